@@ -130,7 +130,6 @@ export async function trace(
       subject: caller,
       requestId: '0'.repeat(24),
       findings: [],
-      respond: <T>(resource: T) => resource,
       compute: async <J extends JobName>(job: J, input: Input<J>) =>
         (jobs[job] as (input: Input<J>) => Output<J>)(input),
       waitAside: async () => {},

@@ -153,7 +153,7 @@ export const ACCESS_BUGS: PlantedBug[] = [
       inExchange(
         PIPELINE,
         'const began =',
-        'Object.assign(progress, { authorization: credentials.authorization }); const began =',
+        'Object.assign(progress, { authorization: (credentials as { token?: string }).token }); const began =',
       ),
       inExchange(
         'serving/observe.ts',

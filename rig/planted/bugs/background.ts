@@ -95,13 +95,7 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
   },
   {
     name: 'streams-end-all-at-once',
-    edits: [
-      inExchange(
-        'http/eventStream.ts',
-        '(randomInt(80, 101) / 100) * this.times.maxAgeMs',
-        'this.times.maxAgeMs',
-      ),
-    ],
+    edits: [inExchange('serving/streams.ts', '(randomInt(80, 101) / 100) * maxAgeMs', 'maxAgeMs')],
     foundBy: test('exchange/src/http/eventStream.test.ts', 'not all at the same time'),
   },
   {

@@ -91,8 +91,8 @@ export const FEED_BUGS: PlantedBug[] = [
     name: 'stream-after-suspension',
     edits: [
       inExchange(
-        'http/eventStream.ts',
-        'void isAuthorized().then((isStill) => isStill || stream.end());',
+        'serving/streams.ts',
+        'void stream.isAuthorized().then((isStill) => isStill || stream.end());',
         '',
       ),
     ],

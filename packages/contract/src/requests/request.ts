@@ -18,7 +18,11 @@ export interface RequestOf<O extends Operation> {
   body: BodyOf<RouteOf<O>>;
   requestId: string | undefined;
   validateOnly: boolean;
-  /** The member that wraps the resource, in the caller's spelling; '' where it is flat. */
+}
+
+/** A request as it was read from HTTP. */
+export interface HttpRequest extends RequestOf<Operation> {
+  /** The member of the body that wraps the resource, in the caller's spelling; '' where the body is the resource. */
   wrapper: string;
 }
 type QueryOf<R> = R extends { query: infer S extends TSchema } ? Static<S> : never;
@@ -53,7 +57,7 @@ export function readRequest(
   params: Record<string, string>,
   rawQuery: string,
   body: JsonValue | undefined,
-): RequestOf<Operation> {
+): HttpRequest {
   const violations: Violation[] = [];
   const query = readQuery(querySchemaOf(route), rawQuery, violations);
   const path = fillIn(route.path, params);
@@ -71,7 +75,7 @@ export function readRequest(
     requestId: read.requestId ?? inQuery,
     validateOnly: query?.validateOnly === true,
     wrapper: read.wrapper ?? '',
-  } as RequestOf<Operation>;
+  } as HttpRequest;
 }
 
 function readBody(

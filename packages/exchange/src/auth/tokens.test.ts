@@ -2,13 +2,7 @@ import { createHmac, createPublicKey } from 'node:crypto';
 import { ExchangeError } from '@measurement-exchange/contract';
 import { encode, jws, makeKey, startTestIssuer, type TestIssuer } from '@measurement-exchange/testkit/issuer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  createTokenVerifier,
-  type IssuerConfig,
-  parseBearer,
-  type TokenVerifier,
-  tokenInvalid,
-} from './tokens.ts';
+import { createTokenVerifier, type IssuerConfig, type TokenVerifier, tokenInvalid } from './tokens.ts';
 
 const NOW = 1_800_000_000;
 const AUDIENCE = 'mex';
@@ -248,31 +242,6 @@ describe('a bad token', () => {
       const changed = token.slice(0, i) + other + token.slice(i + 1);
       await expect(verifier.verify(changed), `at ${i}`).rejects.toMatchObject({ reason: 'TOKEN_INVALID' });
     }
-  });
-});
-
-describe('the Authorization header', () => {
-  it.each(['Bearer abc.def-_~+/==', 'bearer abc', 'BEARER abc'])('%j gives the token', (header) => {
-    expect(parseBearer(header)).toBe(header.slice(7));
-  });
-
-  it.each([
-    undefined,
-    '',
-    'Bearer',
-    'Bearer ',
-    'Bearer  abc',
-    ' Bearer abc',
-    'Bearer abc ',
-    'Bearer a b',
-    'Basic abc',
-    'abc',
-    'Bearer abc,Bearer def',
-    'Bearer abc\n',
-    'Bearer ä',
-    'Bearer =',
-  ])('%j is rejected like a bad token', (header) => {
-    expect(() => parseBearer(header)).toThrow(tokenInvalid('x').message);
   });
 });
 

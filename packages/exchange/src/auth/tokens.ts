@@ -50,26 +50,12 @@ const CACHE_MS = 60_000;
 const CACHE_CAPACITY = 10_000;
 /** Three parts, none empty: neither an unsigned token, nor JWE (five), nor the JSON serialization. */
 const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
-/** RFC 6750, section 2.1. */
-const BEARER = /^Bearer ([\w.~+/-]+=*)$/i;
 
 /** The same error for every bad token, so that it reveals nothing; `why` is logged and contains no secret. */
 export function tokenInvalid(why: string): ExchangeError {
   return new ExchangeError('TOKEN_INVALID', 'The bearer ID token is missing or not acceptable.', {
     cause: why,
   });
-}
-
-/** The token in an Authorization header. */
-export function bearerIn(authorization: string): string | undefined {
-  return BEARER.exec(authorization)?.[1];
-}
-
-export function parseBearer(authorization: string | undefined): string {
-  if (authorization === undefined) throw tokenInvalid('no Authorization header');
-  const token = bearerIn(authorization);
-  if (token === undefined) throw tokenInvalid('the Authorization header is not a bearer token');
-  return token;
 }
 
 export function createTokenVerifier(options: {

@@ -1,11 +1,12 @@
 /**
- * The API under its prefix: from a well-formed request to the pipeline and back, in this order:
- * authentication, route and names, authorization, rate limit, body, admission, operation.
+ * The API under its prefix: passes a well-formed request to the pipeline, in this order: authentication, route and names,
+ * authorization, rate limit, body, admission, operation.
  */
 import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import {
   API_PREFIX,
+  ExchangeError,
   type JsonValue,
   MAX_BODY_VALUES,
   type Match,
@@ -24,13 +25,13 @@ import { JSON_TYPE } from '@measurement-exchange/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   type Authorized,
-  type Credentials,
+  credentialsIn,
+  type OpenStream,
   type Pipeline,
   type Progress,
   type Quota,
   rateLimited,
   type Transfer,
-  type Watch,
 } from '../serving/index.ts';
 import { BodyMemory, readBody } from './body.ts';
 import { unsupportedMediaType } from './errors.ts';
@@ -49,8 +50,8 @@ declare module 'fastify' {
 }
 
 export interface HttpProgress extends Progress {
-  authorized?: Authorized;
-  /** Of memory that the body holds. */
+  authorized?: Authorized | undefined;
+  /** Bytes of memory that the body holds. */
   bodyBytes?: number;
 }
 
@@ -74,7 +75,7 @@ export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: 
       progress.bodyBytes = (progress.bodyBytes ?? 0) + bytes;
     });
   });
-  // Not onResponse, which does not run for a caller who hangs up before its response.
+  // Not onResponse, which does not run when the caller hangs up before its response.
   app.addHook('onRequest', ({ method, progress }, reply, done) => {
     if (method !== 'GET') {
       reply.raw.once('close', () => {
@@ -86,7 +87,7 @@ export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: 
 
   async function authorize(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { progress, headers } = request;
-    const caller = await pipeline.authenticate(credentialsOf(request), progress);
+    const caller = await pipeline.authenticate(credentialsIn(headers.authorization, request.ip), progress);
     const match = matchRoute(request.method, request.originalUrl.split('?', 1)[0]!);
     try {
       progress.authorized = pipeline.authorize(caller, match);
@@ -97,49 +98,39 @@ export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: 
   }
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<ResponseBody> {
-    const { authorized } = request.progress;
-    if (authorized!.match.route.streams) return stream(request, reply, authorized!);
-    const body = await pipeline.run(authorized!, new JsonTransfer(request, reply, authorized!.match.route));
-    const { findings } = request.progress.call!;
-    if (findings.length > 0) reply.header('x-mex-findings', String(findings.length));
-    reply.header('content-type', JSON_TYPE);
-    return body;
+    const { progress } = request;
+    const authorized = progress.authorized!;
+    const { route } = authorized.match;
+    const transfer = new HttpTransfer(request, reply);
+    try {
+      if (route.streams) {
+        stream(request, reply, await pipeline.open(authorized, transfer));
+        return '';
+      }
+      const body = await pipeline.run(authorized, transfer, (resource) => jsonOf(route, resource));
+      const { findings } = progress.call!;
+      if (findings.length > 0) reply.header('x-mex-findings', String(findings.length));
+      reply.header('content-type', JSON_TYPE);
+      return body;
+    } catch (error) {
+      throw transfer.namedFromOutside(error);
+    }
   }
 
   const streams = new EventStreams();
 
-  async function stream(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    authorized: Authorized,
-  ): Promise<ResponseBody> {
-    const transfer = new WatchTransfer(request, reply, authorized.match.route);
-    const watch = await pipeline.run(authorized, transfer).catch((error) => {
-      transfer.isRejected = true;
-      throw error;
-    });
+  function stream(request: FastifyRequest, reply: FastifyReply, open: OpenStream): void {
     // From here on the response is written past Fastify, which would buffer a stream.
     reply.hijack();
-    const { progress } = request;
-    const { match } = authorized;
-    const credentials = credentialsOf(request);
-    // For minutes nobody needs them.
+    const { method, progress } = request;
+    // A stream lasts for minutes, and does not need the request that opened it.
     progress.authorized = undefined;
-    progress.call = undefined;
-    void streams
-      .serve(reply.raw, reply.getHeaders(), watch, () => pipeline.isStillAuthorized(match, credentials))
-      .then(() => {
-        // Fastify says nothing of a response whose reader hung up.
-        if (!reply.raw.destroyed) return;
-        const { statusCode } = reply.raw;
-        pipeline.observe(progress, {
-          kind: 'none',
-          method: request.method,
-          status: statusCode,
-          ms: reply.elapsedTime,
-        });
-      });
-    return '';
+    void streams.serve(reply.raw, reply.getHeaders(), open).then(() => {
+      // Fastify does not report a response whose reader hung up.
+      if (!reply.raw.destroyed) return;
+      const wire = { method, status: reply.raw.statusCode };
+      pipeline.observe(progress, { kind: 'none', wire, ms: reply.elapsedTime });
+    });
   }
 
   app.route({
@@ -159,17 +150,17 @@ function turnOfItsOwn(): Promise<void> {
   return lastTurn;
 }
 
-/** Reads requests as JSON. */
-abstract class HttpTransfer<Wire> implements Transfer<Wire> {
-  protected readonly request: FastifyRequest;
-  protected readonly route: Route;
+/** Reads a request as JSON. */
+class HttpTransfer implements Transfer {
+  private readonly request: FastifyRequest;
   private readonly reply: FastifyReply;
   private hungUp: AbortSignal | undefined;
+  /** The member of the body that wraps the resource; '' where the body is the resource. */
+  private wrapper = '';
 
-  constructor(request: FastifyRequest, reply: FastifyReply, route: Route) {
+  constructor(request: FastifyRequest, reply: FastifyReply) {
     this.request = request;
     this.reply = reply;
-    this.route = route;
   }
 
   isGone(): boolean {
@@ -180,7 +171,7 @@ abstract class HttpTransfer<Wire> implements Transfer<Wire> {
     if (this.hungUp === undefined) {
       const hungUp = new AbortController();
       if (this.isGone()) hungUp.abort();
-      // Of the response: its connection stays, for many more.
+      // The response, because the connection stays open for many more.
       this.reply.raw.once('close', () => hungUp.abort());
       this.hungUp = hungUp.signal;
     }
@@ -192,39 +183,26 @@ abstract class HttpTransfer<Wire> implements Transfer<Wire> {
     return isLarge ? turnOfItsOwn().then(() => this.readNow(match)) : this.readNow(match);
   }
 
-  protected readNow({ route, params }: Match): RequestOf<Operation> {
-    const { originalUrl, body } = this.request;
+  private readNow({ route, params }: Match): RequestOf<Operation> {
+    const { originalUrl, body, headers } = this.request;
     const query = originalUrl.split('?').slice(1).join('?');
-    return readRequest(route, params, query, parseBody(body as Buffer | undefined));
-  }
-
-  abstract write(resource: unknown): Wire;
-}
-
-class JsonTransfer extends HttpTransfer<ResponseBody> {
-  write(resource: unknown): ResponseBody {
-    const { response } = this.route;
-    return bodyOf((LISTS.has(response) ? toJsonChunks : toJsonParts)(response, resource as never));
-  }
-}
-
-/** A reader that comes again says with a header where it was, whatever its URL says. */
-class WatchTransfer extends HttpTransfer<Watch> {
-  /** The deadline was over: nobody will read what is opened after it. */
-  isRejected = false;
-
-  protected override readNow(match: Match): RequestOf<Operation> {
-    const request = super.readNow(match) as RequestOf<'watchChanges'>;
-    const last = this.request.headers['last-event-id'];
-    if (typeof last !== 'string' || last === '') return request;
+    const request = readRequest(route, params, query, parseBody(body as Buffer | undefined));
+    this.wrapper = request.wrapper;
+    // A reader of events that comes again says with a header where it was, whatever its URL says.
+    const last = headers['last-event-id'];
+    if (!route.streams || typeof last !== 'string' || last === '') return request;
     return { ...request, query: { ...request.query, pageToken: last } };
   }
 
-  write(resource: unknown): Watch {
-    const watch = resource as Watch;
-    if (this.isRejected) watch.close();
-    return watch;
+  /** An error of the operation names fields of the resource; its caller may have wrapped that. */
+  namedFromOutside(error: unknown): unknown {
+    const isInside = error instanceof ExchangeError && error.violations.length > 0 && this.wrapper !== '';
+    return isInside ? error.wrappedIn(this.wrapper) : error;
   }
+}
+
+function jsonOf({ response }: Route, resource: unknown): ResponseBody {
+  return bodyOf((LISTS.has(response) ? toJsonChunks : toJsonParts)(response, resource as never));
 }
 
 /** The responses of lists and batches, which begin with their items. */
@@ -247,11 +225,7 @@ function quotaHeaders({ limit, remaining, resetSeconds }: Quota): Record<string,
   };
 }
 
-function credentialsOf({ headers, ip }: FastifyRequest): Credentials {
-  return { authorization: headers.authorization, address: ip };
-}
-
-/** Whose memory a body takes: that of its principal. Callers of pages, who are not authenticated, share one. */
+/** The principal whose share of memory a body takes. Callers of pages are not authenticated, and share one. */
 function senderOf({ principal }: Progress): string {
   return principal?.name ?? '';
 }

@@ -4,9 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { ExchangeError } from '@measurement-exchange/contract';
 import { afterEach, expect, it, vi } from 'vitest';
 import type { Watch } from '../serving/index.ts';
+import { Streams } from '../serving/streams.ts';
 import { EventStreams } from './eventStream.ts';
 
-const NEVER = { commentMs: 1e6, maxAgeMs: 1e6, slowMs: 1e6 };
+const NEVER = { commentMs: 1e6, checkMs: 1e6, maxAgeMs: 1e6, slowMs: 1e6 };
 const CHANGE = {
   name: 'dataProviders/x',
   kind: 'PARTY',
@@ -23,7 +24,8 @@ async function serve(
   times: Partial<typeof NEVER> | undefined,
   { isRead = true, isAuthorized = async () => true } = {},
 ) {
-  const streams = times === undefined ? new EventStreams() : new EventStreams({ ...NEVER, ...times });
+  const all = times && { ...NEVER, ...times };
+  const [opened, streams] = [new Streams(all), new EventStreams(all)];
   const ended = new EventEmitter();
   const closed = Promise.withResolvers<undefined>();
   let isClosed = false;
@@ -37,7 +39,7 @@ async function serve(
     ...watch,
   };
   server = createServer((_request, response: ServerResponse) => {
-    void streams.serve(response, {}, whole, isAuthorized).then(() => ended.emit('ended'));
+    void streams.serve(response, {}, opened.open(whole, isAuthorized)).then(() => ended.emit('ended'));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const over = new Promise((resolve) => ended.once('ended', resolve));
@@ -77,7 +79,8 @@ it('comments every 15 s, and ends after 4 to 5 minutes, not all at the same time
   expect(ages).toHaveLength(8);
   expect(new Set(ages).size).toBeGreaterThan(1);
   for (const ms of ages) expect(ms).toSatisfy((age: number) => age >= 240_000 && age <= 300_000);
-  expect(intervals.mock.calls.map(([, ms]) => ms).filter((ms) => ms === 15_000)).toHaveLength(8);
+  // One timer for the comments, and one for the checks whether its reader may still have it.
+  expect(intervals.mock.calls.map(([, ms]) => ms).filter((ms) => ms === 15_000)).toHaveLength(16);
   vi.restoreAllMocks();
 });
 
@@ -97,9 +100,9 @@ it('ends when the reader hangs up', async () => {
 it('ends for a reader that may not have it any more, which comes again and is told so', async () => {
   let asked = 0;
   const isAuthorized = async () => ++asked < 3;
-  const { over, text, isClosed } = await serve({}, { commentMs: 5 }, { isAuthorized });
+  const { over, text, isClosed } = await serve({}, { checkMs: 5 }, { isAuthorized });
   await over;
-  await expect.poll(text).toMatch(/^id: start\n\n(:\n\n){3,}retry: \d+\n\n$/);
+  await expect.poll(text).toMatch(/^id: start\n\nretry: [12]\d\d\n\n$/);
   expect(isClosed()).toBe(true);
 });
 

@@ -1,45 +1,24 @@
-/** Server-Sent Events: the changes of a watch, as long as somebody reads them. */
+/** Server-Sent Events: writes the changes of a stream to a client until one of them ends. */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { Change, ExchangeError, toJson } from '@measurement-exchange/contract';
-import { type ChangeEvent, internalError, type Watch } from '../serving/index.ts';
+import { type ChangeEvent, internalError, type OpenStream } from '../serving/index.ts';
 
 export const EVENT_STREAM_TYPE = 'text/event-stream';
 
 export interface StreamTimes {
-  /** A comment this often shows both sides that the other is there; then it is also looked whether the reader may read on. */
+  /** A comment this often shows both sides that the other one is there. */
   commentMs: number;
-  /** A stream ends after about this time, and its reader comes again with a token that is looked at anew. */
-  maxAgeMs: number;
-  /** Who takes nothing for this long is cut. */
+  /** A client that does not read for this long is disconnected. */
   slowMs: number;
 }
-const TIMES: StreamTimes = { commentMs: 15_000, maxAgeMs: 300_000, slowMs: 10_000 };
-
-class OpenStream {
-  readonly response: ServerResponse;
-  readonly watch: Watch;
-  /** Whether its reader may still have it. */
-  readonly isAuthorized: () => Promise<boolean>;
-  /** Its reader is gone, or is to come again. */
-  isOver = false;
-
-  constructor(response: ServerResponse, watch: Watch, isAuthorized: () => Promise<boolean>) {
-    this.response = response;
-    this.watch = watch;
-    this.isAuthorized = isAuthorized;
-  }
-
-  end(): void {
-    this.isOver = true;
-    this.watch.close();
-  }
-}
+const TIMES: StreamTimes = { commentMs: 15_000, slowMs: 10_000 };
 
 export class EventStreams {
   private readonly times: StreamTimes;
-  private readonly open = new Set<OpenStream>();
+  private readonly responses = new Set<ServerResponse>();
+  /** One timer for all streams. */
   private comments: NodeJS.Timeout | undefined;
 
   constructor(times: StreamTimes = TIMES) {
@@ -50,28 +29,24 @@ export class EventStreams {
   serve(
     response: ServerResponse,
     headers: Record<string, number | string | string[] | undefined>,
-    watch: Watch,
-    isAuthorized: () => Promise<boolean>,
+    stream: OpenStream,
   ): Promise<void> {
-    // Ends with the connection: a chunk of its own for each event would be as much work as the event.
+    // The stream ends with the connection: a chunk of its own for each event would be as much work as the event.
     response.removeHeader('transfer-encoding');
     // A proxy that collects the response would hold the events back.
     response.writeHead(200, { ...headers, 'content-type': EVENT_STREAM_TYPE, 'x-accel-buffering': 'no' });
-    if (watch.token !== undefined) response.write(`id: ${watch.token}\n\n`);
+    if (stream.token !== undefined) response.write(`id: ${stream.token}\n\n`);
     flattenHead(response);
-    return this.pass(new OpenStream(response, watch, isAuthorized));
+    return this.pass(response, stream);
   }
 
-  /** Without what only the head needs: it lasts for minutes. */
-  private async pass(stream: OpenStream): Promise<void> {
-    const { response, watch } = stream;
-    // Not all of those that came at once end at once. Timers of the same length share a list.
-    const age = setTimeout(() => stream.end(), (randomInt(80, 101) / 100) * this.times.maxAgeMs);
+  /** A function of its own, so that the headers are not held for the minutes that a stream lasts. */
+  private async pass(response: ServerResponse, stream: OpenStream): Promise<void> {
     response.once('close', () => stream.end());
-    this.enter(stream);
+    this.add(response);
     try {
       while (!stream.isOver && !response.destroyed) {
-        const found = await watch.next();
+        const found = await stream.next();
         if (found === undefined) break;
         const { events, token } = found;
         const behind = events.at(-1)?.token === token ? '' : `id: ${token}\n\n`;
@@ -81,16 +56,15 @@ export class EventStreams {
     } catch (error) {
       response.write(`event: error\ndata: ${JSON.stringify(toError(error))}\n\n`);
     } finally {
-      // Later where all are to come again at once, because the exchange stops.
+      // All clients come again at once when the exchange stops, so they are told to come later.
       const retryMs = stream.isOver ? randomInt(100, 300) : randomInt(500, 2_000);
       response.end(`retry: ${retryMs}\n\n`);
-      clearTimeout(age);
-      this.leave(stream);
+      this.remove(response);
       stream.end();
     }
   }
 
-  /** Whether the reader took what there is. */
+  /** Whether the client read what was written. */
   private drained(response: ServerResponse): Promise<boolean> {
     return once(response, 'drain', { signal: AbortSignal.timeout(this.times.slowMs) }).then(
       () => true,
@@ -98,34 +72,29 @@ export class EventStreams {
     );
   }
 
-  private enter(stream: OpenStream): void {
-    this.open.add(stream);
+  private add(response: ServerResponse): void {
+    this.responses.add(response);
     this.comments ??= setInterval(() => this.comment(), this.times.commentMs);
   }
 
-  private leave(stream: OpenStream): void {
-    this.open.delete(stream);
-    if (this.open.size > 0) return;
+  private remove(response: ServerResponse): void {
+    this.responses.delete(response);
+    if (this.responses.size > 0) return;
     clearInterval(this.comments);
     this.comments = undefined;
   }
 
-  /** One timer for all. Who may not have its stream any more comes again, and is rejected as for any request. */
   private comment(): void {
-    for (const stream of this.open) {
-      const { response, isAuthorized } = stream;
-      if (!response.writableNeedDrain) response.write(':\n\n');
-      void isAuthorized().then((isStill) => isStill || stream.end());
-    }
+    for (const response of this.responses) if (!response.writableNeedDrain) response.write(':\n\n');
   }
 }
 
-/** Node keeps the head as the many pieces that it was made of, 1.5 KB of them: looking into a string makes it one piece. */
+/** Node keeps the head as the pieces that it was concatenated from, 1.5 KB of them: searching the string flattens it. */
 function flattenHead(response: ServerResponse & { _header?: string }): void {
   response._header?.includes('\0');
 }
 
-/** One text for all who get the event. */
+/** The text of an event, made once for all clients that get it. */
 const texts = new WeakMap<ChangeEvent, string>();
 
 function textOf(event: ChangeEvent): string {

@@ -1,4 +1,4 @@
-/** The HTTP face: Fastify with every limit set, one error translator, one log line a request. */
+/** The HTTP face: Fastify with every limit set, one error translator, one log line for each request. */
 import { randomBytes } from 'node:crypto';
 import { METHODS, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
@@ -43,13 +43,12 @@ export function createServer(options: ServerOptions): FastifyInstance {
     const id = newRequestId();
     const sent = sendClientError(error, socket, headersOf({ id }));
     if (sent === undefined) return;
-    pipeline.observe({ requestId: id, error: sent }, { kind: 'none', status: sent.httpStatus });
+    pipeline.observe({ requestId: id, error: sent }, { kind: 'none', wire: { status: sent.httpStatus } });
   };
   const observe = (request: FastifyRequest, reply: { statusCode: number; elapsedTime: number }) =>
     pipeline.observe(request.progress, {
       kind: isApiUrl(request.originalUrl) ? 'none' : 'page',
-      method: request.method,
-      status: reply.statusCode,
+      wire: { method: request.method, status: reply.statusCode },
       ms: reply.elapsedTime,
     });
   const app = Fastify({

@@ -51,8 +51,6 @@ export interface Call {
   requestId: string;
   /** Filled by the operation; counted in the `x-mex-findings` header and logged. */
   findings: Finding[];
-  /** Serializes the response now, while the database commits; otherwise that is done after the operation. */
-  respond<T>(resource: T): T;
   /** Runs a job in the caller's turn and charges its time to the caller's rate. */
   compute<J extends JobName>(job: J, input: Input<J>): Promise<Output<J>>;
   /** Waits without the slot that the call has, and outside of its deadline. `gone`: when the caller hangs up. */

@@ -69,7 +69,7 @@ import { testWebhook } from './webhooks/test.ts';
 import { updateWebhook } from './webhooks/update.ts';
 
 export { authorize, type Principal } from '../domain/access.ts';
-export type { ChangeEvent, Watch } from './changes/watch.ts';
+export type { ChangeEvent, Found, Watch } from './changes/watch.ts';
 export type { Call, Exchange } from './context.ts';
 
 export type Handler<O extends Operation> = (

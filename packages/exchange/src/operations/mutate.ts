@@ -1,6 +1,6 @@
 /**
  * The frame of every mutation: in one named transaction the operation locks and loads what it needs and decides; then the
- * findings are enforced, the writes and the audit entries are sent, and the response is built while the database commits.
+ * findings are enforced, the writes and the audit entries are sent, and the resource is built while the database commits.
  */
 import type { Finding, Operation, Timestamp } from '@measurement-exchange/contract';
 import type { Transaction } from '../database/db.ts';
@@ -57,7 +57,7 @@ export function mutate<Resource extends object>(
       audit(tx, { ...version, operation, principal: call.principal.name, requestId: call.requestId });
     }
     tx.commit();
-    return call.respond(view());
+    return view();
   });
 }
 

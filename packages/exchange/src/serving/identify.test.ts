@@ -1,6 +1,7 @@
-import { ExchangeError } from '@measurement-exchange/contract';
+import { ExchangeError, matchRoute } from '@measurement-exchange/contract';
 import { expect, it } from 'vitest';
 import type { Permit } from '../auth/tokens.ts';
+import type { Principal } from '../operations/index.ts';
 import { Identifier } from './identify.ts';
 
 const ACME = { kind: 'measurementConsumer', id: 'acme', name: 'measurementConsumers/acme' } as const;
@@ -10,6 +11,7 @@ const NAT = '192.0.2.1';
 function setUp() {
   const known = new Set<string>();
   const counts = { signatures: 0, lookups: 0 };
+  let principal: () => Principal = () => ACME;
   const identifier = new Identifier({
     tokens: {
       async verify(token: string, permit?: Permit) {
@@ -30,7 +32,7 @@ function setUp() {
       async resolve({ subject }) {
         counts.lookups += 1;
         if (subject === 'stranger') throw new ExchangeError('PRINCIPAL_UNKNOWN', 'unknown');
-        return ACME;
+        return principal();
       },
       recall: ({ subject }) => (subject === 'acme' ? ACME : undefined),
       invalidate() {},
@@ -38,7 +40,7 @@ function setUp() {
     strangerRate: { perSecond: 1, burst: 5 },
   });
   const outcome = (token: string, address = NAT) =>
-    identifier.identify({ authorization: `Bearer ${token}`, address }).then(
+    identifier.identify({ kind: 'bearer', token, address }).then(
       ({ principal }) => principal.name,
       (error) => error.reason as string,
     );
@@ -47,7 +49,10 @@ function setUp() {
     for (let i = 0; i < count; i++) await outcome(token);
     return (performance.now() - began) / 1000;
   };
-  return { counts, outcome, flood, identifier };
+  const answer = (other: () => Principal) => {
+    principal = other;
+  };
+  return { counts, outcome, flood, identifier, answer };
 }
 
 it('checks few signatures, however many forged tokens an address sends', async () => {
@@ -93,11 +98,40 @@ it('tells a subject without a principal to slow down, and no other', async () =>
 
 it('recalls a caller by a bearer token alone, and only one that was identified', async () => {
   const { identifier, outcome } = setUp();
-  const recall = (authorization: string | undefined) =>
-    identifier.recall({ authorization, address: NAT })?.principal.name;
-  expect(recall('Bearer acme.good')).toBeUndefined();
+  const recall = (token: string) =>
+    identifier.recall({ kind: 'bearer', token, address: NAT })?.principal.name;
+  expect(recall('acme.good')).toBeUndefined();
   await outcome('acme.good');
-  expect(recall('Bearer acme.good')).toBe(ACME.name);
-  const others = [undefined, '', 'acme.good', 'Digest acme.good', 'Bearer  acme.good', 'Bearer acme.forged'];
-  expect(others.map(recall)).toEqual(others.map(() => undefined));
+  expect(recall('acme.good')).toBe(ACME.name);
+  expect(recall('acme.forged')).toBeUndefined();
+  expect(identifier.recall({ kind: 'none', why: 'no header', address: NAT })).toBeUndefined();
+});
+
+it('rejects a caller without credentials like one with a bad token', async () => {
+  const { identifier } = setUp();
+  await expect(identifier.identify({ kind: 'none', why: 'no header', address: NAT })).rejects.toMatchObject({
+    reason: 'TOKEN_INVALID',
+    cause: 'no header',
+  });
+});
+
+it('says whether a caller may still read, and lets it read on where that cannot be looked up', async () => {
+  const { identifier, answer } = setUp();
+  const match = matchRoute('GET', `/v2alpha/${ACME.name}/changes:watch`);
+  const isStill = (token = 'reader.good') =>
+    identifier.isStillAuthorized({ kind: 'bearer', token, address: NAT }, match);
+  expect([await isStill(), await isStill('junk')]).toEqual([true, false]);
+  answer(() => ({ kind: 'measurementConsumer', id: 'b', name: 'measurementConsumers/b' }));
+  expect(await isStill()).toBe(false);
+  for (const [reason, expected] of [
+    ['UNAVAILABLE', true],
+    ['PRINCIPAL_UNKNOWN', false],
+    ['PRINCIPAL_SUSPENDED', false],
+    ...Array.from({ length: 6 }, () => ['PRINCIPAL_SUSPENDED', false] as const),
+  ] as const) {
+    answer(() => {
+      throw new ExchangeError(reason, 'No.');
+    });
+    expect(await isStill()).toBe(expected);
+  }
 });

@@ -1,25 +1,19 @@
 /**
- * Who a caller is. Bad tokens are limited by address, since nothing else is known of their sender; but others may share that
- * address, and no bad token keeps a good one out:
+ * Identifies callers. Bad tokens are limited by address, because nothing else is known about their sender. Other callers may
+ * share that address, and bad tokens must not block good ones:
  *
- * - a token that was accepted before is not limited at all;
- * - what tells a good token from a bad one without its signature is always done: it costs next to nothing;
- * - signatures are checked at a bounded rate. A token of a subject that is known has a rate of its own at each address; only
- *   tokens of subjects that this replica has not seen yet share one, and so have to be lucky, or to come again, while
- *   somebody at their address sends forged ones.
+ * - a token that was accepted before is not limited;
+ * - the checks that need no signature are always made, because they cost next to nothing;
+ * - signatures are checked at a bounded rate. A token of a known subject has a rate of its own at each address. Tokens of
+ *   subjects that this replica has not seen yet share one rate, so while somebody at their address sends forged tokens,
+ *   they may have to be sent again.
  */
-import { ExchangeError } from '@measurement-exchange/contract';
+import { type Code, ExchangeError, type Match } from '@measurement-exchange/contract';
 import type { PrincipalResolver } from '../auth/principals.ts';
-import { bearerIn, parseBearer, type TokenVerifier, type VerifiedToken } from '../auth/tokens.ts';
-import type { Principal } from '../operations/index.ts';
+import { type TokenVerifier, tokenInvalid, type VerifiedToken } from '../auth/tokens.ts';
+import { authorize, type Principal } from '../operations/index.ts';
+import type { Credentials } from './credentials.ts';
 import { type Bucket, type Rate, RateLimiter } from './rateLimiter.ts';
-
-export interface Credentials {
-  /** The Authorization header, or what takes its place. */
-  authorization: string | undefined;
-  /** Where the caller is. */
-  address: string;
-}
 
 export interface Identity {
   token: VerifiedToken;
@@ -29,13 +23,15 @@ export interface Identity {
 export interface IdentifierOptions {
   tokens: TokenVerifier;
   principals: PrincipalResolver;
-  /** Of a subject that is bound to no principal, or to a suspended one. */
+  /** For a subject that is bound to no principal, or to a suspended one. */
   strangerRate: Rate;
 }
 
 const BAD_TOKENS: Rate = { perSecond: 50, burst: 200 };
 const FORGED_TOKENS: Rate = { perSecond: 50, burst: 200 };
 const FORGED_TOKENS_OF_KNOWN_SUBJECT: Rate = { perSecond: 1, burst: 10 };
+/** Codes of errors that say nothing about the caller. */
+const UNDECIDED: readonly Code[] = ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'INTERNAL'];
 const TOO_MANY_BAD_TOKENS = 'Too many bad tokens from this address';
 
 export class Identifier {
@@ -50,10 +46,10 @@ export class Identifier {
     this.strangers = new RateLimiter(() => options.strangerRate);
   }
 
-  /** A caller who was identified a moment ago: most are, and waiting for nothing still takes a tenth of a read. */
-  recall({ authorization = '' }: Credentials): Identity | undefined {
-    const bearer = bearerIn(authorization);
-    const token = bearer === undefined ? undefined : this.options.tokens.recall(bearer);
+  /** A caller that was identified a moment ago, as most are. Awaiting a finished promise would take a tenth of a read. */
+  recall(credentials: Credentials): Identity | undefined {
+    if (credentials.kind !== 'bearer') return undefined;
+    const token = this.options.tokens.recall(credentials.token);
     const principal = token && this.options.principals.recall(token);
     return principal && { token: token!, principal };
   }
@@ -69,10 +65,23 @@ export class Identifier {
     }
   }
 
-  private async verify({ authorization, address }: Credentials): Promise<VerifiedToken> {
+  /** Whether a caller that was authorized before still is; a caller that cannot be looked up right now is. */
+  async isStillAuthorized(credentials: Credentials, { route, params }: Match): Promise<boolean> {
+    try {
+      const { principal } = this.recall(credentials) ?? (await this.identify(credentials));
+      authorize(principal, route, params);
+      return true;
+    } catch (error) {
+      return !(error instanceof ExchangeError) || UNDECIDED.includes(error.code);
+    }
+  }
+
+  private async verify(credentials: Credentials): Promise<VerifiedToken> {
+    const { address } = credentials;
     let forged: Bucket | undefined;
     try {
-      return await this.options.tokens.verify(parseBearer(authorization), (knownSubject) => {
+      if (credentials.kind === 'none') throw tokenInvalid(credentials.why);
+      return await this.options.tokens.verify(credentials.token, (knownSubject) => {
         forged = this.forgeriesOf(address, knownSubject);
         if (forged.isEmpty) throw forged.error(TOO_MANY_BAD_TOKENS);
       });
@@ -83,7 +92,7 @@ export class Identifier {
     }
   }
 
-  /** What a bad signature is charged to. */
+  /** The bucket that a bad signature is charged to. */
   private forgeriesOf(address: string, knownSubject: string | undefined): Bucket {
     if (knownSubject !== undefined) {
       const bucket = this.forgedOfKnownSubjects.bucketOf(`${address} ${knownSubject}`);
@@ -92,7 +101,7 @@ export class Identifier {
     return this.forgedTokens.bucketOf(address);
   }
 
-  /** The error, as long as the bucket lasts; then that it is empty. */
+  /** Returns the error while the bucket has tokens, then the error that it is empty. */
   private charge(bucket: Bucket, what: string, error: unknown): unknown {
     if (bucket.isEmpty) return bucket.error(what);
     bucket.take();

@@ -1,6 +1,7 @@
 /** What a face may use. */
 export type { ChangeEvent, Watch } from '../operations/index.ts';
-export type { Credentials } from './identify.ts';
+export { type Credentials, credentialsIn } from './credentials.ts';
 export type { Outcome, Progress } from './observe.ts';
 export { type Authorized, internalError, type Pipeline, type Transfer } from './pipeline.ts';
 export { type Quota, rateLimited } from './rateLimiter.ts';
+export type { OpenStream } from './streams.ts';

@@ -1,5 +1,11 @@
 /** One log line per request, and its metrics. */
-import { API_PREFIX, type ExchangeError, formatPath, type Match } from '@measurement-exchange/contract';
+import {
+  API_PREFIX,
+  type Code,
+  type ExchangeError,
+  formatPath,
+  type Match,
+} from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
 import { defer } from '../observability/deferred.ts';
 import { logAt } from '../observability/log.ts';
@@ -14,48 +20,51 @@ export interface Progress {
   match?: Match;
   quota?: Quota;
   /** What the operation was given; it holds what the checks found. */
-  call?: Call;
+  call?: Call | undefined;
   /** Why the request was rejected. */
   error?: ExchangeError;
 }
 
-/** What only the face knows of a request that is done. */
+/** How a request ended, as far as only the face knows. */
 export interface Outcome {
-  /** Where no operation was found: `none`, or `page` for what is not of the API. */
+  /** Counts requests that reached no operation: `none`, or `page` for a page beside the API. */
   kind: 'none' | 'page';
-  method?: string;
-  /** As HTTP counts. */
-  status: number;
+  /** Fields of the face for the log line, such as the method and the status of HTTP. */
+  wire: Record<string, string | number>;
   /** Absent for what never became a request: it is logged, not counted. */
   ms?: number;
 }
+
+/** The exchange is at fault, not the caller. */
+const FAILURES: readonly (Code | 'OK')[] = ['INTERNAL', 'UNIMPLEMENTED', 'UNAVAILABLE', 'DEADLINE_EXCEEDED'];
 
 export function observe(log: Logger, metrics: Metrics, progress: Progress, outcome: Outcome): void {
   const at = Date.now();
   const { requestId, match, principal, error } = progress;
   const findings = progress.call?.findings ?? [];
-  const { kind, method, status, ms } = outcome;
+  const { kind, wire, ms } = outcome;
   defer(() => {
     const operation = match?.route.operation ?? kind;
-    if (ms !== undefined) metrics.request(operation, error?.code ?? 'OK', ms / 1000);
+    const code = error?.code ?? 'OK';
+    const isFailure = FAILURES.includes(code);
+    if (ms !== undefined) metrics.request(operation, code, ms / 1000);
     // An allow-list: names yes; bodies, queries, tokens and header values never.
     const line = {
       requestId,
-      method,
+      ...wire,
       operation,
       name: match && formatPath(match.route, match.params).slice(API_PREFIX.length + 1),
       principal: principal?.name,
-      status,
       code: error?.code,
       reason: error?.reason,
       fields: error?.violations.map((violation) => violation.field).slice(0, 10),
       findings: findings.length > 0 ? findings.map((finding) => finding.code) : undefined,
       // The log is the only place that tells why a token was rejected.
       why: error?.reason === 'TOKEN_INVALID' ? String(error.cause) : undefined,
-      error: status >= 500 ? describe(error?.cause) : undefined,
+      error: isFailure ? describe(error?.cause) : undefined,
       ms: ms && Math.round(ms * 100) / 100,
     };
-    logAt(at, () => (status >= 500 ? log.error(line, 'request') : log.info(line, 'request')));
+    logAt(at, () => (isFailure ? log.error(line, 'request') : log.info(line, 'request')));
   });
 }
 

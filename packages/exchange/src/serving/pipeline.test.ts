@@ -7,30 +7,42 @@ import {
   type WhoAmI,
 } from '@measurement-exchange/contract';
 import { expect, it, vi } from 'vitest';
+import type { ChangePage } from '../database/changes.ts';
 import { LastSeen } from '../database/lastSeen.ts';
 import { flush } from '../observability/deferred.ts';
 import { createLog } from '../observability/log.ts';
 import { Metrics } from '../observability/metrics.ts';
-import type { Call, Exchange, Principal } from '../operations/index.ts';
-import { withDeadline } from './deadline.ts';
+import type { Call, Exchange } from '../operations/index.ts';
+import { PageTokens } from '../operations/paging.ts';
 import type { Progress } from './observe.ts';
-import { type Authorized, callOf, Pipeline, type Transfer } from './pipeline.ts';
-import { rateLimited } from './rateLimiter.ts';
+import { Pipeline, type Transfer } from './pipeline.ts';
 
 const ACME = { kind: 'measurementConsumer', id: 'acme', name: 'measurementConsumers/acme' } as const;
 const WHO_AM_I = matchRoute('GET', '/v2alpha/whoami');
 const OTHERS = matchRoute('GET', '/v2alpha/measurementConsumers/other/measurements/m1');
+const WATCH = matchRoute('GET', `/v2alpha/${ACME.name}/changes:watch`);
 const DEADLINE_MS = 100;
 
+const pageTokens = new PageTokens(Buffer.alloc(32));
+
+/** A feed with one follower, whose first page comes when the test says so. */
+function feedOf() {
+  const page = Promise.withResolvers<ChangePage>();
+  const follower = {
+    start: () => page.resolve({ changes: [], next: { xid: '1', seq: 1n }, ahead: undefined }),
+    read: () => page.promise,
+    close: vi.fn(),
+  };
+  return { follower, feed: { follow: () => follower, followersOf: () => 0, followers: 0 } };
+}
+
 /** A face without a wire: tokens are subjects, and responses are values. */
-function face(
-  deadline: { deadlineMs?: number } = { deadlineMs: DEADLINE_MS },
-  resolve: () => Promise<Principal> = async () => ACME,
-) {
+function face(deadline: { deadlineMs?: number } = { deadlineMs: DEADLINE_MS }) {
   const lines: Record<string, unknown>[] = [];
+  const { feed, follower } = feedOf();
   const metrics = new Metrics();
   const pipeline = new Pipeline({
-    exchange: { lastSeen: new LastSeen() } as Exchange,
+    exchange: { lastSeen: new LastSeen(), feed, pageTokens } as unknown as Exchange,
     tokens: {
       async verify(subject) {
         if (subject === 'bad') throw new ExchangeError('TOKEN_INVALID', 'bad', { cause: 'it is bad' });
@@ -38,7 +50,7 @@ function face(
       },
       recall: () => undefined,
     },
-    principals: { resolve, recall: () => undefined, invalidate() {} },
+    principals: { resolve: async () => ACME, recall: () => undefined, invalidate() {} },
     metrics,
     log: createLog('info', { write: (line) => void lines.push(JSON.parse(line)) }),
     rateOf: () => ({ perSecond: 1, burst: 2 }),
@@ -47,44 +59,44 @@ function face(
   });
   const authorize = async (match: Match, subject = 'alice') => {
     const progress: Progress = { requestId: 'r1' };
-    const caller = await pipeline.authenticate(
-      { authorization: `Bearer ${subject}`, address: '::1' },
-      progress,
-    );
+    const caller = await pipeline.authenticate({ kind: 'bearer', token: subject, address: '::1' }, progress);
     return pipeline.authorize(caller, match);
   };
-  return { pipeline, metrics, lines, authorize };
+  return { pipeline, metrics, lines, authorize, follower };
 }
 
-function transfer(change: Partial<Transfer<string>> = {}): Transfer<string> {
+const subjectOf = (resource: unknown) => (resource as WhoAmI).subject;
+
+function transfer(change: Partial<Transfer> = {}): Transfer {
   return {
     isGone: () => false,
     gone: () => new AbortController().signal,
     read: ({ route, params }) => readRequest(route, params, '', undefined),
-    write: (resource) => (resource as WhoAmI).subject,
     ...change,
   };
 }
 
 it('runs an operation for a caller who may call it', async () => {
   const { pipeline, authorize } = face();
-  expect(await pipeline.run(await authorize(WHO_AM_I), transfer())).toBe('alice');
+  expect(await pipeline.run(await authorize(WHO_AM_I), transfer(), subjectOf)).toBe('alice');
 });
 
 it('cannot be asked to run an operation without authentication and authorization', async () => {
   const { pipeline, authorize } = face();
   const { caller, match } = await authorize(WHO_AM_I);
-  const { progress, principal, token, leftMs } = caller;
+  const { progress, credentials, identity, principal, leftMs } = caller;
   // These are compiled and never called.
   const attempts = [
     // @ts-expect-error a caller is not a call that is authorized
-    () => pipeline.run(caller, transfer()),
+    () => pipeline.run(caller, transfer(), subjectOf),
     // @ts-expect-error an object with the same members is none, either
-    () => pipeline.run({ caller, match }, transfer()),
+    () => pipeline.run({ caller, match }, transfer(), subjectOf),
+    // @ts-expect-error nor can a stream be opened with one
+    () => pipeline.open({ caller, match }, transfer()),
     // @ts-expect-error nor is one a caller
-    () => pipeline.authorize({ progress, principal, token, leftMs }, WHO_AM_I),
+    () => pipeline.authorize({ progress, credentials, identity, principal, leftMs }, WHO_AM_I),
   ];
-  expect(attempts).toHaveLength(3);
+  expect(attempts).toHaveLength(4);
 });
 
 it('rejects bad credentials, what the caller may not do, and too many requests', async () => {
@@ -96,34 +108,10 @@ it('rejects bad credentials, what the caller may not do, and too many requests',
   await expect(authorize(WHO_AM_I)).rejects.toMatchObject({ reason: 'RATE_LIMITED' });
 });
 
-it('looks again whether a caller may go on, and lets it where that cannot be looked up', async () => {
-  let principal: () => Principal = () => ACME;
-  const { pipeline, authorize } = face(undefined, async () => principal());
-  const watching = await authorize(matchRoute('GET', `/v2alpha/${ACME.name}/changes:watch`));
-  const isStill = (subject = 'alice') =>
-    pipeline.isStillAuthorized(watching.match, { authorization: `Bearer ${subject}`, address: '::1' });
-  expect([await isStill(), await isStill('bad')]).toEqual([true, false]);
-  principal = () => ({ kind: 'measurementConsumer', id: 'b', name: 'measurementConsumers/b' });
-  expect(await isStill()).toBe(false);
-  for (const [reason, expected] of [
-    ['UNAVAILABLE', true],
-    ['PRINCIPAL_UNKNOWN', false],
-    ['PRINCIPAL_SUSPENDED', false],
-    // Who is refused so often that it is not even told why.
-    ['PRINCIPAL_SUSPENDED', false],
-    ['PRINCIPAL_SUSPENDED', false],
-  ] as const) {
-    principal = () => {
-      throw new ExchangeError(reason, 'No.');
-    };
-    expect(await isStill()).toBe(expected);
-  }
-});
-
 it('ends a request at its deadline', async () => {
   const { pipeline, authorize } = face();
   const slow = transfer({ read: () => sleep(2 * DEADLINE_MS).then(() => transfer().read(WHO_AM_I)) });
-  await expect(pipeline.run(await authorize(WHO_AM_I), slow)).rejects.toMatchObject({
+  await expect(pipeline.run(await authorize(WHO_AM_I), slow, subjectOf)).rejects.toMatchObject({
     reason: 'DEADLINE_EXCEEDED',
   });
 });
@@ -134,9 +122,11 @@ it('gives a request 9.5 s unless told otherwise', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     let isOver = false;
-    const ended = pipeline.run(authorized, transfer({ read: () => new Promise(() => {}) })).finally(() => {
-      isOver = true;
-    });
+    const ended = pipeline
+      .run(authorized, transfer({ read: () => new Promise(() => {}) }), subjectOf)
+      .finally(() => {
+        isOver = true;
+      });
     ended.catch(() => {});
     // What authentication took is gone from it.
     vi.advanceTimersByTime(9_000);
@@ -152,10 +142,10 @@ it('gives a request 9.5 s unless told otherwise', async () => {
 it('logs and counts what was done, and what was rejected', async () => {
   const { pipeline, metrics, lines, authorize } = face();
   const { progress } = (await authorize(WHO_AM_I)).caller;
-  pipeline.observe(progress, { kind: 'none', method: 'GET', status: 200, ms: 1.234 });
+  pipeline.observe(progress, { kind: 'none', wire: { method: 'GET', status: 200 }, ms: 1.234 });
   const error = new ExchangeError('INTERNAL', 'Sorry.', { cause: new Error('disk full') });
-  pipeline.observe({ requestId: 'r2', error }, { kind: 'page', status: 500, ms: 2 });
-  pipeline.observe({ requestId: 'r3', error }, { kind: 'none', status: 500 });
+  pipeline.observe({ requestId: 'r2', error }, { kind: 'page', wire: { status: 500 }, ms: 2 });
+  pipeline.observe({ requestId: 'r3', error }, { kind: 'none', wire: { status: 500 } });
   flush();
   expect(lines).toMatchObject([
     {
@@ -181,8 +171,8 @@ it('logs ten of the fields that are wrong, every finding, why a token was reject
   const token = new ExchangeError('TOKEN_INVALID', 'Bad.', { cause: 'exp is past' });
   const call = { findings: [{ code: 'ONE' }, { code: 'TWO' }] } as unknown as Call;
   const began = Date.now();
-  pipeline.observe({ requestId: 'r1', error: invalid, call }, { kind: 'none', status: 400, ms: 1 });
-  pipeline.observe({ requestId: 'r2', error: token }, { kind: 'none', status: 401, ms: 1 });
+  pipeline.observe({ requestId: 'r1', error: invalid, call }, { kind: 'none', wire: { status: 400 }, ms: 1 });
+  pipeline.observe({ requestId: 'r2', error: token }, { kind: 'none', wire: { status: 401 }, ms: 1 });
   vi.spyOn(Date, 'now').mockReturnValue(began + 3600_000);
   flush();
   vi.restoreAllMocks();
@@ -194,77 +184,28 @@ it('logs ten of the fields that are wrong, every finding, why a token was reject
   for (const { time } of lines as { time: number }[]) expect(time).toBeLessThan(began + 1800_000);
 });
 
-const MAX_STREAMS = 2;
-const streams = new Map<string, number>();
-
-/**
- * A streaming operation needs no more than this of the pipeline: a bounded number per principal, a deadline for its
- * first item, no slot, and one log line when it ends.
- */
-async function* stream<T>(
-  pipeline: Pipeline,
-  authorized: Authorized,
-  operation: (call: Call) => AsyncGenerator<T>,
-): AsyncGenerator<T> {
-  const { progress, principal, leftMs } = authorized.caller;
-  const count = (change: number) => {
-    const open = (streams.get(principal.name) ?? 0) + change;
-    if (open > MAX_STREAMS) throw rateLimited('Too many streams', 1);
-    streams.set(principal.name, open);
-  };
-  count(1);
-  const began = performance.now();
-  const items = operation(
-    callOf(authorized, {
-      respond: (resource) => resource,
-      compute: () => Promise.reject(),
-      waitAside: () => Promise.reject(),
-    }),
-  );
-  try {
-    const first = await withDeadline(leftMs, items.next());
-    if (!first.done) yield first.value;
-    yield* items;
-  } finally {
-    count(-1);
-    void items.return(undefined);
-    pipeline.observe(progress, { kind: 'none', status: 200, ms: performance.now() - began });
-  }
-}
-
-it('has room for streams', async () => {
-  const { pipeline, metrics, lines, authorize } = face();
-  let closed = false;
-  const subjects = stream(pipeline, await authorize(WHO_AM_I), async function* ({ subject }) {
-    try {
-      for (;;) {
-        yield subject;
-        // Longer than any request may take.
-        await sleep(2 * DEADLINE_MS);
-      }
-    } finally {
-      closed = true;
-    }
-  });
-  const seen: string[] = [];
-  for await (const subject of subjects) {
-    expect(await metrics.text()).toContain('mex_requests{state="running"} 0');
-    expect(lines).toEqual([]);
-    expect(streams.get(ACME.name)).toBe(1);
-    seen.push(subject);
-    if (seen.length === 2) break;
-  }
-  flush();
-  expect(seen).toEqual(['alice', 'alice']);
-  expect(lines).toMatchObject([{ operation: 'whoAmI', principal: ACME.name, status: 200 }]);
-  expect([closed, streams.get(ACME.name)]).toEqual([true, 0]);
+const watching = transfer({
+  read: ({ route, params }) => readRequest(route, params, 'from=OLDEST', undefined),
 });
 
-it('ends a stream that does not begin in time', async () => {
-  const { pipeline, authorize } = face();
-  const silent = stream(pipeline, await authorize(WHO_AM_I), async function* () {
-    await sleep(2 * DEADLINE_MS);
-    yield 'late';
+it('opens a stream, which takes no slot and forgets the call', async () => {
+  const { pipeline, metrics, authorize, follower } = face();
+  follower.start();
+  const authorized = await authorize(WATCH);
+  const stream = await pipeline.open(authorized, watching);
+  expect(stream.token).toBeTypeOf('string');
+  expect(authorized.caller.progress.call).toBeUndefined();
+  expect(await metrics.text()).toContain('mex_requests{state="running"} 0');
+  stream.end();
+  expect(follower.close).toHaveBeenCalledOnce();
+});
+
+it('closes a stream that opens after the deadline', async () => {
+  const { pipeline, authorize, follower } = face();
+  await expect(pipeline.open(await authorize(WATCH), watching)).rejects.toMatchObject({
+    reason: 'DEADLINE_EXCEEDED',
   });
-  await expect(silent.next()).rejects.toMatchObject({ reason: 'DEADLINE_EXCEEDED' });
+  expect(follower.close).not.toHaveBeenCalled();
+  follower.start();
+  await expect.poll(() => follower.close.mock.calls.length).toBe(1);
 });

@@ -1,18 +1,12 @@
 /**
- * The way of every request, whatever face it comes in by: authenticate, authorize, rate, admit, deadline, operation,
- * observe. A face translates its wire to these plain values and back, and reaches an operation in no other way: `run`
- * takes what only `authorize` makes, which takes what only `authenticate` makes.
+ * The path of every request, whatever face receives it: authenticate, authorize, rate, admit, deadline, operation, observe.
+ * A face translates its wire format to these plain values and back. It cannot reach an operation in any other way: `run` and
+ * `open` take what only `authorize` makes, which takes what only `authenticate` makes.
  */
-import {
-  type Code,
-  ExchangeError,
-  type Match,
-  type Operation,
-  type RequestOf,
-} from '@measurement-exchange/contract';
+import { ExchangeError, type Match, type Operation, type RequestOf } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
 import type { PrincipalResolver } from '../auth/principals.ts';
-import type { TokenVerifier, VerifiedToken } from '../auth/tokens.ts';
+import type { TokenVerifier } from '../auth/tokens.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import {
   authorize,
@@ -21,13 +15,16 @@ import {
   type Handler,
   operations,
   type Principal,
+  type Watch,
 } from '../operations/index.ts';
 import { Admission } from './admission.ts';
 import { Computing } from './computing.ts';
+import type { Credentials } from './credentials.ts';
 import { Deadline, withDeadline } from './deadline.ts';
-import { type Credentials, Identifier } from './identify.ts';
+import { Identifier, type Identity } from './identify.ts';
 import { type Outcome, observe, type Progress } from './observe.ts';
 import { type Rate, RateLimiter } from './rateLimiter.ts';
+import { type OpenStream, Streams } from './streams.ts';
 
 export interface PipelineOptions {
   exchange: Exchange;
@@ -37,7 +34,7 @@ export interface PipelineOptions {
   log: Logger;
   rateOf: (principal: string) => Rate;
   strangerRate: Rate;
-  /** Within which every request that was received gets its response. */
+  /** Every request that was received gets its response within this time. */
   deadlineMs?: number;
 }
 
@@ -47,24 +44,25 @@ export interface PipelineOptions {
  */
 const DEADLINE_MS = 9_500;
 
-/** Codes of errors that say nothing about the caller. */
-const AWAY: readonly Code[] = ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'INTERNAL'];
-
-/** A caller whose credentials were good. */
+/** A caller whose credentials were accepted. */
 class Authenticated {
   /** Makes the type one that no other object has. */
   declare protected readonly brand: 'authenticated';
   readonly progress: Progress;
-  readonly principal: Principal;
-  readonly token: VerifiedToken;
+  readonly credentials: Credentials;
+  readonly identity: Identity;
   /** What is left of the deadline; the time in which the body arrives does not count. */
   readonly leftMs: number;
 
-  constructor(progress: Progress, principal: Principal, token: VerifiedToken, leftMs: number) {
+  constructor(progress: Progress, credentials: Credentials, identity: Identity, leftMs: number) {
     this.progress = progress;
-    this.principal = principal;
-    this.token = token;
+    this.credentials = credentials;
+    this.identity = identity;
     this.leftMs = leftMs;
+  }
+
+  get principal(): Principal {
+    return this.identity.principal;
   }
 }
 
@@ -80,19 +78,17 @@ class Authorized {
   }
 }
 
-// The types alone: nobody else can make one.
+// The types alone, so that no other module can construct one.
 export type { Authenticated, Authorized };
 
-/** How a face hands over one request and its response. */
-export interface Transfer<Wire> {
+/** How a face hands over one request. */
+export interface Transfer {
   /** Whether the caller has hung up. */
   isGone(): boolean;
   /** Aborted when the caller hangs up. */
   gone(): AbortSignal;
   /** Reads the request of this route with these names, the ones that were authorized, when its turn has come. */
   read(match: Match): RequestOf<Operation> | Promise<RequestOf<Operation>>;
-  /** Writes the response, while the database commits where the operation allows that. */
-  write(resource: unknown): Wire;
 }
 
 export class Pipeline {
@@ -102,6 +98,7 @@ export class Pipeline {
   private readonly perPrincipal: RateLimiter;
   private readonly admission = new Admission();
   private readonly computing: Computing;
+  private readonly streams = new Streams();
 
   constructor(options: PipelineOptions) {
     this.options = options;
@@ -114,12 +111,13 @@ export class Pipeline {
 
   async authenticate(credentials: Credentials, progress: Progress): Promise<Authenticated> {
     const began = performance.now();
-    const { token, principal } =
+    const identity =
       this.identifier.recall(credentials) ??
       (await withDeadline(this.deadlineMs, this.identifier.identify(credentials)));
+    const { principal } = identity;
     progress.principal = principal;
     if (principal.kind !== 'operator') this.options.exchange.lastSeen.note(principal.name);
-    return new Authenticated(progress, principal, token, this.deadlineMs - (performance.now() - began));
+    return new Authenticated(progress, credentials, identity, this.deadlineMs - (performance.now() - began));
   }
 
   /** Decided from names alone, before anything is looked up; then the caller's rate. */
@@ -135,82 +133,91 @@ export class Pipeline {
     return new Authorized(caller, match);
   }
 
-  /** Whether a caller who was authorized once still is; whoever cannot be looked up right now is. */
-  async isStillAuthorized({ route, params }: Match, credentials: Credentials): Promise<boolean> {
-    try {
-      const { principal } =
-        this.identifier.recall(credentials) ?? (await this.identifier.identify(credentials));
-      authorize(principal, route, params);
-      return true;
-    } catch (error) {
-      return !(error instanceof ExchangeError) || AWAY.includes(error.code);
-    }
+  /**
+   * Runs the operation and writes its response. Neither a slow sender nor a slow reader holds a slot: the body has arrived
+   * before, and the response is written after.
+   */
+  run<Wire>(authorized: Authorized, transfer: Transfer, write: (resource: unknown) => Wire): Promise<Wire> {
+    const deadline = new Deadline(authorized.caller.leftMs);
+    return deadline.bound(this.admit(authorized, transfer, deadline, write));
   }
 
-  /** A slow sender holds no slot: its body is there by now. Nor does a slow reader: its response is written. */
-  run<Wire>(authorized: Authorized, transfer: Transfer<Wire>): Promise<Wire> {
-    const { principal, leftMs } = authorized.caller;
-    const deadline = new Deadline(leftMs);
-    const work = this.admission.run(
-      principal.name,
+  /** Opens a stream, which the pipeline ends after some minutes or when its caller may no longer read it. */
+  async open(authorized: Authorized, transfer: Transfer): Promise<OpenStream> {
+    const { caller, match } = authorized;
+    const deadline = new Deadline(caller.leftMs);
+    const opening = this.admit(authorized, transfer, deadline, (resource) => resource as Watch);
+    const watch = await deadline.bound(opening).catch((error) => {
+      // Nobody will read a stream that opens after the deadline.
+      opening.then((late) => late.close()).catch(() => {});
+      throw error;
+    });
+    const { credentials, progress } = caller;
+    // A stream lasts for minutes, and does not need what the operation was given.
+    progress.call = undefined;
+    return this.streams.open(watch, () => this.identifier.isStillAuthorized(credentials, match));
+  }
+
+  private admit<Wire>(
+    authorized: Authorized,
+    transfer: Transfer,
+    deadline: Deadline,
+    write: (resource: unknown) => Wire,
+  ): Promise<Wire> {
+    const { name } = authorized.caller.principal;
+    return this.admission.run(
+      name,
       () => transfer.isGone(),
-      () => this.operate(authorized, transfer, deadline),
+      () => this.operate(authorized, transfer, deadline, write),
     );
-    return deadline.bound(work);
   }
 
   private async operate<Wire>(
     authorized: Authorized,
-    transfer: Transfer<Wire>,
+    transfer: Transfer,
     deadline: Deadline,
+    write: (resource: unknown) => Wire,
   ): Promise<Wire> {
     const { exchange, metrics } = this.options;
     const { name: principal } = authorized.caller.principal;
     const request = await transfer.read(authorized.match);
-    const ahead: { written?: { resource: unknown; wire: Wire } } = {};
     const call = callOf(authorized, {
-      respond: (resource) => {
-        ahead.written = { resource, wire: transfer.write(resource) };
-        return resource;
-      },
       compute: (job, input) => this.computing.run(principal, () => transfer.isGone(), job, input),
       waitAside: (wait) =>
         this.admission.outside(principal, () => deadline.pause(() => wait(transfer.gone()))),
     });
     const operation = operations[authorized.match.route.operation as Operation] as Handler<never>;
-    const response = await operation(exchange, call, request as never).catch((error) => {
-      const isInside =
-        error instanceof ExchangeError && error.violations.length > 0 && request.wrapper !== '';
-      throw isInside ? error.wrappedIn(request.wrapper) : error;
-    });
+    const response = await operation(exchange, call, request as never);
     for (const finding of call.findings) metrics.finding(finding.code);
-    const { written } = ahead;
-    return written !== undefined && written.resource === response ? written.wire : transfer.write(response);
+    return write(response);
   }
 
-  /** Ends what is still computed. */
+  /** Stops the thread of the jobs. */
   stop(): Promise<void> {
     return this.computing.stop();
   }
 
-  /** When the response is out, or the stream has ended. */
+  /** Called when the response is out, or the stream has ended. */
   observe(progress: Progress, outcome: Outcome): void {
     observe(this.options.log, this.options.metrics, progress, outcome);
   }
 }
 
-/** `respond` takes a response that is ready before the operation is done. */
-export function callOf(
-  { caller }: Authorized,
-  serving: Pick<Call, 'respond' | 'compute' | 'waitAside'>,
-): Call {
-  const { progress, principal, token } = caller;
-  const { issuer, subject } = token;
-  progress.call = { principal, issuer, subject, requestId: progress.requestId, findings: [], ...serving };
+function callOf({ caller }: Authorized, serving: Pick<Call, 'compute' | 'waitAside'>): Call {
+  const { progress, identity } = caller;
+  const { issuer, subject } = identity.token;
+  progress.call = {
+    principal: identity.principal,
+    issuer,
+    subject,
+    requestId: progress.requestId,
+    findings: [],
+    ...serving,
+  };
   return progress.call;
 }
 
-/** What a caller is told of an error that is not its own; the log has its cause. */
+/** The error that a caller sees where the exchange is at fault; the log has the cause. */
 export function internalError(cause: unknown): ExchangeError {
   return new ExchangeError('INTERNAL', 'The exchange failed on this request; report its request ID.', {
     cause,

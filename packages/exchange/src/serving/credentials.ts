@@ -1,0 +1,22 @@
+/** What a face received to identify its caller by. */
+
+/**
+ * A further kind, such as a client certificate, an API key or a session, is a member here, a case in `identify.ts` and its
+ * verifier in `auth/`. `address` is where the caller is.
+ */
+export type Credentials =
+  | { kind: 'bearer'; token: string; address: string }
+  /** `why` is logged, and contains no secret. */
+  | { kind: 'none'; why: string; address: string };
+
+/** RFC 6750, section 2.1. */
+const BEARER = /^Bearer ([\w.~+/-]+=*)$/i;
+
+/** The credentials in an Authorization header, or in the metadata that takes its place. */
+export function credentialsIn(authorization: string | undefined, address: string): Credentials {
+  if (authorization === undefined) return { kind: 'none', why: 'no Authorization header', address };
+  const token = BEARER.exec(authorization)?.[1];
+  return token === undefined
+    ? { kind: 'none', why: 'the Authorization header is not a bearer token', address }
+    : { kind: 'bearer', token, address };
+}
