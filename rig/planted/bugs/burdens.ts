@@ -132,8 +132,8 @@ export const BURDEN_BUGS: PlantedBug[] = [
     edits: [
       inExchange(
         'operations/measurements/create.ts',
-        'if (place === undefined && !request.validateOnly)',
-        'if (false)',
+        'place === undefined && !request.validateOnly ?',
+        'false ?',
       ),
     ],
     foundBy: OPEN('a consumer at its limit'),
@@ -155,8 +155,8 @@ export const BURDEN_BUGS: PlantedBug[] = [
     edits: [
       inExchange(
         'operations/measurements/create.ts',
-        'const shuffled = candidate',
-        'if (place === undefined && !request.validateOnly) throw tooManyOpen(consumer, 0);\n  const shuffled = candidate',
+        'return await idempotently(',
+        "if (reachedLimit !== undefined) decideMeasurement(draft, { reachedLimit } as never, '');\n  return await idempotently(",
       ),
     ],
     foundBy: OPEN('a consumer at its limit'),

@@ -117,9 +117,9 @@ export const MEASUREMENT_BUGS: PlantedBug[] = [
     edits: [
       inExchange(
         'operations/measurements/create.ts',
-        'const existing = await replay(',
+        'const existing = await readMeasurement(',
         `await (await ${CODE}).addSecondRequisition(tx, earlier.id, exchange.newId());
-        const existing = await replay(`,
+        const existing = await readMeasurement(`,
       ),
       inExchange(
         'operations/measurements/create.ts',

@@ -188,7 +188,7 @@ const SHARE = sql(
 );
 
 /** Held against a revocation until the transaction ends, so that none slips through. Keyed by name. */
-export async function shareCertificates(
+export async function lockCertificatesForShare(
   db: Queryable,
   wanted: { party: string; id: string }[],
 ): Promise<Map<string, CertificateRecord>> {

@@ -1,16 +1,16 @@
 /**
- * How many open measurements a consumer has. A replica counts them now and then, and each count gives it some places, so that a
- * create costs no further round trip and no row is locked by all creates.
+ * Limits the open measurements of a consumer. A replica counts them at intervals, and each count grants it some places, so that
+ * a create costs no further round trip and no row is locked by all creates.
  */
 import { PENDING_MEASUREMENT_STATES } from '@measurement-exchange/contract';
 import { LRUCache } from 'lru-cache';
 import { literals, type Queryable, sql } from './db.ts';
 
-/** A count is so old at most. */
+/** The maximum age of a count. */
 const COUNT_MS = 10_000;
-/** A count that leaves no room, so that a consumer at its limit does not have them counted with each request. */
+/** The maximum age of a count that left no place: a consumer at its limit must not cause a count with each request. */
 const FULL_COUNT_MS = 1_000;
-/** Each count gives a replica this part of the limit: so many more there may be for each further replica. */
+/** Each count grants a replica this part of the limit, so each further replica may exceed the limit by as much. */
 const GRANTED_PART = 1 / 100;
 const MAX_CONSUMERS = 10_000;
 
@@ -21,12 +21,12 @@ const COUNT = sql<{ n: number }>(
 );
 
 interface Consumer {
-  /** Places that the last count left to this replica. */
+  /** Places that are left of those the last count granted to this replica. */
   left: number;
-  /** The last count left none to anybody. */
+  /** Whether the last count found the limit reached. */
   isFull: boolean;
   countedAt: number;
-  /** Creates that have a place, and that a count may not see yet. */
+  /** Creates that hold a place; a count may not see their rows yet. */
   running: number;
   counting: Promise<void> | undefined;
 }
@@ -44,8 +44,8 @@ export class OpenMeasurements {
     this.clock = clock;
   }
 
-  /** Takes a place for a create, which calls `done` when it has ended; undefined where there is none. */
-  async take(name: string): Promise<{ done: () => void } | undefined> {
+  /** Takes a place for a create, which disposes of it when it ends; undefined where the limit is reached. */
+  async take(name: string): Promise<Disposable | undefined> {
     const consumer = this.consumerOf(name);
     while (this.needsCount(consumer)) {
       consumer.counting ??= this.count(name, consumer);
@@ -55,7 +55,7 @@ export class OpenMeasurements {
     consumer.left -= 1;
     consumer.running += 1;
     return {
-      done: () => {
+      [Symbol.dispose]: () => {
         consumer.running -= 1;
       },
     };

@@ -21,7 +21,7 @@ import {
 } from '@measurement-exchange/testkit/steps';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { shareCertificates } from '../../src/database/certificates.ts';
+import { lockCertificatesForShare } from '../../src/database/certificates.ts';
 import { Database as Sql } from '../../src/database/db.ts';
 
 /** The contract: complete within 10 s for 10,000 measurements. */
@@ -237,7 +237,7 @@ it('does not wait for those who come after it', async () => {
   const sharers = Array.from({ length: 16 }, async () => {
     while (on) {
       await db.tx('share', async (tx) => {
-        await shareCertificates(tx, [{ party, id }]);
+        await lockCertificatesForShare(tx, [{ party, id }]);
         await sleep(20);
       });
     }

@@ -16,7 +16,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { requireUsable } from '../../src/domain/certificate.ts';
 import { inspectConsent } from '../../src/domain/consent.ts';
 import { describeCertificate } from '../../src/domain/x509.ts';
-import { gatherConsent, verifySpec } from '../../src/operations/measurements/consent.ts';
+import { gatherConsent, verifySpec } from '../../src/operations/measurements/load.ts';
 import { trustCheck } from '../../src/operations/trust.ts';
 
 const ACME = 'measurementConsumers/acme';

@@ -69,7 +69,7 @@ it('creates are counted again after a hundredth of the limit, or 10 s, and once 
       if (place === undefined) continue;
       count += 1;
       open += 1;
-      place.done();
+      place[Symbol.dispose]();
     }
     return count;
   };

@@ -1,6 +1,6 @@
 import { ConsentError, cachedCertificate, isSignedBy } from '@measurement-exchange/consent';
 import { type Computation, invalid, parseName, type RequestOf } from '@measurement-exchange/contract';
-import { type CertificateRecord, shareCertificates } from '../../database/certificates.ts';
+import { type CertificateRecord, lockCertificatesForShare } from '../../database/certificates.ts';
 import { rootsForParties } from '../../database/trustedRoots.ts';
 import { partyName } from '../../domain/access.ts';
 import { trustFindings } from '../../domain/consent.ts';
@@ -29,7 +29,7 @@ export async function setComputationParameters(
     exchange,
     call,
     request,
-    (tx) => Promise.all([shareCertificates(tx, [{ party, id }]), rootsForParties(tx, [party])]),
+    (tx) => Promise.all([lockCertificatesForShare(tx, [{ party, id }]), rootsForParties(tx, [party])]),
     async (before, duchy, [certificates, roots]) => {
       const now = exchange.clock();
       const certificate = certificates.get(body.certificate);

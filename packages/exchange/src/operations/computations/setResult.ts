@@ -1,5 +1,5 @@
 import type { Computation, RequestOf } from '@measurement-exchange/contract';
-import { revokedOfComputation, shareCertificates } from '../../database/certificates.ts';
+import { lockCertificatesForShare, revokedOfComputation } from '../../database/certificates.ts';
 import { rootsForParties } from '../../database/trustedRoots.ts';
 import { partyName } from '../../domain/access.ts';
 import { requireNoneRevoked } from '../../domain/certificate.ts';
@@ -26,7 +26,7 @@ export async function setComputationResult(
     request,
     (tx) =>
       Promise.all([
-        shareCertificates(tx, [{ party, id }]),
+        lockCertificatesForShare(tx, [{ party, id }]),
         // Not shared: a revocation that commits from here on comes after this result.
         revokedOfComputation(tx, params.computation),
         rootsForParties(tx, [party]),

@@ -1,6 +1,6 @@
 import { nonceHashes } from '@measurement-exchange/consent';
 import { invalid, parseName, type RequestOf, type Requisition } from '@measurement-exchange/contract';
-import { revokedCertificates, shareCertificates } from '../../database/certificates.ts';
+import { lockCertificatesForShare, revokedCertificates } from '../../database/certificates.ts';
 import { rootsForParties } from '../../database/trustedRoots.ts';
 import { saveMeasurement } from '../../database/writeMeasurements.ts';
 import { partyName } from '../../domain/access.ts';
@@ -29,7 +29,7 @@ export async function fulfillDirectRequisition(
   return mutate('fulfillDirectRequisition', exchange, call, request, async (tx) => {
     const [before, certificates, revoked, roots, hashes] = await Promise.all([
       lockRequisition(tx, provider, params.requisition),
-      shareCertificates(tx, [{ party: provider, id: named.certificate }]),
+      lockCertificatesForShare(tx, [{ party: provider, id: named.certificate }]),
       // Not shared: a revocation that commits from here on comes after this fulfillment.
       revokedCertificates(tx, provider, params.requisition),
       rootsForParties(tx, [provider]),

@@ -5,7 +5,7 @@ import { createRoot, issueLeaf, type Leaf, type Root as MadeRoot } from '@measur
 import { beforeAll, expect, it } from 'vitest';
 import { inspectConsent } from '../../domain/consent.ts';
 import { trustCheck } from '../trust.ts';
-import { gatherConsent, verifySpec } from './consent.ts';
+import { gatherConsent, verifySpec } from './load.ts';
 
 const TIME = Date.UTC(2027, 0, 15);
 const NOW = '2027-01-15T00:00:00.000000Z';

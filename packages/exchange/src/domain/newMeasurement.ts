@@ -1,0 +1,202 @@
+/** Decides on a new measurement: first from its request alone, then together with the rows that the request names. */
+import {
+  ExchangeError,
+  type Finding,
+  invalid,
+  type MeasurementInput,
+  type PlainSpec,
+  type Timestamp,
+  type Violation,
+  wishedProtocol,
+} from '@measurement-exchange/contract';
+import type { Change } from './aggregate.ts';
+import { type Certificate, requireUsable } from './certificate.ts';
+import { type ConsentFacts, inspectConsent } from './consent.ts';
+import { inspectMeasurement, inspectParameters } from './findings.ts';
+import { create } from './measurement.ts';
+import {
+  type Candidate,
+  type Circumstances,
+  candidateOf,
+  chooseProtocol,
+  duchiesOf,
+  type Protocols,
+} from './protocol.ts';
+
+/** A request whose names and hashes agree, and the rows that the decision needs. */
+export interface Draft {
+  consumer: string;
+  input: MeasurementInput;
+  /** Undefined where the spec cannot be decoded. */
+  spec: PlainSpec | undefined;
+  candidate: Candidate;
+  /** The consumer's certificate, then that of each data provider. */
+  certificates: { party: string; id: string }[];
+  dataProviders: string[];
+  /** The duchies of every protocol that might be chosen. */
+  duchies: string[];
+  /** Whether the population of the spec's model line is needed. */
+  needsPopulation: boolean;
+  findings: Finding[];
+}
+
+/** `wrongNonces`: the data providers whose disclosed nonce does not match its hash. */
+export function draftMeasurement(
+  consumer: string,
+  input: MeasurementInput,
+  wrongNonces: ReadonlySet<string>,
+  enabled: Protocols,
+): Draft {
+  requireConsistent(consumer, input, wrongNonces);
+  const dataProviders = Object.keys(input.dataProviders);
+  const { spec, findings } = inspectMeasurement(input);
+  const wish = wishedProtocol(input.protocolConfig, 'protocolConfig');
+  const candidate = candidateOf(spec, dataProviders.length, enabled, wish);
+  const entries = Object.values(input.dataProviders);
+  return {
+    consumer,
+    input,
+    spec,
+    candidate,
+    certificates: [
+      input.measurementConsumerCertificate,
+      ...entries.map((entry) => entry.dataProviderCertificate),
+    ].map(splitCertificate),
+    dataProviders,
+    duchies: candidate.options.flatMap(duchiesOf),
+    needsPopulation: candidate.options.some(({ protocol }) => protocol === 'honestMajorityShareShuffle'),
+    findings,
+  };
+}
+
+function requireConsistent(
+  consumer: string,
+  input: MeasurementInput,
+  wrongNonces: ReadonlySet<string>,
+): void {
+  const violations: Violation[] = [];
+  const requireOwn = (field: string, certificate: string, party: string) => {
+    if (certificate.startsWith(`${party}/certificates/`)) return;
+    violations.push({ field, description: `must be a certificate of ${party}` });
+  };
+  requireOwn('measurementConsumerCertificate', input.measurementConsumerCertificate, consumer);
+  for (const [name, entry] of Object.entries(input.dataProviders)) {
+    const at = `dataProviders[${name}]`;
+    requireOwn(`${at}.dataProviderCertificate`, entry.dataProviderCertificate, name);
+    if (!wrongNonces.has(name)) continue;
+    const description = 'does not hash to the nonceHash of the entry';
+    violations.push({ field: `${at}.encryptedRequisitionSpec.nonce`, description });
+  }
+  if (violations.length > 0) throw invalid(violations);
+}
+
+function splitCertificate(name: string): { party: string; id: string } {
+  const [collection, party, , id] = name.split('/');
+  return { party: `${collection}/${party}`, id: id! };
+}
+
+/** What was loaded for a draft, and what the exchange knows beside that. */
+export interface NewMeasurementFacts extends Circumstances, ConsentFacts {
+  parties: Circumstances['parties'] & ConsentFacts['parties'];
+  /** By name; those that do not exist are absent. */
+  certificates: ReadonlyMap<string, Certificate>;
+  /** The limit of open measurements where the consumer has reached it. */
+  reachedLimit: number | undefined;
+  /** New IDs: one for the measurement, then one for each requisition. */
+  ids: string[];
+  /** The trace that the request belongs to, where it is traced. */
+  traceparent: string | undefined;
+}
+
+/** Rejects the request, or returns the change that creates the measurement with what the checks found. */
+export function decideMeasurement(
+  draft: Draft,
+  facts: NewMeasurementFacts,
+  now: Timestamp,
+): { findings: Finding[]; change: Change } {
+  requireRoom(draft.consumer, facts.reachedLimit);
+  requireActive(draft.dataProviders, facts.parties);
+  requireUsableCertificates(draft.input, facts.certificates, now);
+  const { dataProviders } = draft.input;
+  const { protocol, config, findings } = chooseProtocol(draft.candidate, dataProviders, facts);
+  return {
+    findings: [
+      ...inspectParameters(draft.spec, protocol),
+      ...draft.findings,
+      ...inspectConsent(draft.input, facts),
+      ...findings,
+    ],
+    change: createFrom(draft, facts, { protocol, protocolConfig: config }, now),
+  };
+}
+
+function requireRoom(consumer: string, limit: number | undefined): void {
+  if (limit === undefined) return;
+  const message = `${consumer} has ${limit} measurements that are not complete: wait for some of them, or cancel some.`;
+  const violations = [{ field: 'parent', description: `has ${limit} open measurements` }];
+  throw new ExchangeError('TOO_MANY_OPEN_MEASUREMENTS', message, { violations });
+}
+
+/** A data provider that does not exist is reported before one that is suspended. */
+function requireActive(dataProviders: string[], parties: NewMeasurementFacts['parties']): void {
+  const reject = (
+    reason: 'DATA_PROVIDER_NOT_FOUND' | 'DATA_PROVIDER_SUSPENDED',
+    dataProvider: string,
+    what: string,
+  ) => new ExchangeError(reason, `${dataProvider} ${what}.`, { metadata: { dataProvider } });
+  for (const name of dataProviders) {
+    if (!parties.has(name)) throw reject('DATA_PROVIDER_NOT_FOUND', name, 'does not exist');
+  }
+  for (const name of dataProviders) {
+    if (parties.get(name)!.state !== 'SUSPENDED') continue;
+    throw reject('DATA_PROVIDER_SUSPENDED', name, 'is suspended and takes no new requisitions');
+  }
+}
+
+function requireUsableCertificates(
+  { measurementConsumerCertificate: own, dataProviders }: MeasurementInput,
+  certificates: ReadonlyMap<string, Certificate>,
+  now: Timestamp,
+): void {
+  requireUsable(certificates.get(own), 'measurementConsumerCertificate', now);
+  for (const [name, { dataProviderCertificate }] of Object.entries(dataProviders)) {
+    const field = `dataProviders[${name}].dataProviderCertificate`;
+    requireUsable(certificates.get(dataProviderCertificate), field, now);
+  }
+}
+
+function createFrom(
+  { consumer, input, spec, certificates }: Draft,
+  { ids, traceparent }: NewMeasurementFacts,
+  chosen: Pick<Parameters<typeof create>[0], 'protocol' | 'protocolConfig'>,
+  now: Timestamp,
+): Change {
+  const {
+    measurementConsumerCertificate: _,
+    protocolConfig: _wish,
+    measurementSpec,
+    dataProviders,
+    ...labels
+  } = input;
+  return create(
+    {
+      ...chosen,
+      id: ids[0]!,
+      consumer,
+      certificate: certificates[0]!.id,
+      spec: measurementSpec,
+      labels,
+      measurementType: spec?.measurementType,
+      traceparent,
+    },
+    Object.entries(dataProviders).map(([provider, entry], i) => ({
+      id: ids[i + 1]!,
+      provider,
+      certificate: certificates[i + 1]!.id,
+      publicKey: entry.dataProviderPublicKey,
+      encryptedSpec: entry.encryptedRequisitionSpec,
+      nonceHash: entry.nonceHash,
+    })),
+    now,
+  );
+}
