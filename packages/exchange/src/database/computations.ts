@@ -1,27 +1,42 @@
 /** Computations: measurements as their participants see them. */
 import type { Progress, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
-import type { Aggregate } from '../domain/aggregate.ts';
+import type {
+  AggregateOf,
+  MeasurementRecord,
+  MeasurementWithSpec,
+  RequisitionOutline,
+} from '../domain/aggregate.ts';
 import type { WaitingState } from '../domain/deadlines.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
-import { aggregates, COMPUTATION, type JoinedRow, joined, LISTED_COMPUTATION } from './measurementTables.ts';
+import {
+  aggregates,
+  COMPUTATION,
+  type Join,
+  type JoinedRow,
+  LISTED_COMPUTATION,
+} from './measurementTables.ts';
 import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
 import { column, names, optional, parameters, select, table, values } from './table.ts';
 
-/** Without the specs of the requisitions; in a list also without the result. */
-export interface ComputationRecord {
-  aggregate: Aggregate;
-  /** Of the ciphertexts, in the order of the requisitions. */
+/** In a list the measurement has no result. */
+export interface ComputationRecord<M extends MeasurementWithSpec = MeasurementWithSpec> {
+  aggregate: AggregateOf<M, RequisitionOutline>;
+  /** SHA-256 of the ciphertexts of the requisition specs, in the order of the requisitions. */
   requisitionSpecHashes: Uint8Array[];
 }
 
-interface ComputationRow {
-  row: JoinedRow;
+interface ComputationRow<M> {
+  row: JoinedRow<M, RequisitionOutline>;
   hash: Uint8Array;
 }
-const computation = object<ComputationRow>({ row: joined, hash: cell('requisition_spec_hash') });
+const SPEC_HASH = 'sha256(r.spec_ciphertext) AS requisition_spec_hash';
 
-function records(rows: ComputationRow[]): ComputationRecord[] {
+function rowReader<M>({ reader }: Join<M, RequisitionOutline>) {
+  return object<ComputationRow<M>>({ row: reader, hash: cell('requisition_spec_hash') });
+}
+
+function records<M extends MeasurementWithSpec>(rows: ComputationRow<M>[]): ComputationRecord<M>[] {
   let at = 0;
   return aggregates(rows.map(({ row }) => row)).map((aggregate) => {
     const from = at;
@@ -32,17 +47,17 @@ function records(rows: ComputationRow[]): ComputationRecord[] {
 
 const GET = sql(
   'computation_get',
-  `${COMPUTATION} FROM computations own JOIN measurements m ON m.id = own.id JOIN requisitions r ON r.measurement = m.id
+  `${COMPUTATION.select}, ${SPEC_HASH} FROM computations own JOIN measurements m ON m.id = own.id JOIN requisitions r ON r.measurement = m.id
     WHERE own.duchy = $1 AND own.id = $2 ORDER BY r.ordinal`,
-  computation,
+  rowReader(COMPUTATION),
 );
 
-/** Undefined for those that the duchy takes no part in. */
+/** Undefined for a computation that the duchy takes no part in. */
 export async function getComputation(
   db: Queryable,
   duchy: string,
   id: string,
-): Promise<ComputationRecord | undefined> {
+): Promise<ComputationRecord<MeasurementRecord> | undefined> {
   return records(await db.query(GET, [duchy, id]))[0];
 }
 
@@ -56,12 +71,12 @@ export async function lockComputation(
   tx: Transaction,
   duchy: string,
   id: string,
-): Promise<ComputationRecord | undefined> {
+): Promise<ComputationRecord<MeasurementRecord> | undefined> {
   const [, rows] = await Promise.all([tx.query(LOCK, [duchy, id]), tx.query(GET, [duchy, id])]);
   return records(rows)[0];
 }
 
-/** Bytes of a computation in a response, roughly, and those that are hashed for it. */
+/** Bytes of a computation in a response, roughly, and the bytes that are hashed for it. */
 const SIZE = `
   (SELECT coalesce(6000 * (jsonb_array_length(m.protocol_config -> 'workers') + 1), 12000) + (octet_length(m.spec_message) + octet_length(m.spec_signature)
           + coalesce(octet_length(m.failure_message), 0)) * 4 / 3 + sum(800 + octet_length(s.spec_ciphertext))
@@ -82,11 +97,11 @@ const LIST = sql(
      SELECT id, count(*) OVER () AS candidates, row_number() OVER w AS nth, sum(size) OVER w AS running
        FROM candidates WINDOW w AS (ORDER BY position, id)
    )
-   ${LISTED_COMPUTATION}, page.candidates, page.nth
+   ${LISTED_COMPUTATION.select}, ${SPEC_HASH}, page.candidates, page.nth
      FROM page JOIN measurements m ON m.id = page.id JOIN requisitions r ON r.measurement = m.id
     WHERE page.nth <= $6::int AND (page.nth = 1 OR page.running <= $7::bigint)
     ORDER BY page.nth, r.ordinal`,
-  pageRow(computation),
+  pageRow(rowReader(LISTED_COMPUTATION)),
 );
 
 export interface ComputationListQuery {
@@ -124,7 +139,7 @@ const OVERDUE = {
   COMPUTING: overdueStatement('COMPUTING', 'update_time'),
 };
 
-/** Those that wait since before the cutoff, the oldest first. */
+/** The computations that have waited since before the cutoff, the oldest first. */
 export async function findOverdue(
   db: Queryable,
   state: WaitingState,
@@ -149,7 +164,7 @@ const progress = table<ProgressRecord>('computation_log', {
   progress: optional('progress', 'double'),
 });
 
-/** Of each duchy in a computation; the latest are kept. */
+/** The number of reports that are kept of each duchy in a computation. */
 export const MAX_REPORTS = 200;
 
 const REPORT = sql(
@@ -168,7 +183,7 @@ const REPORT = sql(
    SELECT ${parameters(progress.columns, 1)}, next.n FROM next`,
 );
 
-/** The same as the last one is not stored again. Who reports has locked the measurement. */
+/** A report that repeats the last one is not stored again. The caller has locked the measurement. */
 export function insertProgress(tx: Transaction, report: ProgressRecord): void {
   tx.last(REPORT, values(progress.columns, report));
 }
@@ -182,7 +197,7 @@ const PROGRESS = sql(
   progress.reader(),
 );
 
-/** The latest of each duchy, the oldest of them first. */
+/** The latest reports of each duchy, the oldest of them first. */
 export function progressOfMeasurement(
   db: Queryable,
   consumer: string,

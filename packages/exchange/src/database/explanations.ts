@@ -1,47 +1,35 @@
 /** What explanations are decided from: the measurement in one round trip, everything around it in a second one. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
-import type { Aggregate, Trigger } from '../domain/aggregate.ts';
+import type { Trigger } from '../domain/aggregate.ts';
 import type { Certificate } from '../domain/certificate.ts';
-import type { PartyFacts } from '../domain/explain/facts.ts';
+import type { ExplainedAggregate, PartyFacts } from '../domain/explain/facts.ts';
 import { latestReports, type ProgressRecord } from './computations.ts';
 import { type Queryable, sql } from './db.ts';
-import {
-  aggregates,
-  EXPLAINED,
-  FIRST_PARTICIPANTS,
-  type JoinedRow,
-  joined,
-  PARTICIPANTS,
-} from './measurementTables.ts';
+import { aggregates, EXPLAINED, EXPLAINED_REQUISITION } from './measurementTables.ts';
 import { column, optional, optionalGroup, table } from './table.ts';
 
-/** Without long values but for the keys of providers; with the cause of its last step. */
-export interface ExplainedAggregate {
-  aggregate: Aggregate;
-  cause: Trigger;
-}
-
-const explained = object<{ row: JoinedRow; cause: Trigger }>({ row: joined, cause: cell('cause') });
+const explained = object({ row: EXPLAINED.reader, cause: cell<Trigger>('cause') });
+/** The cause of the last step of a measurement `m`. */
 const CAUSE = `(SELECT cause FROM transitions t
   WHERE t.measurement = m.id AND t.requisition = '' AND t.version = m.version) AS cause`;
 
 const OF_MEASUREMENT = sql(
   'explained_measurement',
-  `${EXPLAINED}, ${FIRST_PARTICIPANTS}, ${CAUSE} FROM measurements m JOIN requisitions r ON r.measurement = m.id
+  `${EXPLAINED.select}, ${CAUSE} FROM measurements m JOIN requisitions r ON r.measurement = m.id
     WHERE m.consumer = $1 AND m.id = $2 ORDER BY r.ordinal`,
   explained,
 );
 const OF_COMPUTATION = sql(
   'explained_computation',
-  `${EXPLAINED}, ${FIRST_PARTICIPANTS}, ${CAUSE} FROM computations own JOIN measurements m ON m.id = own.id
+  `${EXPLAINED.select}, ${CAUSE} FROM computations own JOIN measurements m ON m.id = own.id
      JOIN requisitions r ON r.measurement = m.id WHERE own.duchy = $1 AND own.id = $2 ORDER BY r.ordinal`,
   explained,
 );
 /** A provider sees no other provider's requisition. */
 const OF_REQUISITION = sql(
   'explained_requisition',
-  `${EXPLAINED}, CASE WHEN m.protocol <> 'direct' THEN ${PARTICIPANTS} END AS participants, ${CAUSE}
+  `${EXPLAINED_REQUISITION.select}, ${CAUSE}
      FROM requisitions r JOIN measurements m ON m.id = r.measurement WHERE r.provider = $1 AND r.id = $2`,
   explained,
 );
@@ -57,7 +45,7 @@ export async function explainedAggregate(
   viewer: keyof typeof STATEMENTS,
   party: string,
   id: string,
-): Promise<ExplainedAggregate | undefined> {
+): Promise<{ aggregate: ExplainedAggregate; cause: Trigger } | undefined> {
   const rows = await db.query(STATEMENTS[viewer], [party, id]);
   const [aggregate] = aggregates(rows.map(({ row }) => row));
   return aggregate && { aggregate, cause: rows[0]!.cause };
@@ -100,10 +88,10 @@ export interface Circumstances {
   reports: ProgressRecord[];
 }
 
-/** Of those that take part in the measurement, as far as the aggregate holds them. */
+/** The parties and certificates of the measurement, as far as the aggregate names them. */
 export async function circumstancesOf(
   db: Queryable,
-  { measurement: m, requisitions, participants }: Aggregate,
+  { measurement: m, requisitions, participants }: ExplainedAggregate,
   lastSeen: (party: string, stored: Timestamp | undefined) => Timestamp | undefined,
 ): Promise<Circumstances> {
   const named: [party: string, certificate: string | undefined][] = [

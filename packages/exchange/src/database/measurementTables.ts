@@ -1,23 +1,46 @@
-/** The tables of measurements, their requisitions and their participants, which are always read together. */
-
-import { cell, object } from '@measurement-exchange/server/database';
+/**
+ * The tables of measurements, their requisitions and their participants, which are always read together. A statement reads
+ * records with the long fields that its callers need, and the type of the records says which those are.
+ */
+import { cell, object, type Reader } from '@measurement-exchange/server/database';
 import type {
-  Aggregate,
+  AggregateOf,
+  MeasurementOutline,
   MeasurementRecord,
+  MeasurementWithSpec,
   ParticipantRecord,
+  RequisitionContent,
+  RequisitionOutline,
   RequisitionRecord,
+  RequisitionWithContent,
 } from '../domain/aggregate.ts';
-import { column, group, jsonReader, long, optional, optionalGroup, select, table } from './table.ts';
+import type { RequisitionWithKey } from '../domain/explain/facts.ts';
+import {
+  column,
+  type Fields,
+  group,
+  jsonReader,
+  long,
+  optional,
+  optionalGroup,
+  select,
+  type Table,
+  table,
+} from './table.ts';
 
-export const measurements = table<MeasurementRecord>('measurements', {
+const encryptedResult = group<{ ciphertext: Uint8Array; typeUrl: string }>({
+  ciphertext: long('result_ciphertext'),
+  typeUrl: column('result_type_url'),
+});
+const computationResult = {
+  duchy: column<string>('result_duchy'),
+  certificate: column<string>('result_certificate'),
+};
+
+const measurementOutline: Fields<MeasurementOutline> = {
   id: column('id'),
   consumer: column('consumer'),
   certificate: column('certificate'),
-  spec: group({
-    message: long('spec_message'),
-    signature: long('spec_signature'),
-    signatureAlgorithm: optional('spec_algorithm'),
-  }),
   labels: group({ measurementReferenceId: optional('reference_id') }),
   measurementType: optional('measurement_type'),
   protocol: column('protocol'),
@@ -27,31 +50,47 @@ export const measurements = table<MeasurementRecord>('measurements', {
     reason: column('failure_reason'),
     message: column('failure_message'),
   }),
-  result: optionalGroup('result_certificate', {
-    duchy: column('result_duchy'),
-    certificate: column('result_certificate'),
-    encryptedResult: group({ ciphertext: long('result_ciphertext'), typeUrl: column('result_type_url') }),
-  }),
+  result: optionalGroup('result_certificate', computationResult),
   traceparent: optional('traceparent'),
   version: column('version', 'int'),
   createTime: column('create_time', 'time'),
   updateTime: column('update_time', 'time'),
+};
+const measurementWithSpec: Fields<MeasurementWithSpec> = {
+  ...measurementOutline,
+  spec: group({
+    message: long('spec_message'),
+    signature: long('spec_signature'),
+    signatureAlgorithm: optional('spec_algorithm'),
+  }),
+};
+const measurementOutlines = table<MeasurementOutline>('measurements', measurementOutline);
+const measurementsWithSpec = table<MeasurementWithSpec>('measurements', measurementWithSpec);
+export const measurements = table<MeasurementRecord>('measurements', {
+  ...measurementWithSpec,
+  result: optionalGroup('result_certificate', { ...computationResult, encryptedResult }),
 });
 
-export const requisitions = table<RequisitionRecord>('requisitions', {
+const directResult = { certificate: column<string>('result_certificate') };
+const fulfillment = {
+  nonce: column<bigint>('nonce', 'uint64'),
+  context: optional<object>('fulfillment_context', 'json'),
+};
+const publicKey: Fields<RequisitionContent['publicKey']> = {
+  '@type': column('public_key_type'),
+  data: long('public_key_data'),
+  format: optional('public_key_format'),
+};
+const encryptedSpec: Fields<RequisitionContent['encryptedSpec']> = {
+  ciphertext: long('spec_ciphertext'),
+  typeUrl: column('spec_type_url'),
+  nonce: optional('disclosed_nonce', 'uint64'),
+};
+
+const requisitionOutline: Fields<RequisitionOutline> = {
   id: column('id'),
   provider: column('provider'),
   certificate: column('certificate'),
-  publicKey: group({
-    '@type': column('public_key_type'),
-    data: long('public_key_data'),
-    format: optional('public_key_format'),
-  }),
-  encryptedSpec: group({
-    ciphertext: long('spec_ciphertext'),
-    typeUrl: column('spec_type_url'),
-    nonce: optional('disclosed_nonce', 'uint64'),
-  }),
   nonceHash: column('nonce_hash', 'bytes'),
   fulfillingDuchy: optional('fulfilling_duchy'),
   state: column('state'),
@@ -64,16 +103,40 @@ export const requisitions = table<RequisitionRecord>('requisitions', {
     until: column('deferral_until', 'time'),
   }),
   fulfillment: optionalGroup('nonce', {
-    nonce: column('nonce', 'uint64'),
-    result: optionalGroup('result_certificate', {
-      certificate: column('result_certificate'),
-      encryptedResult: group({ ciphertext: long('result_ciphertext'), typeUrl: column('result_type_url') }),
-    }),
-    context: optional('fulfillment_context', 'json'),
+    ...fulfillment,
+    result: optionalGroup('result_certificate', directResult),
   }),
   version: column('version', 'int'),
   createTime: column('create_time', 'time'),
   updateTime: column('update_time', 'time'),
+};
+const requisitionWithContent: Fields<RequisitionWithContent> = {
+  ...requisitionOutline,
+  publicKey: group(publicKey),
+  encryptedSpec: group(encryptedSpec),
+};
+const requisitionOutlines = table<RequisitionOutline>('requisitions', requisitionOutline);
+const requisitionsWithContent = table<RequisitionWithContent>('requisitions', requisitionWithContent);
+export const requisitions = table<RequisitionRecord>('requisitions', {
+  ...requisitionWithContent,
+  fulfillment: optionalGroup('nonce', {
+    ...fulfillment,
+    result: optionalGroup('result_certificate', { ...directResult, encryptedResult }),
+  }),
+});
+const requisitionsWithKey = table<RequisitionWithKey>('requisitions', {
+  ...requisitionOutline,
+  publicKey: group(publicKey),
+});
+
+/** A requisition whose content was loaded only where it is the one that a request names. */
+export type NamedRequisition = RequisitionOutline & { content: RequisitionContent | undefined };
+const namedRequisitions = table<NamedRequisition>('requisitions', {
+  ...requisitionOutline,
+  content: optionalGroup('spec_ciphertext', {
+    publicKey: group(publicKey),
+    encryptedSpec: group(encryptedSpec),
+  }),
 });
 
 /** One row for each participant, which also is its view of the computation. */
@@ -98,66 +161,77 @@ export const participants = table<ParticipantRecord>('computations', {
   updateTime: column('update_time', 'time'),
 });
 
-/** A requisition with its measurement, and the rows of the participants as JSON; null where there are none. */
-export interface JoinedRow {
-  requisition: RequisitionRecord;
-  measurement: MeasurementRecord;
+/** A requisition with its measurement, and the rows of the participants as JSON; null where no duchies compute. */
+export interface JoinedRow<M, R> {
+  requisition: R;
+  measurement: M;
   participants: object[] | null;
 }
 
-/** Reads a row of a requisition `r` joined with its measurement `m`. */
-export const joined = object<JoinedRow>({
-  requisition: requisitions.reader(),
-  measurement: measurements.reader('m_'),
-  participants: cell('participants'),
-});
+/** The participants of a measurement `m`, within the statement, so that a direct measurement costs nothing more. */
+const PARTICIPANTS = `CASE WHEN m.protocol <> 'direct' THEN
+  (SELECT json_agg(c ORDER BY c.role, c.duchy) FROM computations c WHERE c.id = m.id) END AS participants`;
+/** The same, beside the first requisition of a measurement only. */
+const FIRST_PARTICIPANTS = PARTICIPANTS.replace('THEN', 'AND r.ordinal = 0 THEN');
 
-/** Of a measurement `m`. Within the statement, so that a direct one costs nothing more. */
-export const PARTICIPANTS = `(SELECT json_agg(c ORDER BY c.role, c.duchy) FROM computations c WHERE c.id = m.id)`;
-const readParticipant = jsonReader(participants);
-
-export function readParticipants(row: JoinedRow): ParticipantRecord[] {
-  return row.participants?.map(readParticipant) ?? [];
+/** A select list about a requisition `r` joined with its measurement `m`, and the reader of its rows. */
+export interface Join<M, R> {
+  select: string;
+  reader: Reader<JoinedRow<M, R>>;
 }
 
-const leftOut = () => `''::bytea`;
-const withoutResult = (value: string) => (value === 'm.result_ciphertext' ? leftOut() : value);
+type Print = (column: string) => string;
 
-export const REQUISITION_WITH_MEASUREMENT = `SELECT ${select(requisitions, 'r')},
-  ${select(measurements, 'm', 'm_', withoutResult)},
-  CASE WHEN m.protocol <> 'direct' THEN ${PARTICIPANTS} END AS participants`;
+/** `long` prints the long columns of each side. */
+function join<M, R>(
+  ofMeasurement: Table<M>,
+  ofRequisition: Table<R>,
+  long: { measurement?: Print; requisition?: Print } = {},
+  participants = FIRST_PARTICIPANTS,
+): Join<M, R> {
+  return {
+    select: `SELECT ${select(ofRequisition, 'r', '', long.requisition)}, ${select(ofMeasurement, 'm', 'm_', long.measurement)},
+      ${participants}`,
+    reader: object({
+      requisition: ofRequisition.reader(),
+      measurement: ofMeasurement.reader('m_'),
+      participants: cell('participants'),
+    }),
+  };
+}
 
-/** Beside the first requisition of a measurement only. */
-export const FIRST_PARTICIPANTS = `CASE WHEN m.protocol <> 'direct' AND r.ordinal = 0 THEN ${PARTICIPANTS} END AS participants`;
-const first = (value: string) => `CASE WHEN r.ordinal = 0 THEN ${value} END`;
+const readParticipant = jsonReader(participants);
 
-/** All requisitions of measurements: the long values of a measurement stand beside its first requisition only. */
-export const AGGREGATE = `SELECT ${select(requisitions, 'r')}, ${select(measurements, 'm', 'm_', first)},
-  ${FIRST_PARTICIPANTS}`;
+export function readParticipants({ participants }: JoinedRow<unknown, unknown>): ParticipantRecord[] {
+  return participants?.map(readParticipant) ?? [];
+}
 
-const ofNamed = (value: string) => `CASE WHEN r.id = named.id THEN ${value} ELSE ${leftOut()} END`;
+/** Long columns of a measurement are selected beside its first requisition only. */
+const first: Print = (column) => `CASE WHEN r.ordinal = 0 THEN ${column} END`;
+const ofNamed: Print = (column) => `CASE WHEN r.id = named.id THEN ${column} END`;
 
-/** The same, with the long values of one requisition, `named`, only: who changes it neither reads nor writes the others'. */
-export const AGGREGATE_OF_REQUISITION = `SELECT ${select(requisitions, 'r', '', ofNamed)},
-  ${select(measurements, 'm', 'm_', first)}, ${FIRST_PARTICIPANTS}`;
-
-/** The same, without long values. */
-export const OUTLINE = `SELECT ${select(requisitions, 'r', '', leftOut)}, ${select(measurements, 'm', 'm_', leftOut)},
-  ${FIRST_PARTICIPANTS}`;
-
-/** The same, and the keys of the providers. */
-export const EXPLAINED = `SELECT ${select(requisitions, 'r', '', (value) => (value === 'r.public_key_data' ? value : leftOut()))},
-  ${select(measurements, 'm', 'm_', leftOut)}`;
-/** The same, as duchies need it: of a requisition's spec they see the hash. */
-const computation = (long: (value: string) => string) => `SELECT ${select(requisitions, 'r', '', leftOut)},
-  sha256(r.spec_ciphertext) AS requisition_spec_hash, ${select(measurements, 'm', 'm_', long)}, ${FIRST_PARTICIPANTS}`;
-export const COMPUTATION = computation(first);
-/** Without the result. */
-export const LISTED_COMPUTATION = computation((value) => first(withoutResult(value)));
+/** One requisition, as its provider and its consumer see it. */
+export const REQUISITION = join(measurementsWithSpec, requisitionsWithContent, {}, PARTICIPANTS);
+/** A measurement with all of its requisitions. */
+export const AGGREGATE = join(measurements, requisitions, { measurement: first });
+/** A measurement with the content of one of its requisitions, `named`: a change of that one needs no other content. */
+export const NAMED_REQUISITION = join(measurementsWithSpec, namedRequisitions, {
+  measurement: first,
+  requisition: ofNamed,
+});
+export const OUTLINE = join(measurementOutlines, requisitionOutlines);
+/** For explanations: to parties that see all requisitions, and to a provider, which sees its own. */
+export const EXPLAINED = join(measurementOutlines, requisitionsWithKey);
+export const EXPLAINED_REQUISITION = join(measurementOutlines, requisitionsWithKey, {}, PARTICIPANTS);
+/** For duchies; a list leaves the result out. */
+export const COMPUTATION = join(measurements, requisitionOutlines, { measurement: first });
+export const LISTED_COMPUTATION = join(measurementsWithSpec, requisitionOutlines, { measurement: first });
 
 /** Rows come ordered: one aggregate after the other, its requisitions in the order of the request. */
-export function aggregates(rows: JoinedRow[]): Aggregate[] {
-  const result: Aggregate[] = [];
+export function aggregates<M extends MeasurementOutline, R extends RequisitionOutline>(
+  rows: JoinedRow<M, R>[],
+): AggregateOf<M, R>[] {
+  const result: AggregateOf<M, R>[] = [];
   for (const row of rows) {
     const { measurement, requisition } = row;
     const current = result.at(-1);

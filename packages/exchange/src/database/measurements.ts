@@ -1,8 +1,14 @@
-/** Measurements with their requisitions: the aggregate is read whole, in one statement. */
+/** Measurements with their requisitions: an aggregate is read in one statement. */
 import { PENDING_MEASUREMENT_STATES, type Timestamp } from '@measurement-exchange/contract';
-import type { Aggregate } from '../domain/aggregate.ts';
+import type { Aggregate, AggregateOf, MeasurementWithSpec, Outline } from '../domain/aggregate.ts';
 import { literals, type Queryable, sql, type Transaction } from './db.ts';
-import { AGGREGATE, AGGREGATE_OF_REQUISITION, aggregates, joined, OUTLINE } from './measurementTables.ts';
+import {
+  AGGREGATE,
+  aggregates,
+  NAMED_REQUISITION,
+  type NamedRequisition,
+  OUTLINE,
+} from './measurementTables.ts';
 import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
 
 /** Bytes of a measurement in a response, roughly: TOASTed values are sized without being read. */
@@ -14,9 +20,9 @@ const SIZE = `
 
 const GET = sql(
   'measurement_get',
-  `${AGGREGATE} FROM measurements m JOIN requisitions r ON r.measurement = m.id
+  `${AGGREGATE.select} FROM measurements m JOIN requisitions r ON r.measurement = m.id
     WHERE m.consumer = $1 AND m.id = $2 ORDER BY r.ordinal`,
-  joined,
+  AGGREGATE.reader,
 );
 
 export async function getMeasurement(
@@ -35,9 +41,9 @@ const GET_MANY = sql(
        FROM (SELECT id, count(*) AS times FROM unnest($2::text[]) AS id GROUP BY id) AS named
        JOIN measurements m ON m.id = named.id WHERE m.consumer = $1
    )
-   ${AGGREGATE} FROM wanted JOIN measurements m ON m.id = wanted.id JOIN requisitions r ON r.measurement = m.id
+   ${AGGREGATE.select} FROM wanted JOIN measurements m ON m.id = wanted.id JOIN requisitions r ON r.measurement = m.id
     WHERE (SELECT sum(size) FROM wanted) <= $3::bigint ORDER BY m.id, r.ordinal`,
-  joined,
+  AGGREGATE.reader,
 );
 const EXISTING = sql<{ id: string }>(
   'measurement_get_existing',
@@ -98,11 +104,11 @@ function listStatement(order: 'create_time' | 'update_time') {
               row_number() OVER w AS nth, sum(size) OVER w AS running
          FROM candidates WINDOW w AS (ORDER BY position, id)
      )
-     ${AGGREGATE}, page.candidates, page.nth
+     ${AGGREGATE.select}, page.candidates, page.nth
        FROM page JOIN measurements m ON m.id = page.id JOIN requisitions r ON r.measurement = m.id
       WHERE page.nth <= $9::int AND (page.nth = 1 OR page.running <= $10::bigint)
       ORDER BY page.nth, r.ordinal`,
-    pageRow(joined),
+    pageRow(AGGREGATE.reader),
   );
 }
 const LIST = { create_time: listStatement('create_time'), update_time: listStatement('update_time') };
@@ -132,10 +138,10 @@ const LOCK_BY_REQUISITION = sql(
 );
 const LOAD_BY_REQUISITION = sql(
   'measurement_load_by_requisition',
-  `${AGGREGATE_OF_REQUISITION} FROM requisitions named JOIN measurements m ON m.id = named.measurement
+  `${NAMED_REQUISITION.select} FROM requisitions named JOIN measurements m ON m.id = named.measurement
      JOIN requisitions r ON r.measurement = m.id
     WHERE named.provider = $1 AND named.id = $2 ORDER BY r.ordinal`,
-  joined,
+  NAMED_REQUISITION.reader,
 );
 
 /** Locks the parent first, then reads in a statement of its own: its snapshot is taken after the lock. */
@@ -148,12 +154,14 @@ export async function lockMeasurement(
   return aggregates(rows)[0];
 }
 
-/** With the long values of this requisition only. */
+export type AggregateOfRequisition = AggregateOf<MeasurementWithSpec, NamedRequisition>;
+
+/** With the content of this requisition only. */
 export async function lockByRequisition(
   tx: Transaction,
   provider: string,
   requisition: string,
-): Promise<Aggregate | undefined> {
+): Promise<AggregateOfRequisition | undefined> {
   const [, rows] = await Promise.all([
     tx.query(LOCK_BY_REQUISITION, [provider, requisition]),
     tx.query(LOAD_BY_REQUISITION, [provider, requisition]),
@@ -161,7 +169,7 @@ export async function lockByRequisition(
   return aggregates(rows)[0];
 }
 
-/** Of a measurement `m`. */
+/** A condition on a measurement `m`. */
 export const PENDING = `m.state IN (${literals(PENDING_MEASUREMENT_STATES)})`;
 
 const LOCK_MANY = sql(
@@ -170,16 +178,13 @@ const LOCK_MANY = sql(
 );
 const LOAD_PENDING = sql(
   'measurement_load_pending',
-  `${OUTLINE} FROM unnest($1::text[]) AS named(id) JOIN measurements m ON m.id = named.id
+  `${OUTLINE.select} FROM unnest($1::text[]) AS named(id) JOIN measurements m ON m.id = named.id
      JOIN requisitions r ON r.measurement = m.id WHERE ${PENDING} ORDER BY m.id, r.ordinal`,
-  joined,
+  OUTLINE.reader,
 );
 
-/**
- * Those of them that are still pending, to be ended. What they hold is left out: ending a measurement neither
- * reads nor writes it, and a hundred of them may hold 400 MiB.
- */
-export async function lockMeasurements(tx: Transaction, ids: string[]): Promise<Aggregate[]> {
+/** Locks the ones that are still pending, to end them. Ending needs no long fields, and a hundred may have 400 MiB of them. */
+export async function lockMeasurements(tx: Transaction, ids: string[]): Promise<Outline[]> {
   const [, rows] = await Promise.all([tx.query(LOCK_MANY, [ids]), tx.query(LOAD_PENDING, [ids])]);
   return aggregates(rows);
 }

@@ -1,5 +1,5 @@
 /** The rows of the duchies that take part in a computation: written only for measurements that have them. */
-import type { Aggregate, Change } from '../domain/aggregate.ts';
+import type { Aggregate, Change, Outline } from '../domain/aggregate.ts';
 import { computationState } from '../domain/participants.ts';
 import { sql, type Transaction } from './db.ts';
 import { participants } from './measurementTables.ts';
@@ -29,8 +29,11 @@ const UPDATE = sql(
    ) SELECT expect_rows((SELECT count(*) FROM p), cardinality($1::text[]))`,
 );
 
-/** All participants of each: whatever has changed is a change of the computation. */
-export function updateParticipants(tx: Transaction, all: { before: Aggregate; change: Change }[]): void {
+/** Every change of a measurement is a change of its computation, so all participants are updated. */
+export function updateParticipants(
+  tx: Transaction,
+  all: { before: Outline; change: Change<Outline> }[],
+): void {
   const rows = all.flatMap(({ before, change: { after } }) =>
     after.participants.map((participant, i) => ({
       id: after.measurement.id,

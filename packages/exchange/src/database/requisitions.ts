@@ -1,22 +1,19 @@
 /** Requisitions read one by one, each with what it needs of its measurement. */
 import type { Timestamp } from '@measurement-exchange/contract';
-import type { MeasurementRecord, ParticipantRecord, RequisitionRecord } from '../domain/aggregate.ts';
+import type { MeasurementWithSpec, ParticipantRecord, RequisitionWithContent } from '../domain/aggregate.ts';
 import { type Queryable, sql } from './db.ts';
-import {
-  type JoinedRow,
-  joined,
-  REQUISITION_WITH_MEASUREMENT,
-  readParticipants,
-} from './measurementTables.ts';
+import { type JoinedRow, REQUISITION, readParticipants } from './measurementTables.ts';
 import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
 
 export interface RequisitionWithMeasurement {
-  requisition: RequisitionRecord;
-  measurement: MeasurementRecord;
+  requisition: RequisitionWithContent;
+  measurement: MeasurementWithSpec;
   participants: ParticipantRecord[];
 }
 
-function withParticipants(row: JoinedRow): RequisitionWithMeasurement {
+function withParticipants(
+  row: JoinedRow<MeasurementWithSpec, RequisitionWithContent>,
+): RequisitionWithMeasurement {
   return { ...row, participants: readParticipants(row) };
 }
 
@@ -28,9 +25,9 @@ const SIZE = `(3000 + CASE m.protocol WHEN 'direct' THEN 0 ELSE
 
 const GET = sql(
   'requisition_get',
-  `${REQUISITION_WITH_MEASUREMENT} FROM requisitions r JOIN measurements m ON m.id = r.measurement
+  `${REQUISITION.select} FROM requisitions r JOIN measurements m ON m.id = r.measurement
     WHERE r.provider = $1 AND r.id = $2`,
-  joined,
+  REQUISITION.reader,
 );
 
 export async function getRequisition(
@@ -43,9 +40,9 @@ export async function getRequisition(
 
 const GET_OF_MEASUREMENT = sql(
   'requisition_get_of_measurement',
-  `${REQUISITION_WITH_MEASUREMENT} FROM requisitions r JOIN measurements m ON m.id = r.measurement
+  `${REQUISITION.select} FROM requisitions r JOIN measurements m ON m.id = r.measurement
     WHERE m.consumer = $1 AND m.id = $2 AND r.id = $3`,
-  joined,
+  REQUISITION.reader,
 );
 
 export async function getRequisitionOfMeasurement(
@@ -76,11 +73,11 @@ function paged(name: string, candidates: string) {
        SELECT id, count(*) OVER () AS candidates, row_number() OVER w AS nth, sum(size) OVER w AS running
          FROM candidates WINDOW w AS (ORDER BY position, id)
      )
-     ${REQUISITION_WITH_MEASUREMENT}, page.candidates, page.nth
+     ${REQUISITION.select}, page.candidates, page.nth
        FROM page JOIN requisitions r ON r.id = page.id JOIN measurements m ON m.id = r.measurement
       WHERE page.nth <= $6::int AND (page.nth = 1 OR page.running <= $7::bigint)
       ORDER BY page.nth`,
-    pageRow(joined),
+    pageRow(REQUISITION.reader),
   );
 }
 

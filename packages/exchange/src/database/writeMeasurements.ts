@@ -1,6 +1,6 @@
 /** A measurement with its requisitions and participants is saved as a difference, with its logs, in one round trip. */
 import type { Finding } from '@measurement-exchange/contract';
-import type { Aggregate, Change } from '../domain/aggregate.ts';
+import type { Change, MeasurementRecord, Outline, RequisitionRecord } from '../domain/aggregate.ts';
 import { changesOf } from '../domain/changes.ts';
 import { appendChanges, changeValues, IN_ORDER, kindsOfChanges } from './changes.ts';
 import { sql, type Transaction } from './db.ts';
@@ -9,7 +9,7 @@ import { measurements, requisitions } from './measurementTables.ts';
 import { insertParticipants, updateParticipants } from './participants.ts';
 import { arrayParameters, arrays, except, names, only, parameters, values } from './table.ts';
 
-/** Who made a change, and what the checks found about it, for the log. */
+/** The author of a change, and what the checks found about it, for the log. */
 export interface Author {
   actor: string;
   requestId: string;
@@ -24,9 +24,9 @@ function authorValues({ actor, requestId, findings }: Author): unknown[] {
   return [actor, requestId, findings.length > 0 ? JSON.stringify(findings) : undefined];
 }
 
-/** What a new measurement does not have yet is left out. */
+/** A new measurement has neither a failure nor a result. */
 const NEW_MEASUREMENT = except(measurements, 'failure', 'result');
-/** What all new requisitions of a measurement have in common is sent once, the rest in arrays. */
+/** Fields that all new requisitions of a measurement share are sent once, the others in arrays. */
 const NEW_REQUISITIONS = only(requisitions, 'state', 'version', 'createTime', 'updateTime');
 const NEW_REQUISITION = except(
   requisitions,
@@ -87,7 +87,7 @@ export function insertMeasurement(
   insertParticipants(tx, change.after);
 }
 
-/** What can change after a create. */
+/** The fields that can change after the creation. */
 const CHANGED_MEASUREMENT = only(measurements, 'state', 'failure', 'result', 'version', 'updateTime');
 const CHANGED_REQUISITION = only(
   requisitions,
@@ -135,14 +135,22 @@ function updateStatement() {
 }
 
 /** Only changed rows, each with its expected version; the log rows go with them. */
-export function saveMeasurement(tx: Transaction, before: Aggregate, change: Change, author: Author): void {
+export function saveMeasurement(
+  tx: Transaction,
+  before: Outline,
+  change: Change<Outline>,
+  author: Author,
+): void {
   saveMeasurements(tx, [{ before, change }], author);
 }
 
-/** Several at once: a hundred in one statement take a fifth of the time of a hundred statements. */
+/**
+ * Several at once: a hundred in one statement take a fifth of the time of a hundred statements. A result or a fulfillment that a
+ * change sets has all of its fields, and nothing changes after it, so no field that was not loaded is written.
+ */
 export function saveMeasurements(
   tx: Transaction,
-  all: { before: Aggregate; change: Change }[],
+  all: { before: Outline; change: Change<Outline> }[],
   author: Author,
 ): void {
   const ms = all.flatMap(({ before, change }) => changed(before.measurement, change.after.measurement));
@@ -158,11 +166,11 @@ export function saveMeasurements(
     rs.map(({ before }) => before.version),
     ...arrays(
       CHANGED_MEASUREMENT,
-      ms.map(({ after }) => after),
+      ms.map(({ after }) => after as MeasurementRecord),
     ),
     ...arrays(
       CHANGED_REQUISITION,
-      rs.map(({ after }) => after),
+      rs.map(({ after }) => after as RequisitionRecord),
     ),
     ...arrays(STEP, steps),
     ...changeValues(
@@ -177,6 +185,6 @@ function changed<T extends { version: number }>(before: T, after: T): { before: 
   return after.version === before.version ? [] : [{ before, after }];
 }
 
-function loggedSteps(measurement: string, { steps }: Change): LoggedStep[] {
+function loggedSteps(measurement: string, { steps }: Change<Outline>): LoggedStep[] {
   return steps.map((step) => ({ ...step, measurement }));
 }

@@ -20,13 +20,13 @@ import type {
 import type { StoredProtocolConfig } from './protocolConfig.ts';
 import { strictlyAfter } from './time.ts';
 
-export interface MeasurementRecord {
+/** A measurement without its long fields, which most rules do not need: together they may have megabytes. */
+export interface MeasurementOutline {
   id: string;
   /** `measurementConsumers/x` */
   consumer: string;
   /** ID of the consumer's certificate. */
   certificate: string;
-  spec: SignedMessage;
   labels: Labels;
   measurementType: MeasurementType | undefined;
   protocol: Protocol;
@@ -34,13 +34,21 @@ export interface MeasurementRecord {
   protocolConfig: StoredProtocolConfig | undefined;
   state: MeasurementState;
   failure: { reason: FailureReason; message: string } | undefined;
-  /** What the duchies computed together; the results of a direct measurement are those of its requisitions. */
-  result: ComputationResult | undefined;
+  /** The result that the duchies computed together; a direct measurement has those of its requisitions. */
+  result: ComputationResultOutline | undefined;
   /** The trace that it was created in, where that is traced. */
   traceparent: string | undefined;
   version: number;
   createTime: Timestamp;
   updateTime: Timestamp;
+}
+
+export interface MeasurementWithSpec extends MeasurementOutline {
+  spec: SignedMessage;
+}
+
+export interface MeasurementRecord extends MeasurementWithSpec {
+  result: ComputationResult | undefined;
 }
 
 /** The consumer's own notes on a measurement, which the exchange stores and returns unchanged. */
@@ -49,14 +57,13 @@ export type Labels = Omit<
   'measurementConsumerCertificate' | 'measurementSpec' | 'dataProviders' | 'protocolConfig'
 >;
 
-export interface RequisitionRecord {
+/** A requisition without its long fields. */
+export interface RequisitionOutline {
   id: string;
   /** `dataProviders/x` */
   provider: string;
   /** ID of the provider's certificate. */
   certificate: string;
-  publicKey: EncryptionPublicKey;
-  encryptedSpec: EncryptedRequisitionSpec;
   nonceHash: Uint8Array;
   /** The duchy that takes the provider's data, where duchies compute. */
   fulfillingDuchy: string | undefined;
@@ -64,30 +71,52 @@ export interface RequisitionRecord {
   refusal: Refusal | undefined;
   /** The latest; it stays when the requisition is closed. */
   deferral: Deferral | undefined;
-  fulfillment: Fulfillment | undefined;
+  fulfillment: FulfillmentOutline | undefined;
   version: number;
   createTime: Timestamp;
   updateTime: Timestamp;
 }
 
-export interface Fulfillment {
+/** The long fields that the consumer sent. */
+export interface RequisitionContent {
+  publicKey: EncryptionPublicKey;
+  encryptedSpec: EncryptedRequisitionSpec;
+}
+
+export interface RequisitionWithContent extends RequisitionOutline, RequisitionContent {}
+
+export interface RequisitionRecord extends RequisitionWithContent {
+  fulfillment: Fulfillment | undefined;
+}
+
+export interface FulfillmentOutline {
   nonce: bigint;
   /** The provider's own result; absent where its data went to a duchy. */
-  result: DirectResult | undefined;
+  result: DirectResultOutline | undefined;
   context: FulfillmentContext | undefined;
 }
 
-export interface DirectResult {
+export interface Fulfillment extends FulfillmentOutline {
+  result: DirectResult | undefined;
+}
+
+export interface DirectResultOutline {
   /** ID of the provider's certificate whose key signed the result. */
   certificate: string;
+}
+
+export interface DirectResult extends DirectResultOutline {
   encryptedResult: EncryptedMessage;
 }
 
-export interface ComputationResult {
+export interface ComputationResultOutline {
   /** `duchies/x`, the aggregator. */
   duchy: string;
   /** ID of the duchy's certificate whose key signed the result. */
   certificate: string;
+}
+
+export interface ComputationResult extends ComputationResultOutline {
   encryptedResult: EncryptedMessage;
 }
 
@@ -113,12 +142,16 @@ export interface DuchyParameters {
   elGamalPublicKey: SignedMessage | undefined;
 }
 
-export interface Aggregate {
-  measurement: MeasurementRecord;
-  requisitions: RequisitionRecord[];
+/** A measurement with its requisitions and participants, each with the fields that were loaded. */
+export interface AggregateOf<M extends MeasurementOutline, R extends RequisitionOutline> {
+  measurement: M;
+  requisitions: R[];
   /** Empty where no duchies compute. */
   participants: ParticipantRecord[];
 }
+
+export type Outline = AggregateOf<MeasurementOutline, RequisitionOutline>;
+export type Aggregate = AggregateOf<MeasurementRecord, RequisitionRecord>;
 
 /** One step, for the log. */
 export interface Step {
@@ -131,8 +164,8 @@ export interface Step {
   cause: Trigger;
 }
 
-export interface Change {
-  after: Aggregate;
+export interface Change<A extends Outline = Aggregate> {
+  after: A;
   steps: Step[];
 }
 
@@ -181,18 +214,18 @@ export function target(resource: Edge[0], trigger: Trigger, from: string | undef
   return EDGES.find((e) => e[0] === resource && e[1] === trigger && e[2] === from)?.[3];
 }
 
-/** An aggregate during a change: every step is one of EDGES, increments the version, and is logged. */
-export class Changing {
-  private measurement: MeasurementRecord;
-  requisitions: RequisitionRecord[];
+/** Builds a change of an aggregate: every step is one of EDGES, increments the version, and is logged. */
+export class ChangeBuilder<A extends Outline> {
+  private measurement: MeasurementOutline;
+  requisitions: RequisitionOutline[];
   participants: ParticipantRecord[];
   private readonly now: Timestamp;
   private readonly steps: Step[] = [];
 
-  constructor(before: Aggregate, now: Timestamp) {
+  constructor(before: A, now: Timestamp) {
     this.measurement = before.measurement;
     this.requisitions = before.requisitions;
-    // Whatever changes is a change of the computation.
+    // Every change of a measurement is a change of its computation.
     this.participants = before.participants.map((p) => ({
       ...p,
       updateTime: strictlyAfter(now, p.updateTime),
@@ -213,7 +246,7 @@ export class Changing {
   }
 
   stepRequisition(
-    requisition: RequisitionRecord,
+    requisition: RequisitionOutline,
     cause: RequisitionTrigger,
     fields: Partial<Pick<RequisitionRecord, 'refusal' | 'deferral' | 'fulfillment'>> = {},
   ): void {
@@ -221,7 +254,7 @@ export class Changing {
     const to = step('requisition', cause, from) as RequisitionState;
     const version = requisition.version + 1;
     const updateTime = strictlyAfter(this.now, requisition.updateTime);
-    const changed: RequisitionRecord = { ...requisition, ...fields, state: to, version, updateTime };
+    const changed: RequisitionOutline = { ...requisition, ...fields, state: to, version, updateTime };
     this.requisitions = this.requisitions.map((r) => (r.id === changed.id ? changed : r));
     this.steps.push({ subject: changed.id, version, from, to, time: updateTime, cause });
   }
@@ -247,9 +280,10 @@ export class Changing {
     }
   }
 
-  done(): Change {
+  done(): Change<A> {
     const { measurement, requisitions, participants, steps } = this;
-    return { after: { measurement, requisitions, participants }, steps };
+    // Records keep the fields that they were loaded with, and a result or fulfillment that is set has all of its fields.
+    return { after: { measurement, requisitions, participants } as A, steps };
   }
 }
 

@@ -1,6 +1,6 @@
 /** What a change looks like in the log of each party that sees it. */
 import type { ChangeKind, Timestamp } from '@measurement-exchange/contract';
-import type { Change } from './aggregate.ts';
+import type { Change, Outline } from './aggregate.ts';
 import type { VersionedCertificate } from './certificate.ts';
 import { type EventGroupRecord, eventGroupName } from './eventGroup.ts';
 import { computationState } from './participants.ts';
@@ -19,7 +19,7 @@ export interface ChangeRecord {
 }
 
 /** Each step of a measurement for its consumer, of a requisition for its provider and its consumer; once for each duchy. */
-export function changesOf({ after, steps }: Change): ChangeRecord[] {
+export function changesOf({ after, steps }: Change<Outline>): ChangeRecord[] {
   const { measurement: m, requisitions, participants } = after;
   const changes: ChangeRecord[] = [];
   const measurement = `${m.consumer}/measurements/${m.id}`;

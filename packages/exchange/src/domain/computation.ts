@@ -18,13 +18,21 @@ import {
   positionViolations,
   type Timestamp,
 } from '@measurement-exchange/contract';
-import { type Aggregate, type Change, Changing, type ParticipantRecord } from './aggregate.ts';
+import {
+  type AggregateOf,
+  type Change,
+  ChangeBuilder,
+  type MeasurementRecord,
+  type Outline,
+  type ParticipantRecord,
+  type RequisitionOutline,
+} from './aggregate.ts';
 import { type Certificate, requireUsable } from './certificate.ts';
 import { requireNonce, requisitionClosed } from './measurement.ts';
 import { areParametersSet, computationState, hasConfirmation } from './participants.ts';
 
 /** Changes with everything that a duchy sees: derived from the versions of all parts, never from a clock. */
-export function computationEtag({ measurement, requisitions, participants }: Aggregate): string {
+export function computationEtag({ measurement, requisitions, participants }: Outline): string {
   const parts = [measurement, ...requisitions, ...participants];
   const version = parts.reduce((sum, part) => sum + part.version, 0);
   return hash('sha256', `computation ${measurement.id} ${version}`).slice(0, 20);
@@ -41,12 +49,12 @@ export interface FulfillRequisitionInput {
 }
 
 /** A provider's data is stored at the duchy. The last requisition starts the computation, or has the duchies confirm. */
-export function fulfillRequisition(
-  before: Aggregate,
+export function fulfillRequisition<A extends Outline>(
+  before: A,
   duchy: string,
   input: FulfillRequisitionInput,
   now: Timestamp,
-): Change {
+): Change<A> {
   const { requisition: name, nonce, context } = input;
   const requisition = before.requisitions.find((r) => `${r.provider}/requisitions/${r.id}` === name);
   if (requisition === undefined) {
@@ -65,7 +73,7 @@ export function fulfillRequisition(
   if (requisition.state !== 'UNFULFILLED') throw requisitionClosed(name, requisition.state);
   requireNonce(requisition, input.nonceHashes);
 
-  const changing = new Changing(before, now);
+  const changing = new ChangeBuilder(before, now);
   changing.stepRequisition(requisition, 'fulfilled', { fulfillment: { nonce, result: undefined, context } });
   if (changing.requisitions.every((r) => r.state === 'FULFILLED')) changing.stepMeasurement('allFulfilled');
   return changing.done();
@@ -79,7 +87,12 @@ export interface ResultInput {
 }
 
 /** The aggregator has the result, the only one there is. */
-export function setResult(before: Aggregate, duchy: string, input: ResultInput, now: Timestamp): Change {
+export function setResult<A extends AggregateOf<MeasurementRecord, RequisitionOutline>>(
+  before: A,
+  duchy: string,
+  input: ResultInput,
+  now: Timestamp,
+): Change<A> {
   const own = participantOf(before, duchy);
   if (own.role !== 'AGGREGATOR') throw illegal(before, duchy, 'Only the aggregator sets a result.');
   const { result } = before.measurement;
@@ -97,25 +110,25 @@ export function setResult(before: Aggregate, duchy: string, input: ResultInput, 
   if (state !== 'COMPUTING') throw illegal(before, duchy, `The computation is ${state}, not COMPUTING.`);
   const certificate = requireUsable(input.certificate, 'certificate', now);
 
-  const changing = new Changing(before, now);
+  const changing = new ChangeBuilder(before, now);
   changing.stepMeasurement('computed', { result: { duchy, certificate: certificate.id, encryptedResult } });
   return changing.done();
 }
 
 /** A duchy gives up: the measurement fails, and its open requisitions are withdrawn. */
-export function giveUp(
-  before: Aggregate,
+export function giveUp<A extends Outline>(
+  before: A,
   duchy: string,
   input: { etag: string; code: FailureCode; position?: Position | undefined },
   now: Timestamp,
-): Change {
+): Change<A> {
   const own = participantOf(before, duchy);
   requirePosition(before, input.position);
   const message = `${duchy} gave up: ${describeFailure(input.code, input.position)}`;
   if (own.state === 'FAILED' && before.measurement.failure?.message === message) return unchanged(before);
   requireCurrent(before, duchy, input.etag);
 
-  const changing = new Changing(before, now);
+  const changing = new ChangeBuilder(before, now);
   changing.stepParticipant(own, 'failed');
   changing.stepMeasurement('participantFailed', {
     failure: { reason: 'COMPUTATION_PARTICIPANT_FAILED', message },
@@ -125,7 +138,7 @@ export function giveUp(
 }
 
 /** The message is read by all who see the measurement, so a position names what belongs to it and nothing else. */
-export function requirePosition({ requisitions, participants }: Aggregate, position: Position = {}): void {
+export function requirePosition({ requisitions, participants }: Outline, position: Position = {}): void {
   const { requisition, dataProvider, duchy } = position;
   const violations = positionViolations(position);
   const description = 'must be one of the computation';
@@ -143,7 +156,12 @@ export function requirePosition({ requisitions, participants }: Aggregate, posit
 }
 
 /** Says of itself that it has all it needs: the last of the duchies to do so starts the computation. */
-export function confirm(before: Aggregate, duchy: string, input: { etag: string }, now: Timestamp): Change {
+export function confirm<A extends Outline>(
+  before: A,
+  duchy: string,
+  input: { etag: string },
+  now: Timestamp,
+): Change<A> {
   const own = participantOf(before, duchy);
   if (hasConfirmation(before.measurement) && own.state === 'READY') return unchanged(before);
   requireCurrent(before, duchy, input.etag);
@@ -151,22 +169,22 @@ export function confirm(before: Aggregate, duchy: string, input: { etag: string 
   if (state !== 'PENDING_CONFIRMATION') {
     throw illegal(before, duchy, `The computation is ${state}, not PENDING_CONFIRMATION.`);
   }
-  const changing = new Changing(before, now);
+  const changing = new ChangeBuilder(before, now);
   changing.stepParticipant(own, 'confirmed');
   return changing.done();
 }
 
 /** Progress is reported until the computation ends. */
-export function requireOpenComputation(aggregate: Aggregate, duchy: string): void {
+export function requireOpenComputation(aggregate: Outline, duchy: string): void {
   const state = computationState(aggregate);
   if (isFinal(state)) throw illegal(aggregate, duchy, `The computation is ${state} and stays so.`);
 }
 
-export function participantOf({ participants }: Aggregate, duchy: string): ParticipantRecord {
+export function participantOf({ participants }: Outline, duchy: string): ParticipantRecord {
   return participants.find((p) => p.duchy === duchy)!;
 }
 
-export function unchanged(before: Aggregate): Change {
+export function unchanged<A extends Outline>(before: A): Change<A> {
   return { after: before, steps: [] };
 }
 
@@ -175,7 +193,7 @@ function isFinal(state: ComputationState): boolean {
 }
 
 /** That it has ended is said whatever the etag: reading it again would not help. */
-export function requireCurrent(aggregate: Aggregate, duchy: string, etag: string): void {
+export function requireCurrent(aggregate: Outline, duchy: string, etag: string): void {
   requireOpenComputation(aggregate, duchy);
   const actual = computationEtag(aggregate);
   if (etag === actual) return;
@@ -186,7 +204,7 @@ export function requireCurrent(aggregate: Aggregate, duchy: string, etag: string
   );
 }
 
-export function illegal(aggregate: Aggregate, duchy: string, message: string): ExchangeError {
+export function illegal(aggregate: Outline, duchy: string, message: string): ExchangeError {
   const computation = computationName(duchy, aggregate.measurement.id);
   return new ExchangeError('COMPUTATION_STATE_ILLEGAL', message, {
     metadata: { computation, state: computationState(aggregate) },

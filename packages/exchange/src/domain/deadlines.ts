@@ -1,6 +1,6 @@
 /** How long a computation may wait, and for whom it waited when it fails. */
 import { type LogRequest, type ProtocolStep, stepsOf, type Timestamp } from '@measurement-exchange/contract';
-import type { Aggregate, Change } from './aggregate.ts';
+import type { Change, Outline } from './aggregate.ts';
 import { fail } from './measurement.ts';
 import { hasConfirmation, unconfirmed } from './participants.ts';
 import { viewProtocol } from './protocolConfig.ts';
@@ -32,18 +32,18 @@ export interface Report extends Pick<LogRequest, 'stage' | 'attempt' | 'progress
 }
 
 /** Fails a computation that has been in this state for too long, and says for whom it waited. */
-export function expireComputation(
-  before: Aggregate,
+export function expireComputation<A extends Outline>(
+  before: A,
   state: WaitingState,
   reports: Report[],
   deadlines: Deadlines,
   now: Timestamp,
-): Change {
+): Change<A> {
   const within = `within ${duration(deadlines[WAITING[state]])}`;
   return fail(before, 'overdue', MESSAGES[state](before, within, reports), now);
 }
 
-const MESSAGES: Record<WaitingState, (before: Aggregate, within: string, reports: Report[]) => string> = {
+const MESSAGES: Record<WaitingState, (before: Outline, within: string, reports: Report[]) => string> = {
   PENDING_PARAMS({ participants }, within) {
     const late = participants.filter((p) => p.parameters === undefined).map((p) => p.duchy);
     return `${late.join(', ')} set no parameters ${within} of the creation.`;
@@ -71,7 +71,7 @@ const MESSAGES: Record<WaitingState, (before: Aggregate, within: string, reports
 };
 
 /** The duchies whose stage is the earliest, by what they reported: the others wait for them. */
-export function behind(aggregate: Aggregate, reports: Report[]): string[] {
+export function behind(aggregate: Outline, reports: Report[]): string[] {
   const open = openSteps(aggregate, reports);
   const first = Math.min(...open.map(({ step }) => step));
   return open.filter(({ step }) => step === first).map(({ duchy }) => duchy);
@@ -79,7 +79,7 @@ export function behind(aggregate: Aggregate, reports: Report[]): string[] {
 
 /** The first step of each duchy that it has not finished, by what they reported; none for those that are done. */
 export function openSteps(
-  { measurement, participants }: Aggregate,
+  { measurement, participants }: Outline,
   reports: Report[],
 ): { duchy: string; step: number }[] {
   const steps = stepsOf(viewProtocol(measurement));

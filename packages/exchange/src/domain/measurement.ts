@@ -16,8 +16,11 @@ import {
 import {
   type Aggregate,
   type Change,
-  Changing,
+  ChangeBuilder,
+  type MeasurementOutline,
   type MeasurementRecord,
+  type Outline,
+  type RequisitionOutline,
   type RequisitionRecord,
   type Step,
 } from './aggregate.ts';
@@ -25,7 +28,7 @@ import { type Certificate, requireUsable } from './certificate.ts';
 import { createParticipants, fulfillingDuchyOf } from './participants.ts';
 
 /** Changes with every version and never repeats; derived from the version, never from a clock. */
-export function etagOf({ id, version }: Pick<RequisitionRecord, 'id' | 'version'>): string {
+export function etagOf({ id, version }: Pick<RequisitionOutline, 'id' | 'version'>): string {
   return hash('sha256', `${id} ${version}`).slice(0, 20);
 }
 
@@ -76,12 +79,12 @@ export interface FulfillInput {
 }
 
 /** Stores a provider's direct result. The last one moves the measurement through COMPUTING to SUCCEEDED. */
-export function fulfill(
-  before: Aggregate,
+export function fulfill<A extends Outline>(
+  before: A,
   requisitionId: string,
   input: FulfillInput,
   now: Timestamp,
-): Change {
+): Change<A> {
   const requisition = openRequisition(before, requisitionId, input.etag);
   if (before.measurement.protocol !== 'direct') {
     throw new ExchangeError(
@@ -91,7 +94,7 @@ export function fulfill(
   }
   requireNonce(requisition, input.nonceHashes);
   const certificate = requireUsable(input.certificate, 'certificate', now);
-  const changing = new Changing(before, now);
+  const changing = new ChangeBuilder(before, now);
   changing.stepRequisition(requisition, 'fulfilled', {
     fulfillment: {
       nonce: input.nonce,
@@ -108,7 +111,7 @@ export function fulfill(
 }
 
 /** `hashes`: what the nonce of the request may hash to. */
-export function requireNonce({ nonceHash }: RequisitionRecord, hashes: Uint8Array[]): void {
+export function requireNonce({ nonceHash }: RequisitionOutline, hashes: Uint8Array[]): void {
   if (includesHash(hashes, nonceHash)) return;
   const description = 'does not hash to the nonceHash of the requisition';
   throw new ExchangeError('NONCE_MISMATCH', `The nonce ${description}.`, {
@@ -117,14 +120,14 @@ export function requireNonce({ nonceHash }: RequisitionRecord, hashes: Uint8Arra
 }
 
 /** A provider refuses its requisition: the measurement fails, and the other requisitions are withdrawn. */
-export function refuse(
-  before: Aggregate,
+export function refuse<A extends Outline>(
+  before: A,
   requisitionId: string,
   input: { etag: string; refusal: Refusal },
   now: Timestamp,
-): Change {
+): Change<A> {
   const requisition = openRequisition(before, requisitionId, input.etag);
-  const changing = new Changing(before, now);
+  const changing = new ChangeBuilder(before, now);
   changing.stepRequisition(requisition, 'refused', { refusal: input.refusal });
   const { consumer, id } = before.measurement;
   const message =
@@ -153,13 +156,13 @@ export interface EarlierDeferrals {
  * Says why a requisition waits, and until when. The same again changes nothing: an agent may repeat it. There are no steps
  * once the log has enough deferrals, so that nobody fills the timeline, the feed and the webhooks of the other side.
  */
-export function defer(
-  before: Aggregate,
+export function defer<A extends Outline>(
+  before: A,
   requisitionId: string,
   deferral: Deferral,
   earlier: EarlierDeferrals,
   now: Timestamp,
-): Change {
+): Change<A> {
   const requisition = before.requisitions.find((r) => r.id === requisitionId)!;
   requireUnfulfilled(requisition);
   const { reason, until } = deferral;
@@ -171,7 +174,7 @@ export function defer(
   if (last !== undefined && last.reason === reason && last.until === until)
     return { after: before, steps: [] };
   if (earlier.logged < MAX_LOGGED_DEFERRALS) {
-    const changing = new Changing(before, now);
+    const changing = new ChangeBuilder(before, now);
     changing.stepRequisition(requisition, 'deferred', { deferral });
     return changing.done();
   }
@@ -195,39 +198,39 @@ function requireDeferralInterval(lastTime: Timestamp | undefined, now: Timestamp
 }
 
 /** Cancels a measurement that is not complete: at the consumer's request, or because it was pending for too long. */
-export function cancel(
-  before: Aggregate,
+export function cancel<A extends Outline>(
+  before: A,
   now: Timestamp,
   cause: 'cancelled' | 'expired' = 'cancelled',
-): Change {
+): Change<A> {
   requireOpen(before.measurement);
-  const changing = new Changing(before, now);
+  const changing = new ChangeBuilder(before, now);
   changing.stepMeasurement(cause);
   changing.withdrawOpen();
   return changing.done();
 }
 
 /** Fails a measurement because a certificate it depends on was revoked or put on hold, or somebody is overdue. */
-export function fail(
-  before: Aggregate,
+export function fail<A extends Outline>(
+  before: A,
   cause: 'certificateRevoked' | 'overdue',
   message: string,
   now: Timestamp,
-): Change {
+): Change<A> {
   requireOpen(before.measurement);
   const reason = cause === 'certificateRevoked' ? 'CERTIFICATE_REVOKED' : 'COMPUTATION_PARTICIPANT_FAILED';
-  const changing = new Changing(before, now);
+  const changing = new ChangeBuilder(before, now);
   changing.stepMeasurement(cause, { failure: { reason, message } });
   changing.withdrawOpen();
   return changing.done();
 }
 
-function requireOpen(measurement: MeasurementRecord): void {
+function requireOpen(measurement: MeasurementOutline): void {
   if (isTerminal(measurement.state)) throw measurementClosed(measurement);
 }
 
 export function measurementClosed(
-  measurement: Pick<MeasurementRecord, 'consumer' | 'id' | 'state'>,
+  measurement: Pick<MeasurementOutline, 'consumer' | 'id' | 'state'>,
 ): ExchangeError {
   const name = `${measurement.consumer}/measurements/${measurement.id}`;
   return new ExchangeError('MEASUREMENT_STATE_ILLEGAL', `${name} is ${measurement.state} and stays so.`, {
@@ -235,7 +238,7 @@ export function measurementClosed(
   });
 }
 
-function requireEtag(requisition: RequisitionRecord, etag: string): void {
+function requireEtag(requisition: RequisitionOutline, etag: string): void {
   const actual = etagOf(requisition);
   if (etag === actual) return;
   throw new ExchangeError(
@@ -246,14 +249,14 @@ function requireEtag(requisition: RequisitionRecord, etag: string): void {
 }
 
 /** The etag is checked before the state: a stale etag is ABORTED even when the requisition is closed. */
-function openRequisition(aggregate: Aggregate, id: string, etag: string): RequisitionRecord {
+function openRequisition(aggregate: Outline, id: string, etag: string): RequisitionOutline {
   const requisition = aggregate.requisitions.find((r) => r.id === id)!;
   requireEtag(requisition, etag);
   requireUnfulfilled(requisition);
   return requisition;
 }
 
-function requireUnfulfilled({ provider, id, state }: RequisitionRecord): void {
+function requireUnfulfilled({ provider, id, state }: RequisitionOutline): void {
   if (state !== 'UNFULFILLED') throw requisitionClosed(`${provider}/requisitions/${id}`, state);
 }
 

@@ -10,10 +10,10 @@ import {
   type Timestamp,
 } from '@measurement-exchange/contract';
 import {
-  type Aggregate,
   type Change,
-  Changing,
+  ChangeBuilder,
   type DuchyParameters,
+  type Outline,
   type ParticipantRecord,
 } from './aggregate.ts';
 import { type Certificate, requireUsable } from './certificate.ts';
@@ -76,12 +76,12 @@ function requireElGamalPublicKey(key: SignedMessage | undefined, field: string):
 }
 
 /** The last participant to set its parameters makes the requisitions ready to be fulfilled. */
-export function setParameters(
-  before: Aggregate,
+export function setParameters<A extends Outline>(
+  before: A,
   duchy: string,
   input: ParametersInput,
   now: Timestamp,
-): Change {
+): Change<A> {
   const own = participantOf(before, duchy);
   requireProtocol(before, input.keys);
   if (own.parameters !== undefined && isSame(own.parameters, input)) return unchanged(before);
@@ -93,7 +93,7 @@ export function setParameters(
   const { protocol } = before.measurement;
   requireKeys(protocol, own, input);
 
-  const changing = new Changing(before, now);
+  const changing = new ChangeBuilder(before, now);
   const { publicKey, elGamalPublicKey } = input.keys;
   const cause = hasConfirmation(before.measurement) ? 'keysSet' : 'parametersSet';
   changing.stepParticipant(own, cause, {
@@ -105,7 +105,7 @@ export function setParameters(
   return changing.done();
 }
 
-function requireProtocol({ measurement }: Aggregate, { protocol }: ParameterKeys): void {
+function requireProtocol({ measurement }: Outline, { protocol }: ParameterKeys): void {
   if (protocol === undefined || protocol === measurement.protocol) return;
   const description = `must not be set: the computation runs ${measurement.protocol}`;
   throw invalid([{ field: protocol, description }]);

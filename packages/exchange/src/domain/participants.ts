@@ -1,10 +1,10 @@
 /** Which duchies take part in the computation of a measurement, and how far it has come. */
 import { hash } from 'node:crypto';
 import type { ComputationState, DuchyRole, Timestamp } from '@measurement-exchange/contract';
-import type { Aggregate, MeasurementRecord, ParticipantRecord } from './aggregate.ts';
+import type { MeasurementOutline, Outline, ParticipantRecord } from './aggregate.ts';
 import type { StoredProtocolConfig } from './protocolConfig.ts';
 
-type Configured = Pick<MeasurementRecord, 'protocolConfig'>;
+type Configured = Pick<MeasurementOutline, 'protocolConfig'>;
 
 /** The workers first, in the order of the protocol. */
 function rolesOf(config: StoredProtocolConfig): { duchy: string; role: DuchyRole }[] {
@@ -44,22 +44,22 @@ export function fulfillingDuchyOf(
 }
 
 /** Whether every participant has set its parameters, so that requisitions can be fulfilled. */
-export function areParametersSet({ participants }: Pick<Aggregate, 'participants'>): boolean {
+export function areParametersSet({ participants }: Pick<Outline, 'participants'>): boolean {
   return participants.every((p) => p.parameters !== undefined);
 }
 
 /** Whether duchies confirm that they have all they need before they compute. */
-export function hasConfirmation({ protocol }: Pick<MeasurementRecord, 'protocol'>): boolean {
+export function hasConfirmation({ protocol }: Pick<MeasurementOutline, 'protocol'>): boolean {
   return protocol !== 'honestMajorityShareShuffle';
 }
 
 /** Those that have not confirmed yet. */
-export function unconfirmed({ participants }: Pick<Aggregate, 'participants'>): string[] {
+export function unconfirmed({ participants }: Pick<Outline, 'participants'>): string[] {
   return participants.filter((p) => p.state === 'PARAMS_SET').map((p) => p.duchy);
 }
 
 /** What the duchies see of the state of the measurement. */
-export function computationState(aggregate: Aggregate): ComputationState {
+export function computationState(aggregate: Outline): ComputationState {
   const { state } = aggregate.measurement;
   switch (state) {
     case 'AWAITING_REQUISITION_FULFILLMENT':

@@ -8,7 +8,7 @@ import {
   nextResting,
 } from '../database/revocationCascades.ts';
 import { saveMeasurements } from '../database/writeMeasurements.ts';
-import type { Aggregate } from '../domain/aggregate.ts';
+import type { Outline } from '../domain/aggregate.ts';
 import { revocationMessage } from '../domain/certificate.ts';
 import { fail } from '../domain/measurement.ts';
 import { certificateName } from '../operations/certificates/view.ts';
@@ -47,7 +47,7 @@ export async function cascadeRevocations(exchange: Exchange): Promise<boolean> {
 }
 
 /** Each measurement under one of the revocations that fail it. */
-function byCause(cascades: Cascade[], aggregates: Aggregate[]): Map<Cascade, Aggregate[]> {
+function byCause(cascades: Cascade[], aggregates: Outline[]): Map<Cascade, Outline[]> {
   const byName = new Map(cascades.map((cascade) => [nameOf(cascade), cascade]));
   return Map.groupBy(aggregates, ({ measurement: m, requisitions, participants }) => {
     const names = [

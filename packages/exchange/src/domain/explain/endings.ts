@@ -1,6 +1,6 @@
 /** Why something ended, and what to do next. */
 import type { Ending } from '@measurement-exchange/contract';
-import type { RequisitionRecord } from '../aggregate.ts';
+import type { RequisitionOutline } from '../aggregate.ts';
 import type { Facts } from './facts.ts';
 
 const AGAIN = 'It stays so; create the measurement again.';
@@ -60,7 +60,7 @@ export function endingOf({ aggregate, cause, viewer }: Facts): Ending {
 }
 
 /** A provider learns the state of the measurement, and not who or what ended it. */
-export function requisitionEnding({ aggregate }: Facts, { state, refusal }: RequisitionRecord): Ending {
+export function requisitionEnding({ aggregate }: Facts, { state, refusal }: RequisitionOutline): Ending {
   const measurement = aggregate.measurement.state;
   if (state === 'FULFILLED') {
     return {

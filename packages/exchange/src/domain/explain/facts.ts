@@ -5,7 +5,13 @@ import {
   type SignedMessage,
   type Timestamp,
 } from '@measurement-exchange/contract';
-import type { Aggregate, RequisitionRecord, Trigger } from '../aggregate.ts';
+import type {
+  AggregateOf,
+  MeasurementOutline,
+  RequisitionContent,
+  RequisitionOutline,
+  Trigger,
+} from '../aggregate.ts';
 import type { Certificate } from '../certificate.ts';
 import { keysetOf } from '../consent.ts';
 import type { Deadlines, Report } from '../deadlines.ts';
@@ -32,10 +38,14 @@ export interface WordedReport extends Report {
   time: Timestamp;
 }
 
+/** A requisition with the key that it is encrypted for. */
+export type RequisitionWithKey = RequisitionOutline & Pick<RequisitionContent, 'publicKey'>;
+export type ExplainedAggregate = AggregateOf<MeasurementOutline, RequisitionWithKey>;
+
 export interface Facts {
   viewer: Viewer;
   /** Where a provider asks, the only requisition is its own. */
-  aggregate: Aggregate;
+  aggregate: ExplainedAggregate;
   /** Of the last step of the measurement. */
   cause: Trigger;
   parties: ReadonlyMap<string, PartyFacts>;
@@ -61,13 +71,13 @@ export function isSuspended({ viewer, parties }: Facts, party: string): boolean 
 }
 
 /** Whether the provider publishes another key than the one that the requisition was encrypted for. */
-export function hasChangedKey({ parties }: Facts, { provider, publicKey }: RequisitionRecord): boolean {
+export function hasChangedKey({ parties }: Facts, { provider, publicKey }: RequisitionWithKey): boolean {
   const current = parties.get(provider)?.publicKey;
   return current !== undefined && !equalBytes(keysetOf(current), publicKey.data);
 }
 
 /** The name under which the viewer knows a requisition. */
-export function requisitionName({ viewer, aggregate }: Facts, { provider, id }: RequisitionRecord): string {
+export function requisitionName({ viewer, aggregate }: Facts, { provider, id }: RequisitionOutline): string {
   const { consumer, id: measurement } = aggregate.measurement;
   return viewer === 'measurementConsumer'
     ? `${consumer}/measurements/${measurement}/requisitions/${id}`

@@ -1,6 +1,6 @@
 /** Whom something pending waits for, what each of them owes, and what keeps them from it. */
 import type { Timestamp, Wait, WaitCode } from '@measurement-exchange/contract';
-import type { ParticipantRecord, RequisitionRecord } from '../aggregate.ts';
+import type { ParticipantRecord } from '../aggregate.ts';
 import type { Certificate } from '../certificate.ts';
 import { computationName } from '../computation.ts';
 import { behind, openSteps } from '../deadlines.ts';
@@ -12,6 +12,7 @@ import {
   inWords,
   isPresent,
   isSuspended,
+  type RequisitionWithKey,
   requisitionName,
   shortTime,
   type WordedReport,
@@ -152,7 +153,7 @@ function computationOf({ viewer, aggregate }: Facts, duchy: string): string | un
   return viewer === 'dataProvider' ? undefined : computationName(duchy, aggregate.measurement.id);
 }
 
-function requisitionTask(facts: Facts, requisition: RequisitionRecord) {
+function requisitionTask(facts: Facts, requisition: RequisitionWithKey) {
   const { provider, fulfillingDuchy: duchy, updateTime: since } = requisition;
   const resource = requisitionName(facts, requisition);
   if (duchy !== undefined && (isSuspended(facts, duchy) || !isPresent(facts, duchy))) {
@@ -191,7 +192,7 @@ function requisitionTask(facts: Facts, requisition: RequisitionRecord) {
 /** The provider's words are for the consumer, and for itself. */
 function deferredTask(
   facts: Facts,
-  requisition: RequisitionRecord,
+  requisition: RequisitionWithKey,
   { reason, until }: { reason: string; until: Timestamp },
   resource: string,
 ) {

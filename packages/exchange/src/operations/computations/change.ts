@@ -4,7 +4,7 @@ import { type ComputationRecord, lockComputation } from '../../database/computat
 import type { Transaction } from '../../database/db.ts';
 import { saveMeasurement } from '../../database/writeMeasurements.ts';
 import { partyName } from '../../domain/access.ts';
-import type { Aggregate, Change } from '../../domain/aggregate.ts';
+import type { Change, MeasurementRecord } from '../../domain/aggregate.ts';
 import { authorOf, type Call, type Exchange } from '../context.ts';
 import { mutate } from '../mutate.ts';
 import { computationNotFound, viewComputation } from './view.ts';
@@ -15,18 +15,21 @@ interface ComputationRequest {
   validateOnly: boolean;
 }
 
-/** What `prepare` asks the database for is sent together with the lock; `decide` gets it with the locked aggregate. */
+type Before = ComputationRecord<MeasurementRecord>['aggregate'];
+
+interface Decided {
+  change: Change<Before>;
+  findings?: Finding[];
+}
+
+/** The queries of `prepare` are sent together with the lock; `decide` gets their results with the locked aggregate. */
 export function changeComputation<Prepared>(
   operation: Operation,
   exchange: Exchange,
   call: Call,
   request: ComputationRequest,
   prepare: (tx: Transaction) => Promise<Prepared>,
-  decide: (
-    before: Aggregate,
-    duchy: string,
-    prepared: Prepared,
-  ) => { change: Change; findings?: Finding[] } | Promise<{ change: Change; findings?: Finding[] }>,
+  decide: (before: Before, duchy: string, prepared: Prepared) => Decided | Promise<Decided>,
 ): Promise<Computation> {
   const duchy = partyName('duchy', request.params.duchy);
   return mutate(operation, exchange, call, request, async (tx) => {
@@ -44,7 +47,7 @@ export function changeComputation<Prepared>(
 }
 
 /** `path` is the name of the computation as it was requested. */
-export function requireFound(found: ComputationRecord | undefined, path: string): ComputationRecord {
+export function requireFound<C extends ComputationRecord>(found: C | undefined, path: string): C {
   if (found === undefined) throw computationNotFound(path);
   return found;
 }

@@ -1,11 +1,16 @@
 /** Measurements as resources of the API. */
 import type { Measurement } from '@measurement-exchange/contract';
 import type { MeasurementTombstone } from '../../database/retention.ts';
-import type { Aggregate, MeasurementRecord, RequisitionRecord } from '../../domain/aggregate.ts';
+import type {
+  Aggregate,
+  MeasurementOutline,
+  MeasurementRecord,
+  RequisitionRecord,
+} from '../../domain/aggregate.ts';
 import { viewProtocol } from '../../domain/protocolConfig.ts';
 import { certificateName } from '../certificates/view.ts';
 
-export function measurementName(measurement: Pick<MeasurementRecord, 'consumer' | 'id'>): string {
+export function measurementName(measurement: Pick<MeasurementOutline, 'consumer' | 'id'>): string {
   return `${measurement.consumer}/measurements/${measurement.id}`;
 }
 
@@ -35,7 +40,7 @@ export function viewMeasurement({ measurement: m, requisitions }: Aggregate): Me
   };
 }
 
-/** One of the duchies together, or one of each provider. */
+/** One result that the duchies computed together, or one of each provider. */
 function resultsOf({ result }: MeasurementRecord, requisitions: RequisitionRecord[]): Measurement['results'] {
   if (result !== undefined) {
     const { duchy, certificate, encryptedResult } = result;

@@ -5,9 +5,10 @@ import {
   type Protocol,
   type Requisition,
 } from '@measurement-exchange/contract';
+import type { AggregateOfRequisition } from '../../database/measurements.ts';
 import type { RequisitionWithMeasurement } from '../../database/requisitions.ts';
 import { getRequisitionTombstone } from '../../database/retention.ts';
-import type { Aggregate, ParticipantRecord } from '../../domain/aggregate.ts';
+import type { ParticipantRecord } from '../../domain/aggregate.ts';
 import { etagOf } from '../../domain/measurement.ts';
 import { areParametersSet } from '../../domain/participants.ts';
 import { viewProtocol } from '../../domain/protocolConfig.ts';
@@ -72,9 +73,9 @@ function viewDuchies(
 }
 
 /** A requisition of a changed measurement, for the provider that changed it. */
-export function viewOwn({ requisitions, ...rest }: Aggregate, id: string): Requisition {
-  const requisition = requisitions.find((r) => r.id === id)!;
-  return viewRequisition({ requisition, ...rest }, 'dataProvider');
+export function viewOwn({ requisitions, ...rest }: AggregateOfRequisition, id: string): Requisition {
+  const { content, ...outline } = requisitions.find((r) => r.id === id)!;
+  return viewRequisition({ requisition: { ...outline, ...content! }, ...rest }, 'dataProvider');
 }
 
 /** What is left of a requisition whose measurement the retention removed; `name` in the form it was requested in. */
