@@ -252,7 +252,13 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
   },
   {
     name: 'requests-timed-in-milliseconds',
-    edits: [inExchange('serving/observe.ts', "error?.code ?? 'OK', ms / 1000", "error?.code ?? 'OK', ms")],
+    edits: [
+      inExchange(
+        'serving/observe.ts',
+        'metrics.request(operation, code, ms / 1000)',
+        'metrics.request(operation, code, ms)',
+      ),
+    ],
     foundBy: pipelineTest('logs and counts what was done'),
   },
   {

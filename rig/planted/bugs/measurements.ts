@@ -12,8 +12,8 @@ export const MEASUREMENT_BUGS: PlantedBug[] = [
     edits: [
       inExchange(
         MEASUREMENT,
-        "etagOf({ id, version }: Pick<RequisitionRecord, 'id' | 'version'>): string {",
-        'etagOf({ id, updateTime }: RequisitionRecord): string { const version = updateTime.slice(0, 19);',
+        "etagOf({ id, version }: Pick<RequisitionOutline, 'id' | 'version'>): string {",
+        'etagOf({ id, updateTime }: RequisitionOutline): string { const version = updateTime.slice(0, 19);',
       ),
     ],
     foundBy: 'H1',
