@@ -5,3 +5,4 @@ export * from './consumer/index.ts';
 export * from './identity/credentials.ts';
 export * from './privacy/index.ts';
 export * from './refusals/codes.ts';
+export * from './verification/index.ts';

@@ -5,15 +5,7 @@ import {
   type PlainSpec,
   type PrivacyParams,
 } from '@measurement-exchange/contract';
-import { duchyProtocolOf } from '@measurement-exchange/sdk';
-
-const TYPE_WORDS: Record<PlainSpec['measurementType'], string> = {
-  REACH: 'reach',
-  REACH_AND_FREQUENCY: 'reach and frequency',
-  IMPRESSION: 'impressions',
-  DURATION: 'watch duration',
-  POPULATION: 'population',
-};
+import { duchyProtocolOf, TYPE_WORDS } from '@measurement-exchange/sdk';
 
 export function typeWords(type: PlainSpec['measurementType'] | undefined): string {
   return type === undefined ? 'unknown' : TYPE_WORDS[type];

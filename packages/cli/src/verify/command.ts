@@ -1,13 +1,12 @@
 /** `mex verify`: checks the signatures, certificates, hashes and keys of a measurement or a file. */
 import { parseName } from '@measurement-exchange/contract';
+import { verifyMeasurement } from '@measurement-exchange/sdk';
 import { Command } from 'commander';
 import { nameBelow } from '../calls/caller.ts';
 import { group, remote } from '../calls/command.ts';
 import { type ActingOptions, actingAs, withKeys } from '../calls/keys.ts';
-import { startChecklist } from './checklist.ts';
 import { verifyFile } from './file.ts';
-import { verifyMeasurement } from './measurement.ts';
-import { verifyRequisition } from './requisition.ts';
+import { printVerdict, stepPrinter } from './steps.ts';
 
 export function verifyCommand(): Command {
   return group('verify', 'check signatures, certificates, hashes and keys, step by step', [
@@ -40,9 +39,15 @@ ${EXIT_CODES}`,
       if (parseName(expected, name) === undefined || !name.startsWith(`${us}/`)) {
         throw new Error(`${name} is no ${expected} of ${us}: it looks like ${us}/${expected}s/<id>.`);
       }
-      const list = startChecklist(options);
-      await (isProvider ? verifyRequisition : verifyMeasurement)(list, context, name);
-      list.end(name);
+      const onStep = stepPrinter(options);
+      const steps = isProvider
+        ? await (await import('@measurement-exchange/sdk/provider')).verifyRequisitionSteps(
+            context,
+            await context.client.getRequisition({ name }),
+            onStep,
+          )
+        : await verifyMeasurement(context, await context.client.getMeasurement({ name }), onStep);
+      printVerdict(name, steps, options);
     });
 }
 
@@ -55,8 +60,6 @@ function file(): Command {
     .option('--json', 'print the steps as JSON')
     .addHelpText('after', `\n${EXIT_CODES}`)
     .action(async (path: string, options: { certificate: string; root?: string[]; json?: boolean }) => {
-      const list = startChecklist(options);
-      await verifyFile(list, path, options);
-      list.end(path);
+      printVerdict(path, await verifyFile(path, options, stepPrinter(options)), options);
     });
 }

@@ -1,20 +1,23 @@
 /** Verifies a signed message in a file with a certificate. */
 import { readFile } from 'node:fs/promises';
 import {
+  Checklist,
+  checkSignature,
   createTrustStore,
+  DoesNotHold,
   parseCertificate,
   unpackSignedMessage,
+  type VerificationStep,
   type X509,
 } from '@measurement-exchange/sdk';
 import { readBytes } from '../files/input.ts';
-import { type Checklist, DoesNotHold } from './checklist.ts';
-import { checkSignature } from './steps.ts';
 
 export async function verifyFile(
-  list: Checklist,
   file: string,
   { certificate, root }: { certificate: string; root?: string[] },
-): Promise<void> {
+  onStep: (step: VerificationStep) => void,
+): Promise<VerificationStep[]> {
+  const list = new Checklist(onStep);
   const bytes = await readBytes(file, 'a SignedMessage');
   const der = pemOrDer(await readBytes(certificate, 'a certificate in PEM or DER'));
   const x509 = await list.check('the certificate can be read', () => {
@@ -31,6 +34,7 @@ export async function verifyFile(
     };
   });
   await checkSignature(list, 'the message', signed, x509);
+  return list.steps;
 }
 
 /** JSON may begin with white space. */
@@ -66,7 +70,7 @@ async function checkChain(
     ),
   );
   await list.check('the certificate is valid and chains to the root', async () => {
-    // Whoever the certificate is of: the caller chose it together with its roots.
+    // The certificate may be of any party: the caller chose it together with its roots.
     const party = x509?.parties[0] ?? '';
     const trust = createTrustStore(pems.map((pem) => ({ party, pem })));
     return { value: await trust.verify(party, der, new Date()) };

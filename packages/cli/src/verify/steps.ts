@@ -1,104 +1,29 @@
-/** Steps of both a consumer's and a provider's verification. */
-import {
-  decodeMeasurementSpec,
-  ExchangeError,
-  type PlainSpec,
-  SIGNATURE_ALGORITHMS,
-  type SignedMessage,
-} from '@measurement-exchange/contract';
-import {
-  type Credentials,
-  type ExchangeClient,
-  parseCertificate,
-  type TrustStore,
-  verifySignature,
-  type X509,
-} from '@measurement-exchange/sdk';
-import { typeWords } from '../party/spec.ts';
-import { type Checked, type Checklist, DoesNotHold } from './checklist.ts';
+/** Prints the steps of a verification as they pass or fail, and the verdict. */
+import type { VerificationStep } from '@measurement-exchange/sdk';
+import { Failed, note, paint, print, printJson, visible } from '../terminal/output.ts';
 
-export interface Context {
-  client: ExchangeClient;
-  credentials: Credentials;
-  trust: TrustStore;
-  /** Those that may compute figures. */
-  duchies: string[];
+/** Prints a step, below the heading of what it is about. */
+export function stepPrinter({ json }: { json?: boolean }): (step: VerificationStep) => void {
+  let heading: string | undefined;
+  return ({ about, step, holds, detail }) => {
+    if (json) return;
+    if (about !== undefined && about !== heading) print(`\n${paint('bold', about)}`);
+    heading = about;
+    const mark = holds === undefined ? paint('dim', '–') : holds ? paint('green', '✓') : paint('red', '✗');
+    print(`${mark} ${step}${detail === '' ? '' : `: ${visible(detail)}`}`);
+  };
 }
 
-/** Checks that a party's certificate exists, is not revoked, and was issued by a root that is trusted for the party. */
-export function checkCertificate(
-  list: Checklist,
-  { client, trust }: Context,
-  party: string,
-  name: string | undefined,
-  whose = 'its certificate',
-): Promise<X509 | undefined> {
-  return list.checkWith(`${whose} is valid and chains to a trusted root`, [name], async (name) => {
-    if (!name.startsWith(`${party}/certificates/`)) throw new DoesNotHold(`${name} is not one of ${party}`);
-    const { x509Der } = await fetchCertificate(client, name);
-    const x509 = await trust.verify(party, x509Der, new Date());
-    return { value: x509, detail: `${name}, ${x509.subject}, until ${day(x509.notAfter)}` };
-  });
-}
-
-/** Checks the caller's own certificate, for which no trusted root is needed. */
-export function checkOwnCertificate(
-  list: Checklist,
-  { client, credentials }: Context,
-  name: string | undefined,
-): Promise<X509 | undefined> {
-  return list.checkWith('your certificate is valid', [name], async (name) => {
-    if (!name.startsWith(`${credentials.name}/certificates/`)) throw new DoesNotHold(`${name} is not yours`);
-    const x509 = parseCertificate((await fetchCertificate(client, name)).x509Der);
-    const now = new Date();
-    if (now < x509.notBefore || now > x509.notAfter) {
-      throw new DoesNotHold(`it is valid from ${day(x509.notBefore)} to ${day(x509.notAfter)} only`);
-    }
-    return { value: x509, detail: `${name}, ${x509.subject}, until ${day(x509.notAfter)}` };
-  });
-}
-
-async function fetchCertificate(client: ExchangeClient, name: string) {
-  const certificate = await client.getCertificate({ name }).catch((error) => {
-    if (error instanceof ExchangeError && error.code === 'NOT_FOUND') {
-      throw new DoesNotHold(`the exchange has no ${name}`);
-    }
-    throw error;
-  });
-  if (certificate.revocationState === undefined) return certificate;
-  throw new DoesNotHold(`${name} is ${certificate.revocationState}`);
-}
-
-export function checkSignature(
-  list: Checklist,
-  what: string,
-  signed: SignedMessage | undefined,
-  certificate: X509 | undefined,
-): Promise<SignedMessage | undefined> {
-  return list.checkWith(
-    `${what} is signed with its key`,
-    [signed, certificate],
-    async (signed, certificate) => {
-      await verifySignature(signed, certificate);
-      return { value: signed, detail: algorithmName(signed.signatureAlgorithm) };
-    },
+/** Prints the verdict; throws when a step does not hold. */
+export function printVerdict(what: string, steps: VerificationStep[], { json }: { json?: boolean }): void {
+  const holds = steps.every((step) => step.holds === true);
+  if (json) printJson({ verified: what, holds, steps });
+  else if (holds) print(`\n${paint('green', 'Everything holds.')}`);
+  if (holds) return;
+  const failed = steps.filter((step) => step.holds === false).length;
+  if (!json) note('');
+  throw new Failed(
+    2,
+    `${what} does not hold: ${failed} of ${steps.length} steps failed. Do not rely on it.`,
   );
-}
-
-export function checkSpec(list: Checklist, message: Uint8Array | undefined): Promise<PlainSpec | undefined> {
-  return list.checkWith('the MeasurementSpec can be read', [message], (message): Checked<PlainSpec> => {
-    const decoded = decodeMeasurementSpec(message);
-    if ('error' in decoded) throw new DoesNotHold(decoded.error);
-    return { value: decoded.spec, detail: typeWords(decoded.spec.measurementType) };
-  });
-}
-
-/** The algorithm in a protobuf SignedMessage is an OID. */
-function algorithmName(named: string | undefined): string {
-  const known = Object.entries(SIGNATURE_ALGORITHMS).find(([, { oid }]) => oid === named);
-  return known?.[0] ?? named ?? 'the algorithm of the key';
-}
-
-function day(date: Date): string {
-  return date.toISOString().slice(0, 10);
 }

@@ -20,9 +20,9 @@ import {
   TYPE_URLS,
 } from '@measurement-exchange/contract';
 import { UnexpectedResponse } from '../client/errors.ts';
+import { CertificateFault, trustedCertificate } from '../verification/certificates.ts';
 import { newBinding } from './binding.ts';
-import { CertificateFault, trustedCertificate } from './certificates.ts';
-import type { Dependencies } from './deps.ts';
+import { certificatesOf, type Dependencies } from './deps.ts';
 import { DataProviderUntrusted, ProtocolRejected } from './errors.ts';
 import { isOwnershipFault, requireOwn } from './own.ts';
 import { acceptedProtocol, ProtocolError } from './protocol.ts';
@@ -104,7 +104,7 @@ async function providerKey(deps: Dependencies, name: string, signal?: AbortSigna
     throw new DataProviderUntrusted(name, 'PUBLIC_KEY_MISSING', 'it publishes no encryption key');
   }
   try {
-    const x509 = await trustedCertificate(deps, name, certificate, signal);
+    const x509 = await trustedCertificate(name, certificate, certificatesOf(deps, signal));
     await verifySignature(publicKey, x509).catch((error) => {
       if (!(error instanceof ConsentError && error.code === 'SIGNATURE_INVALID')) throw error;
       const message = `${certificate} did not sign its encryption key; ${SIGN_AGAIN}`;

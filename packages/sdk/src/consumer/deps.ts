@@ -30,3 +30,9 @@ export function privateKeysets({
 }: Dependencies): Uint8Array[] {
   return [credentials.encryptionPrivateKey, ...formerEncryptionPrivateKeys];
 }
+
+/** How a consumer reads and judges the certificates of others. */
+export function certificatesOf({ client, trust, clock }: Dependencies, signal?: AbortSignal) {
+  const fetch = (name: string) => client.getCertificate({ name, ...(signal && { signal }) });
+  return { fetch, trust, now: new Date(clock.now()) };
+}

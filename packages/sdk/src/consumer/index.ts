@@ -17,3 +17,4 @@ export { type DuchyProtocol, duchyProtocolOf, type ProtocolFault } from './proto
 export * from './request.ts';
 export type { ReachBounds, Total } from './total.ts';
 export type { DuchyReport, Progress, WaitOptions } from './wait.ts';
+export { verifyMeasurement } from './verifyMeasurement.ts';

@@ -3,9 +3,9 @@
 import { ConsentError, decrypt, unpackSignedMessage, verifySignature } from '@measurement-exchange/consent';
 import type { Measurement, PlainSpec, specs } from '@measurement-exchange/contract';
 import { partyOf } from '../client/names.ts';
-import { CertificateFault, trustedCertificate } from './certificates.ts';
+import { CertificateFault, trustedCertificate } from '../verification/certificates.ts';
 import { deduplicatedFigures } from './deduplicated.ts';
-import type { Dependencies } from './deps.ts';
+import { certificatesOf, type Dependencies } from './deps.ts';
 import { type ResultFault, ResultRejected } from './errors.ts';
 import { type Figures, FiguresFault, figuresOf } from './figures.ts';
 import { OwnershipFault, type OwnMeasurement, requireOwn } from './own.ts';
@@ -126,7 +126,7 @@ async function openEntry(
   { certificate, encryptedResult }: Entry,
   signal?: AbortSignal,
 ): Promise<specs.Measurement_Result> {
-  const x509 = await trustedCertificate(deps, signer, certificate, signal);
+  const x509 = await trustedCertificate(signer, certificate, certificatesOf(deps, signal));
   const signed = unpackSignedMessage(await decrypt(resultKeyset, encryptedResult.ciphertext));
   await verifySignature(signed, x509);
   return readResult(signed.message);

@@ -18,9 +18,9 @@ import {
   type SignedMessage,
 } from '@measurement-exchange/contract';
 import type { Credentials } from '../identity/credentials.ts';
+import { CertificateFault, existing } from '../verification/certificates.ts';
 import { type Binding, findBinding, findOwnKeyset, isOfRequest } from './binding.ts';
-import { CertificateFault, fetchCertificate } from './certificates.ts';
-import { type Dependencies, privateKeysets } from './deps.ts';
+import { certificatesOf, type Dependencies, privateKeysets } from './deps.ts';
 import type { ReadRequest } from './request.ts';
 
 /** A measurement of this consumer. */
@@ -105,7 +105,7 @@ async function requireOwnSignature(
   isBound: boolean,
   signal?: AbortSignal,
 ): Promise<void> {
-  const { credentials, trust, clock } = deps;
+  const { credentials } = deps;
   const publicKey = await ownKey(credentials);
   if (await isSignedBy(signed, { publicKey })) return;
   if (certificate === credentials.certificate || !certificate?.startsWith(`${credentials.name}/`)) {
@@ -114,10 +114,9 @@ async function requireOwnSignature(
       'its measurementSpec does not have the signature of this consumer',
     );
   }
-  const { x509Der } = await fetchCertificate(deps, certificate, signal);
-  const x509 = isBound
-    ? parseCertificate(x509Der)
-    : await trust.verify(credentials.name, x509Der, new Date(clock.now()));
+  const { fetch, trust, now } = certificatesOf(deps, signal);
+  const { x509Der } = await existing(certificate, fetch);
+  const x509 = isBound ? parseCertificate(x509Der) : await trust.verify(credentials.name, x509Der, now);
   await verifySignature(signed, x509);
 }
 

@@ -32,4 +32,5 @@ export type {
   Selection,
   SelectionContext,
 } from './verify/selection.ts';
+export { verifyRequisitionSteps } from './verify/steps.ts';
 export * from './verify.ts';

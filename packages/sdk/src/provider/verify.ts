@@ -28,8 +28,10 @@ import {
   type SignedMessage,
 } from '@measurement-exchange/contract';
 import type { Credentials } from '../identity/credentials.ts';
+import type { RefusalCode } from '../refusals/codes.ts';
 import { isNotYetValid, type RetryableCode, refuseOnConsentError } from '../refusals/consentRefusal.ts';
 import { RefusalError, type RefusalPlace } from '../refusals/refusalError.ts';
+import { type CertificateFault, trustedCertificate } from '../verification/certificates.ts';
 import { LEGIONS_PROTOCOLS } from './multiParty/settings.ts';
 import {
   type ShareShuffleContext,
@@ -43,7 +45,7 @@ import {
 } from './multiParty/verifyLegions.ts';
 import { MINIMUM_EPSILON, outOfRange, requireEpsilon, requireInRange } from './verify/limits.ts';
 import { decodeRequisitionSpec, type PlainRequisitionSpec } from './verify/requisitionSpec.ts';
-import { found, type Selection, type SelectionContext, selectionOf } from './verify/selection.ts';
+import { type Selection, type SelectionContext, selectionOf } from './verify/selection.ts';
 
 /** The keys under which consumers encrypt for a provider. */
 export type EncryptionKeys = Pick<Credentials, 'encryptionPublicKey' | 'encryptionPrivateKey'>;
@@ -187,24 +189,21 @@ async function verifyComputation(
   }
 }
 
+const CERTIFICATE_CODES: Readonly<Record<CertificateFault['code'], RefusalCode>> = {
+  CERTIFICATE_OF_ANOTHER_PARTY: 'CERTIFICATE_FOREIGN',
+  CERTIFICATE_MISSING: 'CERTIFICATE_NOT_FOUND',
+  CERTIFICATE_REVOKED: 'CERTIFICATE_REVOKED',
+};
+
 /** The certificate is the consumer's, not revoked, and chains to a root that is trusted for that consumer. */
-async function consumerCertificate(
-  parts: Parts,
-  { trust, fetchCertificate, now }: VerifyContext,
-): Promise<X509> {
+function consumerCertificate(parts: Parts, { trust, fetchCertificate, now }: VerifyContext): Promise<X509> {
   const { measurementConsumerCertificate: name, measurementConsumer } = parts;
-  const at = 'measurementConsumerCertificate';
-  if (!name.startsWith(`${measurementConsumer}/`)) {
-    const message = `${name} is no certificate of ${measurementConsumer}.`;
-    throw new RefusalError('CERTIFICATE_FOREIGN', message, { at });
-  }
-  const absent = new RefusalError('CERTIFICATE_NOT_FOUND', `${name} does not exist.`, { at });
-  const { x509Der, revocationState } = await found(fetchCertificate(name), 'CERTIFICATE_NOT_FOUND', absent);
-  if (revocationState) {
-    throw new RefusalError('CERTIFICATE_REVOKED', `${name} is revoked (${revocationState}).`, { at });
-  }
-  const trusted = trust.verify(measurementConsumer, x509Der, now);
-  return refuseOnConsentError('CERTIFICATE_INVALID', at, trusted, isNotYetValid);
+  return refuseOnConsentError(
+    (failed) => CERTIFICATE_CODES[failed as CertificateFault['code']] ?? 'CERTIFICATE_INVALID',
+    'measurementConsumerCertificate',
+    trustedCertificate(measurementConsumer, name, { fetch: fetchCertificate, trust, now }),
+    isNotYetValid,
+  );
 }
 
 function requireSignature(at: RefusalPlace, signed: SignedMessage, certificate: X509): Promise<void> {

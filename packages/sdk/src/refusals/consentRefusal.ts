@@ -1,14 +1,16 @@
 import { ConsentError, type ConsentErrorCode } from '@measurement-exchange/consent';
+import { CertificateFault } from '../verification/certificates.ts';
 import type { RefusalCode } from './codes.ts';
 import { RefusalError, type RefusalPlace } from './refusalError.ts';
 
 /** Errors that are retried, since the requisition is not at fault. */
-export type RetryableCode = (code: ConsentErrorCode) => boolean;
+type FaultCode = ConsentErrorCode | CertificateFault['code'];
+export type RetryableCode = (code: FaultCode) => boolean;
 export const isNotYetValid: RetryableCode = (code) => code.endsWith('_NOT_YET_VALID');
 
 /** Turns a failed check of consent into a refusal, unless its error is retryable. `code` may depend on what failed. */
 export async function refuseOnConsentError<T>(
-  code: RefusalCode | ((failed: ConsentErrorCode) => RefusalCode),
+  code: RefusalCode | ((failed: FaultCode) => RefusalCode),
   at: RefusalPlace,
   check: Promise<T>,
   isRetryable: RetryableCode = () => false,
@@ -16,7 +18,8 @@ export async function refuseOnConsentError<T>(
   try {
     return await check;
   } catch (error) {
-    if (!(error instanceof ConsentError) || isRetryable(error.code)) throw error;
+    const isFault = error instanceof ConsentError || error instanceof CertificateFault;
+    if (!isFault || isRetryable(error.code)) throw error;
     const refused = typeof code === 'string' ? code : code(error.code);
     throw new RefusalError(refused, `${at}: ${error.message}`, { at, cause: error });
   }

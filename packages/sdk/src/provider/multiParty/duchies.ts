@@ -11,7 +11,7 @@ import type {
 } from '@measurement-exchange/contract';
 import { isNotYetValid, refuseOnConsentError } from '../../refusals/consentRefusal.ts';
 import { RefusalError, type RefusalPlace } from '../../refusals/refusalError.ts';
-import { found } from '../verify/selection.ts';
+import { trustedCertificate } from '../../verification/certificates.ts';
 import type { DuchyTrust } from './settings.ts';
 
 export interface DuchyContext {
@@ -48,17 +48,12 @@ export function requireEntries({ duchies = {} }: Requisition, expected: readonly
 }
 
 /** The certificate is the duchy's, not revoked, and chains to the root that the settings have for it. */
-export async function duchyCertificate(duchy: string, name: string, context: DuchyContext): Promise<X509> {
-  const invalid = (problem: string) =>
-    new RefusalError('DUCHY_CERTIFICATE_INVALID', `${name} ${problem}.`, { at: 'duchies' });
-  if (!name.startsWith(`${duchy}/certificates/`)) throw invalid(`is no certificate of ${duchy}`);
-  const { x509Der, revocationState } = await found(
-    context.fetchCertificate(name),
-    'CERTIFICATE_NOT_FOUND',
-    invalid('does not exist'),
-  );
-  if (revocationState) throw invalid(`is revoked (${revocationState})`);
-  const trusted = context.duchies.get(duchy)!.verify(duchy, x509Der, context.now);
+export function duchyCertificate(
+  duchy: string,
+  name: string,
+  { duchies, fetchCertificate: fetch, now }: DuchyContext,
+): Promise<X509> {
+  const trusted = trustedCertificate(duchy, name, { fetch, trust: duchies.get(duchy)!, now });
   return refuseOnConsentError('DUCHY_CERTIFICATE_INVALID', 'duchies', trusted, isNotYetValid);
 }
 

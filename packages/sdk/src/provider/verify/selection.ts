@@ -163,7 +163,7 @@ function refusal(code: RefusalCode, { name, at }: Place, problem: string): Refus
 /** Refuses when the resource does not exist on the exchange; every other error is retried. */
 export async function found<T>(
   resource: Promise<T>,
-  absent: 'CERTIFICATE_NOT_FOUND' | 'EVENT_GROUP_NOT_FOUND' | 'POPULATION_NOT_FOUND',
+  absent: 'EVENT_GROUP_NOT_FOUND' | 'POPULATION_NOT_FOUND',
   refusal: RefusalError,
 ): Promise<T> {
   try {

@@ -1,32 +1,50 @@
-/** Verifies a requisition as its provider does before it fulfills it. */
+/** Verifies a requisition as its provider does before it fulfills it, step by step. */
+import type { TrustStore } from '@measurement-exchange/consent';
 import {
   equalBytes,
   liquidLegionsOf,
   MPC_NOISE_MECHANISMS,
-  type ProtocolConfig,
   type Requisition,
   ringOf,
   type SignedMessage,
 } from '@measurement-exchange/contract';
-import { decrypt, unpackSignedMessage } from '@measurement-exchange/sdk';
-import type { ShareShuffleContext, VerifyContext } from '@measurement-exchange/sdk/provider';
-import { type Checklist, DoesNotHold } from './checklist.ts';
-import { type Context, checkCertificate, checkSignature, checkSpec } from './steps.ts';
+import { partyOf } from '../../client/names.ts';
+import { Checklist, DoesNotHold, type VerificationStep } from '../../verification/checklist.ts';
+import {
+  checkCertificate,
+  checkSignature,
+  checkSpec,
+  day,
+  decrypted,
+  type Verifier,
+} from '../../verification/checks.ts';
+import { type VerifyContext, verifyRequisition } from '../verify.ts';
+import type { Selection } from './selection.ts';
 
-export async function verifyRequisition(list: Checklist, context: Context, name: string): Promise<void> {
-  const requisition = await context.client.getRequisition({ name });
+/**
+ * Verifies a requisition step by step, for people who want to see each: certificates, signatures and keys, then everything
+ * that `verifyRequisition` checks. Each step is also passed to `onStep` when it is done. Every consumer may ask about every
+ * event group here, and every duchy takes part whose root is trusted.
+ */
+export async function verifyRequisitionSteps(
+  verifier: Verifier,
+  requisition: Requisition,
+  onStep?: (step: VerificationStep) => void,
+): Promise<VerificationStep[]> {
+  const list = new Checklist(onStep);
   const { measurement, measurementSpec, measurementConsumerCertificate } = requisition;
-  const consumer = measurement?.split('/').slice(0, 2).join('/') ?? 'the consumer';
+  const consumer = measurement === undefined ? 'the consumer' : partyOf(measurement);
   list.about(`what ${consumer} asks`);
-  const certificate = await checkCertificate(list, context, consumer, measurementConsumerCertificate);
+  const certificate = await checkCertificate(list, verifier, consumer, measurementConsumerCertificate);
   const spec = await checkSignature(list, 'the MeasurementSpec', measurementSpec, certificate);
   await checkSpec(list, spec?.message);
-  const signed = await checkDecryption(list, context, requisition);
+  const signed = await checkDecryption(list, verifier, requisition);
   await checkSignature(list, 'the RequisitionSpec', signed, certificate);
   const duchies = duchiesOf(requisition);
-  for (const duchy of duchies) await checkDuchy(list, context, requisition, duchy);
+  for (const duchy of duchies) await checkDuchy(list, verifier, requisition, duchy);
   if (duchies.length > 0) list.about('all together');
-  await checkRest(list, context, requisition);
+  await checkRest(list, verifier, requisition);
+  return list.steps;
 }
 
 /** A duchy of the protocol that a provider hears of. */
@@ -34,7 +52,7 @@ interface InvolvedDuchy {
   duchy: string;
   /** What it does. */
   does: string;
-  /** What the signed key is for; absent: it has none. */
+  /** The purpose of its signed key; absent where it has no key. */
   keyFor?: string;
   keyOf?: (entry: Entry) => SignedMessage | undefined;
 }
@@ -65,10 +83,10 @@ function duchiesOf({ protocolConfig = {}, fulfillingDuchy }: Requisition): Invol
   });
 }
 
-/** With the root that the provider gave for it. */
+/** Uses the root that the provider trusts for the duchy. */
 async function checkDuchy(
   list: Checklist,
-  context: Context,
+  verifier: Verifier,
   { duchies }: Requisition,
   { duchy, does, keyFor, keyOf }: InvolvedDuchy,
 ): Promise<void> {
@@ -78,11 +96,11 @@ async function checkDuchy(
     if (found === undefined) throw new DoesNotHold('not yet: the requisition waits for its duchies');
     return { value: found };
   });
-  const certificate = await checkCertificate(list, context, duchy, entry?.duchyCertificate);
+  const certificate = await checkCertificate(list, verifier, duchy, entry?.duchyCertificate);
   if (keyFor && keyOf) await checkSignature(list, keyFor, entry && keyOf(entry), certificate);
 }
 
-async function checkDecryption(list: Checklist, { credentials }: Context, requisition: Requisition) {
+async function checkDecryption(list: Checklist, { credentials }: Verifier, requisition: Requisition) {
   const { dataProviderPublicKey, encryptedRequisitionSpec } = requisition;
   const ours = await list.checkWith('it is encrypted with your key', [dataProviderPublicKey], ({ data }) => {
     if (equalBytes(data, credentials.encryptionPublicKey)) return { value: true };
@@ -93,46 +111,38 @@ async function checkDecryption(list: Checklist, { credentials }: Context, requis
   return list.checkWith(
     'the RequisitionSpec decrypts',
     [encryptedRequisitionSpec, ours],
-    async ({ ciphertext }, _ours) => ({
-      value: unpackSignedMessage(await decrypt(credentials.encryptionPrivateKey, ciphertext)),
-      detail: `${ciphertext.length} bytes`,
-    }),
+    (encrypted, _ours) => decrypted(encrypted, credentials.encryptionPrivateKey),
   );
 }
 
 /** Nonce, result key, limits and event groups, as the agent of the provider judges them. */
-async function checkRest(list: Checklist, { client, credentials, trust }: Context, requisition: Requisition) {
-  // Imported here, since it loads the query engine.
-  const provider = await import('@measurement-exchange/sdk/provider');
-  const { protocolConfig = {} } = requisition;
-  const computed = protocolConfig.direct ? '' : 'duchies, parameters of the protocol, ';
+async function checkRest(list: Checklist, verifier: Verifier, requisition: Requisition): Promise<void> {
+  const { client, credentials, trust } = verifier;
+  const computed = requisition.protocolConfig?.direct ? '' : 'duchies, parameters of the protocol, ';
   await list.check(`${computed}nonce, result key, limits and event groups are in order`, async () => {
-    const { selection } = await provider.verifyRequisition(requisition, {
+    const { selection } = await verifyRequisition(requisition, {
       name: credentials.name,
       keys: [credentials],
       trust,
       fetchCertificate: (certificate) => client.getCertificate({ name: certificate }),
       fetchEventGroup: (eventGroup) => client.getEventGroup({ name: eventGroup }),
       references: 'unchecked',
-      ...accepting(protocolConfig, {
-        trust,
-        fetchPopulation: (population) => client.getPopulation({ name: population }),
-      }),
+      ...accepting(verifier, requisition),
       now: new Date(),
     });
-    return { value: selection, detail: words(selection) };
+    return { value: selection, detail: inWords(selection) };
   });
 }
 
-/** Whatever the protocol is: the roots that were given decide which duchies are known. */
+/** Accepts every protocol; the trusted roots decide which duchies are known. */
 function accepting(
-  protocolConfig: ProtocolConfig,
-  { trust, fetchPopulation }: Pick<Context, 'trust'> & Pick<ShareShuffleContext, 'fetchPopulation'>,
+  { client, trust }: Verifier,
+  { protocolConfig = {} }: Requisition,
 ): Pick<VerifyContext, 'shareShuffle' | 'liquidLegions'> {
   const { honestMajorityShareShuffle: shuffle } = protocolConfig;
   const legions = liquidLegionsOf(protocolConfig);
   const known = (duchies: string[]) => ({
-    duchies: new Map(duchies.map((duchy) => [duchy, trust])),
+    duchies: new Map<string, TrustStore>(duchies.map((duchy) => [duchy, trust])),
     noiseMechanisms: MPC_NOISE_MECHANISMS,
   });
   return {
@@ -140,22 +150,16 @@ function accepting(
       shareShuffle: {
         ...known([shuffle.firstWorker, shuffle.secondWorker, shuffle.aggregator]),
         populations: 'unchecked' as const,
-        fetchPopulation,
+        fetchPopulation: (population) => client.getPopulation({ name: population }),
       },
     }),
     ...(legions && { liquidLegions: known(ringOf(legions.config)) }),
   };
 }
 
-interface Selected {
-  events?: { reference: string; interval: { start: Date; end: Date }; filter?: string }[] | undefined;
-  population?: { filter?: string } | undefined;
-}
-
-function words({ events, population }: Selected): string {
+function inWords({ events, population }: Selection): string {
   const filtered = (filter: string | undefined) => (filter === undefined ? '' : ` where ${filter}`);
   if (events === undefined) return `the population${filtered(population?.filter)}`;
-  const day = (date: Date) => date.toISOString().slice(0, 10);
   return events
     .map(
       ({ reference, interval, filter }) =>

@@ -1,54 +1,66 @@
-/** Verifies a measurement as its consumer: the signed spec, the providers, and the results. */
+/** Verifies a measurement as its consumer, step by step: the signed spec, the providers, and the results. */
+import { unpackEncryptionPublicKey, verifySignature, type X509 } from '@measurement-exchange/consent';
 import { equalBytes, type Measurement, type PlainSpec } from '@measurement-exchange/contract';
+import { systemClock } from '../client/clock.ts';
+import { Checklist, DoesNotHold, type VerificationStep } from '../verification/checklist.ts';
 import {
-  createConsumer,
-  decrypt,
-  findResultKeyset,
-  unpackEncryptionPublicKey,
-  unpackSignedMessage,
-  verifySignature,
-  type X509,
-} from '@measurement-exchange/sdk';
-import { duchiesOf } from '../party/spec.ts';
-import { type Checklist, DoesNotHold } from './checklist.ts';
-import { type Context, checkCertificate, checkOwnCertificate, checkSignature, checkSpec } from './steps.ts';
+  checkCertificate,
+  checkOwnCertificate,
+  checkSignature,
+  checkSpec,
+  decrypted,
+} from '../verification/checks.ts';
+import type { ConsumerOptions } from './deps.ts';
+import { openMeasurement } from './open.ts';
+import { findResultKeyset } from './own.ts';
+import { duchyProtocolOf } from './protocol.ts';
 
-export async function verifyMeasurement(list: Checklist, context: Context, name: string): Promise<void> {
-  const measurement = await context.client.getMeasurement({ name });
+/**
+ * Verifies a measurement of this consumer step by step, for people who want to see each: certificates, signatures, keys,
+ * nonces and results. Each step is also passed to `onStep` when it is done. `open` runs the same checks, and stops at the
+ * first that fails.
+ */
+export async function verifyMeasurement(
+  options: ConsumerOptions,
+  measurement: Measurement,
+  onStep?: (step: VerificationStep) => void,
+): Promise<VerificationStep[]> {
+  const list = new Checklist(onStep);
   list.about('what you asked');
   const { measurementSpec, measurementConsumerCertificate, dataProviders = {} } = measurement;
-  const own = await checkOwnCertificate(list, context, measurementConsumerCertificate);
+  const own = await checkOwnCertificate(list, options, measurementConsumerCertificate);
   const signed = await checkSignature(list, 'the MeasurementSpec', measurementSpec, own);
   const spec = await checkSpec(list, signed?.message);
-  const keyset = await checkResultKey(list, context, measurement, spec);
-  const duchies = duchiesOf(measurement.protocolConfig);
-  const [aggregator] = duchies;
+  const keyset = await checkResultKey(list, options, measurement, spec);
+  const computed = duchyProtocolOf(measurement.protocolConfig);
   await checkNonceHashes(list, spec, measurement);
 
   for (const [provider, entry] of Object.entries(dataProviders)) {
     list.about(provider);
-    const certificate = await checkCertificate(list, context, provider, entry.dataProviderCertificate);
-    await checkProviderKey(list, context, provider, entry.dataProviderPublicKey.data, certificate);
-    if (aggregator === undefined) await checkResult(list, context, provider, measurement, keyset);
+    const certificate = await checkCertificate(list, options, provider, entry.dataProviderCertificate);
+    await checkProviderKey(list, options, provider, entry.dataProviderPublicKey.data, certificate);
+    if (computed === undefined) await checkResult(list, options, provider, measurement, keyset);
   }
-  if (aggregator !== undefined) {
+  if (computed !== undefined) {
+    const { aggregator, workers } = computed;
     list.about(aggregator);
-    await checkDuchies(list, context, duchies);
-    await checkResult(list, context, aggregator, measurement, keyset);
+    await checkDuchies(list, options, [aggregator, ...workers]);
+    await checkResult(list, options, aggregator, measurement, keyset);
   }
-  if (measurement.state !== 'SUCCEEDED') return;
+  if (measurement.state !== 'SUCCEEDED') return list.steps;
   list.about('all together');
-  const who = aggregator === undefined ? 'every provider' : 'the aggregator';
+  const who = computed === undefined ? 'every provider' : 'the aggregator';
   await list.check(`${who} has exactly one result, of what was asked`, async () => {
-    const result = await createConsumer(context).open(measurement);
-    return { value: result, detail: `${aggregator === undefined ? result.dataProviders.length : 1}` };
+    const result = await openMeasurement({ clock: systemClock, ...options }, measurement);
+    return { value: result, detail: `${computed === undefined ? result.dataProviders.length : 1}` };
   });
+  return list.steps;
 }
 
-/** The duchies see more than anybody else: they are to be different ones, and all of the consumer's choice. */
-async function checkDuchies(list: Checklist, context: Context, duchies: string[]) {
+/** The duchies see more than anybody else: each must be another one, and one that the consumer accepts. */
+async function checkDuchies(list: Checklist, { duchies: accepted = [] }: ConsumerOptions, duchies: string[]) {
   await list.check('it computes with others, and you accept all of them', () => {
-    const unknown = duchies.find((duchy) => !context.duchies.includes(duchy));
+    const unknown = duchies.find((duchy) => !accepted.includes(duchy));
     if (unknown !== undefined)
       throw new DoesNotHold(`you do not accept ${unknown}: --root ${unknown}=<file>`);
     if (new Set(duchies).size < duchies.length) throw new DoesNotHold('one of them has two roles');
@@ -59,7 +71,7 @@ async function checkDuchies(list: Checklist, context: Context, duchies: string[]
 /** Each measurement has a key of its own, which follows from the consumer's and from what was asked. */
 function checkResultKey(
   list: Checklist,
-  { credentials }: Context,
+  { credentials }: ConsumerOptions,
   measurement: Measurement,
   spec: PlainSpec | undefined,
 ) {
@@ -94,7 +106,7 @@ async function checkNonceHashes(
 
 async function checkProviderKey(
   list: Checklist,
-  { client }: Context,
+  { client }: ConsumerOptions,
   provider: string,
   keyset: Uint8Array,
   certificate: X509 | undefined,
@@ -116,7 +128,7 @@ async function checkProviderKey(
 
 async function checkResult(
   list: Checklist,
-  context: Context,
+  options: ConsumerOptions,
   signer: string,
   { results }: Measurement,
   keyset: Uint8Array | undefined,
@@ -127,20 +139,12 @@ async function checkResult(
     if (entry === undefined) throw new DoesNotHold('there is none that names a certificate of it');
     return { value: entry };
   });
-  const certificate = await checkCertificate(
-    list,
-    context,
-    signer,
-    found?.certificate,
-    'the certificate of the result',
-  );
+  const whose = 'the certificate of the result';
+  const certificate = await checkCertificate(list, options, signer, found?.certificate, whose);
   const signed = await list.checkWith(
     'the result decrypts with the key of the measurement',
     [found, keyset],
-    async ({ encryptedResult }, keyset) => {
-      const plaintext = await decrypt(keyset, encryptedResult.ciphertext);
-      return { value: unpackSignedMessage(plaintext), detail: `${encryptedResult.ciphertext.length} bytes` };
-    },
+    ({ encryptedResult }, keyset) => decrypted(encryptedResult, keyset),
   );
   await checkSignature(list, 'the result', signed, certificate);
 }

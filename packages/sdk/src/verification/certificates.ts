@@ -1,0 +1,50 @@
+/** Reads certificates of other parties from the exchange, and verifies them against the trusted roots. */
+import type { TrustStore, X509 } from '@measurement-exchange/consent';
+import { type Certificate, ExchangeError } from '@measurement-exchange/contract';
+import { partyOf } from '../client/names.ts';
+
+/** A certificate that does not exist, is revoked, or is not the one that was asked for. */
+export class CertificateFault extends Error {
+  readonly code: 'CERTIFICATE_MISSING' | 'CERTIFICATE_REVOKED' | 'CERTIFICATE_OF_ANOTHER_PARTY';
+
+  constructor(code: CertificateFault['code'], message: string) {
+    super(message);
+    this.name = 'CertificateFault';
+    this.code = code;
+  }
+}
+
+export type FetchCertificate = (name: string) => Promise<Certificate>;
+
+/** Throws `CertificateFault`, or a `ConsentError` unless a root that is trusted for this very party issued it. */
+export async function trustedCertificate(
+  party: string,
+  name: string,
+  { fetch, trust, now }: { fetch: FetchCertificate; trust: TrustStore; now: Date },
+): Promise<X509> {
+  const { x509Der } = await certificateInForce(party, name, fetch);
+  return trust.verify(party, x509Der, now);
+}
+
+/** A certificate of this party that is not revoked. Throws `CertificateFault`. */
+export async function certificateInForce(
+  party: string,
+  name: string,
+  fetch: FetchCertificate,
+): Promise<Certificate> {
+  if (partyOf(name) !== party) {
+    throw new CertificateFault('CERTIFICATE_OF_ANOTHER_PARTY', `${name} is not a certificate of ${party}`);
+  }
+  const certificate = await existing(name, fetch);
+  const { revocationState } = certificate;
+  if (revocationState === undefined) return certificate;
+  throw new CertificateFault('CERTIFICATE_REVOKED', `${name} is revoked (${revocationState})`);
+}
+
+/** The certificate as it is, also where it is revoked. Throws `CertificateFault` where it does not exist. */
+export function existing(name: string, fetch: FetchCertificate): Promise<Certificate> {
+  return fetch(name).catch((error) => {
+    if (!(error instanceof ExchangeError && error.reason === 'CERTIFICATE_NOT_FOUND')) throw error;
+    throw new CertificateFault('CERTIFICATE_MISSING', `the exchange has no ${name}`);
+  });
+}

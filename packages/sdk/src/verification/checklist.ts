@@ -1,0 +1,80 @@
+/** Verification step by step: each step is reported as it passes or fails, and the others are still checked. */
+import { ConsentError } from '@measurement-exchange/consent';
+
+/** A step of a verification. */
+export interface VerificationStep {
+  /** The party or subject that the step is about. */
+  about?: string;
+  step: string;
+  /** Absent if the step was skipped because an earlier one failed. */
+  holds?: boolean;
+  /** What was found, or why the step does not hold. */
+  detail: string;
+}
+
+/** The value of a step for the steps that depend on it, and a detail to show. */
+export interface Checked<T> {
+  value: T;
+  detail?: string;
+}
+
+/** A failed check, as opposed to an error that prevented it. */
+export class DoesNotHold extends Error {}
+
+/** Errors with these names are failed checks; every other error prevented the check. */
+const FAULTS = ['RefusalError', 'ResultRejected', 'CertificateFault'];
+
+/** Runs checks, and records a step for each. */
+export class Checklist {
+  readonly steps: VerificationStep[] = [];
+  private readonly onStep: (step: VerificationStep) => void;
+  private subject: string | undefined;
+
+  constructor(onStep: (step: VerificationStep) => void = () => {}) {
+    this.onStep = onStep;
+  }
+
+  /** The next steps are about this. */
+  about(subject: string): void {
+    this.subject = subject;
+  }
+
+  /** Runs a step and returns its value for the steps that depend on it; undefined where it does not hold. */
+  async check<T>(step: string, run: () => Promise<Checked<T>> | Checked<T>): Promise<T | undefined> {
+    try {
+      const { value, detail = '' } = await run();
+      this.record({ step, holds: true, detail });
+      return value;
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      const code = 'code' in error && error.name !== 'CertificateFault' ? ` (${error.code})` : '';
+      this.record({ step, holds: false, detail: `${error.message}${code}` });
+      return undefined;
+    }
+  }
+
+  /** The same for a step that depends on values of earlier ones: skipped where one of them is missing. */
+  async checkWith<A extends unknown[], T>(
+    step: string,
+    needs: { [K in keyof A]: A[K] | undefined },
+    run: (...needs: A) => Promise<Checked<T>> | Checked<T>,
+  ): Promise<T | undefined> {
+    if (needs.every((need) => need !== undefined)) return this.check(step, () => run(...(needs as A)));
+    this.record({ step, detail: 'not checked, for want of a step before' });
+    return undefined;
+  }
+
+  private record(step: VerificationStep): void {
+    const recorded = { ...(this.subject !== undefined && { about: this.subject }), ...step };
+    this.steps.push(recorded);
+    this.onStep(recorded);
+  }
+}
+
+function isFault(error: unknown): error is Error & { code?: string } {
+  return (
+    error instanceof DoesNotHold ||
+    error instanceof ConsentError ||
+    (error instanceof Error && FAULTS.includes(error.name))
+  );
+}
