@@ -23,10 +23,8 @@ const CONSENT = 'packages/consent/src';
 const SDK = 'packages/sdk/src';
 const CLI = 'packages/cli/src';
 
-/** What makes up the SDK's entries `.` and `./identity`; only its providers need Node. */
-const SDK_ROOT = ['client', 'consent.ts', 'consumer', 'identity', 'index.ts', 'privacy', 'refusals'].map(
-  (part) => `${SDK}/${part}`,
-);
+/** The folders of the SDK in the order in which they may import each other; all of them run in browsers. */
+const SDK_LAYERS = ['client', 'identity', 'verification', 'refusals', 'privacy', 'consumer'];
 
 const inDuchy = (...parts: string[]) => parts.map((part) => `${DUCHY}/${part}`);
 
@@ -114,7 +112,8 @@ const RULES: Rule[] = [
       ...['auth', 'dev', 'domain', 'database'].map((part) => `${EXCHANGE}/${part}`),
     ],
   ],
-  [SDK, ['contract', 'consent', ...SDK_ROOT]],
+  [SDK, ['contract', 'consent', ...['consent.ts', ...SDK_LAYERS].map((part) => `${SDK}/${part}`)]],
+  ...layers(SDK, ['contract', 'consent'], SDK_LAYERS),
   [`${SDK}/provider`, ['contract', 'consent', SDK]],
   [`${DUCHY}/config`, ['contract', 'sdk/endpoints', 'server', ...inDuchy('config')]],
   [`${DUCHY}/database`, ['contract', 'server', ...inDuchy('database')]],

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { readExports } from './sdkReference.ts';
+import { contentsOf, readExports } from './sdkReference.ts';
 
 let folder: string;
 
@@ -96,4 +96,17 @@ it.each([
   ["export { missing } from './index2.ts';", 'cannot find missing'],
 ])('refuses what it cannot read rather than leave it out: %s', (text, message) => {
   expect(() => exportsOf({ 'index.d.ts': text, 'index2.d.ts': 'export {};\n' })).toThrow(message);
+});
+
+it('links to every heading, by an anchor of its own where a title comes twice, and to no line of code', () => {
+  const body =
+    '## sdk\n### client\n#### Clock\n```ts\n# no heading\n```\n#### open\n## sdk/provider\n### client\n#### open\n';
+  expect(contentsOf(body)).toBe(
+    [
+      '- [sdk](#sdk)',
+      '  - [client](#client): [Clock](#clock) [open](#open)',
+      '- [sdk/provider](#sdkprovider)',
+      '  - [client](#client-1): [open](#open-1)',
+    ].join('\n'),
+  );
 });

@@ -1,4 +1,4 @@
-/** What parties need of consent. */
+/** The part of the consent package that parties need. */
 export {
   type CertificateKey,
   ConsentError,

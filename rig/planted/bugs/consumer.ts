@@ -11,8 +11,8 @@ export const CONSUMER_BUGS: PlantedBug[] = [
     edits: [
       inConsumer(
         'consumer/create.ts',
-        'trustedCertificate(deps, name, certificate',
-        'trustedCertificate(deps, certificate.split("/certificates")[0]!, certificate',
+        'trustedCertificate(name, certificate',
+        'trustedCertificate(certificate.split("/certificates")[0]!, certificate',
       ),
     ],
     foundBy: lyingExchange('another provider is returned under its name'),

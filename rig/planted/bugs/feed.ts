@@ -117,7 +117,9 @@ export const FEED_BUGS: PlantedBug[] = [
   {
     // Changes between the two are never reported.
     name: 'token-after-the-first-look',
-    edits: [inConsumer('client/follow.ts', '// What changed before is not told.\n    this.pollIn(0);', '')],
+    edits: [
+      inConsumer('client/follow.ts', '// Changes from before are not reported.\n    this.pollIn(0);', ''),
+    ],
     foundBy: test(
       'sdk/test/consumer/waitFollowing.test.ts',
       'a change between the first look and the first token is not missed',

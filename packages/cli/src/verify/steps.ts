@@ -22,8 +22,5 @@ export function printVerdict(what: string, steps: VerificationStep[], { json }: 
   if (holds) return;
   const failed = steps.filter((step) => step.holds === false).length;
   if (!json) note('');
-  throw new Failed(
-    2,
-    `${what} does not hold: ${failed} of ${steps.length} steps failed. Do not rely on it.`,
-  );
+  throw new Failed(2, `${what} does not hold: ${failed} of ${steps.length} steps failed. Do not rely on it.`);
 }

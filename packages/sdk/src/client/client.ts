@@ -24,7 +24,7 @@ export interface ClientOptions {
   maxResponseBytes?: number;
   /** The User-Agent header; leave it out in a browser. */
   userAgent?: string;
-  /** Told once where something between here and the exchange breaks the streams of `watch`, which goes on with pages. */
+  /** Called once when something between here and the exchange breaks the streams of `watch`, which then reads pages. */
   onWarning?: (message: string) => void;
 }
 
@@ -53,7 +53,7 @@ export function createClient(options: ClientOptions): ExchangeClient {
   const routes = Map.groupBy<Operation, Route>(CALLS, (route) => route.operation as Operation);
   const methods = [...routes].map(([operation, rows]) => [operation, methodOf(sender, rows)]);
   const watching: Watching = {
-    // A watch goes on after any number of failures, and decides for itself what to try next.
+    // A watch continues after any number of failures, and decides for itself what to try next.
     sender: { ...sender, maxAttempts: 1 },
     pages: routes.get('listChanges')!,
     streams: STREAMS,
@@ -76,7 +76,7 @@ function methodOf(sender: Sender, routes: readonly Route[]) {
     );
 }
 
-/** Streams are no calls. */
+/** A stream is not a call. */
 const CALLS = (ROUTES as readonly Route[]).filter(({ streams }) => !streams);
 const STREAMS = (ROUTES as readonly Route[]).filter(({ streams }) => streams);
 

@@ -84,7 +84,7 @@ export class EventStream {
 
   private stop(reason?: Error): void {
     this.connection.abort(reason);
-    // What the other side does with the rest is its own affair.
+    // The other side may do anything with the rest.
     this.reader?.cancel().catch(() => {});
   }
 

@@ -5,7 +5,7 @@ import { messageOf } from './errors.ts';
 import { type Listener, listen } from './sharedWatch.ts';
 import type { ExchangeClient } from './types.ts';
 
-/** What is followed, and who is told where that does not work. */
+/** The changes to follow, and callbacks for when that does not work. */
 export interface FollowOptions {
   /** Your own name: `measurementConsumers/…`, `dataProviders/…` or `duchies/…`. */
   parent: string;
@@ -75,7 +75,7 @@ class ChangeFollower implements Follower, Listener {
   private polledAt = Number.NEGATIVE_INFINITY;
   private pollAt = Number.POSITIVE_INFINITY;
   private wake = () => {};
-  /** What a callback threw: `next` rejects with it. */
+  /** The error that a callback threw: `next` rejects with it. */
   private thrown: { error: unknown } | undefined;
 
   constructor(client: ExchangeClient, options: FollowOptions) {
@@ -113,7 +113,7 @@ class ChangeFollower implements Follower, Listener {
     this.isFollowing = true;
     if (this.isPollingSaid) this.tell(() => this.options.onFollowing?.());
     this.isPollingSaid = false;
-    // What changed before is not told.
+    // Changes from before are not reported.
     this.pollIn(0);
   }
 

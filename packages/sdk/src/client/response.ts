@@ -28,7 +28,7 @@ export async function readBody(
   const chunks: Uint8Array[] = [];
   let length = 0;
   const reader = body?.getReader();
-  // What a server does with the rest is its own affair.
+  // The server may do anything with the rest.
   const stop = () => reader?.cancel().catch(() => {});
   signal.addEventListener('abort', stop, { once: true });
   for (;;) {

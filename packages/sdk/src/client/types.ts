@@ -17,13 +17,13 @@ export type ExchangeClient = { [O in Called]: Method<O> } & {
   watch(args: WatchArguments): AsyncGenerator<Change, void, undefined>;
 };
 
-/** Streams are no calls. */
+/** A stream is not a call. */
 type Called = Exclude<Operation, Extract<Routes, { streams: true }>['operation']>;
 
 /** The arguments of a method: `ArgumentsOf<'createMeasurement'>`. */
 export type ArgumentsOf<O extends Operation> = Args<RouteOf<O>>;
 
-/** What a method resolves to, a resource or a `Listing` of resources: `ResponseOf<'getParty'>`. */
+/** The type that a method resolves to, a resource or a `Listing` of resources: `ResponseOf<'getParty'>`. */
 export type ResponseOf<O extends Operation> = Awaited<Returned<RouteOf<O>>>;
 
 /** Where an operation has several top-level collections, `collection` selects one. */

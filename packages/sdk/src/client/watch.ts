@@ -10,15 +10,16 @@ import { type Sender, send } from './send.ts';
 export interface WatchArguments {
   /** Your own name: `measurementConsumers/…`, `dataProviders/…` or `duchies/…`. */
   parent: string;
-  /** Where to go on: a token that `onToken` was given earlier. */
+  /** Where to continue: a token that `onToken` was given earlier. */
   pageToken?: string;
   /** Where to begin without a token: with what changes from now on (default), or with the oldest change that is kept. */
   from?: 'NOW' | 'OLDEST';
   'filter.kinds'?: ChangeKind[];
   signal?: AbortSignal;
   /**
-   * Called with where to go on from once every change before it was taken, and with the first token before the first
-   * change: what is listed after that and then followed has no gap. Kept by the caller, it resumes after a restart.
+   * Called with the token to continue from once every change before it was taken, and with the first token before the first
+   * change: a list that is read after that has no gap to the changes that follow. A caller that keeps the token can resume
+   * after a restart.
    */
   onToken?: (pageToken: string) => void;
   /** Called when changes arrive as they happen: at first, and again after `onRetry`. */
@@ -27,14 +28,14 @@ export interface WatchArguments {
   onRetry?: (reason: unknown) => void;
 }
 
-/** What the watches of a client share. */
+/** The state that the watches of a client share. */
 export interface Watching {
   /** Makes one attempt of a page. */
   sender: Sender;
   /** The routes of pages, and those of streams. */
   pages: readonly Route[];
   streams: readonly Route[];
-  /** Something on the way to the exchange lets no stream through: all go on with pages until this time. */
+  /** Something on the way to the exchange lets no stream through: every watch reads pages until this time. */
   pagesUntil: number;
   onWarning: (message: string) => void;
 }
@@ -45,7 +46,10 @@ const MAX_BROKEN = 3;
 const PAGES_MS = 3600_000;
 /** For which the exchange holds a page where there is nothing. */
 const WAIT_SECONDS = 25;
-/** An exchange that has nothing waits; whoever responds at once, such as a proxy with a cache, is not asked at once again. */
+/**
+ * An exchange without changes waits. A server that responds at once, such as a proxy with a cache, is not asked again at
+ * once.
+ */
 const EARLY_MS = 1_000;
 const PAUSE_MS = 200;
 const MAX_RETRY_AFTER_S = 60;
@@ -80,7 +84,7 @@ class Watch {
   private readonly args: WatchArguments & { signal: AbortSignal };
   private token: string | undefined;
   private isFollowing = false;
-  /** Of anything, in a row. */
+  /** Failures of any kind in a row. */
   private failures = 0;
   private readonly longestWait: number;
   private waitSeconds: number;
@@ -165,7 +169,7 @@ class Watch {
   private async *waitForPage(): AsyncGenerator<Change, void, undefined> {
     const { clock } = this.watching.sender;
     const began = clock.now();
-    // The first token at once: who begins now wants to know from where on.
+    // The first token is fetched at once, since a caller that begins now wants to know where it begins.
     const isFirst = this.token === undefined;
     try {
       const count = yield* this.page(isFirst ? 0 : this.waitSeconds);

@@ -1,7 +1,7 @@
 /**
- * What binds a measurement to its consumer and to what was asked. The key for its results and the nonces of its data
- * providers follow from the consumer's private key, a random salt, and what was asked; the public key shows the salt.
- * So the consumer finds them again from the measurement alone, keeps nothing, and sees whether anything was changed.
+ * Binds a measurement to its consumer and to its request. The key for its results and the nonces of its data providers
+ * follow from the consumer's private key, a random salt, and what was asked; the public key shows the salt. So the consumer
+ * finds them again from the measurement alone, keeps nothing, and sees whether anything was changed.
  */
 import {
   deriveEncryptionKeysets,
@@ -20,7 +20,7 @@ export interface Binding {
   nonces: Map<string, bigint>;
 }
 
-/** What everybody can see of a measurement. */
+/** The part of a measurement that everybody can see. */
 interface Visible {
   /** The serialized MeasurementSpec without its key and nonce hashes. */
   parameters: Uint8Array;
@@ -135,7 +135,9 @@ function visibleOf({ measurementSpec, dataProviders = {}, measurementReferenceId
   };
 }
 
-/** What was derived from a private keyset, as long as its array is in use. A measurement may be opened many times. */
+/**
+ * The values derived from a private keyset, kept as long as its array is in use. A measurement may be opened many times.
+ */
 interface Derived {
   secrets: Promise<CryptoKey[]>;
   /** Those found last. */

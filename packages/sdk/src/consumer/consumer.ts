@@ -85,7 +85,10 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   return consumer;
 }
 
-/** What was asked, and who computes it, is known from its creation: only the results are the exchange's to tell. */
+/**
+ * The request and the protocol are known from the creation of the measurement: only the results are taken from the
+ * exchange.
+ */
 export function asCreated(done: Measurement, { measurementSpec, protocolConfig }: Measurement): Measurement {
   return { ...done, ...(measurementSpec && { measurementSpec }), ...(protocolConfig && { protocolConfig }) };
 }

@@ -1,4 +1,4 @@
-/** What it takes to tell how far figures of duchies may be from the truth, whichever protocol they follow. */
+/** The error of figures that duchies computed, for every protocol. */
 import {
   type MpcNoiseShape,
   type PrivacyParams,
@@ -8,7 +8,7 @@ import {
 import { type Estimate, mpcNoise } from '../privacy/index.ts';
 import { type FrequencyEstimate, mechanismOf } from './figures.ts';
 
-/** What was asked of a frequency distribution. */
+/** The request for a frequency distribution. */
 export interface AskedFrequency {
   privacyParams: PrivacyParams | undefined;
   maximumFrequency: number;
@@ -27,7 +27,7 @@ export interface DuchyEstimates {
   ): Omit<FrequencyEstimate, 'frequency'>[];
 }
 
-/** Of their noise: Infinity where the result does not say which it has, or one that does not fit what was asked. */
+/** The variance of their noise: Infinity where the result names no noise, or noise that does not fit the request. */
 export function duchyNoiseVariance(
   { noiseMechanism }: specs.Measurement_Result_Reach | specs.Measurement_Result_Frequency,
   params: PrivacyParams | undefined,

@@ -30,7 +30,7 @@ export class DataProviderUntrusted extends Error {
 }
 
 /**
- * The exchange has others compute the measurement than this consumer accepts. It was created, and goes on: cancel it, or
+ * The exchange has others compute the measurement than this consumer accepts. It was created, and continues: cancel it, or
  * accept these duchies and wait for it.
  */
 export class ProtocolRejected extends Error {
@@ -72,7 +72,7 @@ export class MeasurementFailed extends Error {
   }
 }
 
-/** `wait` timed out. The measurement goes on: wait again, or cancel it. */
+/** `wait` timed out. The measurement continues: wait again, or cancel it. */
 export class WaitTimedOut extends Error {
   /** As last read. */
   readonly measurement: Measurement;
@@ -90,7 +90,7 @@ export class WaitTimedOut extends Error {
 export type ResultFault =
   | ConsentErrorCode
   | ProtocolFault
-  /** There is no result to open: the measurement has not succeeded, or its content was removed. */
+  /** No result exists: the measurement has not succeeded, or its content was removed. */
   | 'RESULT_ABSENT'
   /** The measurement's own spec cannot be read. */
   | 'SPEC_MALFORMED'

@@ -51,7 +51,7 @@ export async function readEventGroup(
   return described(eventGroup, await metadataOf(deps, eventGroup, new Map(), signal));
 }
 
-/** An entry whose metadata cannot be read has an `error`, and the list goes on. */
+/** An entry whose metadata cannot be read has an `error`, and the list continues. */
 export async function* listEventGroups(
   deps: Dependencies,
   filters: EventGroupFilters = {},

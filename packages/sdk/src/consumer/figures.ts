@@ -14,13 +14,13 @@ import {
 /** How often people were reached: `frequency` times, the last entry that often or more. */
 export interface FrequencyEstimate {
   frequency: number;
-  /** Of the people reached. */
+  /** The people who were reached. */
   share: Estimate;
   /** In people. */
   count: Estimate;
 }
 
-/** What a result reports. Which figures there are depends on the type of the measurement. */
+/** The figures that a result reports. Which figures there are depends on the type of the measurement. */
 export interface Figures {
   reach?: Estimate;
   /** From 1 to the maximum frequency that was asked for; empty where nobody was counted at any frequency. */
@@ -32,7 +32,7 @@ export interface Figures {
   noiseMechanism?: ReportedNoiseMechanism;
   /** The member of the result's methodology, such as `deterministicCountDistinct`, if it has one. */
   methodology?: string;
-  /** Of the frequency distribution, which a data provider may compute in another way than the reach. */
+  /** The methodology of the frequency distribution, which may differ from that of the reach. */
   frequencyNoiseMechanism?: ReportedNoiseMechanism;
   frequencyMethodology?: string;
 }

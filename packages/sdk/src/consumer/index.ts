@@ -1,4 +1,4 @@
-/** What a measurement consumer does: asks, waits, opens results, and reads about event groups. */
+/** A measurement consumer: creates measurements, waits for them, opens their results, and reads event groups. */
 export { asCreated, type CallOptions, type Consumer, createConsumer, type OpenOptions } from './consumer.ts';
 export type { DeduplicatedFigures } from './deduplicated.ts';
 export type { ConsumerOptions } from './deps.ts';
@@ -16,5 +16,5 @@ export { findResultKeyset } from './own.ts';
 export { type DuchyProtocol, duchyProtocolOf, type ProtocolFault } from './protocol.ts';
 export * from './request.ts';
 export type { ReachBounds, Total } from './total.ts';
-export type { DuchyReport, Progress, WaitOptions } from './wait.ts';
 export { verifyMeasurement } from './verifyMeasurement.ts';
+export type { DuchyReport, Progress, WaitOptions } from './wait.ts';

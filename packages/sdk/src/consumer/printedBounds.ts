@@ -1,10 +1,10 @@
 /** How large decoded metadata may be when it is printed. A small message may be long: its schema names fields and values. */
 import type { JsonValue } from '@bufbuild/protobuf';
 
-/** Of the JSON of one event group's metadata. */
+/** The bound on the JSON of one event group's metadata. */
 export const PRINTED_BOUNDS = { characters: 1024 * 1024, items: 20_000, depth: 64 } as const;
 
-/** What is beyond a bound, or undefined. It stops there, whatever is left. */
+/** Names the bound that is exceeded; undefined where no bound is. It stops there, whatever is left. */
 export function beyondBounds(
   json: JsonValue,
   bounds: typeof PRINTED_BOUNDS = PRINTED_BOUNDS,

@@ -1,4 +1,4 @@
-/** Who computes a measurement, as the exchange says, and whether this consumer accepts that. */
+/** The parties that compute a measurement, as the exchange says, and whether this consumer accepts them. */
 import {
   type LiquidLegionsConfig,
   type LiquidLegionsProtocol,
@@ -24,7 +24,7 @@ export type ProtocolFault =
   /** One duchy has two roles, and would see more than it may. */
   | 'DUCHY_REPEATED';
 
-/** What is wrong with a protocol. */
+/** The fault of a protocol. */
 export class ProtocolError extends Error {
   readonly code: ProtocolFault;
 

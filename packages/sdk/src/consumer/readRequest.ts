@@ -25,7 +25,7 @@ import {
 const DEFAULT_MAXIMUM_FREQUENCY = 10;
 const EVERYBODY = { start: 0, width: 1 };
 const MAX_INT32 = 2 ** 31 - 1;
-/** Of google.protobuf.Duration: ten thousand years. */
+/** The longest google.protobuf.Duration: ten thousand years. */
 const MAX_SECONDS = 315_576_000_000;
 
 const OF_EVERY_TYPE = [

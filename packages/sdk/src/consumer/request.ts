@@ -1,7 +1,7 @@
 /** A measurement request as the caller writes it, and as it is after validation. */
 import type { PlainSpec, PrivacyParams, Protocol, Timestamp } from '@measurement-exchange/contract';
 
-/** What can be measured. */
+/** The types of measurements. */
 export const REQUEST_TYPES = ['reach', 'reachAndFrequency', 'impression', 'duration', 'population'] as const;
 /** One of `REQUEST_TYPES`. */
 export type RequestType = (typeof REQUEST_TYPES)[number];
@@ -21,7 +21,7 @@ export interface RequestedEventGroup {
   filter?: string;
 }
 
-/** What one data provider, `dataProviders/x`, measures: event groups, or its population. */
+/** The part of one data provider, `dataProviders/x`: event groups, or its population. */
 export interface RequestedDataProvider {
   name: string;
   /** The event groups to count; for every type but population. */
@@ -46,7 +46,7 @@ export interface MeasurementRequest {
   maximumWatchDurationSeconds?: number;
   /**
    * The part of the virtual people that is counted; default: everybody, `{ start: 0, width: 1 }`. `start + width` may be
-   * above 1, and the sample goes on at 0, for a reach of several providers that duchies compute.
+   * above 1, and the sample continues at 0, for a reach of several providers that duchies compute.
    */
   vidSampling?: { start: number; width: number };
   modelLine?: string;

@@ -15,7 +15,9 @@ export interface Total {
 
 /** Bounds of the combined reach of all data providers; `note` explains why there is no exact figure. */
 export interface ReachBounds {
-  /** The largest of the reaches, and the sum of all. Of estimates: noise may push the truth outside. */
+  /**
+   * The largest of the reaches, and the sum of all. They are bounds of estimates: noise may push the true reach outside.
+   */
   bounds: [max: number, sum: number];
   note: string;
 }

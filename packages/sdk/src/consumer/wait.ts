@@ -94,7 +94,7 @@ export async function waitForMeasurement(
       if (isTerminal(measurement.state)) return await concluded(client, measurement, signal);
       const left = deadline - clock.now();
       if (left <= 0) throw new WaitTimedOut(measurement, timeoutMs);
-      // What duchies report is not among the changes.
+      // Reports of duchies are not among the changes.
       const isPolled = looked === undefined || (onChange && areDuchiesAtWork(measurement));
       follower.pollIn(isPolled ? Math.min(pause, left) : left);
     }

@@ -1,4 +1,7 @@
-/** What a party needs to take part: a root, a signing key with its certificate, and a signed encryption key. */
+/**
+ * The keys and certificates that a party needs to take part: a root, a signing key with its certificate, and a signed
+ * encryption key.
+ */
 
 import {
   createEncryptionKeysets,
@@ -9,7 +12,7 @@ import {
 import type { SignedMessage } from '@measurement-exchange/contract';
 import { createRoot, issueLeaf, type Root } from './certificates.ts';
 
-/** All that makes up a party. What is not a certificate or public is secret. */
+/** All that makes up a party. Everything that is neither a certificate nor public is secret. */
 export interface Identity {
   root: Root;
   certificatePem: string;

@@ -75,8 +75,8 @@ export async function requireComputable(
 }
 
 /**
- * What the result will cost: the full cost for each reference and each UTC day that a collection interval overlaps,
- * once, however many event groups select it. It depends on the specification alone.
+ * The charges for the result: the full cost for each reference and each UTC day that a collection interval overlaps, once,
+ * however many event groups select it. It depends on the specification alone.
  */
 export function chargesFor(verified: VerifiedRequisition, methodology: Methodology): Charge[] {
   const cost = costOf(verified, methodology);

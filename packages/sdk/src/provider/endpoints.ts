@@ -1,6 +1,6 @@
 /**
- * Endpoints of duchies that the exchange names. Whoever runs the exchange must not make a provider or a duchy connect to a
- * service of its own network, nor send in the clear.
+ * Endpoints of duchies that the exchange names. The operator of the exchange must not be able to make a provider or a duchy
+ * connect to a service of its own network, or send in the clear.
  */
 import { lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
@@ -11,7 +11,7 @@ export class EndpointRefused extends Error {
   override readonly name = 'EndpointRefused';
 }
 
-/** The URL of an origin, to which a path can be appended. Throws where it is no URL of a host, or not encrypted. */
+/** The URL of an origin, to which a path can be appended. Throws where it is not the URL of a host, or not encrypted. */
 export function endpointUrl(endpoint: string, { allowHttp = false } = {}): URL {
   const url = URL.parse(endpoint);
   const isHost =

@@ -13,7 +13,7 @@ import { RefusalError } from '../refusals/refusalError.ts';
 import type { DirectResponse } from './ledger.ts';
 import type { VerifiedRequisition } from './verify.ts';
 
-/** What a provider signs with. */
+/** The key and certificate that a provider signs with. */
 export interface Sealing {
   signer: Signer;
   /** The name of the certificate of that key. */

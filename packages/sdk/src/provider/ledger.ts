@@ -38,7 +38,7 @@ export type DirectResponse =
 /** The response to a requisition: to the exchange, or to a duchy. */
 export type RequisitionResponse = DirectResponse | { upload: Upload; refusal?: never };
 
-/** What is sent to the duchy that computes with this provider's share; the share itself is in a file. */
+/** The signed part of an upload to a duchy; the share itself is in a file. */
 export interface Upload {
   /** `duchies/…` */
   duchy: string;
@@ -46,9 +46,9 @@ export interface Upload {
   fulfillment: string;
 }
 
-/** What a result costs the events of one reference on one UTC day. */
+/** The cost of a result for the events of one reference on one UTC day. */
 export interface Charge {
-  /** What selects the rows in the provider's own data, whatever the exchange calls their event group. */
+  /** The value that selects the rows in the provider's own data, whatever the exchange calls their event group. */
   reference: string;
   /** `2026-07-28` */
   day: string;
@@ -57,7 +57,7 @@ export interface Charge {
   at?: RefusalPlace;
 }
 
-/** What has been spent on a reference and day. */
+/** The amount spent on a reference and day. */
 export interface Spending {
   /** Empty for what an earlier version charged without one: it counts against every reference. */
   reference: string;
@@ -65,14 +65,14 @@ export interface Spending {
   spent: PrivacyAmount;
 }
 
-/** What a provider has spent and responded. Both budgets, (epsilon, delta) and rho, apply independently. */
+/** The spent budget and the responses of a provider. Both budgets, (epsilon, delta) and rho, apply independently. */
 export interface Ledger {
   /** The stored response to a requisition. */
   response(requisition: string): RequisitionResponse | undefined;
   /**
-   * Charges a requisition before its events are read, and returns how many attempts at it have not ended: 1, and one
-   * for each during which the process was killed. Throws InsufficientBudget where the charges do not fit, and writes
-   * nothing. What an earlier attempt charged is not charged again; it is raised where this one costs more.
+   * Charges a requisition before its events are read, and returns how many attempts at it have not ended: 1, and one for
+   * each during which the process was killed. Throws InsufficientBudget where the charges do not fit, and writes nothing. A
+   * charge of an earlier attempt is not made again; it is raised where this one costs more.
    */
   begin(requisition: string, charges: Charge[]): number;
   /** The attempt ended with an error, and may be repeated. */
@@ -84,7 +84,7 @@ export interface Ledger {
   commit(requisition: string, response: RequisitionResponse): RequisitionResponse;
   /** Whether `begin` charged something for the requisition. */
   isCharged(requisition: string): boolean;
-  /** Of stored uploads, by their duchies. */
+  /** The rejections of stored uploads by their duchies. */
   rejections: Rejections;
   /** Whether the operator confirmed that the events have this reference. */
   isConfirmed(reference: string): boolean;
@@ -96,7 +96,7 @@ export interface Ledger {
   close(): void;
 }
 
-/** What may be read of a ledger, also while an agent uses it. */
+/** The part of a ledger that may be read while an agent uses it. */
 export interface LedgerReader extends Pick<Ledger, 'spending' | 'audit' | 'close'> {
   responses(): ResponseCounts;
   /** Uploads that their duchies reject, and that are sent again. */

@@ -58,7 +58,7 @@ export interface VerifyContext extends SelectionContext {
   fetchCertificate(name: string): Promise<Certificate>;
   /** The smallest epsilon of a figure that is answered. */
   minimumEpsilon?: number | undefined;
-  /** What the provider accepts of computations by duchies; without either of them it computes direct results only. */
+  /** The computations by duchies that the provider accepts; without either of them it computes direct results only. */
   shareShuffle?: ShareShuffleContext | undefined;
   liquidLegions?: LiquidLegionsContext | undefined;
   now: Date;

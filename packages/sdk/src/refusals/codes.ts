@@ -1,7 +1,7 @@
 /** Why the agent of this SDK refuses: a closed list, printed as docs/refusals.md. */
 import type { RefusalJustification } from '@measurement-exchange/contract';
 
-/** What a code means, and what the consumer can do about it. */
+/** The meaning of a code, and the remedy for the consumer. */
 export interface RefusalCodeEntry {
   justification: RefusalJustification;
   meaning: string;

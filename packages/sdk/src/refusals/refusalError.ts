@@ -12,8 +12,8 @@ import { REFUSAL_CODES, type RefusalCode } from './codes.ts';
 type FilterPlace = `events[${number}].filter` | 'population.filter';
 
 /**
- * The field at fault. Of the encrypted specification it has fixed words and numbers only, so that none of its text can
- * leave with a refusal; the MeasurementSpec is not encrypted.
+ * The field at fault. It has only fixed words and numbers of the encrypted specification, so that none of its text can
+ * leave with a refusal. The MeasurementSpec is not encrypted.
  */
 export type RefusalPlace =
   | keyof Requisition
@@ -60,7 +60,7 @@ export class RefusalError extends Error {
     return REFUSAL_CODES[this.code].justification;
   }
 
-  /** What is sent to the exchange: nothing of the message. */
+  /** The refusal that is sent to the exchange: nothing of the message is in it. */
   get refusal(): Refusal {
     const consentCode = isConsentError(this.cause) ? ` (${this.cause.code})` : '';
     const at = this.at === undefined ? '' : ` at ${this.at}`;

@@ -8,7 +8,7 @@ export interface VerificationStep {
   step: string;
   /** Absent if the step was skipped because an earlier one failed. */
   holds?: boolean;
-  /** What was found, or why the step does not hold. */
+  /** The finding, or the reason why the step does not hold. */
   detail: string;
 }
 

@@ -195,7 +195,7 @@ export const SPOILED_COMPUTATIONS: Row[] = [
   [
     'the certificate of a worker is another duchy’s',
     'CONSENT_SIGNAL_INVALID',
-    'is no certificate of duchies/beta',
+    'is not a certificate of duchies/beta',
     ({ entries }) => ({
       entries: { ...entries, [BETA!]: { ...entries[BETA!]!, duchyCertificate: `${GAMMA}/certificates/c1` } },
     }),
@@ -203,7 +203,7 @@ export const SPOILED_COMPUTATIONS: Row[] = [
   [
     'the certificate of the peer does not exist',
     'CONSENT_SIGNAL_INVALID',
-    'duchies/beta/certificates/c1 does not exist',
+    'the exchange has no duchies/beta/certificates/c1',
     () => ({ certificates: { [`${BETA}/certificates/c1`]: undefined } }),
   ],
   [

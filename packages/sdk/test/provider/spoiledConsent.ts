@@ -42,7 +42,7 @@ export const SPOILED_CONSENT: SpoiledRow[] = [
   [
     'the certificate is another party’s',
     'CONSENT_SIGNAL_INVALID',
-    'no certificate of',
+    'not a certificate of',
     () => ({
       relayed: { measurementConsumerCertificate: 'measurementConsumers/globex/certificates/c1' },
     }),
@@ -50,7 +50,7 @@ export const SPOILED_CONSENT: SpoiledRow[] = [
   [
     'the certificate does not exist',
     'CONSENT_SIGNAL_INVALID',
-    'does not exist',
+    'the exchange has no',
     () => ({
       context: { fetchCertificate: fails(noCertificate) },
     }),

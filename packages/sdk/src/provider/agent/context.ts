@@ -1,4 +1,4 @@
-/** What the parts of an agent share. */
+/** The state that the parts of an agent share. */
 import type { EventGroup, Requisition } from '@measurement-exchange/contract';
 import { systemClock } from '../../client/clock.ts';
 import { partyOf } from '../../client/names.ts';

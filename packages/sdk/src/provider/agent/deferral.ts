@@ -28,7 +28,7 @@ export class Deferred extends Error {
 export class NotRecordedYet extends Deferred {
   override readonly name = 'NotRecordedYet';
   readonly eventGroup: string;
-  /** Of the interval that is asked for. */
+  /** The end of the interval that is asked for. */
   readonly end: Date;
   /** When it is answered with what is recorded then. */
   readonly completeAt: number;

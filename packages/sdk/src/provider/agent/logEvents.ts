@@ -22,7 +22,7 @@ export type AgentEvent =
   | { type: 'fulfilled'; requisition: string; ms: number }
   /** `message` says why, to the provider; `sent` is what the exchange and the consumer see of it. */
   | { type: 'refused'; requisition: string; justification: string; message: string; sent: string }
-  /** Somebody else closed the requisition. What it was charged before its events were read stays charged. */
+  /** Somebody else closed the requisition. A charge from before its events were read stays. */
   | { type: 'closed'; requisition: string; state: RequisitionState | 'DELETED'; charged: boolean }
   | { type: 'retrying'; requisition: string; attempt: number; inMs: number; why: string }
   /** A duchy rejects the stored upload. The same bytes are sent again, until `most` rejections make it a refusal. */
@@ -33,9 +33,9 @@ export type AgentEvent =
       most: number;
       inMs: number;
       why: string;
-      /** What the operator of the provider can do. */
+      /** The remedy for the operator of the provider. */
       remedy: string;
     };
 
-/** What takes long: ordering the VIDs of a population, reading events, encrypting a sketch, sending what a duchy gets. */
+/** The stages that take long: ordering the VIDs of a population, reading events, encrypting a sketch, uploading. */
 export type AgentStage = 'ordering' | 'scanning' | 'encrypting' | 'uploading';

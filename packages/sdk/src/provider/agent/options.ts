@@ -1,4 +1,4 @@
-/** What an agent is made from, and what it does. */
+/** The options and the interface of an agent. */
 import type { TrustStore } from '@measurement-exchange/consent';
 import type { Clock } from '../../client/clock.ts';
 import type { ExchangeClient } from '../../client/index.ts';
@@ -22,7 +22,7 @@ export interface AgentOptions extends Omit<Methodology, 'events'> {
   trust: TrustStore;
   /** The events, or a function that opens them, called before each use. Population measurements need none. */
   events?: Events | (() => Promise<Events>);
-  /** Who may ask about which events. `unchecked` in development only: it believes the exchange. */
+  /** The consumers that may ask about each reference. `unchecked` in development only: it believes the exchange. */
   references: References | 'unchecked';
   /** References that the events have, besides those that are declared in `references` or confirmed in the ledger. */
   served?: ReadonlySet<string>;
@@ -33,7 +33,7 @@ export interface AgentOptions extends Omit<Methodology, 'events'> {
    * answered with what is recorded, whatever the event group says.
    */
   graceHours?: number;
-  /** What is accepted of computations by duchies; neither: direct results only. The agent tells the exchange which. */
+  /** The accepted computations by duchies; without either, direct results only. The agent tells the exchange which. */
   shareShuffle?: ShareShuffleSettings;
   liquidLegions?: LiquidLegionsSettings;
   ledger: Ledger;
@@ -48,11 +48,11 @@ export interface AgentOptions extends Omit<Methodology, 'events'> {
   log?: (event: AgentEvent) => void;
 }
 
-/** What is known of the work on a requisition before it begins. */
+/** The trace span of the work on a requisition. */
 export interface RequisitionSpan {
   name: string;
   attributes: Record<string, string>;
-  /** Of the measurement, where the exchange traces it. */
+  /** The trace of the measurement, where the exchange traces it. */
   traceparent: string | undefined;
 }
 

@@ -57,7 +57,7 @@ export function createTurns(places: number): Turns {
   };
 }
 
-/** Counts open work by key, and says when there is room again where there was none. */
+/** Counts open work by key, and reports when there is room again for a key that was full. */
 export interface Bounds {
   /** Whether one more may begin; where not, `onRoom` is called once half of them have ended. */
   admit(key: string, most: number): boolean;

@@ -21,7 +21,7 @@ export interface Selection {
 
 export type SelectionFilter = FilterText & { compiled: CompiledFilter };
 
-/** What queries read. */
+/** The data that queries read. */
 export interface EventData {
   engine: Engine;
   source: Source;

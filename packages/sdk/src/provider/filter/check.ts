@@ -25,7 +25,7 @@ const MAX_DEPTH = 100;
 const MAX_COST = 100_000;
 /** Characters, bytes and items of one value. */
 const MAX_SIZE = 1_000_000;
-/** Of all patterns together: compiling them takes up to half a second. */
+/** The limit on all patterns together: compiling them takes up to half a second. */
 const MAX_INSTRUCTIONS = 4000;
 /** Taken for the length of a text attribute, which the specification does not say. */
 const TEXT_SIZE = 100;
@@ -52,7 +52,7 @@ export function checkFilter(
 }
 
 interface Scope {
-  /** Of macros: `x` in `list.exists(x, …)`, and the accumulators behind them. */
+  /** Variables of macros: `x` in `list.exists(x, …)`, and the accumulators behind them. */
   variables: ReadonlyMap<string, Variable>;
   depth: number;
 }
@@ -79,7 +79,7 @@ class Checker {
   private readonly attributes: Record<string, AttributeType>;
   private elements = 0;
   private instructions = 0;
-  /** Of every checked expression. */
+  /** The types of every checked expression. */
   readonly costs = new Map<Expr, number>();
 
   constructor(fail: Fail, attributes: Record<string, AttributeType>) {
@@ -297,7 +297,7 @@ class Checker {
     );
   }
 
-  /** What the macros all, exists, exists_one, filter and map become. */
+  /** The comprehensions that the macros all, exists, exists_one, filter and map expand to. */
   private comprehension(expr: Expr, fold: Kind<'comprehensionExpr'>, scope: Scope): Checked {
     const range = this.check(fold.iterRange!, scope);
     const { type } = range;
@@ -312,7 +312,7 @@ class Checker {
       variables: new Map([...scope.variables, ...variables]),
     });
     const items = itemsOf(range);
-    // What is accumulated is counted once, at the end.
+    // The accumulated value is counted once, at the end.
     const inner = within([
       [fold.accuVar, { type: accumulated, size: 0 }],
       [fold.iterVar, { type: item, size: items.size }],

@@ -11,7 +11,7 @@ export interface Checked {
   cost: number;
   /** An upper bound of the characters, bytes and items in its value. */
   size: number;
-  /** Of a list whose items are known. */
+  /** The items of a list, where they are known. */
   items?: Items;
 }
 

@@ -1,4 +1,4 @@
-/** What one evaluation of a filter takes at most: steps, and the size of the values in it. */
+/** The maximum cost of one evaluation of a filter: steps, and the size of the values in it. */
 import type { CelType } from '@bufbuild/cel';
 import type { Expr } from './ast.ts';
 import type { Call } from './calls.ts';
@@ -44,7 +44,7 @@ export function sizeOf(name: string, type: CelType, operands: Checked[]): number
 
 const TEXTS = new Set<string>(['string', 'bytes', 'dyn']);
 
-/** Of the pattern of a call, once it is compiled; 0 without one. */
+/** The size of a call's compiled pattern; 0 without one. */
 export function instructionsOf({ expr, name, args }: Call, fail: Fail): number {
   if (name !== 'matches') return 0;
   const text = textOf(args[0]!.expr);

@@ -5,10 +5,10 @@
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import type { Request } from './requests.ts';
 
-/** Of the whole process, about 70 of them before the first request. */
+/** The memory of the whole process; it takes about 70 MB before the first request. */
 const MAX_MEMORY_MB = 200;
 const MAX_HEAP_MB = 96;
-/** Of the processor for one request, so that a busy machine makes no difference. */
+/** The processor time for one request, so that a busy machine makes no difference. */
 const MAX_TIME_MS = 500;
 const WATCH_MS = 10;
 

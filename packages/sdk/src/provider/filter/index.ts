@@ -117,7 +117,7 @@ function filterOf(
       const mapped: Sql[] = [];
       const left: Condition[] = [];
       for (const condition of conditions) {
-        // What uses no attribute is evaluated here, to true or false.
+        // An expression without attributes is evaluated here, to true or false.
         const fits = condition.cost <= MAX_SQL_COST || !usesAttributes(condition.expr);
         const sql = fits ? toSql(condition.expr, attributes) : undefined;
         if (sql?.type === 'bool') mapped.push(sql);

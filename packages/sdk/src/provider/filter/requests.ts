@@ -1,4 +1,4 @@
-/** What the evaluating process is asked to do with an expression that a consumer wrote, and how it responds. */
+/** The requests to the process that evaluates a consumer's expression, and its responses. */
 import { FilterError, type FilterFault } from './errors.ts';
 import { compileFilter, type Filter } from './index.ts';
 import type { AttributeType, AttributeValue } from './types.ts';
@@ -31,7 +31,7 @@ export interface CompiledFilter extends Evaluated {
   rest: Evaluated | undefined;
 }
 
-/** What one evaluation needs. */
+/** The cost of one evaluation. */
 export interface Evaluated {
   /** The attributes it depends on, in the order of a row's values. */
   attributes: readonly string[];

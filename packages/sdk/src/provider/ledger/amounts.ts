@@ -35,7 +35,7 @@ export function addUnits(a: Units, b: Units): Units {
   return { epsilon: a.epsilon + b.epsilon, delta: a.delta + b.delta, rho: a.rho + b.rho };
 }
 
-/** What `a` has above `b`: 0 where it has less. */
+/** The excess of `a` over `b`: 0 where `a` has less. */
 export function excessUnits(a: Units, b: Units): Units {
   const excess = (measure: Measure) => (a[measure] > b[measure] ? a[measure] - b[measure] : 0n);
   return { epsilon: excess('epsilon'), delta: excess('delta'), rho: excess('rho') };

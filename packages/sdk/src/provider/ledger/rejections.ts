@@ -8,7 +8,7 @@ export interface Rejection {
   count: number;
   /** When the last of them was counted, in milliseconds since 1970. */
   countedAt: number;
-  /** What the duchy said last. */
+  /** The last message of the duchy. */
   why: string;
 }
 

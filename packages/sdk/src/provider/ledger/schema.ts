@@ -66,7 +66,7 @@ CREATE TABLE responses (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** Of uploads that are not taken yet; removed with the share. */
+/** Rejections of uploads that their duchies have not stored yet; removed with the share. */
 const REJECTIONS = `
 CREATE TABLE rejections (
   requisition TEXT PRIMARY KEY REFERENCES responses,
@@ -76,7 +76,7 @@ CREATE TABLE rejections (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** What the operator confirmed, and what waits for that. */
+/** The references that the operator confirmed, and the questions that wait for that. */
 const INVENTORY = `
 CREATE TABLE confirmed_references (
   reference    TEXT PRIMARY KEY,

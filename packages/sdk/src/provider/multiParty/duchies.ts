@@ -1,4 +1,4 @@
-/** What a provider checks of the duchies of every computation, whatever they compute. */
+/** The checks of duchies that all protocols share. */
 import { termsDigest, verifySignature, type X509 } from '@measurement-exchange/consent';
 import type {
   Binding,
@@ -74,7 +74,7 @@ export async function termsOf(
   return { computation, termsSha256: await termsDigest({ computation, ...told, nonceHashes }) };
 }
 
-/** What `read` makes of a key that the duchy signed. */
+/** Verifies that the duchy signed its key, and reads it. */
 export async function signedKey<T>(
   key: SignedMessage,
   certificate: X509,
@@ -107,7 +107,7 @@ export function requireNoise(
   throw new RefusalError('DELTA_REQUIRED', 'The noise of duchies is bounded, which needs a delta above 0.');
 }
 
-/** Of what is released. measurementSpecViolations has checked that they are present. */
+/** The parameters of each figure that is released. measurementSpecViolations has checked that they are present. */
 export function privacyParamsOf(spec: PlainSpec): PrivacyParams[] {
   switch (spec.measurementType) {
     case 'REACH':

@@ -1,4 +1,4 @@
-/** What a provider signs for an upload: whose it is, for which computation by whom, and the digest of its data. */
+/** Signs an upload: its requisition, the computation and its duchies, and the digest of its data. */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { encrypt, packSignedMessage, SEED_PURPOSE } from '@measurement-exchange/consent';
 import {

@@ -55,7 +55,7 @@ export class Participant {
     this.protocols = [...(shareShuffle ? (['honestMajorityShareShuffle'] as const) : []), ...protocols];
   }
 
-  /** What the provider accepts of each protocol. */
+  /** The computations that the provider accepts, by protocol. */
   context(call: { signal?: AbortSignal }): Pick<VerifyContext, 'shareShuffle' | 'liquidLegions'> {
     const { shareShuffle, ...others } = this.accepted;
     const fetchPopulation = (name: string) => this.uploading.client.getPopulation({ name, ...call });

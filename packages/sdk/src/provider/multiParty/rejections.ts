@@ -29,9 +29,9 @@ export function counted(
 export class UploadRejected extends Error {
   override readonly name = 'UploadRejected';
   readonly rejections: number;
-  /** Until the next attempt; 0 where there is none any more. */
+  /** The wait until the next attempt; 0 after the last one. */
   readonly waitMs: number;
-  /** What the operator of the provider can do. */
+  /** The remedy for the operator of the provider. */
   readonly remedy: string;
 
   constructor(failed: UploadFailed, { count, countedAt }: Rejection, now: number) {

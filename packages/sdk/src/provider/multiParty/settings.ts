@@ -2,7 +2,7 @@
 import { createTrustStore, type TrustStore } from '@measurement-exchange/consent';
 import type { LiquidLegionsProtocol, MpcNoiseMechanism } from '@measurement-exchange/contract';
 
-/** What a provider accepts of computations by duchies, whatever the exchange says. */
+/** The computations by duchies that a provider accepts, whatever the exchange says. */
 export interface ComputationSettings {
   /** The duchies that may take part, by resource name: `duchies/alpha`. Run by different operators, or they protect nothing. */
   duchies: Readonly<Record<string, DuchySettings>>;
@@ -16,14 +16,16 @@ export interface ComputationSettings {
   uploadTimeoutSeconds?: number;
 }
 
-/** What a provider accepts of HonestMajorityShareShuffle. By default every noise but `NONE` is enough. */
+/**
+ * The computations with HonestMajorityShareShuffle that a provider accepts. By default every noise but `NONE` is enough.
+ */
 export interface ShareShuffleSettings extends ComputationSettings {
   /** SHA-256 fingerprints of the populations that the provider's VIDs are of. `unchecked` in development only. */
   populations: readonly Uint8Array[] | 'unchecked';
 }
 
 /**
- * What a provider accepts of the Liquid Legions protocols, which need no common population. By default only
+ * The computations with Liquid Legions protocols that a provider accepts; they need no common population. By default only
  * `DISCRETE_GAUSSIAN` noise is enough: the aggregator adds noise too and knows its part, and geometric noise without a part
  * promises nothing.
  */
@@ -32,7 +34,7 @@ export interface LiquidLegionsSettings extends ComputationSettings {
   protocols?: readonly LiquidLegionsProtocol[];
 }
 
-/** What a provider knows of a duchy from its operator. */
+/** The facts about a duchy that its operator gave to the provider. */
 export interface DuchySettings {
   /** Its root certificates, in PEM. */
   rootPem: string;
@@ -47,10 +49,10 @@ export const LEGIONS_PROTOCOLS: readonly LiquidLegionsProtocol[] = [
   'liquidLegionsV2',
 ];
 
-/** Who may vouch for the certificates of each duchy. */
+/** The roots that are trusted for the certificates of each duchy. */
 export type DuchyTrust = ReadonlyMap<string, TrustStore>;
 
-/** Throws ConsentError where a root is not one. Of duchies that share a root, each certificate has to name its duchy. */
+/** Throws ConsentError where a root is not one. Where duchies share a root, each certificate has to name its duchy. */
 export function createDuchyTrust(duchies: ComputationSettings['duchies']): DuchyTrust {
   const roots = Object.entries(duchies).map(([party, { rootPem: pem }]) => ({ party, pem }));
   const trust = createTrustStore(roots);

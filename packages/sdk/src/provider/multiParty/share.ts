@@ -18,7 +18,7 @@ export interface StoredShare extends StoredFile {
   outside: number;
 }
 
-/** What the thread starts with. */
+/** The job of the thread. */
 export interface ShareJob {
   /** With the order of each population's VIDs. */
   folder: string;

@@ -7,7 +7,7 @@ import type { VerifiedRequisition } from '../verify.ts';
 import type { StoredFile } from './storedFile.ts';
 import { startThread } from './thread.ts';
 
-/** What the thread starts with. */
+/** The job of the thread. */
 export interface SketchJob
   extends Pick<LiquidLegionsConfig, 'decayRate' | 'maxSize' | 'samplingIndicatorSize'> {
   /** The sketch that it writes. */
@@ -21,7 +21,7 @@ export type ThreadRequest = { vids: BigInt64Array; frequencies: Uint8Array } | '
 
 interface Options extends Watch {
   file: string;
-  /** Of the encryption, which begins when all people are counted. */
+  /** The progress of the encryption, which begins when all people are counted. */
   onEncrypted?: (percent: number) => void;
 }
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** What a duchy gets, in a file. */
+/** The file with the data of an upload. */
 export interface StoredFile {
   sha256: Uint8Array;
   /** In bytes. */

@@ -11,7 +11,7 @@ class ShareFailed extends Error {
   }
 }
 
-/** What a thread sends in between, while the answer is not there yet. */
+/** The progress that a thread reports before its answer. */
 export interface ThreadProgress {
   percent: number;
 }

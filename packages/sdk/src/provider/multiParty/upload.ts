@@ -31,7 +31,9 @@ const PIECE_BYTES = 1 << 18;
 /** A response has one error at most. */
 const MAX_RESPONSE_BYTES = 65_536;
 
-/** Where a duchy takes the upload of a requisition. Throws where the endpoint is no URL of a host, or not encrypted. */
+/**
+ * Where a duchy takes the upload of a requisition. Throws where the endpoint is not the URL of a host, or not encrypted.
+ */
 export function uploadUrl(endpoint: string, requisition: string, { allowHttp = false } = {}): URL {
   const url = endpointUrl(endpoint, { allowHttp });
   url.pathname = `/v2alpha/${requisition}:fulfill`;

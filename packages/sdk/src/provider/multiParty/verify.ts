@@ -39,7 +39,7 @@ import {
 } from './duchies.ts';
 import { ACCEPTED_NOISE, type DuchyTrust, type ShareShuffleSettings } from './settings.ts';
 
-/** What the provider accepts, and how to read populations. */
+/** The computations that the provider accepts, and how to read populations. */
 export interface ShareShuffleContext extends Pick<ShareShuffleSettings, 'populations' | 'noiseMechanisms'> {
   duchies: DuchyTrust;
   fetchPopulation(name: string): Promise<Population>;
@@ -50,9 +50,9 @@ type Context = ShareShuffleContext & DuchyContext;
 /** A computation that passed every check. */
 export interface VerifiedShareShuffle extends AgreedTerms {
   config: ShareShuffleConfig;
-  /** Of the signed specification and the encrypted one. */
+  /** The fingerprint of the signed specification and the encrypted one. */
   fingerprint: Uint8Array;
-  /** Of the population, disjoint and in ascending order. */
+  /** The VIDs of the population, disjoint and in ascending order. */
   vidRanges: readonly VidRange[];
   /** The duchy that takes the upload. */
   fulfillingDuchy: string;

@@ -28,7 +28,7 @@ import {
 } from './duchies.ts';
 import { ACCEPTED_LEGIONS_NOISE, type DuchyTrust, type LiquidLegionsSettings } from './settings.ts';
 
-/** What the provider accepts. */
+/** The computations that the provider accepts. */
 export interface LiquidLegionsContext extends Pick<LiquidLegionsSettings, 'protocols' | 'noiseMechanisms'> {
   duchies: DuchyTrust;
 }
@@ -37,7 +37,7 @@ export interface LiquidLegionsContext extends Pick<LiquidLegionsSettings, 'proto
 export interface VerifiedLiquidLegions extends AgreedTerms {
   protocol: LiquidLegionsProtocol;
   config: LiquidLegionsConfig;
-  /** Of the signed specification and the encrypted one. */
+  /** The fingerprint of the signed specification and the encrypted one. */
   fingerprint: Uint8Array;
   /** The duchy that takes the upload. */
   fulfillingDuchy: string;

@@ -9,13 +9,16 @@ const ALGORITHM = 'aes-256-gcm';
 export const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Of a piece, encrypted; only the last one is shorter. */
+/** The length of an encrypted piece; only the last one is shorter. */
 export const SEALED_PIECE_BYTES = 1 << 20;
 const PIECE_BYTES = SEALED_PIECE_BYTES - TAG_BYTES;
 /** Before the pieces: the key, encrypted for the recipient and padded with zeros. */
 export const HEADER_BYTES = 256;
 
-/** What the recipient needs to open the pieces, and what encrypts them. A key seals one sequence of octets only. */
+/**
+ * The header that lets the recipient open the pieces, and the key that encrypts them. A key seals one sequence of octets
+ * only.
+ */
 export interface SealingKey {
   header: Uint8Array;
   key: Uint8Array;

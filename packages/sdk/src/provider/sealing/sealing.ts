@@ -13,7 +13,7 @@ import {
 /** In the header before the encrypted key: how long it is. */
 const LENGTH_BYTES = 2;
 
-/** What the share of a requisition is sealed for, beside the key of the duchy that takes it. */
+/** The context that the share of a requisition is bound to, beside the key of the duchy that takes it. */
 export function shareContext(requisition: string): string {
   return `mex share of ${requisition}`;
 }

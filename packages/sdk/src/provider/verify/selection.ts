@@ -8,7 +8,7 @@ import { RefusalError, type RefusalPlace } from '../../refusals/refusalError.ts'
 import { LIMITS } from './limits.ts';
 import type { PlainInterval, PlainRequisitionSpec } from './requisitionSpec.ts';
 
-/** Who may ask about the events of a reference. */
+/** The consumers that may ask about the events of a reference. */
 export interface ReferenceAccess {
   /** Resource names: `measurementConsumers/acme`. */
   measurementConsumers: readonly string[];
@@ -36,7 +36,7 @@ export interface SelectedEvents {
   recordedUntil?: Date;
 }
 
-/** What a requisition selects: events, or a part of the population. */
+/** The selection of a requisition: events, or a part of the population. */
 export type Selection =
   | { events: SelectedEvents[]; population?: undefined }
   | { population: { filter?: string }; events?: undefined };

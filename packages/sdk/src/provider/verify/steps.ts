@@ -50,7 +50,7 @@ export async function verifyRequisitionSteps(
 /** A duchy of the protocol that a provider hears of. */
 interface InvolvedDuchy {
   duchy: string;
-  /** What it does. */
+  /** The role of the duchy. */
   does: string;
   /** The purpose of its signed key; absent where it has no key. */
   keyFor?: string;
