@@ -1,6 +1,6 @@
 /**
  * Writes the files that are printed from the source: the lists of errors, refusals and failures, the OpenAPI document, the
- * reference of the SDK, the protobuf code.
+ * reference of the SDK, the table of settings, the protobuf code.
  * With --check it writes nothing and fails, naming those that are out of date.
  */
 import { execFileSync } from 'node:child_process';
@@ -24,6 +24,7 @@ import {
   REASONS,
   type Reason,
 } from '@measurement-exchange/contract';
+import { SETTINGS } from '@measurement-exchange/exchange/internal/config/settings';
 import { REFUSAL_CODES } from '@measurement-exchange/sdk';
 import manifest from '../packages/exchange/package.json' with { type: 'json' };
 import { printSdkReference } from './sdkReference.ts';
@@ -34,6 +35,7 @@ export type Files = Map<string, string>;
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BIN = join(ROOT, 'node_modules', '.bin');
 const COMMAND = 'node scripts/generate.ts';
+const PRODUCTION = 'docs/production.md';
 /** Everything in it is generated: what is there besides is left over. */
 const PROTOBUF_CODE = 'packages/contract/src/gen';
 
@@ -58,8 +60,20 @@ export function printFiles(): Files {
     ['docs/failures.md', printFailures()],
     ['docs/openapi.json', `${JSON.stringify(openApiDocument({ version: manifest.version }), null, 2)}\n`],
     ['docs/sdk.md', printSdkReference(ROOT, COMMAND)],
+    [PRODUCTION, printSettings(readFileSync(join(ROOT, PRODUCTION), 'utf8'))],
     ...printProtobufCode(),
   ]);
+}
+
+/** The document with a new table of settings: the rows from `host` on. */
+function printSettings(document: string): string {
+  const code = (text: string | undefined) => (text === undefined ? '' : ` \`${text}\``);
+  const rows = Object.entries(SETTINGS).map(([name, { initial, variable, meaning }]) => {
+    const value =
+      typeof initial === 'string' ? initial : JSON.stringify(initial)?.replaceAll(/([:,])(?=\S)/g, '$1 ');
+    return `|${code(name)} |${code(variable)} |${code(value)} | ${meaning} |\n`;
+  });
+  return document.replace(/^\| `host` [\s\S]*?\n(?=\n)/m, () => rows.join(''));
 }
 
 /** Paths that differ from what is on disk, missing and left-over ones included. */

@@ -1,20 +1,25 @@
 /** Validates the header and claims of an ID token, before any key is needed. */
 
+import { array, number, object, optional, type Static, text } from '@measurement-exchange/contract/schema';
+
+const string = () => text(64 * 1024);
+
 /** An identity provider whose tokens the exchange accepts. */
-export interface IssuerConfig {
+export const IssuerConfig = object({
   /** Compared with `iss` character by character. */
-  issuer: string;
-  audience: string;
-  /** Exactly one of the two: where the issuer's public keys are. */
-  jwksUri?: string;
-  jwksFile?: string;
+  issuer: string(),
+  audience: string(),
+  /** The location of the issuer's public keys: exactly one of the two is set. */
+  jwksUri: optional(string()),
+  jwksFile: optional(string()),
   /** Default RS256, ES256, EdDSA. */
-  algorithms?: string[];
+  algorithms: optional(array(string())),
   /** The maximum age since `iat`, also for tokens with a later `exp`. Default 24 h. */
-  maxTokenAgeSeconds?: number;
+  maxTokenAgeSeconds: optional(number()),
   /** A claim that names the principal directly, for an issuer trusted to know it. */
-  principalClaim?: string;
-}
+  principalClaim: optional(string()),
+});
+export type IssuerConfig = Static<typeof IssuerConfig>;
 
 export type Json = Record<string, unknown>;
 

@@ -1,13 +1,12 @@
-/** Flags, environment and file to one Config. What it may not be in production is said in production.ts. */
-import type { Checks } from '../domain/findings.ts';
+/** Reads flags, environment and file into one Config. production.ts checks what production mode requires of it. */
 import { networkList } from '../webhooks/destinations.ts';
 import { readConfigFile } from './file.ts';
 import { operatorProblems, protocolProblems } from './protocols.ts';
-import { type Config, DEFAULTS } from './settings.ts';
+import { type Config, DEFAULTS, eachSetting } from './settings.ts';
 
 export type { Config } from './settings.ts';
 
-/** Settings that cannot be read; each line says what to do. */
+/** Settings that are not valid; each problem says what to do. */
 export class ConfigError extends Error {
   readonly problems: string[];
   constructor(problems: string[]) {
@@ -30,9 +29,6 @@ export function loadConfig(env: Env, overrides: Partial<Config> = {}): Config {
   };
   if (!Number.isInteger(config.port) || config.port < 0 || config.port > 65535) {
     problems.push(`PORT must be a port number, not ${config.port}.`);
-  }
-  if (config.checks !== 'advisory' && config.checks !== 'strict') {
-    problems.push(`MEX_CHECKS must be advisory or strict, not ${config.checks}.`);
   }
   problems.push(...operatorProblems(config.duchyOperators));
   problems.push(...protocolProblems(config.protocols), ...networkProblems(config.webhooks.deniedNetworks));
@@ -58,23 +54,26 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
+const SCHEMAS = eachSetting('schema') as Record<keyof Config, { type?: string; enum?: string[] }>;
+
 function readEnv(env: Env, problems: string[]): Partial<Config> {
-  const config: Partial<Config> = {};
-  if (env.PORT !== undefined) {
-    config.port = /^\d+$/.test(env.PORT) ? Number(env.PORT) : Number.NaN;
-    if (Number.isNaN(config.port)) problems.push(`PORT must be a port number, not ${env.PORT}.`);
-  }
-  if (env.HOST !== undefined) config.host = env.HOST;
-  if (env.MEX_DATA_DIR !== undefined) config.dataDir = env.MEX_DATA_DIR;
-  if (env.DATABASE_URL !== undefined) config.databaseUrl = env.DATABASE_URL;
-  if (env.DATABASE_OWNER_URL !== undefined) config.databaseOwnerUrl = env.DATABASE_OWNER_URL;
-  if (env.MEX_CHECKS !== undefined) config.checks = env.MEX_CHECKS as Checks;
-  if (env.MEX_DUCHIES !== undefined) {
-    config.demoDuchies = env.MEX_DUCHIES !== 'off';
-    if (!['on', 'off'].includes(env.MEX_DUCHIES)) {
-      problems.push(`MEX_DUCHIES must be on or off, not ${env.MEX_DUCHIES}.`);
-    }
-  }
-  if (env.MEX_LOG_LEVEL !== undefined) config.logLevel = env.MEX_LOG_LEVEL;
-  return config;
+  const settings = Object.entries(eachSetting('variable')).flatMap(([name, variable = '']) => {
+    const text = env[variable];
+    return text === undefined
+      ? []
+      : [[name, readVariable(variable, text, SCHEMAS[name as keyof Config], problems)]];
+  });
+  return Object.fromEntries(settings);
+}
+
+function readVariable(
+  variable: string,
+  text: string,
+  { type, enum: words = type === 'boolean' ? ['on', 'off'] : undefined }: { type?: string; enum?: string[] },
+  problems: string[],
+): unknown {
+  if (words && !words.includes(text))
+    problems.push(`${variable} must be ${words.join(' or ')}, not ${text}.`);
+  if (type === 'boolean') return text !== 'off';
+  return type === 'number' && /^\d+$/.test(text) ? Number(text) : text;
 }

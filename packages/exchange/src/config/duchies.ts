@@ -6,7 +6,7 @@ import { duchiesOf, optionsOf, type Protocols } from '../domain/protocol.ts';
 import { type Config, ConfigError } from './config.ts';
 import { at, LIQUID_LEGIONS_DEFAULTS, REACH_ONLY_DEFAULTS, SHARE_SHUFFLE_DEFAULTS } from './protocols.ts';
 
-/** Before the first request: no measurement may be given to duchies that cannot be reached. */
+/** Runs before the first request, so that no measurement is assigned to duchies that cannot be reached. */
 export async function requireDuchies(db: Queryable, protocols: Protocols): Promise<void> {
   const options = optionsOf(protocols);
   if (options.length === 0) return;
@@ -25,7 +25,7 @@ export async function requireDuchies(db: Queryable, protocols: Protocols): Promi
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-/** The setting with which the demo duchies compute; undefined where they are not wanted, or others are named. */
+/** The protocols that the demo duchies compute; undefined where they are turned off, or the setting names other duchies. */
 export function demoProtocols({ mode, demoDuchies, protocols }: Config): Protocols | undefined {
   if (mode !== 'development' || !demoDuchies) return undefined;
   const named = optionsOf(protocols).flatMap(duchiesOf);
@@ -40,7 +40,7 @@ export function demoProtocols({ mode, demoDuchies, protocols }: Config): Protoco
   };
 }
 
-/** Small, with little noise around it, so that a computation takes seconds; a reach is a tenth off. */
+/** A small sketch with little noise, so that a computation takes seconds; its reach is about 10 % off. */
 const HIDING = { epsilon: 1, delta: 1e-9 };
 const DEMO_SKETCH = {
   ...{ decayRate: 10, maxSize: 1000 },

@@ -1,4 +1,4 @@
-/** What keeps production mode from starting. All problems at once, each with what to do. */
+/** The requirements of production mode. All problems are reported at once, each with its remedy. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Connections } from '../connections.ts';
@@ -7,32 +7,32 @@ import { databaseProblems, databaseWarnings, readDatabaseFacts } from './product
 import { databaseUrlProblems } from './production/databaseUrl.ts';
 import { issuerProblems } from './production/issuers.ts';
 import { limitProblems, listenProblems } from './production/listen.ts';
-import { type FileFacts, octal, processProblems, type Surroundings } from './production/process.ts';
+import { type FileFacts, octal, type ProcessFacts, processProblems } from './production/process.ts';
 import { keyProblems } from './production/secrets.ts';
 import { noiseProblems } from './protocols.ts';
 
-export function configProblems(config: Config, around: Surroundings): string[] {
+export function configProblems(config: Config, facts: ProcessFacts): string[] {
   return [
-    ...processProblems(around),
-    ...issuerProblems(config, around),
-    ...listenProblems(config, around),
+    ...processProblems(facts),
+    ...issuerProblems(config, facts),
+    ...listenProblems(config, facts),
     ...keyProblems('pageTokenKey', config.pageTokenKey),
     ...keyProblems('secretsKey', config.secretsKey, 'exactly'),
     ...limitProblems(config),
     ...noiseProblems(config.protocols),
-    ...whereTheDataIs(config, around),
+    ...storageProblems(config, facts),
   ];
 }
 
-function whereTheDataIs(config: Config, around: Surroundings): string[] {
+function storageProblems(config: Config, facts: ProcessFacts): string[] {
   const { databaseUrl, databaseOwnerUrl, dataDir } = config;
   const problems: string[] = [];
-  if (databaseUrl !== undefined) problems.push(...databaseUrlProblems('databaseUrl', databaseUrl, around));
+  if (databaseUrl !== undefined) problems.push(...databaseUrlProblems('databaseUrl', databaseUrl, facts));
   if (databaseOwnerUrl !== undefined) {
-    problems.push(...databaseUrlProblems('databaseOwnerUrl', databaseOwnerUrl, around));
+    problems.push(...databaseUrlProblems('databaseOwnerUrl', databaseOwnerUrl, facts));
   }
   const cluster = join(dataDir, 'pg');
-  const mode = databaseUrl === undefined ? around.file(cluster)?.mode : undefined;
+  const mode = databaseUrl === undefined ? facts.file(cluster)?.mode : undefined;
   if (mode !== undefined && (mode & 0o077) !== 0) {
     problems.push(
       `The embedded database ${cluster} is open to others (mode ${octal(mode)}). Run: chmod 700 ${cluster}`,
@@ -41,31 +41,31 @@ function whereTheDataIs(config: Config, around: Surroundings): string[] {
   return problems;
 }
 
-/** Before anything is opened. */
+/** Runs before anything is opened. */
 export function requireProductionConfig(config: Config, process: NodeJS.Process): void {
-  const problems = configProblems(config, surroundingsOf(process));
+  const problems = configProblems(config, factsOf(process));
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-/** What is wrong with the process and the way to its database: for a duchy, too. */
+/** Problems of the process and of its database URL; a duchy uses it too. */
 export function hostProblems(databaseUrl: string | undefined, process: NodeJS.Process): string[] {
-  const around = surroundingsOf(process);
-  const problems = processProblems(around);
-  if (databaseUrl !== undefined) problems.push(...databaseUrlProblems('databaseUrl', databaseUrl, around));
+  const facts = factsOf(process);
+  const problems = processProblems(facts);
+  if (databaseUrl !== undefined) problems.push(...databaseUrlProblems('databaseUrl', databaseUrl, facts));
   return problems;
 }
 
-function surroundingsOf(process: NodeJS.Process): Surroundings {
+function factsOf(process: NodeJS.Process): ProcessFacts {
   return {
     env: process.env,
     execArgv: process.execArgv,
     nodeVersion: process.versions.node,
     uid: process.geteuid?.(),
-    file: lookAt,
+    file: fileFacts,
   };
 }
 
-/** Reads only; nothing has been served. Returns warnings for the log. */
+/** Only reads, before anything is served. Returns warnings for the log. */
 export async function requireProductionDatabase(connections: Connections, config: Config): Promise<string[]> {
   const facts = await readDatabaseFacts(connections).catch((error) => {
     // Node's error for a name with several addresses has a code and no words.
@@ -82,7 +82,7 @@ export async function requireProductionDatabase(connections: Connections, config
   return warnings;
 }
 
-function lookAt(path: string): FileFacts | undefined {
+function fileFacts(path: string): FileFacts | undefined {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode;
   if (mode === undefined) return undefined;
   try {

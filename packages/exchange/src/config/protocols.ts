@@ -1,17 +1,21 @@
-/** The setting `protocols`: what it is by default, and what it may be. */
-import { isName, liquidLegionsViolations, MAX_RING_MODULUS } from '@measurement-exchange/contract';
+/** The setting `protocols`: its schema, its defaults, and its limits. */
+import {
+  frequencySketchMembers,
+  isName,
+  liquidLegionsViolations,
+  MAX_RING_MODULUS,
+  MPC_NOISE_MECHANISMS,
+  sketchMembers,
+} from '@measurement-exchange/contract';
+import { enumOf, nameOf, number, object, partial } from '@measurement-exchange/contract/schema';
 import { type DuchyOperators, type Option, optionsOf, type Protocols } from '../domain/protocol.ts';
 import type { ShareShuffleSetting } from '../domain/shareShuffle.ts';
 
-type Defaults = Pick<
-  ShareShuffleSetting,
-  'noiseMechanism' | 'reachRingModulus' | 'reachAndFrequencyRingModulus'
->;
-export const SHARE_SHUFFLE_DEFAULTS: Defaults = {
+export const SHARE_SHUFFLE_DEFAULTS = {
   noiseMechanism: 'DISCRETE_GAUSSIAN',
   reachRingModulus: MAX_RING_MODULUS,
   reachAndFrequencyRingModulus: MAX_RING_MODULUS,
-};
+} as const;
 
 const HIDING = { epsilon: 0.1, delta: 1e-9 };
 export const REACH_ONLY_DEFAULTS = {
@@ -25,7 +29,39 @@ export const LIQUID_LEGIONS_DEFAULTS = {
   maximumFrequency: 10,
 } as const;
 
-/** Where problems are. */
+const duchy = nameOf('duchy');
+const { workers, aggregator, decayRate, maxSize, ...withDefault } = sketchMembers;
+const reachOnly = { workers, aggregator, decayRate, maxSize, ...partial(withDefault) };
+
+/** The setting in the file, where members with a default may be left out. */
+export const protocolSettings = object(
+  partial({
+    honestMajorityShareShuffle: object({
+      ...{ firstWorker: duchy, secondWorker: duchy, aggregator: duchy },
+      ...partial({
+        noiseMechanism: enumOf(MPC_NOISE_MECHANISMS),
+        reachRingModulus: number(),
+        reachAndFrequencyRingModulus: number(),
+      }),
+    }),
+    reachOnlyLiquidLegionsV2: object(reachOnly),
+    liquidLegionsV2: object({ ...reachOnly, ...partial(frequencySketchMembers) }),
+  }),
+);
+
+export function withProtocolDefaults({
+  honestMajorityShareShuffle: shuffle,
+  reachOnlyLiquidLegionsV2: reachOnly,
+  liquidLegionsV2: legions,
+}: Protocols): Protocols {
+  return {
+    ...(shuffle && { honestMajorityShareShuffle: { ...SHARE_SHUFFLE_DEFAULTS, ...shuffle } }),
+    ...(reachOnly && { reachOnlyLiquidLegionsV2: { ...REACH_ONLY_DEFAULTS, ...reachOnly } }),
+    ...(legions && { liquidLegionsV2: { ...LIQUID_LEGIONS_DEFAULTS, ...legions } }),
+  };
+}
+
+/** The place that a problem names. */
 export const at = ({ protocol }: Pick<Option, 'protocol'>) => `protocols.${protocol}`;
 
 export function protocolProblems(protocols: Protocols): string[] {
@@ -45,7 +81,7 @@ function shareShuffleProblems(setting: ShareShuffleSetting, place: string): stri
     .map((duchy) => `${place}: ${duchy} has two roles. Name three duchies, each run by somebody else.`);
   for (const field of ['reachRingModulus', 'reachAndFrequencyRingModulus'] as const) {
     const modulus = setting[field];
-    // A smaller one is not taken by providers of the public system; this one is a prime, as reach needs it.
+    // Providers of the public system do not accept a smaller modulus; this one is a prime, which reach requires.
     if (modulus === MAX_RING_MODULUS) continue;
     const size = modulus < MAX_RING_MODULUS ? 'small' : 'large';
     problems.push(`${place}.${field} ${modulus} is too ${size}. Set ${MAX_RING_MODULUS}.`);
@@ -53,7 +89,7 @@ function shareShuffleProblems(setting: ShareShuffleSetting, place: string): stri
   return problems;
 }
 
-/** In production every result is noised. */
+/** Production requires noise on every result. */
 export function noiseProblems(protocols: Protocols): string[] {
   return optionsOf(protocols)
     .filter(({ setting }) => setting.noiseMechanism === 'NONE')
@@ -70,7 +106,7 @@ export function operatorProblems(operators: DuchyOperators): string[] {
     );
 }
 
-/** What an operator who enables a ring has to know. */
+/** Warnings for an operator that enables a ring protocol. */
 export function ringWarnings(protocols: Protocols): string[] {
   return optionsOf(protocols)
     .filter(({ protocol }) => protocol !== 'honestMajorityShareShuffle')

@@ -1,88 +1,166 @@
-/** What can be set, and what holds where it is not. */
-import type { IssuerConfig } from '../auth/tokens.ts';
-import type { Deadlines } from '../domain/deadlines.ts';
-import type { Checks } from '../domain/findings.ts';
-import type { DuchyOperators, Protocols } from '../domain/protocol.ts';
-import type { Retention } from '../jobs/retention.ts';
-import type { Rate } from '../serving/rateLimiter.ts';
-import type { WebhookSetting } from '../webhooks/destinations.ts';
+/**
+ * Every setting once: its schema, its default, its environment variable and its meaning. The type `Config`, the reader of
+ * the configuration file and the table in docs/production.md are made from this list.
+ */
+import {
+  array,
+  boolean,
+  enumOf,
+  nameOf,
+  number,
+  object,
+  partial,
+  recordOf,
+  type Static,
+  type TSchema,
+  text,
+} from '@measurement-exchange/contract/schema';
+import { IssuerConfig } from '../auth/claims.ts';
+import { Deadlines } from '../domain/deadlines.ts';
+import type { Protocols } from '../domain/protocol.ts';
+import { Rate } from '../serving/rateLimiter.ts';
+import { WebhookSetting } from '../webhooks/destinations.ts';
+import { protocolSettings } from './protocols.ts';
 
-export interface Config {
-  mode: 'development' | 'production';
-  host: string;
-  port: number;
-  dataDir: string;
-  /** Absent: the embedded PostgreSQL in the data directory. */
-  databaseUrl: string | undefined;
-  /** Who owns the schema and runs migrations; default: the user of databaseUrl. */
-  databaseOwnerUrl: string | undefined;
-  /** The role that serves requests, granted what it needs by the migrations. */
-  databaseAppRole: string | undefined;
-  issuers: IssuerConfig[];
-  /** Hosts of JWKS and of the endpoints of duchies that may have a private address. */
-  allowedPrivateHosts: string[];
-  /** Base64, at least 32 bytes, the same on every replica. */
-  pageTokenKey: string | undefined;
-  /** Base64, 32 bytes, the same on every replica: seals the secrets of webhooks. */
-  secretsKey: string | undefined;
-  checks: Checks;
-  protocols: Protocols;
-  /** By duchy: the data providers that it belongs to. */
-  duchyOperators: DuchyOperators;
-  /** Measurements of one consumer that are not complete. */
-  maxOpenMeasurements: number;
-  /** In development mode: three duchies among the demo parties, and a population, where `protocols` names no others. */
-  demoDuchies: boolean;
-  bodyLimitBytes: number;
-  rate: Rate;
-  /** Per principal, where it differs. */
-  rates: Record<string, Rate>;
-  tls: { certFile: string; keyFile: string } | undefined;
-  behindTlsProxy: boolean;
-  /** Empty: there is no proxy. Absent: nobody said. */
-  trustedProxies: string[] | undefined;
-  corsOrigins: string[];
-  /** When a computation that waits for somebody fails. */
-  computations: Deadlines;
-  /** Where deliveries may go, and how many. */
-  webhooks: WebhookSetting;
-  /** For how long the log of changes is kept. */
-  changes: { keepDays: number };
-  /** Absent: nothing is ever cancelled or removed by itself. */
-  retention: Retention | undefined;
-  logLevel: string;
+interface Setting<T> {
+  /** Describes the value in the configuration file. */
+  schema: TSchema;
+  initial: T;
+  meaning: string;
+  /** An environment variable, which takes precedence over the file. */
+  variable: string | undefined;
 }
 
-export const DEFAULTS: Config = {
-  mode: 'production',
-  host: '127.0.0.1',
-  port: 8080,
-  dataDir: '.mex',
-  databaseUrl: undefined,
-  databaseOwnerUrl: undefined,
-  databaseAppRole: undefined,
-  issuers: [],
-  allowedPrivateHosts: [],
-  pageTokenKey: undefined,
-  secretsKey: undefined,
-  checks: 'advisory',
-  protocols: {},
-  duchyOperators: {},
-  maxOpenMeasurements: 10_000,
-  demoDuchies: true,
-  bodyLimitBytes: 4 * 1024 * 1024,
-  rate: { perSecond: 500, burst: 1000 },
-  rates: {},
-  tls: undefined,
-  behindTlsProxy: false,
-  trustedProxies: undefined,
-  corsOrigins: [],
-  computations: {
-    ...{ parametersWithinHours: 1, fulfillWithinHours: 14 * 24 },
-    ...{ confirmWithinHours: 1, computeWithinHours: 24 },
-  },
-  webhooks: { deniedNetworks: [], perSecond: 100, partyPerSecond: 50 },
-  changes: { keepDays: 7 },
-  retention: undefined,
-  logLevel: 'info',
+function setting<S extends TSchema, T = Static<S>>(
+  schema: S,
+  initial: NoInfer<T>,
+  meaning: string,
+  variable?: string,
+): Setting<T> {
+  return { schema, initial, meaning, variable };
+}
+
+function optionalSetting<S extends TSchema>(schema: S, meaning: string, variable?: string) {
+  return setting<S, Static<S> | undefined>(schema, undefined, meaning, variable);
+}
+
+const string = () => text(64 * 1024);
+const above0 = () => number({ exclusiveMinimum: 0 });
+
+export const SETTINGS = {
+  host: setting(string(), '127.0.0.1', 'the address to listen on', 'HOST'),
+  port: setting(number(), 8080, 'the port to listen on', 'PORT'),
+  tls: optionalSetting(
+    object({ certFile: string(), keyFile: string() }),
+    '`{"certFile", "keyFile"}`, PEM: serve https, TLS 1.2 or later; read at start',
+  ),
+  behindTlsProxy: setting(boolean(), false, 'a proxy in front ends TLS'),
+  trustedProxies: optionalSetting(
+    array(string()),
+    'the addresses of proxies, as CIDRs: their `X-Forwarded-For` is trusted. `[]`: there is no proxy. On loopback it must be set',
+  ),
+  databaseUrl: optionalSetting(
+    string(),
+    "the app role's; without it the embedded PostgreSQL in `dataDir`",
+    'DATABASE_URL',
+  ),
+  databaseOwnerUrl: optionalSetting(
+    string(),
+    'for `mex migrate` and `mex doctor`, by default `databaseUrl`; serving does not need it',
+    'DATABASE_OWNER_URL',
+  ),
+  databaseAppRole: optionalSetting(
+    string(),
+    'the role that `mex migrate` grants the rights that serving needs',
+  ),
+  dataDir: setting(string(), '.mex', 'the folder of the embedded PostgreSQL', 'MEX_DATA_DIR'),
+  issuers: setting(array(IssuerConfig), [], 'whose tokens are accepted, see below'),
+  allowedPrivateHosts: setting(
+    array(string()),
+    [],
+    'hosts of a `jwksUri`, and of the endpoints of duchies, that may be private',
+  ),
+  pageTokenKey: optionalSetting(string(), 'base64 of 32 bytes or more, the same on every replica'),
+  secretsKey: optionalSetting(
+    string(),
+    'base64 of 32 bytes, the same on every replica: seals the secrets of [webhooks](api-changes.md#webhooks) in the database',
+  ),
+  checks: setting(
+    enumOf(['advisory', 'strict']),
+    'advisory',
+    '`strict` rejects what `advisory` only reports: [findings](api.md#findings-and-the-setting-checks)',
+    'MEX_CHECKS',
+  ),
+  protocols: setting<TSchema, Protocols>(
+    protocolSettings,
+    {},
+    'multi-party protocols, see [below](#protocols)',
+  ),
+  duchyOperators: setting(
+    recordOf(array(nameOf('dataProvider'))),
+    {},
+    'the data providers that each duchy belongs to, `{"duchies/alpha": ["dataProviders/streamly"]}`: no measurement of a data provider gets an aggregator that belongs to it, see [below](#protocols)',
+  ),
+  maxOpenMeasurements: setting(
+    above0(),
+    10_000,
+    'measurements of one consumer that are not complete; a create beyond it is `TOO_MANY_OPEN_MEASUREMENTS`',
+  ),
+  demoDuchies: setting(
+    boolean(),
+    true,
+    'development mode only: three demo duchies (`duchies/alpha`, `beta`, `gamma`) that compute with the demo parties, unless `protocols` names others; `MEX_DUCHIES=off` leaves them out',
+    'MEX_DUCHIES',
+  ),
+  bodyLimitBytes: setting(
+    number(),
+    4 * 1024 * 1024,
+    "a request's body, 16 MiB at most; whatever its size, it has at most 50,000 keys and values",
+  ),
+  rate: setting(
+    Rate,
+    { perSecond: 500, burst: 1000 },
+    'requests of one principal, per replica; below it, principals share what a replica can serve (see [operating.md](operating.md#how-requests-share-a-replica))',
+  ),
+  rates: setting(recordOf(Rate), {}, 'the same by principal, `{"dataProviders/streamly": {…}}`'),
+  corsOrigins: setting(array(string()), [], 'browser origins that may call'),
+  computations: setting<TSchema, Deadlines>(
+    object(partial(Deadlines.properties)),
+    {
+      ...{ parametersWithinHours: 1, fulfillWithinHours: 14 * 24 },
+      ...{ confirmWithinHours: 1, computeWithinHours: 24 },
+    },
+    'how long a [computation](api-resources.md#computations) waits after its creation for the parameters of all duchies and for the data of all providers, after the last fulfillment for each confirmation where duchies confirm, and after that for the result; then it fails, and names the parties it waited for. An hour that is left out has its default',
+  ),
+  webhooks: setting<TSchema, WebhookSetting>(
+    object(partial(WebhookSetting.properties)),
+    { deniedNetworks: [], perSecond: 100, partyPerSecond: 50 },
+    'networks, as CIDRs, to which nothing is sent, beside addresses that are not public; and how many deliveries a second go to one address, per replica: of all parties together, and of one party. Ten seconds of a rate may be saved up ([decision 43](decisions/043-burdens.md))',
+  ),
+  changes: setting(
+    object({ keepDays: above0() }),
+    { keepDays: 7 },
+    'for how many days the log of changes is kept; a client that was away for longer lists everything anew',
+  ),
+  retention: optionalSetting(
+    object(partial({ cancelPendingAfterDays: above0(), removeTerminalAfterDays: above0() })),
+    '`{"cancelPendingAfterDays": 30, "removeTerminalAfterDays": 180}`: measurements pending for longer are cancelled, and those that ended longer ago are replaced by tombstones; without it, or without one of them, nothing is cancelled or removed by itself',
+  ),
+  logLevel: setting(
+    enumOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+    'info',
+    'JSON lines on stdout; never tokens, bodies or keys',
+    'MEX_LOG_LEVEL',
+  ),
+  mode: setting(enumOf(['development', 'production']), 'production', '`mex serve --dev` is `development`'),
 };
+
+export type Config = { -readonly [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K]['initial'] };
+
+/** The same member of every setting. */
+export function eachSetting<M extends keyof Setting<unknown>>(member: M) {
+  const entries = Object.entries<Setting<unknown>>(SETTINGS).map(([name, one]) => [name, one[member]]);
+  return Object.fromEntries(entries) as Record<keyof Config, Setting<unknown>[M]>;
+}
+
+export const DEFAULTS = eachSetting('initial') as Config;

@@ -1,21 +1,24 @@
 /** How long a computation may wait, and for whom it waited when it fails. */
 import { type LogRequest, type ProtocolStep, stepsOf, type Timestamp } from '@measurement-exchange/contract';
+import { number, object, type Static } from '@measurement-exchange/contract/schema';
 import type { Change, Outline } from './aggregate.ts';
 import { fail } from './measurement.ts';
 import { hasConfirmation, unconfirmed } from './participants.ts';
 import { viewProtocol } from './protocolConfig.ts';
 
-/** In hours. */
-export interface Deadlines {
+const hours = () => number({ exclusiveMinimum: 0 });
+
+export const Deadlines = object({
   /** From the creation of a measurement until all duchies have set their parameters. */
-  parametersWithinHours: number;
+  parametersWithinHours: hours(),
   /** From the creation of a measurement until the data of all providers is at the duchies. */
-  fulfillWithinHours: number;
+  fulfillWithinHours: hours(),
   /** From the last fulfillment, or the last confirmation, until the next one: where duchies confirm that all data is there. */
-  confirmWithinHours: number;
+  confirmWithinHours: hours(),
   /** From the last fulfillment, or the last confirmation where duchies confirm, until the result. */
-  computeWithinHours: number;
-}
+  computeWithinHours: hours(),
+});
+export type Deadlines = Static<typeof Deadlines>;
 
 /** The states in which a computation waits for somebody, each with its deadline. */
 export const WAITING = {

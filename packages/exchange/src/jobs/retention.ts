@@ -1,5 +1,6 @@
 /** Retention: measurements pending for too long are cancelled, old terminal ones are replaced by tombstones. */
 import type { Timestamp } from '@measurement-exchange/contract';
+import type { Config } from '../config/config.ts';
 import { lockMeasurements } from '../database/measurements.ts';
 import { countExpired, findExpired, removeMeasurements } from '../database/retention.ts';
 import { saveMeasurements } from '../database/writeMeasurements.ts';
@@ -7,15 +8,9 @@ import { cancel } from '../domain/measurement.ts';
 import { hoursBefore } from '../domain/time.ts';
 import type { Exchange } from '../operations/context.ts';
 
-/** In days; an absent kind is retained forever. */
-export interface Retention {
-  /** Measurements pending longer than this are cancelled. */
-  cancelPendingAfterDays?: number;
-  /** Terminal measurements that did not change for this long are replaced by tombstones. */
-  removeTerminalAfterDays?: number;
-}
+export type Retention = NonNullable<Config['retention']>;
 
-/** What it needs of the exchange, so that it runs without one too. */
+/** The parts of an exchange that retention needs: maintenance runs it without an exchange. */
 type Store = Pick<Exchange, 'db' | 'clock'>;
 
 /** Rows a transaction touches at most: its locks are gone before anyone waits for long. */

@@ -1,11 +1,10 @@
 /** Token buckets: a steady rate with a burst. A fixed window would let twice the rate through at its edge. */
 import { ExchangeError } from '@measurement-exchange/contract';
+import { number, object, type Static } from '@measurement-exchange/contract/schema';
 import { LRUCache } from 'lru-cache';
 
-export interface Rate {
-  perSecond: number;
-  burst: number;
-}
+export const Rate = object({ perSecond: number(), burst: number() });
+export type Rate = Static<typeof Rate>;
 
 /** What is left of a rate. */
 export interface Quota {

@@ -1,17 +1,21 @@
 /** Where deliveries may go, and how many: nobody proves to own an endpoint, so that none may become a weapon. */
 import { BlockList, isIP } from 'node:net';
+import { array, number, object, type Static, text } from '@measurement-exchange/contract/schema';
 import { isAllowed } from '../domain/webhook.ts';
 import { RateLimiter } from '../serving/rateLimiter.ts';
 
+const perSecond = () => number({ exclusiveMinimum: 0 });
+
 /** The setting `webhooks`. */
-export interface WebhookSetting {
+export const WebhookSetting = object({
   /** Networks as CIDRs, to which nothing is sent, beside those that are not public. */
-  deniedNetworks: string[];
+  deniedNetworks: array(text(100)),
   /** Deliveries a second to one address, of all parties together. */
-  perSecond: number;
+  perSecond: perSecond(),
   /** Deliveries a second of one party to one address, so that no party uses up what another needs. */
-  partyPerSecond: number;
-}
+  partyPerSecond: perSecond(),
+});
+export type WebhookSetting = Static<typeof WebhookSetting>;
 
 /** A rate may be saved up for so many seconds. */
 const BURST_SECONDS = 10;

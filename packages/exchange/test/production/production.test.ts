@@ -252,7 +252,6 @@ describe.skipIf(account === undefined)(title, () => {
     ],
     ['to the world without TLS', { host: '0.0.0.0' }, {}, 0o600, [/host 0\.0\.0\.0 .* no TLS/]],
     ['with a config file that others can read', {}, {}, 0o644, [/config\.json .*\(mode 0644\)/]],
-    ['with a test variable', {}, { MEX_FAKE_CLOCK: '1' }, 0o600, [/MEX_FAKE_CLOCK is for tests only/]],
     ['with a debugger', {}, { NODE_OPTIONS: '--inspect=0' }, 0o600, [/--inspect is set \(NODE_OPTIONS\)/]],
     [
       'with code of somebody else',

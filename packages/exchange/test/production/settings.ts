@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { type Config, loadConfig } from '../../src/config/config.ts';
-import type { FileFacts, Surroundings } from '../../src/config/production/process.ts';
+import type { FileFacts, ProcessFacts } from '../../src/config/production/process.ts';
 import { configProblems } from '../../src/config/production.ts';
 
 export const DAY = 86_400;
@@ -30,7 +30,7 @@ const FILES: Record<string, FileFacts> = {
   '/open/pg': { mode: 0o40750, readable: true },
   '/closed/pg': { mode: 0o40700, readable: true },
 };
-const ordinary: Surroundings = {
+const ordinary: ProcessFacts = {
   env: { MEX_CONFIG: '/etc/mex/config.json' },
   execArgv: [],
   nodeVersion: '24.1.0',
@@ -38,7 +38,7 @@ const ordinary: Surroundings = {
   file: (path) => FILES[path],
 };
 
-export function problemsOf(change: Partial<Config> = {}, around: Partial<Surroundings> = {}): string[] {
+export function problemsOf(change: Partial<Config> = {}, around: Partial<ProcessFacts> = {}): string[] {
   return configProblems({ ...loadConfig({}), ...sound, ...change }, { ...ordinary, ...around });
 }
 /** Every case: exactly one problem, with these words. */

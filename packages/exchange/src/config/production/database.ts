@@ -1,4 +1,4 @@
-/** The database production runs on: durable, ours, current, and with a log that its role cannot rewrite. */
+/** Checks the database of production: it is durable and current, and its role cannot rewrite the logs. */
 import type pg from 'pg';
 import { Database } from '../../database/db.ts';
 import { foreignMessage, schemaState } from '../../database/migrate.ts';
@@ -6,7 +6,7 @@ import { isAhead } from '../../database/transactionIds.ts';
 
 export interface DatabaseFacts {
   role: string;
-  /** What the role can do that a serving role must not, gravest first: `owns table transitions`. */
+  /** Rights that a serving role must not have, gravest first: `owns table transitions`. */
   excessRights: string[];
   versionNum: number;
   fsync: string;
@@ -17,17 +17,17 @@ export interface DatabaseFacts {
   inRecovery: boolean;
   pendingMigrations: string[];
   foreignMigrations: string[];
-  /** Tables of the schema that the role may not even read. */
+  /** Tables of the schema that the role may not read. */
   unreadableTables: string[];
   /** The setting `mode`. */
   mode: string | undefined;
-  /** Its logs have transaction IDs that this server has not reached. */
+  /** The logs have transaction IDs that this server has not reached. */
   ahead: boolean;
 }
 
-/** The versions the tests run on, and those between. */
+/** The tests run on the oldest and the newest of these versions. */
 const [OLDEST_VERSION, NEWEST_VERSION] = [15, 18];
-/** With these an answered request survives a crash of the server. */
+/** With these settings, a request that got its response survives a crash of the server. */
 const DURABLE_COMMIT = ['on', 'remote_write', 'remote_apply'];
 
 export function databaseProblems(facts: DatabaseFacts): string[] {
@@ -46,7 +46,7 @@ export function databaseProblems(facts: DatabaseFacts): string[] {
   }
   if (!DURABLE_COMMIT.includes(facts.synchronousCommit)) {
     problems.push(
-      `synchronous_commit is ${facts.synchronousCommit}: an answered request could be lost. ` +
+      `synchronous_commit is ${facts.synchronousCommit}: an acknowledged request could be lost. ` +
         `Set it on for the server, the database and the role ${role}.`,
     );
   }
@@ -93,7 +93,7 @@ export function databaseWarnings(facts: DatabaseFacts): string[] {
   ];
 }
 
-/** Looks with the very session that will serve, because settings may hang on the role or the database. */
+/** Connects as the serving role does, because settings may depend on the role or the database. */
 export async function readDatabaseFacts({ app }: { app: pg.ClientConfig }): Promise<DatabaseFacts> {
   const db = new Database({ connection: app, applicationName: 'mex start', maxConnections: 1 });
   try {
@@ -132,7 +132,7 @@ const SERVER = `
          current_setting('data_checksums') AS "dataChecksums",
          pg_is_in_recovery() AS "inRecovery"`;
 
-// Also what it could become with SET ROLE; also an UPDATE of single columns.
+// Includes the roles it could become with SET ROLE, and an UPDATE of single columns.
 const EXCESS_RIGHTS = `
   WITH reachable AS (SELECT * FROM pg_roles WHERE pg_has_role(oid, 'MEMBER')),
        logs AS (SELECT * FROM pg_class WHERE oid IN (to_regclass('transitions'), to_regclass('audit_entries')))
@@ -149,7 +149,7 @@ const EXCESS_RIGHTS = `
             OR (privilege = 'UPDATE' AND has_any_column_privilege(reachable.oid, logs.oid, privilege))
   ORDER BY 1, 2`;
 
-// Only tables of whoever owns the schema's bookkeeping: others may keep theirs beside.
+// Only tables of the owner of schema_migrations: other applications may have tables in the same schema.
 const UNREADABLE_TABLES = `
   SELECT relname AS name FROM pg_class
    WHERE relkind = 'r' AND NOT has_table_privilege(oid, 'SELECT')

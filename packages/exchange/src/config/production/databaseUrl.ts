@@ -1,12 +1,12 @@
-/** How production may reach its database; decided before a password goes anywhere. */
+/** Checks the URL of the database, before a password is sent anywhere. */
 import { isLoopback } from '../config.ts';
-import type { Surroundings } from './process.ts';
+import type { ProcessFacts } from './process.ts';
 import { secretFileProblems } from './secrets.ts';
 
-/** Others would change the session that the exchange sets up: its timeouts, its time zone. */
+/** Other parameters would change the session that the exchange sets up: its timeouts, its time zone. */
 const PARAMETERS = ['host', 'port', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation'];
 const FILES = ['sslrootcert', 'sslcert', 'sslkey'];
-/** Beside the role's own name: what manuals and images use, and docs/production.md. */
+/** Passwords of manuals, container images and docs/production.md; the name of the role is rejected too. */
 const EXAMPLE_PASSWORDS = [
   'postgres',
   'password',
@@ -21,7 +21,7 @@ const EXAMPLE_PASSWORDS = [
 export function databaseUrlProblems(
   setting: string,
   text: string,
-  { env, file }: Pick<Surroundings, 'env' | 'file'>,
+  { env, file }: Pick<ProcessFacts, 'env' | 'file'>,
 ): string[] {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^postgres(ql)?:$/.test(url.protocol)) {

@@ -1,13 +1,13 @@
-/** Whose tokens production accepts, and where their keys come from. */
+/** Checks the issuers whose tokens production accepts, and the sources of their keys. */
 import { hostOf, isPublicHost } from '@measurement-exchange/contract';
 import { ASYMMETRIC_ALGORITHMS, type IssuerConfig } from '../../auth/claims.ts';
 import type { Config } from '../config.ts';
-import type { Surroundings } from './process.ts';
+import type { ProcessFacts } from './process.ts';
 
-/** A token is worth this long at most, whatever its issuer says. */
+/** The maximum age of a token, whatever its issuer says. */
 const LONGEST_TOKEN_AGE_SECONDS = 7 * 24 * 3600;
 
-export function issuerProblems(config: Config, { file }: Pick<Surroundings, 'file'>): string[] {
+export function issuerProblems(config: Config, { file }: Pick<ProcessFacts, 'file'>): string[] {
   const { issuers, allowedPrivateHosts } = config;
   if (issuers.length === 0) {
     return ['issuers is empty: nobody could call. List your identity provider: issuer, audience, jwksUri.'];
@@ -22,7 +22,7 @@ export function issuerProblems(config: Config, { file }: Pick<Surroundings, 'fil
   return problems;
 }
 
-function oneIssuer(config: IssuerConfig, allowed: string[], file: Surroundings['file']): string[] {
+function oneIssuer(config: IssuerConfig, allowed: string[], file: ProcessFacts['file']): string[] {
   const { issuer, audience, jwksUri, jwksFile, algorithms, maxTokenAgeSeconds: age } = config;
   const problems: string[] = [];
   if (httpsUrl(issuer) === undefined) {
@@ -52,9 +52,10 @@ function oneIssuer(config: IssuerConfig, allowed: string[], file: Surroundings['
 
 function jwksProblems(jwksUri: string, allowed: string[]): string[] {
   const url = httpsUrl(jwksUri);
-  if (url === undefined) return ['jwksUri must be an https URL: whoever changes the keys signs tokens.'];
+  if (url === undefined)
+    return ['jwksUri must be an https URL: somebody who can change the keys can sign tokens.'];
   const host = hostOf(url);
-  // By its text alone: what a public name resolves to is its owner's business, and changes.
+  // Only the text is checked: the address of a public name is up to its owner, and changes.
   if (isPublicHost(host) || allowed.includes(host)) return [];
   return [
     `jwksUri: ${host} is a private address or name. If that is right, add "${host}" to allowedPrivateHosts.`,

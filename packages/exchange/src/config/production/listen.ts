@@ -1,12 +1,12 @@
-/** Where production listens, whom it believes, and how much it takes. */
+/** Checks the listening address, the trusted proxies and the limits of production. */
 import { proxyRangeProblems } from '@measurement-exchange/server';
 import { type Config, isLoopback } from '../config.ts';
-import type { Surroundings } from './process.ts';
+import type { ProcessFacts } from './process.ts';
 import { secretFileProblems } from './secrets.ts';
 
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
-export function listenProblems(config: Config, { file }: Pick<Surroundings, 'file'>): string[] {
+export function listenProblems(config: Config, { file }: Pick<ProcessFacts, 'file'>): string[] {
   const { host, tls, behindTlsProxy, trustedProxies } = config;
   const problems: string[] = [];
   if (!isLoopback(host) && tls === undefined && !behindTlsProxy) {

@@ -77,11 +77,4 @@ describe('the process', () => {
       ],
     ]),
   );
-  refuses(
-    ['MEX_FAILPOINT_COMMIT', 'MEX_FAKE_CLOCK', 'MEX_TEST_ISSUER'].map((name) => [
-      name,
-      () => problemsOfEnv({ [name]: '' }),
-      new RegExp(`^${name} is for tests only`),
-    ]),
-  );
 });

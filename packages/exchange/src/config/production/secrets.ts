@@ -1,17 +1,17 @@
-/** Secrets of production: none that is weak, that we ship ourselves, or that others can read. */
+/** Rejects secrets that are weak, that this repository contains, or that others can read. */
 import { fromBase64 } from '@measurement-exchange/contract';
-import { octal, type Surroundings } from './process.ts';
+import { octal, type ProcessFacts } from './process.ts';
 
 const KEY_BYTES = 32;
-/** Keys that stand in this repository, in hex. */
+/** Keys that this repository contains, in hex. */
 const SHIPPED_KEYS = [
   // docs/production.md: example-page-token-key-do-not-use
   Buffer.from('example-page-token-key-do-not-use').toString('hex'),
-  // What people write down when they need any 32 bytes.
+  // 0, 1, 2, …: an obvious choice of 32 bytes.
   Buffer.from(Array.from({ length: KEY_BYTES }, (_, i) => i)).toString('hex'),
 ];
 
-/** `size`: whether it may have more bytes. */
+/** `size` says whether more than 32 bytes are allowed. */
 export function keyProblems(
   setting: 'pageTokenKey' | 'secretsKey',
   key: string | undefined,
@@ -34,8 +34,8 @@ export function keyProblems(
   return [];
 }
 
-/** A private key's file: there, readable to us, and not to the world. A group may be how we read it. */
-export function secretFileProblems(setting: string, path: string, file: Surroundings['file']): string[] {
+/** The file of a private key must be readable for this process and not for everyone; its group may read it. */
+export function secretFileProblems(setting: string, path: string, file: ProcessFacts['file']): string[] {
   const facts = file(path);
   if (!facts?.readable) return [`${setting} ${path} cannot be read. Check the path and its owner.`];
   if ((facts.mode & 0o007) === 0) return [];
