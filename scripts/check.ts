@@ -84,7 +84,7 @@ const RULES: Rule[] = [
       'contract',
       'server',
       `${EXCHANGE}/serving/rateLimiter.ts`,
-      ...['domain', 'database', 'webhooks'].map((part) => `${EXCHANGE}/${part}`),
+      ...['domain', 'database', 'feed', 'webhooks'].map((part) => `${EXCHANGE}/${part}`),
     ],
   ],
   [`${EXCHANGE}/auth`, ['contract', `${EXCHANGE}/domain/access.ts`, `${EXCHANGE}/auth`]],

@@ -15,6 +15,7 @@ import {
 import { LastSeen } from '@measurement-exchange/exchange/internal/database/lastSeen';
 import { OpenMeasurements } from '@measurement-exchange/exchange/internal/database/openMeasurements';
 import { parsePrincipal } from '@measurement-exchange/exchange/internal/domain/access';
+import { ChangeBus } from '@measurement-exchange/exchange/internal/feed/changeBus';
 import { Feed } from '@measurement-exchange/exchange/internal/feed/feed';
 import { newId } from '@measurement-exchange/exchange/internal/ids';
 import {
@@ -94,7 +95,8 @@ export async function trace(
   item: string[],
 ): Promise<Script> {
   const db = new TracedDatabase({ connection: { connectionString: databaseUrl }, applicationName: 'trace' });
-  const feed = new Feed(db);
+  const bus = new ChangeBus();
+  const feed = new Feed(db, bus);
   try {
     const exchange: Exchange = {
       db,
@@ -117,7 +119,7 @@ export async function trace(
       feed,
       secrets: new Secrets(new Uint8Array(SECRETS_KEY_BYTES)),
       principalsChanged: () => {},
-      wake: () => {},
+      bus,
     };
     const [path, query = ''] = fill(template.path, item).split('?') as [string, string?];
     const { route, params } = matchRoute(template.method, path);

@@ -1,9 +1,10 @@
-/** What an exchange is put together from, and the way back. */
+/** Puts an exchange together, and takes it apart again. */
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { ExchangeError, timestampOf } from '@measurement-exchange/contract';
 import { Secrets } from '@measurement-exchange/server';
 import { telemetry } from '@measurement-exchange/server/telemetry';
+import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { registerApiReference } from './apiReference/index.ts';
 import { createPrincipalResolver } from './auth/principals.ts';
@@ -12,18 +13,20 @@ import type { Config } from './config/config.ts';
 import { demoProtocols, requireDuchies } from './config/duchies.ts';
 import { requireProductionConfig, requireProductionDatabase } from './config/production.ts';
 import { ringWarnings } from './config/protocols.ts';
-import { openDatabase } from './connections.ts';
+import { type Connections, openDatabase } from './connections.ts';
 import { Database } from './database/db.ts';
 import { LastSeen } from './database/lastSeen.ts';
 import { migrate, RESTORED } from './database/migrate.ts';
 import { OpenMeasurements } from './database/openMeasurements.ts';
 import { findPrincipal } from './database/principals.ts';
 import { type Development, devKeys, startDevelopment } from './dev/index.ts';
+import type { Protocols } from './domain/protocol.ts';
+import { ChangeBus } from './feed/changeBus.ts';
 import { Feed } from './feed/feed.ts';
-import { Waking } from './feed/waking.ts';
+import { ChangeNotifier } from './feed/notifier.ts';
 import { listen } from './http/listen.ts';
 import { newId } from './ids.ts';
-import { startJobs } from './jobs/index.ts';
+import { Jobs } from './jobs/index.ts';
 import { flush } from './observability/deferred.ts';
 import { watchDatabase } from './observability/gauges.ts';
 import { createLog } from './observability/log.ts';
@@ -43,23 +46,11 @@ export interface Running {
 export async function start(config: Config, log: Logger = createLog(config.logLevel)): Promise<Running> {
   await using opened = new AsyncDisposableStack();
   const production = config.mode === 'production';
-  if (production) requireProductionConfig(config, process);
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
-
-  const connections = await openDatabase(config, log, opened);
-  if (production) {
-    const warnings = await requireProductionDatabase(connections, config);
-    for (const warning of [...warnings, ...ringWarnings(config.protocols)]) log.warn(warning);
-  } else {
-    const { owner, appRole } = connections;
-    const { applied, restored } = await migrate({ connection: owner, appRole, mode: 'development' });
-    if (applied.length > 0) log.info({ applied }, 'migrated');
-    if (restored) log.warn(RESTORED);
-  }
-
+  const connections = await openStorage(config, log, opened);
   const metrics = new Metrics();
   if (telemetry !== undefined) opened.defer(telemetry.exportMetrics(() => metrics.values()));
   opened.defer(flush);
+
   const db = new Database({
     connection: connections.app,
     applicationName: `mex ${hostname()} ${process.pid}`,
@@ -67,43 +58,20 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
     onIdleError: (error) => log.warn({ component: 'postgres', reason: error.message }, 'connection lost'),
   });
   opened.defer(() => db.close());
-
-  const feed = new Feed(db);
-  const waking = new Waking(db, connections.app, log, (parties) => feed.wake(parties));
-  opened.defer(() => waking.stop());
-  void waking.start();
-
-  const clock = () => timestampOf(performance.timeOrigin + performance.now());
-  const keys = production ? config : await devKeys(db);
-  const demo = demoProtocols(config);
-  const protocols = demo ?? config.protocols;
-  const exchange: Exchange = {
-    db,
-    clock,
-    newId,
-    checks: config.checks,
-    protocols,
-    duchyOperators: config.duchyOperators,
-    openMeasurements: new OpenMeasurements(db, config.maxOpenMeasurements),
-    deadlines: {
-      ...config.computations,
-      cancelPendingAfterDays: config.retention?.cancelPendingAfterDays,
-    },
-    lastSeen: new LastSeen(),
-    duchyEndpoints: production ? { privateHosts: config.allowedPrivateHosts } : 'anywhere',
-    allowsHttp: !production,
-    feed,
-    pageTokens: new PageTokens(Buffer.from(keys.pageTokenKey!, 'base64')),
-    secrets: new Secrets(Buffer.from(keys.secretsKey!, 'base64')),
-    principalsChanged: () => principals.invalidate(),
-    wake: () => jobs.wake(),
-  };
-  opened.defer(() => exchange.lastSeen.store(db).catch(() => {}));
-  watchDatabase(metrics, exchange);
+  const bus = new ChangeBus();
+  db.onChanges = (parties) => bus.committed(parties);
+  const notifier = new ChangeNotifier(db, connections.app, log, bus);
+  opened.defer(() => notifier.stop());
+  void notifier.start();
 
   const principals = createPrincipalResolver({ lookup: (query) => findPrincipal(db, query) });
-  const jobs = startJobs(exchange, config, log, metrics);
-  feed.onWake = (parties) => jobs.changed(parties);
+  const demo = demoProtocols(config);
+  const protocols = demo ?? config.protocols;
+  const exchange = await createExchange(config, db, bus, protocols, () => principals.invalidate());
+  const { clock, feed } = exchange;
+  opened.defer(() => exchange.lastSeen.store(db).catch(() => {}));
+  watchDatabase(metrics, exchange);
+  const jobs = new Jobs(exchange, config, log, metrics);
   opened.defer(() => jobs.stop());
 
   let tokens: TokenVerifier | undefined;
@@ -120,7 +88,6 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
     rateOf: (principal) => config.rates[principal] ?? config.rate,
     strangerRate: config.rate,
   });
-
   opened.defer(() => pipeline.stop());
 
   let development: Development | undefined;
@@ -130,28 +97,16 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
     metrics,
     headers: production ? {} : { 'x-mex-mode': 'development' },
     ready: async () => tokens !== undefined && (await db.isReachable()),
-    pages: (pages) => {
-      registerApiReference(pages, () => development?.parties);
-      if (production) return;
-      pages.get('/dev/.well-known/openid-configuration', () => development?.issuer.discovery);
-      pages.get('/dev/jwks', () => development?.issuer.jwks);
-    },
+    pages: (pages) => registerPages(pages, production, () => development),
   });
   opened.defer(stop);
-  // First of all: those who wait get their responses.
+  // Followers end first, so that waiting requests get their responses.
   opened.defer(() => feed.stop());
 
   if (!production) {
     const duchies = demo !== undefined;
-    development = await startDevelopment({
-      dataDir: config.dataDir,
-      baseUrl: url,
-      db,
-      clock,
-      duchies,
-      newId,
-      log,
-    });
+    const { dataDir } = config;
+    development = await startDevelopment({ dataDir, baseUrl: url, db, clock, duchies, newId, log });
     opened.defer(() => development?.stop());
   }
   // Demo duchies exist only now; until the tokens are known below, every request is told to retry.
@@ -161,6 +116,64 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
   log.flush();
   const running = opened.move();
   return { url, development, stop: () => running.disposeAsync() };
+}
+
+/** Opens the database: checked in production mode, migrated in development mode. */
+async function openStorage(config: Config, log: Logger, opened: AsyncDisposableStack): Promise<Connections> {
+  const production = config.mode === 'production';
+  if (production) requireProductionConfig(config, process);
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  const connections = await openDatabase(config, log, opened);
+  if (production) {
+    const warnings = await requireProductionDatabase(connections, config);
+    for (const warning of [...warnings, ...ringWarnings(config.protocols)]) log.warn(warning);
+  } else {
+    const { owner, appRole } = connections;
+    const { applied, restored } = await migrate({ connection: owner, appRole, mode: 'development' });
+    if (applied.length > 0) log.info({ applied }, 'migrated');
+    if (restored) log.warn(RESTORED);
+  }
+  return connections;
+}
+
+async function createExchange(
+  config: Config,
+  db: Database,
+  bus: ChangeBus,
+  protocols: Protocols,
+  principalsChanged: () => void,
+): Promise<Exchange> {
+  const production = config.mode === 'production';
+  const keys = production ? config : await devKeys(db);
+  return {
+    db,
+    bus,
+    feed: new Feed(db, bus),
+    clock: () => timestampOf(performance.timeOrigin + performance.now()),
+    newId,
+    checks: config.checks,
+    protocols,
+    duchyOperators: config.duchyOperators,
+    openMeasurements: new OpenMeasurements(db, config.maxOpenMeasurements),
+    deadlines: { ...config.computations, cancelPendingAfterDays: config.retention?.cancelPendingAfterDays },
+    lastSeen: new LastSeen(),
+    duchyEndpoints: production ? { privateHosts: config.allowedPrivateHosts } : 'anywhere',
+    allowsHttp: !production,
+    pageTokens: new PageTokens(Buffer.from(keys.pageTokenKey!, 'base64')),
+    secrets: new Secrets(Buffer.from(keys.secretsKey!, 'base64')),
+    principalsChanged,
+  };
+}
+
+function registerPages(
+  pages: FastifyInstance,
+  production: boolean,
+  development: () => Development | undefined,
+): void {
+  registerApiReference(pages, () => development()?.parties);
+  if (production) return;
+  pages.get('/dev/.well-known/openid-configuration', () => development()?.issuer.discovery);
+  pages.get('/dev/jwks', () => development()?.issuer.jwks);
 }
 
 function starting(): ExchangeError {

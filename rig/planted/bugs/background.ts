@@ -16,14 +16,14 @@ const inCli = (file: string, find: string, replace: string) => ({ file: `cli/src
 export const BACKGROUND_BUGS: PlantedBug[] = [
   {
     name: 'notification-longer-than-postgresql-takes',
-    edits: [inExchange('feed/waking.ts', 'const MAX_PAYLOAD = 7_900;', 'const MAX_PAYLOAD = 79_000;')],
+    edits: [inExchange('feed/notifier.ts', 'const MAX_PAYLOAD = 7_900;', 'const MAX_PAYLOAD = 79_000;')],
     foundBy: wakingTest('names those who changed'),
   },
   {
     name: 'notification-of-quick-commits-lost',
     edits: [
       inExchange(
-        'feed/waking.ts',
+        'feed/notifier.ts',
         'setTimeout(() => this.send(), NOTIFY_EVERY_MS)',
         'setTimeout(() => { this.sending = undefined; }, NOTIFY_EVERY_MS)',
       ),
@@ -34,7 +34,7 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
     name: 'listening-given-up-at-once',
     edits: [
       inExchange(
-        'feed/waking.ts',
+        'feed/notifier.ts',
         'this.reconnecting = setTimeout(() => this.start(), randomInt(RECONNECT_MS, 2 * RECONNECT_MS));',
         '',
       ),
@@ -51,8 +51,8 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
     edits: [
       inExchange(
         'feed/feed.ts',
-        'this.wake(await movedOn(this.db, places));',
-        'await movedOn(this.db, places); this.wake();',
+        "this.bus.emit('changed', await movedOn(this.db, places));",
+        "await movedOn(this.db, places); this.bus.emit('changed', undefined);",
       ),
     ],
     foundBy: feedTest('wakes those that moved on'),

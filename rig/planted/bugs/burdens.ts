@@ -88,11 +88,7 @@ export const BURDEN_BUGS: PlantedBug[] = [
   {
     name: 'throttled-delivery-has-failed',
     edits: [
-      inExchange(
-        'webhooks/deliverer.ts',
-        'if (outcome.waitMs === undefined) return outcome;',
-        'return outcome;',
-      ),
+      inExchange('webhooks/round.ts', 'if (outcome.waitMs === undefined) return outcome;', 'return outcome;'),
     ],
     foundBy: BOUNDS('beyond the rate'),
   },

@@ -53,7 +53,7 @@ export const FEED_BUGS: PlantedBug[] = [
     // Other processes find out by their slow poll only.
     name: 'notify-lost',
     edits: [
-      inExchange('feed/waking.ts', 'this.db.query(NOTIFY, [payload]).catch(() => {});', 'void payload;'),
+      inExchange('feed/notifier.ts', 'this.db.query(NOTIFY, [payload]).catch(() => {});', 'void payload;'),
     ],
     foundBy: test(`${TESTS}/waiting.test.ts`, 'tells other processes of a commit'),
   },

@@ -3,6 +3,7 @@ import type { PlantedBug } from '../plant.ts';
 import { inExchange, test } from './edits.ts';
 
 const inDeliverer = (find: string, replace: string) => inExchange('webhooks/deliverer.ts', find, replace);
+const inRound = (find: string, replace: string) => inExchange('webhooks/round.ts', find, replace);
 const inDeliveries = (find: string, replace: string) =>
   inExchange('database/webhookDeliveries.ts', find, replace);
 const scheduleTest = (name: string) => test('exchange/test/webhooks/schedule.test.ts', name);
@@ -31,20 +32,18 @@ export const WEBHOOK_SCHEDULE_BUGS: PlantedBug[] = [
   },
   {
     name: 'webhook-round-without-an-end',
-    edits: [inDeliverer('performance.now() > until ||', '')],
+    edits: [inRound('performance.now() > until ||', '')],
     foundBy: scheduleTest('a round that takes long'),
   },
   {
     name: 'webhook-dead-endpoint-gets-everything',
-    edits: [
-      inDeliverer("(settled.length > 0 && settled.every(({ state }) => state !== 'DELIVERED'))", 'false'),
-    ],
+    edits: [inRound("(settled.length > 0 && settled.every(({ state }) => state !== 'DELIVERED'))", 'false')],
     foundBy: scheduleTest('an endpoint at which nothing works'),
   },
   {
     name: 'webhook-delay-does-not-grow',
     edits: [
-      inDeliverer(
+      inRound(
         'afterFailures(delivery.attempts + 1, time, { retryAfter })',
         'afterFailures(1, time, { retryAfter })',
       ),
@@ -53,17 +52,17 @@ export const WEBHOOK_SCHEDULE_BUGS: PlantedBug[] = [
   },
   {
     name: 'webhook-rest-does-not-grow',
-    edits: [inDeliverer('afterFailures(end.failures, now, ...settled)', 'afterFailures(1, now, ...settled)')],
+    edits: [inRound('afterFailures(end.failures, now, ...settled)', 'afterFailures(1, now, ...settled)')],
     foundBy: scheduleTest('an endpoint at which nothing works'),
   },
   {
     name: 'webhook-rest-ignores-retry-after',
-    edits: [inDeliverer('afterFailures(end.failures, now, ...settled)', 'afterFailures(end.failures, now)')],
+    edits: [inRound('afterFailures(end.failures, now, ...settled)', 'afterFailures(end.failures, now)')],
     foundBy: scheduleTest('an endpoint at which nothing works'),
   },
   {
     name: 'webhook-retries-all-at-once',
-    edits: [inDeliverer('retrySeconds(failures, random())', 'retrySeconds(failures, 0.5)')],
+    edits: [inRound('retrySeconds(failures, random())', 'retrySeconds(failures, 0.5)')],
     foundBy: scheduleTest('an endpoint at which nothing works'),
   },
   {
@@ -96,12 +95,12 @@ export const WEBHOOK_SCHEDULE_BUGS: PlantedBug[] = [
   },
   {
     name: 'webhook-redirect-is-a-success',
-    edits: [inDeliverer('status >= 200 && status < 300', 'status >= 200 && status < 400')],
+    edits: [inRound('status >= 200 && status < 300', 'status >= 200 && status < 400')],
     foundBy: scheduleTest('with status'),
   },
   {
     name: 'webhook-lag-since-the-delivery-was-made',
-    edits: [inDeliverer('Date.parse(delivery.event.time)', 'Date.parse(delivery.createTime)')],
+    edits: [inRound('Date.parse(delivery.event.time)', 'Date.parse(delivery.createTime)')],
     foundBy: scheduleTest('with status'),
   },
   {
@@ -117,7 +116,7 @@ export const WEBHOOK_SCHEDULE_BUGS: PlantedBug[] = [
   },
   {
     name: 'webhook-filter-takes-the-first-kind',
-    edits: [inDeliverer('webhook.kinds.includes(change.kind)', 'webhook.kinds[0] === change.kind')],
+    edits: [inRound('webhook.kinds.includes(change.kind)', 'webhook.kinds[0] === change.kind')],
     foundBy: scheduleTest('a filter of two kinds'),
   },
   {

@@ -65,14 +65,14 @@ export const WEBHOOK_BUGS: PlantedBug[] = [
   },
   {
     name: 'webhook-waits-for-the-poll',
-    edits: [inExchange('feed/feed.ts', 'this.onWake(parties);', '')],
+    edits: [inExchange('jobs/index.ts', 'else this.deliverer.changed(parties);', '')],
     foundBy: deliveriesTest('begins with the commit'),
   },
   {
     name: 'webhook-signed-with-the-new-secret-only',
     edits: [
       inExchange(
-        'webhooks/deliverer.ts',
+        'webhooks/round.ts',
         'oldSecret === null ? [] : [oldSecret]',
         'oldSecret === null ? [] : []',
       ),
@@ -88,7 +88,7 @@ export const WEBHOOK_BUGS: PlantedBug[] = [
   },
   {
     name: 'webhook-order-not-kept',
-    edits: [inExchange('webhooks/deliverer.ts', "if (result.state === 'PENDING') break;", '')],
+    edits: [inExchange('webhooks/round.ts', "if (result.state === 'PENDING') break;", '')],
     foundBy: deliveriesTest('loses nothing'),
   },
   {

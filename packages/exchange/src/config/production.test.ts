@@ -75,7 +75,7 @@ describe('docs/production.md', () => {
       const [, , , shown] = page.match(new RegExp(`^\\| \`${key}\` .*`, 'm'))?.[0].split('|') ?? [];
       const written = shown?.trim().replaceAll('`', '');
       const text = typeof value === 'string' ? value : JSON.stringify(value)?.replace(/([:,])/g, '$1 ');
-      expect(written, key).toBe(key === 'databaseOwnerUrl' ? 'databaseUrl' : (text ?? ''));
+      expect(written, key).toBe(text ?? '');
     }
   });
 });

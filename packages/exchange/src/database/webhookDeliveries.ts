@@ -68,8 +68,8 @@ const KEPT = 1_000;
 /** More than a round settles, and few enough for one statement. */
 const MAX_PRUNED = 1_000;
 
-const TAKE_IN = sql(
-  'webhook_delivery_take_in',
+const ENQUEUE = sql(
+  'webhook_delivery_enqueue',
   `WITH moved AS (
      UPDATE webhooks SET cursor_xid = $5, cursor_seq = $6, skipped_time = coalesce($7, skipped_time)
       WHERE id = $1 AND lease_owner = $2 AND (cursor_xid, cursor_seq) = ($3::xid8, $4::bigint) RETURNING id
@@ -87,7 +87,7 @@ const TAKE_IN = sql(
 );
 
 /** Moves the place of a webhook in the log; false where the lease is lost, or the owner moved it. */
-export async function takeIn(
+export async function enqueueDeliveries(
   db: Queryable,
   lease: { webhook: string; owner: string; now: Timestamp },
   from: Position,
@@ -95,7 +95,7 @@ export async function takeIn(
   taken: PlacedChange[],
   skippedTime: Timestamp | undefined,
 ): Promise<boolean> {
-  const rows = await db.query(TAKE_IN, [
+  const rows = await db.query(ENQUEUE, [
     ...[lease.webhook, lease.owner, from.xid, from.seq, to.xid, to.seq, skippedTime, lease.now],
     ...[taken.map(({ at }) => at.xid), taken.map(({ at }) => at.seq)],
     ...[taken.map(({ change }) => change.name), taken.map(({ change }) => change.kind)],

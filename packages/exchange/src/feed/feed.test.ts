@@ -1,21 +1,24 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Database, Statement } from '../database/db.ts';
+import { ChangeBus } from './changeBus.ts';
 import { Feed } from './feed.ts';
 
 const AT = { xid: '5', seq: 1n };
 let asked: { name: string; values: unknown[] }[];
 let movedOn: () => Promise<{ party: string }[]>;
+let bus: ChangeBus;
 let feed: Feed;
 beforeEach(() => {
   vi.useFakeTimers();
   asked = [];
+  bus = new ChangeBus();
   movedOn = async () => [];
   const query = async ({ name }: Statement<unknown>, values: unknown[]) => {
     asked.push({ name, values });
     if (name === 'changes_moved_on') return movedOn();
     return [{ isKept: true, start: AT, ahead: undefined, placed: undefined }];
   };
-  feed = new Feed({ query } as unknown as Database);
+  feed = new Feed({ query } as unknown as Database, bus);
 });
 afterEach(() => {
   feed.stop();
@@ -53,7 +56,7 @@ it('wakes those that moved on, and nobody else', async () => {
   follow('dataProviders/a');
   follow('dataProviders/b');
   const woken = vi.fn();
-  feed.onWake = woken;
+  bus.on('changed', woken);
   await vi.advanceTimersByTimeAsync(1_000);
   const before = [reads('dataProviders/a').length, reads('dataProviders/b').length];
   movedOn = async () => [{ party: 'dataProviders/b' }];

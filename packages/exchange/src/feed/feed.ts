@@ -1,44 +1,54 @@
-/** Following the log of changes: who waits for a party's next change, and is told of it as soon as it can be read. */
+/** Follows the log of changes: a follower waits for a party's next change, and is woken as soon as it can be read. */
 import { type ChangePage, horizon, movedOn, type Position, readChanges } from '../database/changes.ts';
 import type { Database } from '../database/db.ts';
+import type { ChangeBus } from './changeBus.ts';
 import { Horizon } from './horizon.ts';
 import { Tail } from './tail.ts';
 
-/** A net for what nobody was told of: one statement for all parties. */
+/** Finds changes whose notification was lost, with one statement for all parties. */
 const POLL_MS = 2_000;
 
 export class Feed {
-  /** Aborted when the exchange stops: who follows is to end. */
+  /** Aborted when the exchange stops, which ends all followers. */
   readonly stopping: AbortSignal;
-  /** How many follow, of all parties. */
+  /** The number of followers of all parties. */
   followers = 0;
-  /** Called when something may have changed for these parties; for all where none are named. */
-  onWake: (parties?: Iterable<string>) => void = () => {};
   private readonly db: Database;
+  private readonly bus: ChangeBus;
   private readonly horizon: Horizon;
   private readonly tails = new Map<string, Tail>();
-  /** How many follow each party. */
+  /** The number of followers by party. */
   private readonly open = new Map<string, number>();
   private readonly stopper = new AbortController();
   private readonly poll: NodeJS.Timeout;
   private isPolling = false;
 
-  constructor(db: Database) {
+  constructor(db: Database, bus: ChangeBus) {
     this.db = db;
+    this.bus = bus;
+    bus.on('changed', this.wake);
     this.horizon = new Horizon(async () => (await horizon(db)).xid);
     this.stopping = this.stopper.signal;
-    this.poll = setInterval(() => void this.look(), POLL_MS);
+    this.poll = setInterval(() => void this.pollTails(), POLL_MS);
   }
 
-  /** How many follow this party. */
   followersOf(party: string): number {
     return this.open.get(party) ?? 0;
   }
 
-  /** Something may have changed for these parties; for all where none are named. */
-  wake(parties?: Iterable<string>): void {
-    this.onWake(parties);
+  private readonly wake = (parties?: Iterable<string>): void => {
     for (const party of parties ?? this.tails.keys()) this.tails.get(party)?.wake();
+  };
+
+  /** Waits until rows of the transaction can be read, or for the given time at most. */
+  waitReadable(xid: string, maxMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, maxMs);
+      this.horizon.wait(xid, () => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
   }
 
   follow(party: string): Follower {
@@ -52,8 +62,9 @@ export class Feed {
     else this.open.set(party, count);
   }
 
-  /** Ends all waits, and lets nobody wait any more. */
+  /** Ends all waits; later ones end at once. */
   stop(): void {
+    this.bus.off('changed', this.wake);
     clearInterval(this.poll);
     this.stopper.abort();
     for (const tail of this.tails.values()) tail.stop();
@@ -74,7 +85,7 @@ export class Feed {
       at,
     );
     this.tails.set(party, tail);
-    // Something may have come between the last read and now.
+    // A change may have been committed between the last read and now.
     tail.wake();
     return tail;
   }
@@ -84,27 +95,27 @@ export class Feed {
     if (this.tails.get(party) === tail) this.tails.delete(party);
   }
 
-  private async look(): Promise<void> {
+  private async pollTails(): Promise<void> {
     if (this.isPolling || this.tails.size === 0) return;
     this.isPolling = true;
     try {
       const places = Array.from(this.tails, ([party, { end }]) => ({ party, at: end }));
-      this.wake(await movedOn(this.db, places));
+      this.bus.emit('changed', await movedOn(this.db, places));
     } catch {
-      // The database is out of reach: the next poll looks again.
+      // The database is out of reach: the next poll tries again.
     } finally {
       this.isPolling = false;
     }
   }
 }
 
-/** One that follows a party, from wherever it is. There are thousands of them: each is small. */
+/** Follows a party from any position in its log. An exchange has thousands of followers, so each is small. */
 export class Follower {
   private readonly feed: Feed;
   private readonly party: string;
   private tail: Tail | undefined;
   isOpen = true;
-  /** Ends the wait. */
+  /** Ends the current wait. */
   private done: (() => void) | undefined;
 
   constructor(feed: Feed, party: string) {
@@ -113,13 +124,13 @@ export class Follower {
     feed.count(party, 1);
   }
 
-  /** Behind the position, without waiting; undefined where the log no longer reaches back to it. */
+  /** Reads behind the position, without waiting; undefined where the log no longer reaches back to it. */
   async read(after: Position | 'OLDEST', limit: number): Promise<ChangePage | undefined> {
     const kept = after === 'OLDEST' ? undefined : this.tail?.behind(after, limit);
     return kept ?? this.feed.read(this.party, after, limit);
   }
 
-  /** Until there may be something behind the position, `endWait` or `close` is called, or the exchange stops. */
+  /** Waits until a change may be behind the position, `endWait` or `close` is called, or the exchange stops. */
   wait(after: Position): Promise<void> {
     if (!this.isOpen || this.feed.stopping.aborted) return Promise.resolve();
     if (this.tail?.isStopped) this.leave();

@@ -1,9 +1,9 @@
-/** The end of a party's log: read once for all who follow it in this process. */
+/** The end of a party's log, read once for all its followers in this process. */
 import type { ChangePage, PlacedChange, Position } from '../database/changes.ts';
 
-/** Rows that are read at once. */
+/** The number of rows in one read. */
 const READ = 1_000;
-/** Rows that are kept for those who are a little behind; the others read for themselves. */
+/** The number of rows kept for followers that are a little behind; the others read the database themselves. */
 const KEPT = 256;
 const RETRY_MS = 1_000;
 
@@ -13,18 +13,18 @@ export type ReadPage = (after: Position, limit: number) => Promise<ChangePage | 
 export type WaitFor = (xid: string, done: () => void) => void;
 
 export class Tail {
-  /** Up to here everything was read. */
+  /** The position up to which everything was read. */
   end: Position;
-  /** Followers that are open. */
+  /** The number of open followers. */
   followers = 0;
-  /** Nothing is read any more: a new one begins where its followers are. */
+  /** A stopped tail reads no more; a follower that waits again gets a new one. */
   isStopped = false;
   private readonly readPage: ReadPage;
   private readonly waitFor: WaitFor;
-  /** Right behind this position, up to the end. */
+  /** `kept` holds the changes behind this position, up to the end. */
   private start: Position;
   private kept: PlacedChange[] = [];
-  /** Where each of those who wait is. */
+  /** The position of each waiting follower, by its callback. */
   private readonly waiting = new Map<() => void, Position>();
   private isReading = false;
   private isStale = false;
@@ -37,7 +37,7 @@ export class Tail {
     this.end = at;
   }
 
-  /** What is kept behind a position, if nothing between is missing. */
+  /** The kept changes behind a position, if none between is missing. */
   behind(after: Position, limit: number): ChangePage | undefined {
     if (compare(after, this.start) < 0 || compare(after, this.end) >= 0) return undefined;
     // Most followers are near the end.
@@ -46,7 +46,7 @@ export class Tail {
     return { changes, next: changes.at(-1)!.at, ahead: undefined };
   }
 
-  /** Calls back once there is something behind the position, when this stops, and from `endWait`. */
+  /** Calls back once a change is behind the position, when this stops, and from `endWait`. */
   wait(after: Position, done: () => void): void {
     if (this.isStopped || compare(after, this.end) < 0) done();
     else this.waiting.set(done, after);
@@ -57,7 +57,7 @@ export class Tail {
     done();
   }
 
-  /** There may be more. */
+  /** Reads again: the log may have more. */
   readonly wake = (): void => {
     this.isStale = true;
     if (!this.isReading && !this.isStopped) void this.read();
@@ -76,7 +76,7 @@ export class Tail {
       while (this.isStale && !this.isStopped) {
         this.isStale = false;
         const page = await this.readPage(this.end, READ);
-        // Those who follow find out for themselves that the log does not reach back.
+        // Each follower finds out by its own read that the log does not reach back.
         if (page === undefined) this.stop();
         else this.take(page);
       }

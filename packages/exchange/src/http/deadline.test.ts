@@ -9,6 +9,7 @@ import { createPrincipalResolver, type PrincipalLookup } from '../auth/principal
 import { Database } from '../database/db.ts';
 import { LastSeen } from '../database/lastSeen.ts';
 import { findPrincipal } from '../database/principals.ts';
+import { ChangeBus } from '../feed/changeBus.ts';
 import { Feed } from '../feed/feed.ts';
 import { Metrics } from '../observability/metrics.ts';
 import type { Exchange } from '../operations/index.ts';
@@ -109,7 +110,7 @@ it('of a watch, which is closed when it is opened after all', async () => {
       return [{ xid: '0', seq: 0n, start: { xid: '0', seq: 0n }, isKept: true, ahead: undefined }];
     },
   } as unknown as Database;
-  const feed = new Feed(slow);
+  const feed = new Feed(slow, new ChangeBus());
   try {
     const { status } = await askWith(300, async () => ({ name: ACME, state: 'ACTIVE' }), {
       path: 'changes:watch',

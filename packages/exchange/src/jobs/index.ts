@@ -1,24 +1,16 @@
-/** Work in the background, on every replica; each job is safe to run on several at once. */
+/** Background jobs. They run on every replica; each is safe to run on several replicas at once. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { Exchange } from '../operations/context.ts';
-import { Deliverer, type DeliveryObserver } from '../webhooks/deliverer.ts';
+import { Deliverer } from '../webhooks/deliverer.ts';
 import { Destinations } from '../webhooks/destinations.ts';
+import type { DeliveryObserver } from '../webhooks/round.ts';
 import { cascadeRevocations } from './cascadeRevocations.ts';
 import { removeOldChanges } from './changes.ts';
 import { failOverdueComputations } from './computationDeadlines.ts';
 import { applyRetention } from './retention.ts';
-
-export interface Jobs {
-  /** There is work now. */
-  wake(): void;
-  /** Something changed for these parties; perhaps for all where none are named. */
-  changed(parties?: Iterable<string>): void;
-  /** Lets what runs finish its batch. */
-  stop(): Promise<void>;
-}
 
 interface Job {
   name: string;
@@ -27,13 +19,63 @@ interface Job {
   run: (exchange: Exchange) => Promise<boolean>;
 }
 
-export function startJobs(
-  exchange: Exchange,
-  config: Config,
-  log: Logger,
-  observer?: DeliveryObserver,
-): Jobs {
-  const { changes, computations, retention, webhooks } = config;
+export class Jobs {
+  private readonly exchange: Exchange;
+  private readonly log: Logger;
+  private readonly deliverer: Deliverer;
+  private readonly loops: Promise<void>[];
+  private isStopping = false;
+  /** Aborted to end the pauses of all jobs, then replaced. */
+  private waking = new AbortController();
+
+  /** Starts all jobs. */
+  constructor(exchange: Exchange, config: Config, log: Logger, observer?: DeliveryObserver) {
+    this.exchange = exchange;
+    this.log = log;
+    const destinations = new Destinations(config.webhooks, exchange.allowsHttp);
+    this.deliverer = new Deliverer({ ...exchange, destinations, observer });
+    exchange.bus.on('work', this.wake).on('changed', this.changed);
+    this.loops = jobsOf(exchange, config, this.deliverer).map((job) => this.loop(job));
+  }
+
+  /** Lets running jobs finish their batch. */
+  async stop(): Promise<void> {
+    this.exchange.bus.off('work', this.wake).off('changed', this.changed);
+    this.isStopping = true;
+    this.wake();
+    await Promise.all([...this.loops, this.deliverer.stop()]);
+  }
+
+  private readonly wake = (): void => {
+    this.waking.abort();
+    this.waking = new AbortController();
+  };
+
+  private readonly changed = (parties: Iterable<string> | undefined): void => {
+    if (parties === undefined) this.wake();
+    else this.deliverer.changed(parties);
+  };
+
+  private async loop({ name, everyMs, run }: Job): Promise<void> {
+    while (!this.isStopping) {
+      // Taken before the run: a wake during it is not lost.
+      const woken = this.waking.signal;
+      let more = false;
+      try {
+        more = await run(this.exchange);
+      } catch (error) {
+        // The next run may find a database that is not busy.
+        const isBusy = error instanceof ExchangeError && error.code === 'UNAVAILABLE';
+        const failure = { job: name, reason: (error as Error).message };
+        this.log[isBusy ? 'warn' : 'error'](failure, 'a background job failed; it runs again');
+      }
+      if (!more) await sleep(everyMs, undefined, { signal: woken, ref: false }).catch(() => {});
+    }
+  }
+}
+
+function jobsOf(exchange: Exchange, config: Config, deliverer: Deliverer): Job[] {
+  const { changes, computations, retention } = config;
   const jobs: Job[] = [
     { name: 'cascadeRevocations', everyMs: 1_000, run: cascadeRevocations },
     {
@@ -42,53 +84,16 @@ export function startJobs(
       run: () => failOverdueComputations(exchange, computations),
     },
     { name: 'lastSeen', everyMs: 30_000, run: storeLastSeen },
+    { name: 'changes', everyMs: 60_000, run: () => removeOldChanges(exchange, changes.keepDays) },
+    { name: 'deliverWebhooks', everyMs: 2_000, run: () => deliverer.run() },
   ];
-  jobs.push({ name: 'changes', everyMs: 60_000, run: () => removeOldChanges(exchange, changes.keepDays) });
   if (retention !== undefined) {
     jobs.push({ name: 'retention', everyMs: 60_000, run: () => applyRetention(exchange, retention) });
   }
-
-  const destinations = new Destinations(webhooks, exchange.allowsHttp);
-  const deliverer = new Deliverer({ ...exchange, destinations }, observer);
-  jobs.push({ name: 'deliverWebhooks', everyMs: 2_000, run: () => deliverer.run() });
-
-  const stopping = new AbortController();
-  let waking = new AbortController();
-  const loops = jobs.map(async ({ name, everyMs, run }) => {
-    while (!stopping.signal.aborted) {
-      // Taken before the run: a wake during it is not lost.
-      const woken = waking.signal;
-      let more = false;
-      try {
-        more = await run(exchange);
-      } catch (error) {
-        // The next run may find a database that is not busy.
-        const isBusy = error instanceof ExchangeError && error.code === 'UNAVAILABLE';
-        const failure = { job: name, reason: (error as Error).message };
-        log[isBusy ? 'warn' : 'error'](failure, 'a background job failed; it runs again');
-      }
-      if (!more) await pause(everyMs, AbortSignal.any([stopping.signal, woken]));
-    }
-  });
-  const wake = () => {
-    waking.abort();
-    waking = new AbortController();
-  };
-  return {
-    wake,
-    changed: (parties) => (parties === undefined ? wake() : deliverer.changed(parties)),
-    async stop() {
-      stopping.abort();
-      await Promise.all([...loops, deliverer.stop()]);
-    },
-  };
+  return jobs;
 }
 
 async function storeLastSeen({ db, lastSeen }: Exchange): Promise<boolean> {
   await lastSeen.store(db);
   return false;
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
 }

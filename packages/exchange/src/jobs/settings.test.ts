@@ -3,16 +3,19 @@ import type { Logger } from 'pino';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type Config, loadConfig } from '../config/config.ts';
 import type { Statement } from '../database/db.ts';
+import { ChangeBus } from '../feed/changeBus.ts';
 import type { Exchange } from '../operations/context.ts';
-import { type Jobs, startJobs } from './index.ts';
+import { Jobs } from './index.ts';
 
 const NOW = '2026-11-17T12:00:00.000000Z';
 let asked: Map<string, unknown[][]>;
 let rows: Map<string, unknown[]>;
 let jobs: Jobs | undefined;
+let bus: ChangeBus;
 beforeEach(() => {
   asked = new Map();
   rows = new Map();
+  bus = new ChangeBus();
 });
 afterEach(() => jobs?.stop());
 
@@ -27,9 +30,9 @@ function start(settings: Partial<Config>) {
   const tx = (_name: string, work: (tx: { query: typeof query }) => Promise<unknown>) => work({ query });
   const lastSeen = { store: vi.fn(async () => {}) };
   const log = { warn: vi.fn(), error: vi.fn() };
-  const exchange = { db: { query, tx }, clock: () => NOW, lastSeen } as unknown as Exchange;
+  const exchange = { db: { query, tx }, clock: () => NOW, lastSeen, bus } as unknown as Exchange;
   const config = loadConfig({}, { mode: 'development', ...settings });
-  jobs = startJobs(exchange, config, log as unknown as Logger);
+  jobs = new Jobs(exchange, config, log as unknown as Logger);
   return { lastSeen, log };
 }
 
@@ -84,8 +87,8 @@ it('a whole batch of overdue computations of one kind keeps none of the others w
 it('what is woken looks again at once', async () => {
   start({});
   await expect.poll(() => asked.get('webhook_parties')?.length).toBe(1);
-  jobs!.wake();
+  bus.emit('work');
   await expect.poll(() => asked.get('webhook_parties')?.length).toBe(2);
-  jobs!.changed();
+  bus.emit('changed', undefined);
   await expect.poll(() => asked.get('webhook_parties')?.length).toBe(3);
 });

@@ -10,6 +10,7 @@ import type { PendingDeadlines } from '../domain/explain/facts.ts';
 import type { Checks } from '../domain/findings.ts';
 import type { EndpointRules } from '../domain/party.ts';
 import type { DuchyOperators, Protocols } from '../domain/protocol.ts';
+import type { ChangeBus } from '../feed/changeBus.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { PageTokens } from './paging.ts';
 
@@ -38,8 +39,8 @@ export interface Exchange {
   secrets: Secrets;
   /** After a change to parties or bindings: this replica sees it at once, the others within 30 s. */
   principalsChanged: () => void;
-  /** Starts the background jobs now, which would otherwise start by themselves within a second. */
-  wake: () => void;
+  /** Announces changes, and work for the background jobs. */
+  bus: ChangeBus;
 }
 
 /** One call: who makes it, and what the checks found that is not part of its response. */

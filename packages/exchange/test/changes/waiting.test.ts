@@ -6,8 +6,9 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { latestPosition } from '../../src/database/changes.ts';
 import { Database } from '../../src/database/db.ts';
+import { ChangeBus } from '../../src/feed/changeBus.ts';
 import { Feed } from '../../src/feed/feed.ts';
-import { Waking } from '../../src/feed/waking.ts';
+import { ChangeNotifier } from '../../src/feed/notifier.ts';
 import { horizonAge } from '../../src/observability/gauges.ts';
 import { page, tokenNow } from './follow.ts';
 
@@ -110,21 +111,25 @@ describe('a page with waitSeconds', () => {
   });
 });
 
-describe('waking', () => {
+describe('notifying', () => {
   let db: Database;
-  let waking: Waking;
+  let notifier: ChangeNotifier;
   let woken: (string[] | 'all')[];
   const connection = () => ({ connectionString: exchange.database.url });
+  const notifierOn = (database: Database, changed: (parties: Iterable<string> | undefined) => void) => {
+    const bus = new ChangeBus();
+    bus.on('changed', changed);
+    database.onChanges = (parties) => bus.committed(parties);
+    return new ChangeNotifier(database, connection(), pino({ level: 'silent' }), bus);
+  };
   beforeAll(async () => {
     db = new Database({ connection: connection(), applicationName: 'test' });
-    waking = new Waking(db, connection(), pino({ level: 'silent' }), (parties) =>
-      woken.push(parties === undefined ? 'all' : [...parties]),
-    );
+    notifier = notifierOn(db, (parties) => woken.push(parties === undefined ? 'all' : [...parties]));
     woken = [];
-    await waking.start();
+    await notifier.start();
   });
   afterAll(async () => {
-    await waking.stop();
+    await notifier.stop();
     await db.close();
   });
 
@@ -160,12 +165,8 @@ describe('waking', () => {
 
   it('names those who changed, however quickly one commit follows another, and hears nothing of itself', async () => {
     const heard: string[] = [];
-    const other = new Waking(
-      new Database({ connection: connection(), applicationName: 'test' }),
-      connection(),
-      pino({ level: 'silent' }),
-      (parties) => heard.push(...(parties ?? ['all'])),
-    );
+    const otherDb = new Database({ connection: connection(), applicationName: 'test' });
+    const other = notifierOn(otherDb, (parties) => heard.push(...(parties ?? ['all'])));
     await other.start();
     const commit = (...parties: string[]) =>
       db.tx('test', async (tx) => {
@@ -186,16 +187,16 @@ describe('waking', () => {
     for (const party of four) expect(told().filter((one) => one === party)).toEqual([party]);
     expect(told().filter((one) => one.endsWith('/xxxxxxxxx1'))).toHaveLength(1);
     await other.stop();
-    await (other as unknown as { db: Database }).db.close();
+    await otherDb.close();
   });
 
   it('says why it cannot listen, and tries again', async () => {
     const heard: unknown[] = [];
     const lines: string[] = [];
     const to = { connectionString: 'postgres://nobody@127.0.0.1:9/none' };
-    const other = new Waking(db, to, pino({}, { write: (line) => lines.push(line) }), (parties) =>
-      heard.push(parties),
-    );
+    const bus = new ChangeBus();
+    bus.on('changed', (parties) => heard.push(parties));
+    const other = new ChangeNotifier(db, to, pino({}, { write: (line) => lines.push(line) }), bus);
     await other.start();
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       { level: 40, component: 'changes', reason: expect.stringContaining('ECONNREFUSED') },
@@ -203,7 +204,6 @@ describe('waking', () => {
     to.connectionString = exchange.database.url;
     await expect.poll(() => heard).toEqual([undefined]);
     await other.stop();
-    db.onChanges = () => {};
   });
 
   it('listens again after its connection was lost', async () => {
@@ -250,7 +250,7 @@ describe('following', () => {
       connection: { connectionString: exchange.database.url },
       applicationName: 'test',
     });
-    const feed = new Feed(db);
+    const feed = new Feed(db, new ChangeBus());
     const follower = feed.follow(acme.name);
     const end = await latestPosition(db, acme.name);
     const waits = follower.wait(end);

@@ -10,7 +10,8 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { Database } from '../../src/database/db.ts';
 import { LastSeen } from '../../src/database/lastSeen.ts';
-import { startJobs } from '../../src/jobs/index.ts';
+import { ChangeBus } from '../../src/feed/changeBus.ts';
+import { Jobs } from '../../src/jobs/index.ts';
 import { start } from '../../src/main.ts';
 import type { Exchange } from '../../src/operations/context.ts';
 
@@ -59,8 +60,9 @@ it('by a job every 30 seconds', async () => {
     return promise;
   });
   syncBuiltinESMExports();
-  const exchange = { db, lastSeen, clock: () => new Date().toISOString() } as unknown as Exchange;
-  const jobs = startJobs(exchange, loadConfig({}, { mode: 'development' }), SILENT);
+  const bus = new ChangeBus();
+  const exchange = { db, lastSeen, clock: () => new Date().toISOString(), bus } as unknown as Exchange;
+  const jobs = new Jobs(exchange, loadConfig({}, { mode: 'development' }), SILENT);
   try {
     await expect.poll(() => pauses.length).toBe(1);
     for (let i = 1; i <= 2; i++) {

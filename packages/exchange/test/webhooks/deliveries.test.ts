@@ -15,6 +15,8 @@ import {
   requisitionOf,
 } from '@measurement-exchange/testkit/steps';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { ChangeBus } from '../../src/feed/changeBus.ts';
+import { Feed } from '../../src/feed/feed.ts';
 import { Deliverer } from '../../src/webhooks/deliverer.ts';
 import { Destinations } from '../../src/webhooks/destinations.ts';
 import {
@@ -222,8 +224,11 @@ it('is leased: another exchange delivers only when the lease has expired, and th
   const [key] = await exchange.database.query(`SELECT value FROM settings WHERE key = 'devSecretsKey'`);
   const secret = Buffer.from(key!.value as string, 'base64');
   expect(secret).toHaveLength(SECRETS_KEY_BYTES);
+  const shared = replica(0);
+  const feed = new Feed(shared.db, new ChangeBus());
   const other = new Deliverer({
-    ...replica(0),
+    ...shared,
+    feed,
     secrets: new Secrets(secret),
     destinations: new Destinations(UNLIMITED_WEBHOOKS, true),
   });
@@ -243,6 +248,7 @@ it('is leased: another exchange delivers only when the lease has expired, and th
   });
   held.resolve(500);
   await other.stop();
+  feed.stop();
   await sleep(200);
   const { deliveries } = await get(exchange, acme, `${name}/deliveries`);
   expect(deliveries).toEqual([expect.objectContaining({ state: 'DELIVERED', attempts: 1, status: 204 })]);

@@ -8,8 +8,11 @@ import { latestPosition } from '../../src/database/changes.ts';
 import { Database } from '../../src/database/db.ts';
 import { insertWebhook, saveWebhook } from '../../src/database/webhooks.ts';
 import { newWebhook, printSecret, type WebhookRecord } from '../../src/domain/webhook.ts';
-import { Deliverer, type DelivererOptions } from '../../src/webhooks/deliverer.ts';
+import { ChangeBus } from '../../src/feed/changeBus.ts';
+import { Feed } from '../../src/feed/feed.ts';
+import { Deliverer } from '../../src/webhooks/deliverer.ts';
 import { Destinations } from '../../src/webhooks/destinations.ts';
+import type { RoundOptions } from '../../src/webhooks/round.ts';
 import { type Received, type Receiver, startReceiver } from './receiver.ts';
 
 export const now = (aheadMs = 0) => timestampOf(Date.now() + aheadMs);
@@ -22,6 +25,7 @@ export function everywhere(isDevelopment: boolean): Destinations {
 export interface DelivererWorld {
   database: TestDatabase;
   db: Database;
+  feed: Feed;
   /** Rounds that have ended. */
   ended: number;
   /** Another one for each test: what other tests of this server hold back is not delivered to the next one. */
@@ -34,7 +38,7 @@ export interface DelivererWorld {
   /** A further webhook that leads to the receiver. */
   add: (id: string, party: string) => Promise<void>;
   /** A further deliverer, with other options. */
-  another: (options: Partial<DelivererOptions>) => Deliverer;
+  another: (options: Partial<RoundOptions>) => Deliverer;
 }
 
 export function useDeliverer(): DelivererWorld {
@@ -46,10 +50,10 @@ export function useDeliverer(): DelivererWorld {
     const observer = {
       delivery: (outcome: string, seconds: number) => world.observed.push([outcome, seconds]),
     };
-    const made = new Deliverer(
-      { db: world.db, clock: now, secrets, destinations: everywhere(true), ...options },
-      observer,
-    );
+    const made = new Deliverer({
+      ...{ db: world.db, feed: world.feed, clock: now, secrets, destinations: everywhere(true), observer },
+      ...options,
+    });
     deliverers.push(made);
     return made;
   };
@@ -71,8 +75,10 @@ export function useDeliverer(): DelivererWorld {
     };
     const connection = { connectionString: world.database.url };
     world.db = new Database({ connection, applicationName: 'test', observer });
+    world.feed = new Feed(world.db, new ChangeBus());
   });
   afterAll(async () => {
+    world.feed.stop();
     await world.db.close();
     await world.database.drop();
   });

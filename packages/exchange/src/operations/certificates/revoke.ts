@@ -29,6 +29,6 @@ export async function revokeCertificate(
       return { after, alsoSave: () => insertCascade(tx, cascade, now) };
     },
   );
-  exchange.wake();
+  exchange.bus.emit('work');
   return revoked;
 }

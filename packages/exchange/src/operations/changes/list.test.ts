@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { RequestOf } from '@measurement-exchange/contract';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Database } from '../../database/db.ts';
+import { ChangeBus } from '../../feed/changeBus.ts';
 import { Feed } from '../../feed/feed.ts';
 import type { Call, Exchange } from '../context.ts';
 import { PageTokens } from '../paging.ts';
@@ -24,7 +25,7 @@ beforeEach(() => {
     const row = { isKept: true, start: { xid: '1', seq: 0n }, ahead: undefined };
     return page.length === 0 ? [{ ...row, placed: undefined }] : page.map((placed) => ({ ...row, placed }));
   };
-  feed = new Feed({ query } as unknown as Database);
+  feed = new Feed({ query } as unknown as Database, new ChangeBus());
 });
 afterEach(() => {
   feed.stop();

@@ -32,6 +32,6 @@ export async function changeWebhook<Resource extends object>(
     const versions = [{ name: webhookName(at.party, at.id), version: 1, time: now }];
     return { ...(await decide(tx, before, now)), versions };
   });
-  exchange.wake();
+  exchange.bus.emit('work');
   return changed;
 }

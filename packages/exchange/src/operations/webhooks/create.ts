@@ -37,6 +37,6 @@ export async function createWebhook(
       viewValidated: () => asValidated(viewWebhook(webhook), []),
     };
   });
-  exchange.wake();
+  exchange.bus.emit('work');
   return created;
 }

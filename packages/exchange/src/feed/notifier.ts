@@ -1,14 +1,15 @@
 /**
- * Tells every process that shares the database that something changed for a party. A hint: whoever is told reads the log,
- * and what nobody was told of is found by a slow poll.
+ * Tells every process that shares the database which parties have new changes, by NOTIFY. A notification is a hint: its
+ * receiver reads the log, and a slow poll finds the changes whose notification was lost.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { type Database, sql } from '../database/db.ts';
+import type { ChangeBus } from './changeBus.ts';
 
 const CHANNEL = 'mex_changes';
-/** Between two notifications of one process: a NOTIFY for each commit would make commits wait for each other. */
+/** The pause between two notifications of one process: a NOTIFY for each commit would make commits wait for each other. */
 const NOTIFY_EVERY_MS = 10;
 /** PostgreSQL takes less than 8,000 bytes. */
 const MAX_PAYLOAD = 7_900;
@@ -17,15 +18,12 @@ const ALL = '*';
 
 const NOTIFY = sql('changes_notify', `SELECT pg_notify('${CHANNEL}', $1)`);
 
-/** `undefined`: perhaps for every party. */
-type OnWake = (parties: Iterable<string> | undefined) => void;
-
-export class Waking {
+export class ChangeNotifier {
   private readonly db: Database;
   private readonly connection: pg.ClientConfig;
   private readonly log: Logger;
-  private readonly onWake: OnWake;
-  /** Tells its own notifications from those of others. */
+  private readonly bus: ChangeBus;
+  /** Distinguishes the notifications of this process from those of others. */
   private readonly process = randomBytes(6).toString('hex');
   private unsent = new Set<string>();
   private sending: NodeJS.Timeout | undefined;
@@ -33,12 +31,12 @@ export class Waking {
   private reconnecting: NodeJS.Timeout | undefined;
   private stopped = false;
 
-  constructor(db: Database, connection: pg.ClientConfig, log: Logger, onWake: OnWake) {
+  constructor(db: Database, connection: pg.ClientConfig, log: Logger, bus: ChangeBus) {
     this.db = db;
     this.connection = connection;
     this.log = log;
-    this.onWake = onWake;
-    db.onChanges = (parties) => this.changed(parties);
+    this.bus = bus;
+    bus.on('committed', this.notify);
   }
 
   async start(): Promise<void> {
@@ -51,12 +49,12 @@ export class Waking {
     this.listening = client;
     client.on('error', () => this.reconnect(client));
     client.on('end', () => this.reconnect(client));
-    client.on('notification', ({ payload = ALL }) => this.heard(payload));
+    client.on('notification', ({ payload = ALL }) => this.receive(payload));
     try {
       await client.connect();
       await client.query(`LISTEN ${CHANNEL}`);
-      // What was said before it listened.
-      this.onWake(undefined);
+      // Notifications that were sent before it listened are lost.
+      this.bus.emit('changed', undefined);
     } catch (error) {
       this.log.warn({ component: 'changes', reason: (error as Error).message }, 'cannot listen for changes');
       this.reconnect(client);
@@ -70,19 +68,17 @@ export class Waking {
     this.reconnecting = setTimeout(() => this.start(), randomInt(RECONNECT_MS, 2 * RECONNECT_MS));
   }
 
-  private heard(payload: string): void {
+  private receive(payload: string): void {
     const [from, ...parties] = payload.split(' ');
-    if (from === this.process) return;
-    this.onWake(parties.includes(ALL) ? undefined : parties);
+    if (from !== this.process) this.bus.emit('changed', parties.includes(ALL) ? undefined : parties);
   }
 
-  private changed(parties: ReadonlySet<string>): void {
-    this.onWake(parties);
+  private readonly notify = (parties: ReadonlySet<string>): void => {
     for (const party of parties) this.unsent.add(party);
     if (this.sending === undefined) this.send();
-  }
+  };
 
-  /** Now, and again after a while if there is more by then. */
+  /** Sends now, and again after the pause if more parties were added by then. */
   private send(): void {
     const { unsent } = this;
     if (unsent.size === 0) {
@@ -93,12 +89,13 @@ export class Waking {
     this.sending = setTimeout(() => this.send(), NOTIFY_EVERY_MS);
     const named = [this.process, ...unsent].join(' ');
     const payload = named.length <= MAX_PAYLOAD ? named : `${this.process} ${ALL}`;
-    // The poll of the others finds what was not said.
+    // If it fails, the polls of the other processes find the changes.
     this.db.query(NOTIFY, [payload]).catch(() => {});
   }
 
   async stop(): Promise<void> {
     this.stopped = true;
+    this.bus.off('committed', this.notify);
     clearTimeout(this.sending);
     clearTimeout(this.reconnecting);
     await this.listening?.end().catch(() => {});
