@@ -165,7 +165,7 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
   },
   {
     name: 'job-with-more-to-do-waits',
-    edits: [inExchange('jobs/index.ts', 'if (!more) await pause', 'await pause')],
+    edits: [inExchange('jobs/index.ts', 'if (!more) await sleep', 'await sleep')],
     foundBy: jobsTest('a job that did a whole batch'),
   },
   {
