@@ -37,10 +37,9 @@ const PROGRAMS = [
 ];
 /** Tests of pure functions: they need no database. */
 const UNITS = [
-  'packages/{contract,consent}/src/**/*.test.ts',
+  'packages/{contract,consent,mpc}/{src,test}/**/*.test.ts',
   'packages/exchange/src/{auth,domain,operations}/**/*.test.ts',
-  'packages/sdk/src/{client,consumer,privacy,provider/shareShuffle}/**/*.test.ts',
-  'packages/duchy/src/shareShuffle/**/*.test.ts',
+  'packages/sdk/src/{client,consumer}/**/*.test.ts',
 ];
 
 export const tests = {

@@ -22,9 +22,10 @@ const CONTRACT = 'packages/contract/src';
 const CONSENT = 'packages/consent/src';
 const SDK = 'packages/sdk/src';
 const CLI = 'packages/cli/src';
+const MPC = 'packages/mpc/src';
 
 /** The folders of the SDK in the order in which they may import each other; all of them run in browsers. */
-const SDK_LAYERS = ['client', 'identity', 'verification', 'refusals', 'privacy', 'consumer'];
+const SDK_LAYERS = ['client', 'identity', 'verification', 'refusals', 'consumer'];
 
 const inDuchy = (...parts: string[]) => parts.map((part) => `${DUCHY}/${part}`);
 
@@ -52,8 +53,10 @@ const RULES: Rule[] = [
   ...layers(
     CONSENT,
     ['contract'],
-    ['base', 'certificates', 'signatures', 'trust', 'messages', 'keysets', 'encryption'],
+    ['base', 'certificates', 'signatures', 'trust', 'messages', 'keysets', 'encryption', 'sealing'],
   ),
+  // Mathematics: it neither signs nor encrypts for anybody, and has no threads of its own.
+  [MPC, ['contract', MPC]],
   ['packages/server/src', ['contract', 'packages/server/src']],
   [`${EXCHANGE}/protobuf`, ['contract', `${EXCHANGE}/protobuf`]],
   [
@@ -112,9 +115,17 @@ const RULES: Rule[] = [
       ...['auth', 'dev', 'domain', 'database'].map((part) => `${EXCHANGE}/${part}`),
     ],
   ],
-  [SDK, ['contract', 'consent', ...['consent.ts', ...SDK_LAYERS].map((part) => `${SDK}/${part}`)]],
-  ...layers(SDK, ['contract', 'consent'], SDK_LAYERS),
-  [`${SDK}/provider`, ['contract', 'consent', SDK]],
+  [
+    SDK,
+    [
+      'contract',
+      'consent',
+      'mpc',
+      ...['consent.ts', 'privacy.ts', ...SDK_LAYERS].map((part) => `${SDK}/${part}`),
+    ],
+  ],
+  ...layers(SDK, ['contract', 'consent', 'mpc'], SDK_LAYERS),
+  [`${SDK}/provider`, ['contract', 'consent', 'mpc', SDK]],
   [`${DUCHY}/config`, ['contract', 'sdk/endpoints', 'server', ...inDuchy('config')]],
   [`${DUCHY}/database`, ['contract', 'server', ...inDuchy('database')]],
   [`${DUCHY}/observability`, ['server', ...inDuchy('database', 'observability')]],
@@ -122,22 +133,25 @@ const RULES: Rule[] = [
   [
     `${DUCHY}/computations`,
     [
-      ...['contract', 'consent', 'sdk', 'server'],
-      ...inDuchy('computations', 'config', 'database', 'observability', 'liquidLegions', 'shareShuffle'),
+      ...['contract', 'consent', 'mpc', 'sdk/client', 'server'],
+      ...inDuchy('computations', 'config', 'database', 'observability'),
     ],
   ],
   [
     `${DUCHY}/peers`,
-    ['contract', 'consent', 'sdk', ...inDuchy('computations', 'database', 'observability', 'peers')],
+    [
+      'contract',
+      'consent',
+      'sdk/endpoints',
+      ...inDuchy('computations', 'database', 'observability', 'peers'),
+    ],
   ],
   [
     `${DUCHY}/stages`,
-    [
-      ...['contract', 'consent', 'sdk'],
-      ...inDuchy('computations', 'database', 'peers', 'stages', 'liquidLegions', 'shareShuffle'),
-    ],
+    [...['contract', 'consent', 'mpc'], ...inDuchy('computations', 'database', 'peers', 'stages', 'threads')],
   ],
-  [`${DUCHY}/herald`, ['contract', 'sdk', 'server', ...inDuchy('computations', 'database', 'herald')]],
+  [`${DUCHY}/threads`, ['mpc', ...inDuchy('threads')]],
+  [`${DUCHY}/herald`, ['contract', 'sdk/client', 'server', ...inDuchy('computations', 'database', 'herald')]],
   [
     `${DUCHY}/mills`,
     [
@@ -148,20 +162,11 @@ const RULES: Rule[] = [
   [
     `${DUCHY}/face`,
     [
-      ...['contract', 'consent', 'sdk', 'server'],
-      ...inDuchy(
-        'computations',
-        'config',
-        'database',
-        'face',
-        'observability',
-        'peers',
-        'stages',
-        'liquidLegions',
-      ),
+      ...['contract', 'consent', 'mpc', 'sdk/client', 'server'],
+      ...inDuchy('computations', 'config', 'database', 'face', 'observability', 'peers', 'stages', 'threads'),
     ],
   ],
-  [DUCHY, ['contract', 'consent', 'sdk', 'server', DUCHY]],
+  [DUCHY, ['contract', 'consent', 'mpc', 'sdk/client', 'server', DUCHY]],
   [CLI, ['server/telemetry', 'packages/cli/package.json', CLI]],
   ...layers(
     CLI,
@@ -185,15 +190,25 @@ const RULES: Rule[] = [
   ),
   [
     'packages/testkit/src',
-    ['contract', 'consent', 'sdk', 'server', 'duchy', 'exchange', 'packages/testkit/src'],
+    ['contract', 'consent', 'mpc', 'sdk', 'server', 'duchy', 'exchange', 'packages/testkit/src'],
   ],
   // The composition root and what belongs to it.
   [EXCHANGE, ['contract', 'server', 'server/telemetry', 'packages/exchange/package.json', EXCHANGE]],
 ];
 
-/** What runs in a browser: all of these but the providers. */
+/** Code that providers and duchies alone run, on Node. */
+const ON_NODE = [
+  `${CONSENT}/sealing`,
+  ...['curve', 'elGamal', 'liquidLegions', 'shareShuffle', 'shares', 'sketches'].map(
+    (part) => `${MPC}/${part}`,
+  ),
+  `${SDK}/endpoints.ts`,
+  `${SDK}/provider`,
+];
+
 const inBrowsers = (file: string) =>
-  [CONTRACT, CONSENT, SDK].some((place) => isIn(place, file)) && !isIn(`${SDK}/provider`, file);
+  [CONTRACT, CONSENT, MPC, SDK].some((place) => isIn(place, file)) &&
+  !ON_NODE.some((place) => isIn(place, file));
 
 const problems = [
   ...importProblems(RULES),

@@ -1,5 +1,5 @@
 /**
- * Writes contract, consent, sdk, server, exchange, duchy and cli as tarballs that npm installs, with JavaScript and types: Node
+ * Writes contract, consent, mpc, sdk, server, exchange, duchy and cli as tarballs that npm installs, with JavaScript and types: Node
  * does not strip types under node_modules. `node scripts/pack.ts [folder]` puts them into the folder, else into .pack/.
  *
  * The workspace runs its TypeScript as it is, so its manifests point to src/. Each package is therefore staged
@@ -34,7 +34,7 @@ export interface Manifest {
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BIN = join(ROOT, 'node_modules', '.bin');
-export const PACKAGES = ['contract', 'consent', 'sdk', 'server', 'exchange', 'duchy', 'cli'];
+export const PACKAGES = ['contract', 'consent', 'mpc', 'sdk', 'server', 'exchange', 'duchy', 'cli'];
 
 if (import.meta.main) {
   try {

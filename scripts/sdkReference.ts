@@ -3,7 +3,7 @@
  * (a statement starts at the left edge, everything inside it is indented), so reading lines is enough.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 
@@ -19,8 +19,8 @@ export interface Exported {
 
 const DECLARATION = /^(?:export )?(?:declare )?(?:abstract )?(?:function|const|class|interface|type) (\w+)/;
 const EXPORT_ALL = /^export \*(?: as \w+)? from ['"](.+)['"];$/;
-/** The package whose exports are documented as part of the SDK. */
-const CONSENT = '@measurement-exchange/consent';
+/** Packages whose exports are documented as part of the SDK. */
+const FOLLOWED = ['consent', 'mpc'];
 const EXPORT_LIST = /^export (?:type )?\{(.*)\}(?: from ['"](.+)['"])?;$/s;
 
 export function printSdkReference(root: string, command: string): string {
@@ -33,13 +33,14 @@ export function printSdkReference(root: string, command: string): string {
       stdio: 'inherit',
     });
     const { name, exports } = JSON.parse(readFileSync(join(root, 'packages/sdk/package.json'), 'utf8'));
+    const followed = Object.fromEntries(FOLLOWED.flatMap((each) => declaredEntries(root, out, each)));
+    const printed = new Set<string>();
     const entries = Object.entries<string>(exports).map(([path, source]) =>
       printEntry(
         join(name, path),
-        readExports(declarationsOf(join(out, 'sdk', source)), {
-          [CONSENT]: join(out, 'consent/src/index.d.ts'),
-        }),
+        readExports(declarationsOf(join(out, 'sdk', source)), followed),
         out,
+        printed,
       ),
     );
     const body = entries.join('\n');
@@ -80,6 +81,20 @@ export function contentsOf(body: string): string {
   })
     .join('')
     .trim();
+}
+
+/** The declarations of a package by what other packages import: `@measurement-exchange/consent/sealing`. */
+function declaredEntries(root: string, out: string, folder: string): [specifier: string, file: string][] {
+  const manifest = readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8');
+  const { name, exports }: { name: string; exports: Record<string, string> } = JSON.parse(manifest);
+  return Object.entries(exports).flatMap(([key, source]) => {
+    if (!key.includes('*')) return [[join(name, key), declarationsOf(join(out, folder, source))]];
+    const src = join(out, folder, 'src');
+    return globSync('**/*.d.ts', { cwd: src }).map((file): [string, string] => [
+      join(name, key.replace('*', file.replace(/\.d\.ts$/, ''))),
+      join(src, file),
+    ]);
+  });
 }
 
 /**
@@ -136,7 +151,8 @@ function plain(comment: string): string {
   return [text, ...examples.map((code) => fenced(code).trimEnd())].join('\n\n').trim();
 }
 
-function printEntry(entry: string, exported: Exported[], base: string): string {
+/** `printed` has the symbols of the entries before this one, which are named only. */
+function printEntry(entry: string, exported: Exported[], base: string, printed: Set<string>): string {
   // A folder is a group, and so is a file beside the folders.
   const groupOf = (file: string) => {
     const path = relative(base, file)
@@ -146,12 +162,18 @@ function printEntry(entry: string, exported: Exported[], base: string): string {
     return dirname(path) === '.' ? path : dirname(path);
   };
   const others = exported.filter(({ name }) => name === '');
-  const groups = Map.groupBy(
+  const keyOf = ({ name, file }: Exported) => `${file}#${name}`;
+  const { known = [], fresh = [] } = Object.groupBy(
     exported.filter(({ name }) => name !== ''),
-    ({ file }) => groupOf(file),
+    (symbol) => (printed.has(keyOf(symbol)) ? 'known' : 'fresh'),
   );
+  for (const symbol of fresh) printed.add(keyOf(symbol));
+  const groups = Map.groupBy(fresh, ({ file }) => groupOf(file));
   return [
     `## ${entry}\n`,
+    ...(known.length > 0
+      ? [`Exports of entries above: ${known.map(({ name }) => `\`${name}\``).join(', ')}.\n`]
+      : []),
     ...[...groups].map(([group, symbols]) => {
       // Overloads share a name.
       const named = Map.groupBy(symbols, ({ name }) => name);

@@ -1,12 +1,15 @@
 /** A process that does the stages of one duchy of Liquid Legions, from files to files, and nothing else. */
+
 import { readFileSync, writeFileSync } from 'node:fs';
+import { POOL } from '@measurement-exchange/duchy/internal/threads/pool';
 import {
   FrequencyStages,
   frequencyParameters,
   ReachOnlyStages,
   type RingKeys,
   reachOnlyParameters,
-} from '@measurement-exchange/duchy/internal/liquidLegions/index';
+} from '@measurement-exchange/mpc/liquidLegions';
+import { Keystream, newSeed } from '@measurement-exchange/mpc/shares';
 import {
   BATCH,
   Curve,
@@ -18,8 +21,7 @@ import {
   ReachSketch,
   SCALAR_BYTES,
   SketchEncrypter,
-} from '@measurement-exchange/sdk/liquidLegions';
-import { Keystream, newSeed } from '@measurement-exchange/sdk/shareShuffle';
+} from '@measurement-exchange/mpc/sketches';
 import { residentBytes } from './exchange.ts';
 import { type LegionsSize, legionsSpec, MAXIMUM_FREQUENCY, type Operations } from './legionsSpec.ts';
 import { curveFigures } from './liquidLegions.ts';
@@ -84,8 +86,8 @@ const handlers = {
 
   async stage({ size, isFull, stage, keys, inputs, output }: StageInput): Promise<StageTimes> {
     const stages = isFull
-      ? new FrequencyStages(frequencyParameters(legionsSpec(size)))
-      : new ReachOnlyStages(reachOnlyParameters(legionsSpec(size)));
+      ? new FrequencyStages(frequencyParameters(legionsSpec(size)), POOL)
+      : new ReachOnlyStages(reachOnlyParameters(legionsSpec(size)), POOL);
     const given = inputs.map((file) => readFileSync(file));
     const takesMany = stage === 'setup' || stage === 'combine';
     const run = (stages as unknown as Record<string, (...given: unknown[]) => Promise<unknown>>)[stage]!.bind(

@@ -2,9 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RingKeys, ringKeys } from '@measurement-exchange/duchy/internal/liquidLegions/index';
-import { newKeyPair } from '@measurement-exchange/sdk/liquidLegions';
-import { Keystream, newSeed } from '@measurement-exchange/sdk/shareShuffle';
+import { type RingKeys, ringKeys } from '@measurement-exchange/mpc/liquidLegions';
+import { Keystream, newSeed } from '@measurement-exchange/mpc/shares';
+import { newKeyPair } from '@measurement-exchange/mpc/sketches';
 import { digits, figure } from './figures.ts';
 import type { LegionsDuchy, StageTimes } from './legionsDuchy.ts';
 import {

@@ -4,12 +4,12 @@ import {
   frequencyParameters,
   type NoiseParameters,
   reachOnlyParameters,
-} from '@measurement-exchange/duchy/internal/liquidLegions/index';
+} from '@measurement-exchange/mpc/liquidLegions';
 import {
   CIPHERTEXT_BYTES,
   FREQUENCY_REGISTER_BYTES,
   REACH_REGISTER_BYTES,
-} from '@measurement-exchange/sdk/liquidLegions';
+} from '@measurement-exchange/mpc/sketches';
 
 export const MAXIMUM_FREQUENCY = 10;
 const TUPLE_BYTES = 4 * CIPHERTEXT_BYTES;

@@ -1,5 +1,6 @@
 /** Operations on P-256 in one thread, beside OpenSSL's own (as Node calls it) and a well-kept JavaScript library. */
 import { createECDH } from 'node:crypto';
+import { Keystream, newSeed } from '@measurement-exchange/mpc/shares';
 import {
   areZero,
   CIPHERTEXT_BYTES,
@@ -11,8 +12,7 @@ import {
   newKeyPair,
   POINT_BYTES,
   SCALAR_BYTES,
-} from '@measurement-exchange/sdk/liquidLegions';
-import { Keystream, newSeed } from '@measurement-exchange/sdk/shareShuffle';
+} from '@measurement-exchange/mpc/sketches';
 import { p256 } from '@noble/curves/nist.js';
 
 export interface CurveFigure {

@@ -5,9 +5,9 @@ import {
   shareShuffleParameters,
   shuffledCount,
   shuffleStage,
-} from '@measurement-exchange/duchy/internal/shareShuffle/index';
-import { swapAll } from '@measurement-exchange/duchy/internal/shareShuffle/permutation';
-import { Keystream, newSeed, uploadChunks, wordsOf } from '@measurement-exchange/sdk/shareShuffle';
+} from '@measurement-exchange/mpc/shareShuffle';
+import { swapAll } from '@measurement-exchange/mpc/shareShuffle/permutation';
+import { Keystream, newSeed, uploadChunks, wordsOf } from '@measurement-exchange/mpc/shares';
 
 export type MeasurementType = 'REACH' | 'REACH_AND_FREQUENCY';
 

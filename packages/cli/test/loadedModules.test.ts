@@ -63,9 +63,12 @@ it('loads of TypeBox only the types', async () => {
 });
 
 it('loads into the thread of a share nothing that only messages need', async () => {
-  const modules = ['frequencyVector', 'keystream', 'vidIndex'].map(
-    (name) => `./packages/sdk/src/provider/shareShuffle/${name}.ts`,
-  );
+  const modules = [
+    '@measurement-exchange/consent/sealing/pieces',
+    '@measurement-exchange/mpc/shares/frequencyVector',
+    '@measurement-exchange/mpc/shares/keystream',
+    './packages/sdk/src/provider/vidIndex.ts',
+  ];
   const loaded = modules.map((module) => loadedBy(module, ['@bufbuild/protobuf']));
   expect(await Promise.all(loaded)).toEqual(modules.map(() => []));
 });

@@ -42,6 +42,7 @@ export {
   unpackBoundPublicKey,
   unpackEncryptionPublicKey,
 } from './messages/publicKey.ts';
+export { publishedKey, readPublishedKey } from './messages/publishedKey.ts';
 export { packSignedMessage, unpackSignedMessage } from './messages/signedMessage.ts';
 export { seedCommitment, type Terms, termsDigest } from './messages/terms.ts';
 export {

@@ -1,6 +1,6 @@
 /** The client of the exchange as the parts of a duchy share it: certificates are cached, and failures counted. */
 import { type Certificate, ExchangeError } from '@measurement-exchange/contract';
-import { type ExchangeClient, Unreachable } from '@measurement-exchange/sdk';
+import { type ExchangeClient, Unreachable } from '@measurement-exchange/sdk/client';
 import { LRUCache } from 'lru-cache';
 import type { Metrics } from './observability/metrics.ts';
 

@@ -1,7 +1,7 @@
 /** What one process of a duchy is put together from, and the way back. */
 import { hostname } from 'node:os';
-import { createSigner } from '@measurement-exchange/consent';
-import type { Credentials, ExchangeClient, TrustStore } from '@measurement-exchange/sdk';
+import { createSigner, type TrustStore } from '@measurement-exchange/consent';
+import type { ExchangeClient } from '@measurement-exchange/sdk/client';
 import { repeat } from '@measurement-exchange/server';
 import { telemetry } from '@measurement-exchange/server/telemetry';
 import type pg from 'pg';
@@ -22,13 +22,13 @@ import {
 import { listen } from './face/listen.ts';
 import { listenOperations } from './face/operations.ts';
 import { Herald } from './herald/herald.ts';
-import { POOL } from './liquidLegions/index.ts';
 import { Mill } from './mills/mill.ts';
 import { Metrics } from './observability/metrics.ts';
+import { POOL } from './threads/pool.ts';
 
 export interface StartOptions {
   config: DuchyConfig;
-  credentials: Pick<Credentials, 'name' | 'certificate' | 'privateKeyPem'>;
+  credentials: { name: string; certificate: string; privateKeyPem: string };
   client: ExchangeClient;
   trust: TrustStore;
   connection: pg.ClientConfig;

@@ -1,4 +1,4 @@
-import { sealed, shareContext } from '@measurement-exchange/sdk/sealing';
+import { sealed, shareContext } from '@measurement-exchange/consent/sealing';
 
 /** A share as it travels: encrypted for the worker that takes it. */
 export async function sealShare(

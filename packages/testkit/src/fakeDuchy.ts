@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fromBinary } from '@bufbuild/protobuf';
+import { opened, shareContext } from '@measurement-exchange/consent/sealing';
 import {
   decode,
   duchyMessages,
@@ -14,7 +15,6 @@ import {
   specs,
 } from '@measurement-exchange/contract';
 import { decrypt, parseCertificate, unpackSignedMessage, verifySignature } from '@measurement-exchange/sdk';
-import { opened, shareContext } from '@measurement-exchange/sdk/sealing';
 
 export interface ReceivedUpload {
   path: string;

@@ -1,9 +1,14 @@
 /** Checks that bind keys, seeds, shares and messages to one computation and its terms. */
 import type { Edit, PlantedBug } from '../plant.ts';
-import { inDuchy, inExchange, inProvider, test } from './edits.ts';
+import { inConsumer, inDuchy, inExchange, inMpc, inProvider, test } from './edits.ts';
 
 const inConsent = (file: string, find: string, replace: string): Edit => ({
   file: `consent/src/messages/${file}`,
+  find,
+  replace,
+});
+const inSealing = (file: string, find: string, replace: string): Edit => ({
+  file: `consent/src/sealing/${file}`,
   find,
   replace,
 });
@@ -12,8 +17,8 @@ const RING_VERIFIES = test('sdk/src/provider/multiParty/verifyLegions.test.ts');
 const seed = (name: string) => test('duchy/test/stages/verification.test.ts', name);
 const upload = (name: string) => test('duchy/test/face/spoiledUploads.test.ts', name);
 const message = (name: string) => test('duchy/test/face/messages.test.ts', name);
-const SEALING_TEST = test('sdk/src/provider/sealing/sealing.test.ts');
-const PROOF_TEST = test('sdk/src/provider/elGamal/proof.test.ts');
+const SEALING_TEST = test('consent/src/sealing/sealing.test.ts');
+const PROOF_TEST = test('mpc/src/elGamal/proof.test.ts');
 const TERMS_TEST = test('consent/src/messages/terms.test.ts');
 
 const peers = (name?: string) => test('duchy/test/coalitions/peerEndpoints.test.ts', name);
@@ -52,7 +57,7 @@ export const BINDING_BUGS: PlantedBug[] = [
     // A name is checked by its text alone, and may stand for any address.
     name: 'address-of-a-name-not-checked',
     edits: [
-      inProvider(
+      inConsumer(
         'endpoints.ts',
         'addresses.length === 0 || addresses.some(({ address }) => !isAllowed(address))',
         'addresses.length === 0',
@@ -62,7 +67,7 @@ export const BINDING_BUGS: PlantedBug[] = [
   },
   {
     name: 'address-in-a-url-not-checked',
-    edits: [inProvider('endpoints.ts', 'if (isIP(host) !== 0 && !isAllowed(host))', 'if (isIP(host) === 9)')],
+    edits: [inConsumer('endpoints.ts', 'if (isIP(host) !== 0 && !isAllowed(host))', 'if (isIP(host) === 9)')],
     foundBy: agentUploads('nothing is sent'),
   },
   {
@@ -138,10 +143,10 @@ export const BINDING_BUGS: PlantedBug[] = [
   {
     name: 'ring-key-of-other-terms',
     edits: [
-      inProvider(
-        'elGamal/publishedKey.ts',
-        "requireBinding('The ElGamalPublicKey', binding, { purpose: ELGAMAL_KEY_PURPOSE, ...context });",
-        '',
+      inConsent(
+        'publishedKey.ts',
+        "requireBinding('The ElGamalPublicKey', binding, expected);",
+        'void [requireBinding, binding];',
       ),
     ],
     foundBy: RING_VERIFIES,
@@ -204,17 +209,19 @@ export const BINDING_BUGS: PlantedBug[] = [
   },
   {
     name: 'proof-of-any-duchy',
-    edits: [inProvider('elGamal/proof.ts', '.update(about)', '.update(about.subarray(0, 0))')],
+    edits: [
+      inMpc('elGamal/proof.ts', '.update(digestOf(context))', '.update(digestOf(context).subarray(0, 0))'),
+    ],
     foundBy: PROOF_TEST,
   },
   {
     // Two proofs of one key would tell its secret.
     name: 'proofs-share-a-commitment',
     edits: [
-      inProvider(
+      inMpc(
         'elGamal/proof.ts',
-        "hkdfSync('sha256', secretKey, about, PURPOSE, SEED_BYTES)",
-        "hkdfSync('sha256', secretKey, '', PURPOSE, SEED_BYTES)",
+        "hkdfSync('sha256', secretKey, about, purpose, SEED_BYTES)",
+        "hkdfSync('sha256', secretKey, '', purpose, SEED_BYTES)",
       ),
     ],
     foundBy: PROOF_TEST,
@@ -234,13 +241,13 @@ export const BINDING_BUGS: PlantedBug[] = [
   {
     name: 'sealed-for-any-context',
     edits: [
-      inProvider(
-        'sealing/pieces.ts',
+      inSealing(
+        'pieces.ts',
         'nonceOf(ordinal++, isLast)).setAAD(Buffer.from(context));',
         'nonceOf(ordinal++, isLast)).setAAD(Buffer.from(context.slice(0, 0)));',
       ),
-      inProvider(
-        'sealing/pieces.ts',
+      inSealing(
+        'pieces.ts',
         '.setAAD(Buffer.from(context)) .setAuthTag(',
         '.setAAD(Buffer.from(context.slice(0, 0))) .setAuthTag(',
       ),
@@ -250,11 +257,7 @@ export const BINDING_BUGS: PlantedBug[] = [
   {
     name: 'last-piece-not-marked',
     edits: [
-      inProvider(
-        'sealing/pieces.ts',
-        'nonce[NONCE_BYTES - 1] = isLast ? 1 : 0;',
-        'nonce[11] = isLast ? 0 : 0;',
-      ),
+      inSealing('pieces.ts', 'nonce[NONCE_BYTES - 1] = isLast ? 1 : 0;', 'nonce[11] = isLast ? 0 : 0;'),
     ],
     foundBy: SEALING_TEST,
   },

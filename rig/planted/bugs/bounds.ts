@@ -100,7 +100,7 @@ export const BOUND_BUGS: PlantedBug[] = [
     name: 'sample-includes-its-end',
     edits: [
       {
-        file: 'sdk/src/privacy/vidSampling.ts',
+        file: 'mpc/src/privacy/vidSampling.ts',
         find: '(bucket >= from && bucket < to)',
         replace: '(bucket >= from && bucket <= to)',
       },

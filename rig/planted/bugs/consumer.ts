@@ -1,6 +1,6 @@
 /** The consumer and the client of the SDK, against an exchange that lies. */
 import type { PlantedBug } from '../plant.ts';
-import { inConsumer, test } from './edits.ts';
+import { inConsumer, inMpc, test } from './edits.ts';
 
 const lyingExchange = (name: string) => test('sdk/test/consumer/lyingExchange.test.ts', name);
 const aboutDuchies = (name: string) => test('sdk/test/consumer/lyingExchangeShuffle.test.ts', name);
@@ -98,13 +98,13 @@ export const CONSUMER_BUGS: PlantedBug[] = [
   {
     name: 'duchies-half-charged',
     edits: [
-      inConsumer(
+      inMpc(
         'privacy/mpcCharge.ts',
         'spent = frequency.spent + Math.max(reach.spent, frequency.spent);',
         'spent = Math.max(reach.spent, frequency.spent);',
       ),
     ],
-    foundBy: test('sdk/src/privacy/mpcCharge.test.ts', 'the reach and one frequency'),
+    foundBy: test('mpc/src/privacy/mpcCharge.test.ts', 'the reach and one frequency'),
   },
   {
     name: 'decoded-metadata-without-bound',
@@ -113,8 +113,8 @@ export const CONSUMER_BUGS: PlantedBug[] = [
   },
   {
     name: 'sketch-interval-without-the-sample',
-    edits: [inConsumer('privacy/liquidLegionsReach.ts', ' + slope ** 2 * people * (1 - width)', '')],
-    foundBy: test('sdk/src/privacy/liquidLegionsReach.test.ts', 'wider with a smaller sample'),
+    edits: [inMpc('privacy/liquidLegionsReach.ts', ' + slope ** 2 * people * (1 - width)', '')],
+    foundBy: test('mpc/src/privacy/liquidLegionsReach.test.ts', 'wider with a smaller sample'),
   },
   {
     name: 'sketch-interval-with-the-noise-of-the-frequency',
@@ -129,7 +129,7 @@ export const CONSUMER_BUGS: PlantedBug[] = [
   },
   {
     name: 'sketch-estimate-with-its-bias',
-    edits: [inConsumer('privacy/liquidLegions.ts', '(noiseVariance / 2) *', '0 *')],
-    foundBy: test('sdk/src/privacy/liquidLegions.test.ts', 'fewer where noise is in the count'),
+    edits: [inMpc('privacy/liquidLegions.ts', '(noiseVariance / 2) *', '0 *')],
+    foundBy: test('mpc/src/privacy/liquidLegions.test.ts', 'fewer where noise is in the count'),
   },
 ];

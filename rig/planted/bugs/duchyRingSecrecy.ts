@@ -1,9 +1,9 @@
 /** Noise and blinding in a ring of duchies, and contents that must not make a computation fail. */
 import type { PlantedBug } from '../plant.ts';
-import { inDuchy, inProvider, test } from './edits.ts';
+import { inDuchy, inMpc, test } from './edits.ts';
 
-const drawn = (title: string) => test('duchy/test/liquidLegions/noise.test.ts', title);
-const batches = (title: string) => test('duchy/test/liquidLegions/batches.test.ts', title);
+const drawn = (title: string) => test('mpc/test/noise.test.ts', title);
+const batches = (title: string) => test('mpc/test/batches.test.ts', title);
 
 const coalition = (title: string) => test('duchy/test/coalitions/ring.test.ts', title);
 /** A worker that only takes its key off, as it did once. */
@@ -17,7 +17,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
   {
     name: 'combine-keeps-registers',
     edits: [
-      inDuchy(
+      inMpc(
         'liquidLegions/registers.ts',
         'batch.reRandomize(publicKey, drawScalars(random, count)),',
         'void [batch, publicKey, random, count],',
@@ -28,7 +28,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
   {
     name: 'combine-keeps-the-count',
     edits: [
-      inDuchy(
+      inMpc(
         'liquidLegions/registers.ts',
         'const sum = workspace.encryptZeros(1, workspace.key(key), new Keystream(seed));',
         'const sum = Uint8Array.from(counts[0]!); counts = counts.slice(1); void [key, seed];',
@@ -39,14 +39,14 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
   {
     name: 'flags-not-blinded',
     edits: [
-      inDuchy('liquidLegions/tuples.ts', 'workspace.blindEach(flags, keys, random);', onlyDecrypted('flags')),
+      inMpc('liquidLegions/tuples.ts', 'workspace.blindEach(flags, keys, random);', onlyDecrypted('flags')),
     ],
     foundBy: coalition('names nobody'),
   },
   {
     name: 'comparisons-not-blinded',
     edits: [
-      inDuchy(
+      inMpc(
         'liquidLegions/comparisons.ts',
         'workspace.blindEach(decrypted, keys, new Keystream(seed));',
         `const random = new Keystream(seed); ${onlyDecrypted('decrypted')}`,
@@ -57,7 +57,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
   {
     name: 'one-factor-for-all-flags',
     edits: [
-      inDuchy(
+      inMpc(
         'liquidLegions/workspace.ts',
         'batch.blindEach(secretKey, drawScalars(random, count));',
         'batch.blind(secretKey, drawScalars(random, 1));',
@@ -68,45 +68,45 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
   {
     name: 'infinity-ends-a-computation',
     edits: [
-      inProvider(
+      inMpc(
         'elGamal/elGamal.ts',
         'const infinite = this.curve.add(mask, this.e, mask, -1);',
         'this.addTo(this.e, mask, -1); this.curve.copy(mask, this.e); const infinite: number[] = [];',
       ),
     ],
-    foundBy: test('duchy/src/liquidLegions/hostile.test.ts', 'cancel each other out'),
+    foundBy: test('mpc/src/liquidLegions/hostile.test.ts', 'cancel each other out'),
   },
   {
     name: 'ciphertexts-meet-in-a-group',
     edits: [
-      inDuchy(
+      inMpc(
         'liquidLegions/tuples.ts',
         'const differences = takeBlocks(zeros, CIPHERTEXT_BYTES, larger); addColumn(workspace, differences, takeBlocks(keys, CIPHERTEXT_BYTES, others));',
         'const differences = takeBlocks(keys, CIPHERTEXT_BYTES, others);',
       ),
     ],
-    foundBy: test('duchy/src/liquidLegions/hostile.test.ts', 'cancel each other out'),
+    foundBy: test('mpc/src/liquidLegions/hostile.test.ts', 'cancel each other out'),
   },
   {
     name: 'undecodable-noise-count-is-none',
-    edits: [inDuchy('liquidLegions/registers.ts', '? place + 1 : expected;', '? place + 1 : expected && 0;')],
-    foundBy: test('duchy/src/liquidLegions/hostile.test.ts', 'that noise explains'),
+    edits: [inMpc('liquidLegions/registers.ts', '? place + 1 : expected;', '? place + 1 : expected && 0;')],
+    foundBy: test('mpc/src/liquidLegions/hostile.test.ts', 'that noise explains'),
   },
   {
     name: 'full-sketch-ends-a-computation',
     edits: [
-      inDuchy(
+      inMpc(
         'liquidLegions/reachOnly.ts',
         'Math.min(registers, parameters.maxSize - 1)',
         'Math.max(registers, 0)',
       ),
     ],
-    foundBy: test('duchy/src/liquidLegions/hostile.test.ts', 'more registers than a sketch has'),
+    foundBy: test('mpc/src/liquidLegions/hostile.test.ts', 'more registers than a sketch has'),
   },
   {
     name: 'highest-frequency-without-noise',
     edits: [
-      inDuchy(
+      inMpc(
         'liquidLegions/noiseTuples.ts',
         'count <= maximumFrequency; count++',
         'count < maximumFrequency; count++',
@@ -117,7 +117,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
   {
     name: 'several-people-without-noise',
     edits: [
-      inDuchy(
+      inMpc(
         'liquidLegions/noiseTuples.ts',
         'add(DIFFERENT_KEYS, drawMpcNoise(frequencyNoise, random));',
         'add(DIFFERENT_KEYS, 0);',
@@ -128,7 +128,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
   {
     name: 'registers-of-all-providers-without-noise',
     edits: [
-      inDuchy(
+      inMpc(
         'liquidLegions/noiseRegisters.ts',
         'times <= dataProviderCount; times++',
         'times < dataProviderCount; times++',
@@ -150,7 +150,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
   {
     name: 'histogram-noise-of-the-publishers',
     edits: [
-      inDuchy(
+      inMpc(
         'liquidLegions/noiseParameters.ts',
         'mpcNoise(mechanism, spec.histogramPrivacyParams, shapes.histogram)',
         'mpcNoise(mechanism, spec.publisherPrivacyParams, shapes.histogram)',
@@ -161,18 +161,14 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
   {
     name: 'one-seed-for-all-batches',
     edits: [
-      inDuchy(
-        'liquidLegions/stageWork.ts',
-        'this.seed(operation, batch)',
-        'this.seed(operation, batch && 0)',
-      ),
+      inMpc('liquidLegions/stageWork.ts', 'this.seed(operation, batch)', 'this.seed(operation, batch && 0)'),
     ],
     foundBy: batches('of the reach-only protocol'),
   },
   {
     name: 'tuples-not-sorted',
     edits: [
-      inDuchy(
+      inMpc(
         'liquidLegions/frequency.ts',
         'return work.sort([...decrypted, ...(await this.noise(work.upTo(1), keys))], TUPLE_BYTES);',
         'return Buffer.concat([...decrypted, ...(await this.noise(work.upTo(1), keys))]) as never;',
@@ -183,7 +179,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
   {
     name: 'comparisons-not-sorted',
     edits: [
-      inDuchy(
+      inMpc(
         'liquidLegions/frequency.ts',
         'sorted.push( await work.sort(',
         'sorted.push( ...parts.slice(0, 1) ); if (!work) sorted.push( await work.sort(',

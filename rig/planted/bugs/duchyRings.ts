@@ -8,20 +8,18 @@ const ring = (title: string) => test('duchy/test/stages/liquidLegions.test.ts', 
 export const DUCHY_RING_BUGS: PlantedBug[] = [
   {
     name: 'sketch-of-no-points',
-    edits: [inDuchy('face/points.ts', 'await checkPoints(bytes.subarray(0, end));', '')],
+    edits: [inDuchy('face/points.ts', 'await checkPoints(bytes.subarray(0, end), POOL);', '')],
     foundBy: sketch('a point that is not on the curve'),
   },
   {
     name: 'work-for-an-ending-thread',
-    edits: [inDuchy('liquidLegions/pool.ts', 'this.options.onEnding(); await', 'await')],
-    foundBy: test('duchy/src/liquidLegions/pool.test.ts', 'while a thread is ending'),
+    edits: [inDuchy('threads/pool.ts', 'this.options.onEnding(); await', 'await')],
+    foundBy: test('duchy/src/threads/pool.test.ts', 'while a thread is ending'),
   },
   {
     name: 'threads-end-between-stages',
-    edits: [
-      inDuchy('liquidLegions/pool.ts', 'if (isNeeded) this.rest();', 'if (isNeeded && !this) this.rest();'),
-    ],
-    foundBy: test('duchy/src/liquidLegions/pool.test.ts', 'stays while somebody needs it'),
+    edits: [inDuchy('threads/pool.ts', 'if (isNeeded) this.rest();', 'if (isNeeded && !this) this.rest();')],
+    foundBy: test('duchy/src/threads/pool.test.ts', 'stays while somebody needs it'),
   },
   {
     // A provider that was given other keys encrypts for somebody else.
@@ -99,7 +97,7 @@ export const DUCHY_RING_BUGS: PlantedBug[] = [
     edits: [
       inDuchy(
         'stages/legionsInput.ts',
-        'checkPoints(bytes, { signal: work.signal })',
+        'checkPoints(bytes, POOL, { signal: work.signal })',
         'Promise.resolve(checkPoints)',
       ),
     ],

@@ -18,6 +18,12 @@ export const inConsumer = (file: string, find: string, replace: string): Edit =>
   replace,
 });
 
+export const inMpc = (file: string, find: string, replace: string): Edit => ({
+  file: `mpc/src/${file}`,
+  find,
+  replace,
+});
+
 export const inDuchy = (file: string, find: string, replace: string): Edit => ({
   file: `duchy/src/${file}`,
   find,

@@ -1,6 +1,6 @@
 /** The agent of a data provider and its ledger, in the SDK. */
 import type { PlantedBug } from '../plant.ts';
-import { inConsumer, inProvider, test } from './edits.ts';
+import { inConsumer, inMpc, inProvider, test } from './edits.ts';
 
 const LEDGER_TEST = test('sdk/src/provider/ledger.test.ts');
 const VERIFY_TEST = test('sdk/src/provider/verify.test.ts');
@@ -336,15 +336,12 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     // The length of an upload would say how many registers a provider has.
     name: 'sketch-not-padded',
     edits: [
-      inProvider(
-        'liquidLegions/encryptSketch.ts',
+      inMpc(
+        'sketches/encryptSketch.ts',
         'for (const places of this.batches(active.length)) {',
         'for (const all of this.batches(active.length)) { const places = all.filter((place) => active[place] === 1);',
       ),
     ],
-    foundBy: test(
-      'sdk/src/provider/liquidLegions/encryptSketch.test.ts',
-      'is padding alone when nobody was reached',
-    ),
+    foundBy: test('mpc/src/sketches/encryptSketch.test.ts', 'is padding alone when nobody was reached'),
   },
 ];

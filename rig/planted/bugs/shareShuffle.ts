@@ -1,18 +1,19 @@
 /** The arithmetic of Honest Majority Share Shuffle, against what is true of small worlds. */
 import type { PlantedBug } from '../plant.ts';
-import { inConsumer, inDuchy, inProvider, test } from './edits.ts';
+import { inDuchy, inMpc, inProvider, test } from './edits.ts';
 
-const ofDuchy = (file: string, name: string) => test(`duchy/src/shareShuffle/${file}.test.ts`, name);
+const ofStages = (file: string, name: string) => test(`mpc/src/shareShuffle/${file}.test.ts`, name);
+const inThread = (file: string, name: string) => test(`duchy/src/threads/${file}.test.ts`, name);
 const ofCoalitions = (file: string, name: string) => test(`duchy/test/coalitions/${file}.test.ts`, name);
-const ofSdk = (file: string, name: string) => test(`sdk/src/provider/shareShuffle/${file}.test.ts`, name);
+const ofShares = (file: string, name: string) => test(`mpc/src/shares/${file}.test.ts`, name);
 
 /** As it was: noise up to what two providers can report. */
-const NO_NOISE_ABOVE = inDuchy(
+const NO_NOISE_ABOVE = inMpc(
   'shareShuffle/noiseRegisters.ts',
   'value < mark;',
   'value <= 2 * parameters.maximumFrequency;',
 );
-const AGGREGATOR_ADDS_NOTHING = inDuchy(
+const AGGREGATOR_ADDS_NOTHING = inMpc(
   'shareShuffle/estimate.ts',
   'NOISE_WORKERS * noise.offset + drawAggregatorNoise(noise, random)',
   'NOISE_WORKERS * noise.offset',
@@ -22,18 +23,18 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
   {
     name: 'noise-drawn-again',
     edits: [
-      inDuchy(
+      inMpc(
         'shareShuffle/noiseRegisters.ts',
         'const random = new Keystream(seed);',
         'const random = new Keystream(crypto.getRandomValues(seed.slice()));',
       ),
     ],
-    foundBy: ofDuchy('shuffleThread', 'gives the same bytes again'),
+    foundBy: inThread('shuffleThread', 'gives the same bytes again'),
   },
   {
     name: 'noise-not-added',
-    edits: [inDuchy('shareShuffle/noiseRegisters.ts', 'registers.fill(value, at, at + count);', '')],
-    foundBy: ofDuchy('noiseRegisters', 'have a draw for every value of the ring'),
+    edits: [inMpc('shareShuffle/noiseRegisters.ts', 'registers.fill(value, at, at + count);', '')],
+    foundBy: ofStages('noiseRegisters', 'have a draw for every value of the ring'),
   },
   {
     name: 'no-noise-above-the-maximum',
@@ -42,55 +43,51 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
   },
   {
     name: 'no-noise-on-the-highest-value',
-    edits: [inDuchy('shareShuffle/noiseRegisters.ts', 'value < mark;', 'value < mark - 1;')],
-    foundBy: ofDuchy('noiseRegisters', 'have a draw for every value of the ring'),
+    edits: [inMpc('shareShuffle/noiseRegisters.ts', 'value < mark;', 'value < mark - 1;')],
+    foundBy: ofStages('noiseRegisters', 'have a draw for every value of the ring'),
   },
   {
     name: 'worker-noise-of-the-frequency-at-zero',
     edits: [
-      inDuchy(
-        'shareShuffle/noiseRegisters.ts',
-        'value === 0 ? reachNoise : frequencyNoise',
-        'frequencyNoise',
-      ),
+      inMpc('shareShuffle/noiseRegisters.ts', 'value === 0 ? reachNoise : frequencyNoise', 'frequencyNoise'),
     ],
-    foundBy: ofDuchy('noiseRegisters', 'have a draw for every value of the ring'),
+    foundBy: ofStages('noiseRegisters', 'have a draw for every value of the ring'),
   },
   {
     name: 'worker-noise-of-the-reach-on-frequencies',
     edits: [
-      inDuchy('shareShuffle/noiseRegisters.ts', 'value === 0 ? reachNoise : frequencyNoise', 'reachNoise'),
+      inMpc('shareShuffle/noiseRegisters.ts', 'value === 0 ? reachNoise : frequencyNoise', 'reachNoise'),
     ],
-    foundBy: ofDuchy('noiseRegisters', 'have a draw for every value of the ring'),
+    foundBy: ofStages('noiseRegisters', 'have a draw for every value of the ring'),
   },
   {
     name: 'parameters-of-the-reach-for-frequencies',
     edits: [
-      inDuchy(
+      inMpc(
         'shareShuffle/parameters.ts',
         'frequencies ? spec.frequencyPrivacyParams : undefined',
         'frequencies ? spec.reachPrivacyParams : undefined',
       ),
     ],
-    foundBy: ofDuchy('estimate', 'on each count of a histogram is another one'),
+    foundBy: ofStages('estimate', 'on each count of a histogram is another one'),
   },
   {
     name: 'parameters-of-the-frequency-for-the-reach',
     edits: [
-      inDuchy(
+      inMpc(
         'shareShuffle/parameters.ts',
         'frequencies ? spec.reachPrivacyParams : spec.privacyParams',
         'frequencies ? spec.frequencyPrivacyParams : spec.privacyParams',
       ),
     ],
-    foundBy: ofDuchy('estimate', 'on each count of a histogram is another one'),
+    foundBy: ofStages('estimate', 'on each count of a histogram is another one'),
   },
   {
     // As it was: values above what two providers can report have no noise, and a register there ends the computation.
     name: 'sum-out-of-range-fails',
     edits: [
       NO_NOISE_ABOVE,
-      inDuchy(
+      inMpc(
         'shareShuffle/estimate.ts',
         'const people = Array.from(',
         `if (counts.subarray(2 * maximumFrequency + 1, -1).some((count) => count > 0)) throw new Error('too much');
@@ -102,13 +99,13 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
   {
     name: 'frequency-of-nobody-fails',
     edits: [
-      inDuchy(
+      inMpc(
         'shareShuffle/estimate.ts',
         'if (reached === 0) return { reach: 0, relativeFrequencyDistribution: new Map() };',
         "if (reached === 0) throw new Error('nobody');",
       ),
     ],
-    foundBy: ofDuchy('oracle', 'are counted exactly without noise'),
+    foundBy: ofStages('oracle', 'are counted exactly without noise'),
   },
   {
     name: 'aggregator-adds-nothing',
@@ -123,7 +120,7 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
   {
     name: 'reach-noise-not-drawn',
     edits: [
-      inDuchy(
+      inMpc(
         'shareShuffle/noiseRegisters.ts',
         'const reached = drawMpcNoise(reachNoise, random);',
         'const reached = reachNoise.offset;',
@@ -134,38 +131,36 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
   {
     name: 'aggregator-part-of-one-worker',
     edits: [
-      inConsumer(
+      inMpc(
         'privacy/mpcNoise.ts',
         'sampleDiscreteGaussian(roundedUp(exactRational(noise.sigma ** 2)), random)',
         'sampleDiscreteGaussian(roundedUp(exactRational(noise.workerSigma ** 2)), random)',
       ),
     ],
-    foundBy: ofDuchy('estimate', 'on a reach is that of the whole charge'),
+    foundBy: ofStages('estimate', 'on a reach is that of the whole charge'),
   },
   {
     name: 'aggregator-noise-of-the-frequency-at-zero',
     edits: [
-      inDuchy('shareShuffle/estimate.ts', 'frequency === 0 ? reachNoise : frequencyNoise', 'frequencyNoise'),
+      inMpc('shareShuffle/estimate.ts', 'frequency === 0 ? reachNoise : frequencyNoise', 'frequencyNoise'),
     ],
-    foundBy: ofDuchy('estimate', 'on each count of a histogram is another one'),
+    foundBy: ofStages('estimate', 'on each count of a histogram is another one'),
   },
   {
     name: 'aggregator-noise-of-the-reach-on-frequencies',
-    edits: [
-      inDuchy('shareShuffle/estimate.ts', 'frequency === 0 ? reachNoise : frequencyNoise', 'reachNoise'),
-    ],
-    foundBy: ofDuchy('estimate', 'on each count of a histogram is another one'),
+    edits: [inMpc('shareShuffle/estimate.ts', 'frequency === 0 ? reachNoise : frequencyNoise', 'reachNoise')],
+    foundBy: ofStages('estimate', 'on each count of a histogram is another one'),
   },
   {
     name: 'aggregator-draws-again',
     edits: [
-      inDuchy(
+      inMpc(
         'shareShuffle/estimate.ts',
         'new Keystream(input.noiseSeed)',
         'new Keystream(crypto.getRandomValues(input.noiseSeed.slice()))',
       ),
     ],
-    foundBy: ofDuchy('estimate', 'is the same for the same seed'),
+    foundBy: ofStages('estimate', 'is the same for the same seed'),
   },
   {
     name: 'aggregator-seed-not-stored',
@@ -201,39 +196,39 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
   },
   {
     name: 'second-piece-added-to-the-first',
-    edits: [inDuchy('shareShuffle/shuffleStage.ts', 'use(at, values); } }', 'use(0, values); } }')],
-    foundBy: ofDuchy('shuffleStage', 'are added up exactly, wherever the uploads are cut'),
+    edits: [inMpc('shareShuffle/shuffleStage.ts', 'use(at, values); } }', 'use(0, values); } }')],
+    foundBy: ofStages('shuffleStage', 'are added up exactly, wherever the uploads are cut'),
   },
   {
     name: 'number-of-providers-shown',
     edits: [
-      inDuchy(
+      inMpc(
         'shareShuffle/shuffleStage.ts',
         "parameters.measurementType === 'REACH'",
         'parameters.modulus === 0',
       ),
     ],
-    foundBy: ofDuchy('shuffleStage', 'the stage hides how many providers reached a person'),
+    foundBy: ofStages('shuffleStage', 'the stage hides how many providers reached a person'),
   },
   {
     name: 'people-in-their-order',
     edits: [
-      inDuchy(
+      inMpc(
         'shareShuffle/shuffleStage.ts',
         'shuffle(values, keystream.bytes(SEED_BYTES));',
         'shuffle(values.subarray(0, 0), keystream.bytes(SEED_BYTES));',
       ),
     ],
-    foundBy: ofDuchy('shuffleStage', 'sees how often people were reached, but not who they are'),
+    foundBy: ofStages('shuffleStage', 'sees how often people were reached, but not who they are'),
   },
   {
     name: 'share-of-another-ring-accepted',
-    edits: [inProvider('shareShuffle/framing.ts', '!areBelow(this.modulus, values)', 'values.length < 0')],
-    foundBy: ofSdk('framing', 'a value that is the modulus'),
+    edits: [inMpc('shares/framing.ts', '!areBelow(this.modulus, values)', 'values.length < 0')],
+    foundBy: ofShares('framing', 'a value that is the modulus'),
   },
   {
     name: 'rest-of-batch-not-skipped',
-    edits: [inProvider('shareShuffle/keystream.ts', 'this.keystream.skip(this.batch);', '')],
-    foundBy: ofSdk('keystream', 'are those of the rule'),
+    edits: [inMpc('shares/keystream.ts', 'this.keystream.skip(this.batch);', '')],
+    foundBy: ofShares('keystream', 'are those of the rule'),
   },
 ];

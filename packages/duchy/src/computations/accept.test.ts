@@ -1,6 +1,6 @@
 import { createSigner } from '@measurement-exchange/consent';
 import type { Computation } from '@measurement-exchange/contract';
-import { populationFingerprint } from '@measurement-exchange/sdk/shareShuffle';
+import { populationFingerprint } from '@measurement-exchange/mpc/shares';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   type Accepting,

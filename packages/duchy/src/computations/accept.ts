@@ -19,7 +19,7 @@ import {
   sampledRegisters,
   toBase64,
 } from '@measurement-exchange/contract';
-import { populationFingerprint } from '@measurement-exchange/sdk/shareShuffle';
+import { populationFingerprint } from '@measurement-exchange/mpc/shares';
 import { requireConsent, trustedCertificate } from './certificates.ts';
 import type { Duchy } from './context.ts';
 import { PermanentError } from './errors.ts';

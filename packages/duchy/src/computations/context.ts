@@ -1,7 +1,7 @@
 /** What the parts of a duchy work with. */
-import type { Signer } from '@measurement-exchange/consent';
+import type { Signer, TrustStore } from '@measurement-exchange/consent';
 import type { MpcNoiseMechanism } from '@measurement-exchange/contract';
-import type { ExchangeClient, TrustStore } from '@measurement-exchange/sdk';
+import type { ExchangeClient } from '@measurement-exchange/sdk/client';
 import type { Logger } from 'pino';
 import type { PeerSettings } from '../config/config.ts';
 import type { Database } from '../database/index.ts';

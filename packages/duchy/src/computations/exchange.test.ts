@@ -1,5 +1,5 @@
 import { ExchangeError } from '@measurement-exchange/contract';
-import { UnexpectedResponse, Unreachable } from '@measurement-exchange/sdk';
+import { UnexpectedResponse, Unreachable } from '@measurement-exchange/sdk/client';
 import { expect, test } from 'vitest';
 import { isOutage } from './exchange.ts';
 

@@ -7,7 +7,7 @@ import {
   type SetParametersRequest,
   TERMINAL_MEASUREMENT_STATES,
 } from '@measurement-exchange/contract';
-import { type ExchangeClient, isTransient, retryOnAborted } from '@measurement-exchange/sdk';
+import { type ExchangeClient, isTransient, retryOnAborted } from '@measurement-exchange/sdk/client';
 import type { PermanentError } from './errors.ts';
 
 /** By protocol. */

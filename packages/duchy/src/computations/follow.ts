@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createEncryptionKeysets } from '@measurement-exchange/consent';
 import { Computation, canonicalJson, parseName } from '@measurement-exchange/contract';
-import { newSeed } from '@measurement-exchange/sdk/shareShuffle';
+import { newSeed } from '@measurement-exchange/mpc/shares';
 import {
   createComputation,
   endComputation,

@@ -12,14 +12,14 @@ import {
   type Protocol,
   type ProtocolConfig,
 } from '@measurement-exchange/contract';
-import type { StoredComputation } from '../database/index.ts';
 import {
   type FrequencyParameters,
   frequencyParameters,
   type NoiseParameters,
   reachOnlyParameters,
-} from '../liquidLegions/index.ts';
-import { type ShareShuffleParameters, shareShuffleParameters } from '../shareShuffle/index.ts';
+} from '@measurement-exchange/mpc/liquidLegions';
+import { type ShareShuffleParameters, shareShuffleParameters } from '@measurement-exchange/mpc/shareShuffle';
+import type { StoredComputation } from '../database/index.ts';
 import { PermanentError } from './errors.ts';
 
 /** The protocols that duchies compute. */

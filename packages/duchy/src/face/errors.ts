@@ -1,7 +1,7 @@
 /** The one translator from whatever was thrown to a response, in the error model of the exchange. */
 import type { IncomingMessage } from 'node:http';
 import { ExchangeError } from '@measurement-exchange/contract';
-import { isTransient } from '@measurement-exchange/sdk';
+import { isTransient } from '@measurement-exchange/sdk/client';
 import { JSON_TYPE } from '@measurement-exchange/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 

@@ -5,7 +5,7 @@ import {
   type LiquidLegionsProtocol,
   type Violation,
 } from '@measurement-exchange/contract';
-import { FREQUENCY_REGISTER_BYTES, REACH_REGISTER_BYTES } from '@measurement-exchange/sdk/liquidLegions';
+import { FREQUENCY_REGISTER_BYTES, REACH_REGISTER_BYTES } from '@measurement-exchange/mpc/sketches';
 import type { Duchy } from '../computations/context.ts';
 import { NotReady, PermanentError } from '../computations/errors.ts';
 import { fail } from '../computations/exchange.ts';

@@ -1,6 +1,8 @@
 /** Points of the curve, checked while they pass, in the threads that compute. */
-import { POINT_BYTES } from '@measurement-exchange/sdk/liquidLegions';
-import { checkPoints, LiquidLegionsError } from '../liquidLegions/index.ts';
+
+import { checkPoints, LiquidLegionsError } from '@measurement-exchange/mpc/liquidLegions';
+import { POINT_BYTES } from '@measurement-exchange/mpc/sketches';
+import { POOL } from '../threads/pool.ts';
 import { mismatch } from './errors.ts';
 
 /** The octets, which are registers of compressed points. */
@@ -14,7 +16,7 @@ export async function* asPoints(
     const bytes = Buffer.concat([rest, chunk]);
     const end = bytes.length - (bytes.length % POINT_BYTES);
     try {
-      await checkPoints(bytes.subarray(0, end));
+      await checkPoints(bytes.subarray(0, end), POOL);
     } catch (error) {
       if (!(error instanceof LiquidLegionsError)) throw error;
       const [first, last] = [checked, checked + end - 1].map((at) => Math.floor(at / registerBytes));

@@ -1,7 +1,7 @@
 /** Uploads of share-shuffle: an encrypted share of a frequency vector, and the encrypted seed of the other share. */
 import { ConsentError } from '@measurement-exchange/consent';
+import { opened, sealedLength, shareContext } from '@measurement-exchange/consent/sealing';
 import { type duchyMessages, ExchangeError } from '@measurement-exchange/contract';
-import { opened, sealedLength, shareContext } from '@measurement-exchange/sdk/sealing';
 import type { Duchy } from '../computations/context.ts';
 import { configOf } from '../computations/plan.ts';
 import { readSecrets, type StoredComputation } from '../database/index.ts';

@@ -7,7 +7,7 @@ import {
   parseName,
   timestampOf,
 } from '@measurement-exchange/contract';
-import { type Follower, followChanges } from '@measurement-exchange/sdk';
+import { type Follower, followChanges } from '@measurement-exchange/sdk/client';
 import { messageOf, repeat } from '@measurement-exchange/server';
 import { inSpan, type SpanOptions } from '@measurement-exchange/server/telemetry';
 import type { Duchy } from '../computations/context.ts';

@@ -1,5 +1,5 @@
 import { ConsentError } from '@measurement-exchange/consent';
-import { opened } from '@measurement-exchange/sdk/sealing';
+import { opened } from '@measurement-exchange/consent/sealing';
 import type { Duchy } from '../computations/context.ts';
 import { NotReady, PermanentError } from '../computations/errors.ts';
 import { messagesOf, readBlob, readSecrets, type StoredComputation } from '../database/index.ts';

@@ -1,8 +1,8 @@
 /** What a stage sends: stored once, then sent as it is stored, however often that takes. */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { packSignedMessage } from '@measurement-exchange/consent';
+import { sealed } from '@measurement-exchange/consent/sealing';
 import { duchyMessages, STAGE_MESSAGE_PURPOSE } from '@measurement-exchange/contract';
-import { sealed } from '@measurement-exchange/sdk/sealing';
 import { requireConsent } from '../computations/certificates.ts';
 import type { Duchy } from '../computations/context.ts';
 import { duchyAt } from '../computations/places.ts';

@@ -1,16 +1,16 @@
 import { create } from '@bufbuild/protobuf';
 import { specs } from '@measurement-exchange/contract';
-import { PermanentError } from '../computations/errors.ts';
-import { duchyAt } from '../computations/places.ts';
-import { configOf, planOf } from '../computations/plan.ts';
-import { readSecrets } from '../database/index.ts';
-import { received } from '../peers/inbox.ts';
 import {
   countValues,
   estimate,
   ShareShuffleError,
   type ShareShuffleEstimate,
-} from '../shareShuffle/index.ts';
+} from '@measurement-exchange/mpc/shareShuffle';
+import { PermanentError } from '../computations/errors.ts';
+import { duchyAt } from '../computations/places.ts';
+import { configOf, planOf } from '../computations/plan.ts';
+import { readSecrets } from '../database/index.ts';
+import { received } from '../peers/inbox.ts';
 import { stageSeed } from './legionsKeys.ts';
 import { sealedResult } from './result.ts';
 import type { StageFunction, Work } from './work.ts';

@@ -1,9 +1,10 @@
 /** What duchies compute in the protocol with frequencies. */
 import { create } from '@bufbuild/protobuf';
 import { specs } from '@measurement-exchange/contract';
+import { estimateReach, FrequencyStages, relativeFrequencies } from '@measurement-exchange/mpc/liquidLegions';
 import { configOf } from '../computations/plan.ts';
 import { keepInterim, readSecrets } from '../database/index.ts';
-import { estimateReach, FrequencyStages, relativeFrequencies } from '../liquidLegions/index.ts';
+import { POOL } from '../threads/pool.ts';
 import { fromPrevious } from './legionsInput.ts';
 import { legionsStages } from './legionsStage.ts';
 import { sealedResult } from './result.ts';
@@ -15,7 +16,10 @@ const [ONE, TWO, THREE] = ['ONE', 'TWO', 'THREE'].map((round) => `EXECUTION_PHAS
   string,
 ];
 
-const { stage, setup, combine } = legionsStages(PROTOCOL, (parameters) => new FrequencyStages(parameters));
+const { stage, setup, combine } = legionsStages(
+  PROTOCOL,
+  (parameters) => new FrequencyStages(parameters, POOL),
+);
 
 export { combine, setup };
 

@@ -1,10 +1,11 @@
 /** What the stages of a ring work on: sketches of providers, and what the other duchies sent. */
 import type { Position } from '@measurement-exchange/contract';
+import { checkPoints } from '@measurement-exchange/mpc/liquidLegions';
 import { PermanentError } from '../computations/errors.ts';
 import { duchiesAt, duchyAt } from '../computations/places.ts';
 import { readBlob, type StoredComputation } from '../database/index.ts';
-import { checkPoints } from '../liquidLegions/index.ts';
 import { received } from '../peers/inbox.ts';
+import { POOL } from '../threads/pool.ts';
 import { messageSize } from './sizes.ts';
 import { ownUploads } from './uploads.ts';
 import type { Work } from './work.ts';
@@ -23,7 +24,7 @@ export async function fromWorkers(work: Work, message: string): Promise<Uint8Arr
     const bytes = await messageFrom(work, message, worker);
     // Nothing is computed with them before the next duchy has them, which could not tell whose they are.
     const position = { stage: message, duchy: worker };
-    await computed(position, () => checkPoints(bytes, { signal: work.signal }));
+    await computed(position, () => checkPoints(bytes, POOL, { signal: work.signal }));
     messages.push(bytes);
   }
   return messages;

@@ -1,4 +1,4 @@
-import { newSeed } from '@measurement-exchange/sdk/shareShuffle';
+import { newSeed } from '@measurement-exchange/mpc/shares';
 import { expect, test } from 'vitest';
 import { elGamalKeyPair, stageSeed } from './legionsKeys.ts';
 

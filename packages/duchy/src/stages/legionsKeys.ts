@@ -1,22 +1,23 @@
 /** The ElGamal keys of a computation with sketches. */
 import { hkdfSync } from 'node:crypto';
+import { publishedKey, readPublishedKey } from '@measurement-exchange/consent';
 import { equalBytes, type SignedMessage } from '@measurement-exchange/contract';
+import { type RingKeys, ringKeys } from '@measurement-exchange/mpc/liquidLegions';
+import { SEED_BYTES } from '@measurement-exchange/mpc/shares';
 import {
   Curve,
   combineKeys,
   type ElGamalKeyPair,
+  isProven,
   Keystream,
   newKeyPair,
-  publishedKey,
-  readPublishedKey,
-} from '@measurement-exchange/sdk/liquidLegions';
-import { SEED_BYTES } from '@measurement-exchange/sdk/shareShuffle';
+  proveSecret,
+} from '@measurement-exchange/mpc/sketches';
 import type { Duchy } from '../computations/context.ts';
 import { NotReady, PermanentError } from '../computations/errors.ts';
 import { ownPlace } from '../computations/places.ts';
 import { termsOf } from '../computations/terms.ts';
 import { type ComputationSecrets, readSecrets, type StoredComputation } from '../database/index.ts';
-import { type RingKeys, ringKeys } from '../liquidLegions/index.ts';
 import { verifiedKey } from '../peers/verifiedKey.ts';
 import type { Work } from './work.ts';
 
@@ -52,11 +53,14 @@ async function verifiedKeys(duchy: Duchy, computation: StoredComputation): Promi
     keys.push(
       peer === duchy.name
         ? await ownPublishedKey(duchy, computation)
-        : await verifiedKey(duchy, computation, peer, 'elGamalPublicKey', readPublishedKey),
+        : await verifiedKey(duchy, computation, peer, 'elGamalPublicKey', readKey),
     );
   }
   return keys;
 }
+
+const readKey = (message: Uint8Array, context: Parameters<typeof readPublishedKey>[1]) =>
+  readPublishedKey(message, context, isProven);
 
 async function ownPublishedKey(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array> {
   const { id, protocol, view } = computation;
@@ -65,7 +69,7 @@ async function ownPublishedKey(duchy: Duchy, computation: StoredComputation): Pr
     view.participants[duchy.name]?.parameters?.[protocol];
   const message = keys?.elGamalPublicKey?.message;
   const context = { duchy: duchy.name, computation: id, termsSha256: await termsOf(computation) };
-  if (message && equalBytes(message, publishedKey(own, context))) return own.publicKey;
+  if (message && equalBytes(message, publishedKey(own, context, proveSecret))) return own.publicKey;
   throw new NotReady('DATABASE_DIFFERS', { field: 'elGamalPublicKey' });
 }
 

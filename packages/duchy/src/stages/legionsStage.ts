@@ -1,8 +1,8 @@
 /** What a stage of a ring is given, whichever of the two protocols it is of. */
 import type { LiquidLegionsProtocol } from '@measurement-exchange/contract';
+import type { RingKeys, StageRun } from '@measurement-exchange/mpc/liquidLegions';
 import { type Plan, planOf } from '../computations/plan.ts';
 import { readSecrets } from '../database/index.ts';
-import type { RingKeys, StageRun } from '../liquidLegions/index.ts';
 import { computed, fromWorkers, ownSketches } from './legionsInput.ts';
 import { ownKeys, stageSeed } from './legionsKeys.ts';
 import type { StageFunction, Work } from './work.ts';

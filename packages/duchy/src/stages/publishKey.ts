@@ -2,10 +2,11 @@ import {
   ENCRYPTION_KEY_PURPOSE,
   packEncryptionPublicKey,
   publicKeysetOf,
+  publishedKey,
   seedCommitment,
 } from '@measurement-exchange/consent';
 import { equalBytes, type SignedMessage } from '@measurement-exchange/contract';
-import { publishedKey } from '@measurement-exchange/sdk/liquidLegions';
+import { proveSecret } from '@measurement-exchange/mpc/sketches';
 import type { Duchy } from '../computations/context.ts';
 import { NotReady } from '../computations/errors.ts';
 import { hasEnded, setParameters } from '../computations/exchange.ts';
@@ -54,6 +55,6 @@ async function keysOf(
   }
   return {
     publicKey: packEncryptionPublicKey(keyset, binding),
-    elGamalPublicKey: publishedKey(elGamalKeyPair(secrets), context),
+    elGamalPublicKey: publishedKey(elGamalKeyPair(secrets), context, proveSecret),
   };
 }

@@ -1,15 +1,19 @@
 /** What duchies compute in the reach-only protocol. */
 import { create } from '@bufbuild/protobuf';
 import { specs } from '@measurement-exchange/contract';
+import { estimateReach, ReachOnlyStages } from '@measurement-exchange/mpc/liquidLegions';
 import { configOf } from '../computations/plan.ts';
-import { estimateReach, ReachOnlyStages } from '../liquidLegions/index.ts';
+import { POOL } from '../threads/pool.ts';
 import { fromPrevious } from './legionsInput.ts';
 import { legionsStages } from './legionsStage.ts';
 import { sealedResult } from './result.ts';
 
 const PROTOCOL = 'reachOnlyLiquidLegionsV2';
 
-const { stage, setup, combine } = legionsStages(PROTOCOL, (parameters) => new ReachOnlyStages(parameters));
+const { stage, setup, combine } = legionsStages(
+  PROTOCOL,
+  (parameters) => new ReachOnlyStages(parameters, POOL),
+);
 
 export { combine, setup };
 

@@ -13,7 +13,7 @@ import {
   shareShuffle,
   specs,
 } from '@measurement-exchange/contract';
-import { combineSeeds, SEED_BYTES } from '@measurement-exchange/sdk/shareShuffle';
+import { combineSeeds, SEED_BYTES } from '@measurement-exchange/mpc/shares';
 import { requireConsent, trustedCertificate } from '../computations/certificates.ts';
 import { PermanentError } from '../computations/errors.ts';
 import { duchyAt } from '../computations/places.ts';
@@ -22,7 +22,7 @@ import { termsOf } from '../computations/terms.ts';
 import { readBlob, readSecrets } from '../database/index.ts';
 import { received } from '../peers/inbox.ts';
 import { verifiedPeerKey } from '../peers/verifiedKey.ts';
-import { shuffleInThread } from '../shareShuffle/index.ts';
+import { shuffleInThread } from '../threads/shuffleThread.ts';
 import { readMessage } from './message.ts';
 import { ownUploads } from './uploads.ts';
 import type { StageFunction, Work } from './work.ts';

@@ -1,15 +1,16 @@
 /** How large messages between duchies can be: whoever sends more is not listened to. */
+
+import { type NoiseParameters, TUPLE_BYTES } from '@measurement-exchange/mpc/liquidLegions';
+import { shuffledCount } from '@measurement-exchange/mpc/shareShuffle';
 import {
   CIPHERTEXT_BYTES,
   FREQUENCY_REGISTER_BYTES,
   REACH_REGISTER_BYTES,
-} from '@measurement-exchange/sdk/liquidLegions';
+} from '@measurement-exchange/mpc/sketches';
 import { PermanentError } from '../computations/errors.ts';
 import { ownPlace } from '../computations/places.ts';
 import { type MpcProtocol, planOf } from '../computations/plan.ts';
 import type { StoredComputation } from '../database/index.ts';
-import { type NoiseParameters, TUPLE_BYTES } from '../liquidLegions/index.ts';
-import { shuffledCount } from '../shareShuffle/index.ts';
 
 /** Of an encrypted seed with its signature and the names that go with it; uploads may have seeds of 8 KiB. */
 const SEED_BYTES = 10 * 1024;

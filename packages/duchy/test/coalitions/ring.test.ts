@@ -3,6 +3,20 @@
  * can, and by workers that look for what they sent. And the model of what an aggregator can count, in which ringWorlds.test.ts
  * compares many runs, is held against these bytes.
  */
+
+import {
+  FrequencyStages,
+  frequencyParameters,
+  ReachOnlyStages,
+  type RingKeys,
+  reachOnlyParameters,
+  TUPLE_BYTES,
+} from '@measurement-exchange/mpc/liquidLegions';
+import { takeColumn } from '@measurement-exchange/mpc/liquidLegions/blocks';
+import { openIndexes } from '@measurement-exchange/mpc/liquidLegions/registers';
+import { stepSeed } from '@measurement-exchange/mpc/liquidLegions/stageWork';
+import { HISTOGRAM_KEY } from '@measurement-exchange/mpc/liquidLegions/tuples';
+import { ALONE, Workspace } from '@measurement-exchange/mpc/liquidLegions/workspace';
 import {
   CIPHERTEXT_BYTES,
   countPoints,
@@ -13,24 +27,11 @@ import {
   NOBODY_INDEX,
   POINT_BYTES,
   REACH_REGISTER_BYTES,
-} from '@measurement-exchange/sdk/liquidLegions';
+} from '@measurement-exchange/mpc/sketches';
+import { InProcess } from '@measurement-exchange/testkit/mpc/inProcess';
+import { type Events, frequencySketch, Ring, reachSketch } from '@measurement-exchange/testkit/mpc/ring';
+import { Dice } from '@measurement-exchange/testkit/mpc/world';
 import { describe, expect, test } from 'vitest';
-import { takeColumn } from '../../src/liquidLegions/blocks.ts';
-import {
-  FrequencyStages,
-  frequencyParameters,
-  ReachOnlyStages,
-  type RingKeys,
-  reachOnlyParameters,
-  TUPLE_BYTES,
-} from '../../src/liquidLegions/index.ts';
-import { openIndexes } from '../../src/liquidLegions/registers.ts';
-import { stepSeed } from '../../src/liquidLegions/stageWork.ts';
-import { HISTOGRAM_KEY } from '../../src/liquidLegions/tuples.ts';
-import { ALONE, Workspace } from '../../src/liquidLegions/workspace.ts';
-import { InProcess } from '../liquidLegions/inProcess.ts';
-import { type Events, frequencySketch, Ring, reachSketch } from '../liquidLegions/ring.ts';
-import { Dice } from '../shareShuffle/world.ts';
 import { drawNoise, type PlainRegister, registersOf, sumOf, viewOf } from './ringModel.ts';
 import { compareWorlds, expectHidden, RUNS, type WorldNumber } from './worlds.ts';
 

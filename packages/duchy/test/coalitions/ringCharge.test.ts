@@ -3,9 +3,10 @@
  * most what is charged: the divergence of what two neighbors show is computed exactly, from the distribution of the parts of
  * the noise that the coalition does not know, by formulas of its own.
  */
+
+import { frequencyParameters, reachOnlyParameters } from '@measurement-exchange/mpc/liquidLegions';
 import { legionsCharge } from '@measurement-exchange/sdk';
 import { describe, expect, test } from 'vitest';
-import { frequencyParameters, reachOnlyParameters } from '../../src/liquidLegions/index.ts';
 import { type Noise, type PlainRegister, viewOf } from './ringModel.ts';
 
 const PRIVACY = {

@@ -2,9 +2,12 @@
  * What a duchy of a ring can count, in plaintext: of sketches, and of the noise that duchies draw. ring.test.ts holds this
  * model against the bytes of whole computations; the comparisons of many runs then need no ciphertexts.
  */
-import type { FrequencyParameters, NoiseParameters } from '../../src/liquidLegions/index.ts';
-import { drawNoiseRegisters, readNoiseRegisters } from '../../src/liquidLegions/noiseRegisters.ts';
-import { drawNoiseTuples } from '../../src/liquidLegions/noiseTuples.ts';
+import type { FrequencyParameters, NoiseParameters } from '@measurement-exchange/mpc/liquidLegions';
+import {
+  drawNoiseRegisters,
+  readNoiseRegisters,
+} from '@measurement-exchange/mpc/liquidLegions/noiseRegisters';
+import { drawNoiseTuples } from '@measurement-exchange/mpc/liquidLegions/noiseTuples';
 
 /** A register that a provider uploads. An honest one has each index once. */
 export interface PlainRegister {

@@ -2,10 +2,11 @@
  * What noise hides in a ring of three duchies: what each coalition counts in 200 runs of two worlds that differ in one person,
  * in the model that ring.test.ts holds against the bytes. A coalition weighs the counts that it sees as the likelihood does.
  */
+
+import { frequencyParameters, reachOnlyParameters } from '@measurement-exchange/mpc/liquidLegions';
 import { type Charge, legionsCharge } from '@measurement-exchange/sdk';
+import { Dice } from '@measurement-exchange/testkit/mpc/world';
 import { expect, test } from 'vitest';
-import { frequencyParameters, reachOnlyParameters } from '../../src/liquidLegions/index.ts';
-import { Dice } from '../shareShuffle/world.ts';
 import { drawNoise, type Noise, type PlainRegister, sumOf, type View, viewOf } from './ringModel.ts';
 import { compareWorlds, expectHidden, promisedAdvantage, type WorldNumber } from './worlds.ts';
 

@@ -1,4 +1,16 @@
 /** Share shuffle among participants, any of which can be played by an adversary: everybody's part is that of the product. */
+
+import { countValues } from '@measurement-exchange/mpc/shareShuffle/aggregate';
+import { estimate, type ShareShuffleEstimate } from '@measurement-exchange/mpc/shareShuffle/estimate';
+import { noiseRegisters } from '@measurement-exchange/mpc/shareShuffle/noiseRegisters';
+import {
+  type ShareShuffleParameters,
+  type ShareShuffleSpec,
+  shareShuffleParameters,
+  shuffledCount,
+} from '@measurement-exchange/mpc/shareShuffle/parameters';
+import { shuffle } from '@measurement-exchange/mpc/shareShuffle/permutation';
+import { type Share, shuffleStage } from '@measurement-exchange/mpc/shareShuffle/shuffleStage';
 import {
   combineSeeds,
   Keystream,
@@ -7,19 +19,8 @@ import {
   UniformValues,
   uploadChunks,
   valuesPrefix,
-} from '@measurement-exchange/sdk/shareShuffle';
-import { countValues } from '../../src/shareShuffle/aggregate.ts';
-import { estimate, type ShareShuffleEstimate } from '../../src/shareShuffle/estimate.ts';
-import { noiseRegisters } from '../../src/shareShuffle/noiseRegisters.ts';
-import {
-  type ShareShuffleParameters,
-  type ShareShuffleSpec,
-  shareShuffleParameters,
-  shuffledCount,
-} from '../../src/shareShuffle/parameters.ts';
-import { shuffle } from '../../src/shareShuffle/permutation.ts';
-import { type Share, shuffleStage } from '../../src/shareShuffle/shuffleStage.ts';
-import { type Dice, inChunks, type World } from '../shareShuffle/world.ts';
+} from '@measurement-exchange/mpc/shares';
+import { type Dice, inChunks, type World } from '@measurement-exchange/testkit/mpc/world';
 
 export interface Played {
   parameters: ShareShuffleParameters;

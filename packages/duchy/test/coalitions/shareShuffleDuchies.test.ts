@@ -1,7 +1,7 @@
 /** Duchies of share shuffle: an aggregator that looks, and a worker that lies or looks, with the consumer. */
 import { mpcCharge } from '@measurement-exchange/sdk';
+import { Dice, type World } from '@measurement-exchange/testkit/mpc/world';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { Dice, type World } from '../shareShuffle/world.ts';
 import { type Played, peopleAt, play, type WorkerView, withAdded, withoutNoise } from './shareShuffle.ts';
 import { compareViews, expectHidden, playWorlds, promisedAdvantage, RUNS, type Views } from './worlds.ts';
 

@@ -1,7 +1,7 @@
 /** Providers that lie in share shuffle: alone, with the consumer, and with an aggregator that looks. */
 import { mpcCharge } from '@measurement-exchange/sdk';
+import { Dice } from '@measurement-exchange/testkit/mpc/world';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { Dice } from '../shareShuffle/world.ts';
 import { type Played, peopleAt, play } from './shareShuffle.ts';
 import { compareViews, expectHidden, playWorlds, promisedAdvantage, type Views } from './worlds.ts';
 

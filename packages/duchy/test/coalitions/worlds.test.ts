@@ -1,5 +1,5 @@
+import { Dice } from '@measurement-exchange/testkit/mpc/world';
 import { expect, test } from 'vitest';
-import { Dice } from '../shareShuffle/world.ts';
 import { advantageOf, chance, compareWorlds, expectHidden, promisedAdvantage } from './worlds.ts';
 
 const COMPARISONS = 300;

@@ -2,14 +2,17 @@
 import { createDecipheriv } from 'node:crypto';
 import { decrypt } from '@measurement-exchange/consent';
 import {
+  type ShareShuffleParameters,
+  shuffledCount,
+} from '@measurement-exchange/mpc/shareShuffle/parameters';
+import { shuffle } from '@measurement-exchange/mpc/shareShuffle/permutation';
+import {
   combineSeeds,
   Keystream,
   NonZeroValues,
   SEED_BYTES,
   UniformValues,
-} from '@measurement-exchange/sdk/shareShuffle';
-import { type ShareShuffleParameters, shuffledCount } from '../../src/shareShuffle/parameters.ts';
-import { shuffle } from '../../src/shareShuffle/permutation.ts';
+} from '@measurement-exchange/mpc/shares';
 import { inversesOf, Span } from './span.ts';
 import type { View } from './view.ts';
 import { isWritten, type Secret } from './written.ts';

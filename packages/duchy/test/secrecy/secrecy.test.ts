@@ -3,13 +3,14 @@
  * and stores is kept; then an adversary with the view of one of them searches for what a provider counted and for the sum of all
  * of them. Seeds are fixed, so that what chance decides is the same each time.
  */
+
+import type { ShareShuffleParameters } from '@measurement-exchange/mpc/shareShuffle';
+import { noiseRegisters } from '@measurement-exchange/mpc/shareShuffle/noiseRegisters';
+import { Dice, vidsOf } from '@measurement-exchange/testkit/mpc/world';
 import { byVidHash } from '@measurement-exchange/testkit/vidHash';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { planOf } from '../../src/computations/plan.ts';
 import { type ComputationSecrets, readComputation, readSecrets } from '../../src/database/index.ts';
-import type { ShareShuffleParameters } from '../../src/shareShuffle/index.ts';
-import { noiseRegisters } from '../../src/shareShuffle/noiseRegisters.ts';
-import { Dice, vidsOf } from '../shareShuffle/world.ts';
 import { makeUpload, type People } from '../stages/uploads.ts';
 import { type DuchyWorld, startDuchyWorld, type TestDuchy, VID_RANGES } from '../stages/world.ts';
 import { findSecrets, listsIn, understand, unshuffled, vectorsIn } from './adversary.ts';
@@ -17,7 +18,7 @@ import { type RecordingProxy, startProxy } from './proxy.ts';
 import { together, View } from './view.ts';
 import type { Secret } from './written.ts';
 
-vi.mock('@measurement-exchange/sdk/shareShuffle', async (original) =>
+vi.mock('@measurement-exchange/mpc/shares', async (original) =>
   (await import('../fixedSeeds.ts')).withFixedSeeds(await original<object>()),
 );
 

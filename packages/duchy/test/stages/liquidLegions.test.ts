@@ -9,6 +9,7 @@ import {
   packSignedMessage,
   publicKeysetOf,
 } from '@measurement-exchange/consent';
+import { sealed } from '@measurement-exchange/consent/sealing';
 import type {
   Computation,
   FailRequest,
@@ -16,7 +17,6 @@ import type {
   LiquidLegionsProtocol,
   Measurement,
 } from '@measurement-exchange/contract';
-import { sealed } from '@measurement-exchange/sdk/sealing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { follow } from '../../src/computations/follow.ts';
 import { rowOf } from '../../src/computations/progress.ts';

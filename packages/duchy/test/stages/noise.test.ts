@@ -5,18 +5,18 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { decrypt, unpackSignedMessage } from '@measurement-exchange/consent';
 import { type Measurement, specs } from '@measurement-exchange/contract';
+import { noiseRegisters } from '@measurement-exchange/mpc/shareShuffle/noiseRegisters';
 import { findResultKeyset } from '@measurement-exchange/sdk';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { planOf } from '../../src/computations/plan.ts';
 import { pendingComputations, readSecrets, type StoredComputation } from '../../src/database/index.ts';
-import { noiseRegisters } from '../../src/shareShuffle/noiseRegisters.ts';
 import { runStage } from '../../src/stages/run.ts';
 import { AUDIENCES, distribution, truth } from './audiences.ts';
 import { openResult } from './results.ts';
 import { uploadAll } from './uploads.ts';
 import { type DuchyWorld, startDuchyWorld } from './world.ts';
 
-vi.mock('@measurement-exchange/sdk/shareShuffle', async (original) =>
+vi.mock('@measurement-exchange/mpc/shares', async (original) =>
   (await import('../fixedSeeds.ts')).withFixedSeeds(await original<object>()),
 );
 

@@ -1,6 +1,6 @@
 /** What duchies of a ring of three could send each other in place of what they computed. */
 import type { LiquidLegionsProtocol } from '@measurement-exchange/contract';
-import { POINT_BYTES } from '@measurement-exchange/sdk/liquidLegions';
+import { POINT_BYTES } from '@measurement-exchange/mpc/sketches';
 
 export const [ALPHA, BETA, GAMMA] = ['duchies/alpha', 'duchies/beta', 'duchies/gamma'] as const;
 export const REACH_ONLY = 'reachOnlyLiquidLegionsV2';

@@ -12,6 +12,8 @@ import {
   ringOf,
   specs,
 } from '@measurement-exchange/contract';
+import { relativeFrequencies } from '@measurement-exchange/mpc/liquidLegions';
+import { newSeed } from '@measurement-exchange/mpc/shares';
 import {
   Curve,
   combineKeys,
@@ -21,11 +23,9 @@ import {
   readPublishedKey,
   SketchEncrypter,
 } from '@measurement-exchange/sdk/liquidLegions';
-import { newSeed } from '@measurement-exchange/sdk/shareShuffle';
+import { frequencySketch, reachSketch, unionOf } from '@measurement-exchange/testkit/mpc/ring';
 import { type Party, readRequisition } from '@measurement-exchange/testkit/world';
 import { expect } from 'vitest';
-import { relativeFrequencies } from '../../src/liquidLegions/index.ts';
-import { frequencySketch, reachSketch, unionOf } from '../liquidLegions/ring.ts';
 import { termsOf } from '../terms.ts';
 import { openResult } from './results.ts';
 import { type People, readyRequisition, toldTerms, type Upload, uploadOf } from './uploads.ts';

@@ -2,8 +2,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { populationFingerprint } from '@measurement-exchange/mpc/shares';
 import { createAgent, openEvents, openLedger } from '@measurement-exchange/sdk/provider';
-import { populationFingerprint } from '@measurement-exchange/sdk/shareShuffle';
 import { inSpan } from '@measurement-exchange/server/telemetry';
 import { useCollector } from '@measurement-exchange/testkit/collector';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';

@@ -28,7 +28,7 @@ import {
   orderVids,
   uploadChunks,
   VidIndex,
-} from '@measurement-exchange/sdk/shareShuffle';
+} from '@measurement-exchange/mpc/shares';
 import { type Party, readRequisition, requisitionOf } from '@measurement-exchange/testkit/world';
 import { sealShare } from '../sealedShare.ts';
 import { type DuchyWorld, VID_RANGES } from './world.ts';

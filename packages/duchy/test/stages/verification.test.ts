@@ -2,7 +2,7 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { encrypt, packSignedMessage, publicKeysetOf } from '@measurement-exchange/consent';
 import { type DuchyRole, shareShuffle, specs, TYPE_URLS } from '@measurement-exchange/contract';
-import { newSeed } from '@measurement-exchange/sdk/shareShuffle';
+import { newSeed } from '@measurement-exchange/mpc/shares';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { follow } from '../../src/computations/follow.ts';
 import { rowOf } from '../../src/computations/progress.ts';

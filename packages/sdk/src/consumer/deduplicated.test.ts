@@ -1,7 +1,7 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { type MpcNoiseMechanism, type PlainSpec, specs } from '@measurement-exchange/contract';
+import { shareShuffleReachVariance } from '@measurement-exchange/mpc';
 import { expect, it } from 'vitest';
-import { shareShuffleReachVariance } from '../privacy/index.ts';
 import { deduplicatedFigures } from './deduplicated.ts';
 import { duchyProtocolOf } from './protocol.ts';
 

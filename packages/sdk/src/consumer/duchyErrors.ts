@@ -5,7 +5,7 @@ import {
   SHARE_SHUFFLE_NOISE,
   type specs,
 } from '@measurement-exchange/contract';
-import { type Estimate, mpcNoise } from '../privacy/index.ts';
+import { type Estimate, mpcNoise } from '@measurement-exchange/mpc';
 import { type FrequencyEstimate, mechanismOf } from './figures.ts';
 
 /** The request for a frequency distribution. */

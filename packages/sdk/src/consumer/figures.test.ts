@@ -1,8 +1,8 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { type PlainSpec, specs } from '@measurement-exchange/contract';
+import { noiseVariance } from '@measurement-exchange/mpc';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { noiseVariance } from '../privacy/index.ts';
 import { FiguresFault, figuresOf } from './figures.ts';
 
 type ResultInit = Exclude<MessageInitShape<typeof specs.Measurement_ResultSchema>, { $typeName: string }>;

@@ -9,7 +9,7 @@ import {
   type ReportedNoiseMechanism,
   relativeFrequencyVariance,
   scalarVariance,
-} from '../privacy/index.ts';
+} from '@measurement-exchange/mpc';
 
 /** How often people were reached: `frequency` times, the last entry that often or more. */
 export interface FrequencyEstimate {

@@ -1,7 +1,7 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { type PlainSpec, specs } from '@measurement-exchange/contract';
+import { liquidLegionsReachInterval, mpcNoise } from '@measurement-exchange/mpc';
 import { expect, it } from 'vitest';
-import { liquidLegionsReachInterval, mpcNoise } from '../privacy/index.ts';
 import { deduplicatedFigures } from './deduplicated.ts';
 import { duchyProtocolOf } from './protocol.ts';
 

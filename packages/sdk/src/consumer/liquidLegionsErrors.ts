@@ -17,7 +17,7 @@ import {
   liquidLegionsReachVariance,
   liquidLegionsShareVariances,
   productInterval,
-} from '../privacy/index.ts';
+} from '@measurement-exchange/mpc';
 import { type DuchyEstimates, duchyNoiseVariance, known } from './duchyErrors.ts';
 import { mechanismOf } from './figures.ts';
 

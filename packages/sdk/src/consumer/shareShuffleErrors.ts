@@ -6,7 +6,7 @@ import {
   shareShuffleReachVariance,
   shareShuffleShareVariance,
   shareShuffleUniverse,
-} from '../privacy/index.ts';
+} from '@measurement-exchange/mpc';
 import { type DuchyEstimates, duchyNoiseVariance, known } from './duchyErrors.ts';
 import { FiguresFault } from './figures.ts';
 

@@ -1,6 +1,6 @@
+import { estimate } from '@measurement-exchange/mpc';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { estimate } from '../privacy/index.ts';
 import { totalOf } from './total.ts';
 
 const impressions = (value: number, variance?: number) => ({ impressions: estimate(value, variance) });

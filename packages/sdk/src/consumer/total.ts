@@ -1,5 +1,5 @@
 /** Combines the results of several data providers. */
-import { type Estimate, estimate } from '../privacy/index.ts';
+import { type Estimate, estimate } from '@measurement-exchange/mpc';
 import type { DeduplicatedFigures } from './deduplicated.ts';
 import type { Figures } from './figures.ts';
 

@@ -4,8 +4,14 @@
  */
 import { create } from '@bufbuild/protobuf';
 import { type PrivacyParams, specs } from '@measurement-exchange/contract';
-import { charge, drawNoise, type NoiseMechanism, type RandomSource, secureRandom } from '../privacy/index.ts';
-import { exactRational } from '../privacy/rational.ts';
+import {
+  charge,
+  drawNoise,
+  type NoiseMechanism,
+  type RandomSource,
+  secureRandom,
+} from '@measurement-exchange/mpc';
+import { exactRational } from '@measurement-exchange/mpc/privacy/rational';
 import { RefusalError } from '../refusals/refusalError.ts';
 import type { EventQuery, Events } from './events.ts';
 import { addUnits, costInUnits, NOTHING, type Units } from './ledger/amounts.ts';

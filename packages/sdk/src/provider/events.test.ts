@@ -1,7 +1,8 @@
 /** Every figure against a count in plain JavaScript over the same rows. */
+
+import { isSampled, sampleBucket } from '@measurement-exchange/mpc/privacy/vidSampling';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type EventFiles, eventFiles } from '../../test/provider/eventFiles.ts';
-import { isSampled, sampleBucket } from '../privacy/vidSampling.ts';
 import { RefusalError } from '../refusals/refusalError.ts';
 import { type EventGroupSelection, type EventQuery, type Events, openEvents } from './events.ts';
 import { QueryStopped } from './filter/errors.ts';

@@ -1,7 +1,7 @@
 /** Exact figures over a provider's events in Parquet or CSV, before any noise. */
 import { BIGINT, type DuckDBConnection } from '@duckdb/node-api';
 import { MAX_VID } from '@measurement-exchange/contract';
-import { bucketRange } from '../privacy/vidSampling.ts';
+import { bucketRange } from '@measurement-exchange/mpc/privacy/vidSampling';
 import { RefusalError } from '../refusals/refusalError.ts';
 import { type ColumnNames, type Columns, resolveColumns } from './events/columns.ts';
 import {

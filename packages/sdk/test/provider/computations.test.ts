@@ -7,6 +7,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Measurement, type Protocol, ringOf, toBase64 } from '@measurement-exchange/contract';
+import {
+  Ciphertexts,
+  Curve,
+  mapToCurve,
+  NOBODY_INDEX,
+  POINT_BYTES,
+  ReachSketch,
+} from '@measurement-exchange/mpc/sketches';
 import { computationOf, type FakeDuchies, startFakeDuchies } from '@measurement-exchange/testkit/fakeDuchies';
 import { openUpload, type ReceivedUpload } from '@measurement-exchange/testkit/fakeDuchy';
 import { RING, RING_WITH_FREQUENCIES } from '@measurement-exchange/testkit/ring';
@@ -22,14 +30,6 @@ import {
   openEvents,
   openLedger,
 } from '../../src/provider/index.ts';
-import {
-  Ciphertexts,
-  Curve,
-  mapToCurve,
-  NOBODY_INDEX,
-  POINT_BYTES,
-  ReachSketch,
-} from '../../src/provider/liquidLegions/index.ts';
 import type { AgentJob } from './agentProcess.ts';
 
 const PEOPLE = 200;

@@ -5,11 +5,7 @@ import { join } from 'node:path';
 import { fromBinary } from '@bufbuild/protobuf';
 import { parseCertificate, requisitionFingerprint, verifySignature } from '@measurement-exchange/consent';
 import { duchyMessages, ExchangeError, FULFILLMENT_PURPOSE } from '@measurement-exchange/contract';
-import type { Behavior, ReceivedUpload } from '@measurement-exchange/testkit/fakeDuchy';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { isSampled } from '../../src/index.ts';
-import { legionsCharge } from '../../src/privacy/index.ts';
-import { type AgentOptions, type Events, openEvents, QueryStopped } from '../../src/provider/index.ts';
+import { legionsCharge } from '@measurement-exchange/mpc';
 import {
   Ciphertexts,
   Curve,
@@ -22,7 +18,11 @@ import {
   NOBODY_INDEX,
   POINT_BYTES,
   ReachSketch,
-} from '../../src/provider/liquidLegions/index.ts';
+} from '@measurement-exchange/mpc/sketches';
+import type { Behavior, ReceivedUpload } from '@measurement-exchange/testkit/fakeDuchy';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isSampled } from '../../src/index.ts';
+import { type AgentOptions, type Events, openEvents, QueryStopped } from '../../src/provider/index.ts';
 import {
   createRingKeys,
   FREQUENCY_LEGIONS,

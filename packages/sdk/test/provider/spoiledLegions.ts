@@ -1,8 +1,8 @@
 /** Requisitions of computations on sketches that can never be fulfilled: what is wrong with each, and what it is refused with. */
 import { createSigner, packElGamalPublicKey, unpackElGamalPublicKey } from '@measurement-exchange/consent';
 import type { RefusalJustification } from '@measurement-exchange/contract';
-import { type ElGamalKeyPair, newKeyPair, publishedKey } from '../../src/provider/elGamal/index.ts';
-import { Keystream } from '../../src/provider/shareShuffle/index.ts';
+import { Keystream } from '@measurement-exchange/mpc/shares';
+import { type ElGamalKeyPair, newKeyPair, publishedKey } from '../../src/provider/liquidLegions.ts';
 import { type KeyContext, signedBy, signedLater } from './boundKeys.ts';
 import { entriesOf, type LegionsWorld, RING, type SpoiledLegions, signKey } from './legionsRequisitions.ts';
 import { ALPHA, BETA, GAMMA } from './shareShuffleRequisitions.ts';

@@ -1,9 +1,9 @@
 /** The options and the interface of an agent. */
 import type { TrustStore } from '@measurement-exchange/consent';
+import type { RandomSource } from '@measurement-exchange/mpc';
 import type { Clock } from '../../client/clock.ts';
 import type { ExchangeClient } from '../../client/index.ts';
 import type { Credentials } from '../../identity/credentials.ts';
-import type { RandomSource } from '../../privacy/index.ts';
 import type { Methodology } from '../compute.ts';
 import type { Events } from '../events.ts';
 import type { Ledger } from '../ledger.ts';

@@ -1,7 +1,12 @@
 /** Who is in a sample at its very bounds: in JavaScript, in SQL, and by the public rule in 32-bit floats. */
 import { DuckDBInstance } from '@duckdb/node-api';
+import {
+  BUCKET_MASK,
+  bucketRange,
+  isSampled,
+  sampleBucket,
+} from '@measurement-exchange/mpc/privacy/vidSampling';
 import { expect, it } from 'vitest';
-import { BUCKET_MASK, bucketRange, isSampled, sampleBucket } from '../../privacy/vidSampling.ts';
 import { inRange, withBucket } from './sampling.ts';
 
 /** Their buckets are in the lower half, so that an interval can begin at 0.75 and run over the end up to each. */

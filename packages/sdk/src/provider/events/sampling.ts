@@ -6,7 +6,7 @@ import {
   FARMHASH_K2,
   FARMHASH_MUL_8,
   VID_SALT,
-} from '../../privacy/vidSampling.ts';
+} from '@measurement-exchange/mpc/privacy/vidSampling';
 
 const MASK32 = 0xffffffffn;
 const MASK64 = 0xffffffffffffffffn;

@@ -1,6 +1,6 @@
 /** Which events a query selects. */
 import { DuckDBTimestampValue, TIMESTAMP, VARCHAR } from '@duckdb/node-api';
-import { bucketRange } from '../../privacy/vidSampling.ts';
+import { bucketRange } from '@measurement-exchange/mpc/privacy/vidSampling';
 import { checkAt, RefusalError } from '../../refusals/refusalError.ts';
 import { FilterError } from '../filter/errors.ts';
 import { compile } from '../filter/evaluator.ts';

@@ -6,7 +6,7 @@ import {
   type MpcRelease,
   mpcCharge,
   type NoiseMechanism,
-} from '../../privacy/index.ts';
+} from '@measurement-exchange/mpc';
 import type { PrivacyAmount } from '../ledger/amounts.ts';
 import { outOfRange } from '../verify/limits.ts';
 import type { VerifiedRequisition } from '../verify.ts';

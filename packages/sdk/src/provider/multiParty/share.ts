@@ -1,10 +1,10 @@
 /** Makes a provider's share of a computation: counts people in the events, and leaves the rest to a thread. */
 import { extname } from 'node:path';
+import { newSealingKey, shareContext } from '@measurement-exchange/consent/sealing';
+import type { SealingKey } from '@measurement-exchange/consent/sealing/pieces';
 import type { VidRange } from '@measurement-exchange/contract';
 import { queryOf } from '../compute.ts';
 import type { Events, Watch } from '../events.ts';
-import type { SealingKey } from '../sealing/pieces.ts';
-import { newSealingKey, shareContext } from '../sealing/sealing.ts';
 import type { VerifiedRequisition } from '../verify.ts';
 import type { StoredFile } from './storedFile.ts';
 import { startThread } from './thread.ts';

@@ -4,10 +4,10 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 // Not the index of the folder: what a thread loads, it loads each time it starts.
-import { type SealingKey, sealedPieces } from '../sealing/pieces.ts';
-import { FrequencyVector, uploadChunks } from '../shareShuffle/frequencyVector.ts';
-import { newSeed } from '../shareShuffle/keystream.ts';
-import { openVidIndex } from '../shareShuffle/vidIndex.ts';
+import { type SealingKey, sealedPieces } from '@measurement-exchange/consent/sealing/pieces';
+import { FrequencyVector, uploadChunks } from '@measurement-exchange/mpc/shares/frequencyVector';
+import { newSeed } from '@measurement-exchange/mpc/shares/keystream';
+import { openVidIndex } from '../vidIndex.ts';
 import type { ShareJob, StoredShare, ThreadRequest } from './share.ts';
 import { storeFile } from './storedFile.ts';
 

@@ -3,14 +3,14 @@
  * answers each message with one of its own, and says in between how far the encryption is.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { secureRandom } from '../../privacy/random.ts';
-import { Curve, ElGamalPublicKey } from '../elGamal/index.ts';
+import { Curve, ElGamalPublicKey } from '@measurement-exchange/mpc/elGamal';
+import { secureRandom } from '@measurement-exchange/mpc/privacy/random';
 import {
   FREQUENCY_REGISTER_BYTES,
   REACH_REGISTER_BYTES,
   SketchEncrypter,
-} from '../liquidLegions/encryptSketch.ts';
-import { FrequencySketch, ReachSketch } from '../liquidLegions/sketch.ts';
+} from '@measurement-exchange/mpc/sketches/encryptSketch';
+import { FrequencySketch, ReachSketch } from '@measurement-exchange/mpc/sketches/sketch';
 import type { SketchJob, ThreadRequest } from './sketch.ts';
 import { type StoredFile, storeFile } from './storedFile.ts';
 import type { ThreadProgress } from './thread.ts';

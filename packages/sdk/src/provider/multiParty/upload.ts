@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import { cut, ExchangeError, errorFromJson, parseJsonBytes } from '@measurement-exchange/contract';
 import { isTransient } from '../../client/errors.ts';
 import { parseRetryAfter } from '../../client/response.ts';
-import { EndpointRefused, endpointUrl, publicOnly } from '../endpoints.ts';
+import { EndpointRefused, endpointUrl, publicOnly } from '../../endpoints.ts';
 
 export interface UploadOptions {
   /** From `uploadUrl`. */

@@ -22,8 +22,8 @@ import {
   sampledRegisters,
   type VidRange,
 } from '@measurement-exchange/contract';
+import { populationFingerprint as fingerprintOf, isPrime } from '@measurement-exchange/mpc/shares';
 import { RefusalError } from '../../refusals/refusalError.ts';
-import { populationFingerprint as fingerprintOf, isPrime } from '../shareShuffle/index.ts';
 import { outOfRange } from '../verify/limits.ts';
 import { found } from '../verify/selection.ts';
 import {

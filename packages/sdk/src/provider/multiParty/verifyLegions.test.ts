@@ -1,3 +1,4 @@
+import { Curve, combineKeys } from '@measurement-exchange/mpc/elGamal';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createLegionsWorld,
@@ -13,7 +14,6 @@ import { ALPHA, BETA } from '../../../test/provider/shareShuffleRequisitions.ts'
 import { frequencySpec } from '../../../test/provider/shareWorld.ts';
 import { SPOILED_LEGIONS } from '../../../test/provider/spoiledLegions.ts';
 import { RefusalError } from '../../refusals/refusalError.ts';
-import { Curve, combineKeys } from '../elGamal/index.ts';
 import { verifyRequisition } from '../verify.ts';
 import { awaitsDuchies } from './verify.ts';
 

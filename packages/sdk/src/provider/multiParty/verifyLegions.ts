@@ -13,8 +13,9 @@ import {
   ringOf,
   type SignedMessage,
 } from '@measurement-exchange/contract';
+import { Curve, combineKeys } from '@measurement-exchange/mpc/elGamal';
 import { RefusalError, type RefusalPlace } from '../../refusals/refusalError.ts';
-import { Curve, combineKeys, readPublishedKey } from '../elGamal/index.ts';
+import { readPublishedKey } from '../liquidLegions.ts';
 import {
   type AgreedTerms,
   type DuchyContext,

@@ -1,6 +1,6 @@
 /** Limits on what one requisition may ask for. */
 import type { PlainSpec, PrivacyParams } from '@measurement-exchange/contract';
-import { BUCKET_COUNT } from '../../privacy/vidSampling.ts';
+import { BUCKET_COUNT } from '@measurement-exchange/mpc/privacy/vidSampling';
 import { RefusalError } from '../../refusals/refusalError.ts';
 
 /** The most that one requisition may ask of a provider; beyond it the requisition is refused. */

@@ -1,0 +1,37 @@
+/**
+ * The ElGamalPublicKey that a duchy publishes: its key, what it is for, and the proof that the duchy knows the secret. The
+ * proofs themselves are mathematics of packages/mpc, which callers pass in.
+ */
+import type { Binding } from '@measurement-exchange/contract';
+import { ConsentError } from '../base/errors.ts';
+import { ELGAMAL_KEY_PURPOSE, requireBinding } from './binding.ts';
+import { packElGamalPublicKey, unpackElGamalPublicKey } from './elGamalPublicKey.ts';
+
+type Bound = Pick<Binding, 'purpose' | 'duchy' | 'computation' | 'termsSha256'>;
+type KeyContext = Omit<Bound, 'purpose'>;
+
+/** Serialized, and the same for the same pair and context. */
+export function publishedKey<P extends { publicKey: Uint8Array }>(
+  pair: P,
+  { duchy, computation, termsSha256 }: KeyContext,
+  prove: (pair: P, binding: Bound) => Uint8Array,
+): Uint8Array {
+  const binding = { purpose: ELGAMAL_KEY_PURPOSE, duchy, computation, termsSha256 };
+  return packElGamalPublicKey({ element: pair.publicKey, proof: prove(pair, binding), binding });
+}
+
+/** The key, a compressed point. Throws ConsentError unless the message is one for this context with a valid proof. */
+export function readPublishedKey(
+  message: Uint8Array,
+  context: KeyContext,
+  isProven: (publicKey: Uint8Array, proof: Uint8Array, binding: Bound) => boolean,
+): Uint8Array {
+  const { element, proof, binding } = unpackElGamalPublicKey(message);
+  const expected = { purpose: ELGAMAL_KEY_PURPOSE, ...context };
+  requireBinding('The ElGamalPublicKey', binding, expected);
+  if (isProven(element, proof, expected)) return element;
+  throw new ConsentError(
+    'KEY_NOT_SUPPORTED',
+    'The ElGamalPublicKey has no proof that its duchy knows the secret: the key may be made of those of others.',
+  );
+}

@@ -1,0 +1,8 @@
+/** ElGamal over P-256, on batches of compressed points: what the protocols on encrypted sketches are made of. */
+export { POINT_BYTES, PointError } from './curve/affine.ts';
+export { BATCH, Curve } from './curve/curve.ts';
+export { mapToCurve } from './curve/mapToCurve.ts';
+export { drawScalars, SCALAR_BYTES } from './curve/scalars.ts';
+export { areZero, CIPHERTEXT_BYTES, Ciphertexts, ElGamalError, type Layout } from './elGamal/elGamal.ts';
+export { combineKeys, type ElGamalKeyPair, ElGamalPublicKey, newKeyPair } from './elGamal/keys.ts';
+export { isProven, type ProofContext, proveSecret } from './elGamal/proof.ts';

@@ -1,0 +1,162 @@
+/**
+ * Ciphertexts of ElGamal over P-256 in batches. A point M under the key Y is (u, e) = (r G, M + r Y): two compressed points.
+ * Ciphertexts add up as what is encrypted in them does.
+ */
+import { POINT_BYTES, type Points } from '../curve/affine.ts';
+import type { Curve } from '../curve/curve.ts';
+import { negativeProducts, SCALAR_BYTES } from '../curve/scalars.ts';
+import type { ElGamalPublicKey } from './keys.ts';
+
+export const CIPHERTEXT_BYTES = 2 * POINT_BYTES;
+
+/** A ciphertext with the point at infinity in it, which no honest party makes: there is no encoding for it. */
+export class ElGamalError extends Error {
+  override name = 'ElGamalError';
+}
+
+/** Ciphertexts in an array of bytes: `stride` bytes apart, from `at` on. */
+export interface Layout {
+  stride?: number;
+  at?: number;
+}
+
+/** A batch, at most as many as the capacity of its curve, which has room for three batches. */
+export class Ciphertexts {
+  private readonly curve: Curve;
+  private readonly u: Points;
+  private readonly e: Points;
+  private count = 0;
+
+  constructor(curve: Curve) {
+    this.curve = curve;
+    this.u = curve.points();
+    this.e = curve.points();
+  }
+
+  load(bytes: Uint8Array, count: number, { stride = CIPHERTEXT_BYTES, at = 0 }: Layout = {}): void {
+    this.count = count;
+    this.curve.load(this.u, bytes, count, stride, at);
+    this.curve.load(this.e, bytes, count, stride, at + POINT_BYTES);
+  }
+
+  store(into: Uint8Array, { stride = CIPHERTEXT_BYTES, at = 0 }: Layout = {}): void {
+    this.curve.use(this.count);
+    this.curve.store(this.u, into, this.count, stride, at);
+    this.curve.store(this.e, into, this.count, stride, at + POINT_BYTES);
+  }
+
+  /** Encrypts points, each with a random scalar of its own. */
+  encrypt(key: ElGamalPublicKey, points: Uint8Array, scalars: Uint8Array, layout: Layout = {}): void {
+    this.count = scalars.length / SCALAR_BYTES;
+    const [message] = this.curve.spare;
+    this.curve.load(message, points, this.count, layout.stride, layout.at);
+    this.encryptZeros(key, scalars);
+    this.addTo(this.e, message, 1);
+  }
+
+  /** Encrypts the point at infinity: what is added to a ciphertext to hide where it comes from. */
+  encryptZeros(key: ElGamalPublicKey, scalars: Uint8Array): void {
+    this.count = scalars.length / SCALAR_BYTES;
+    this.curve.use(this.count);
+    this.curve.multiplyFixed(this.u, this.curve.generator, scalars);
+    this.curve.multiplyFixed(this.e, key.table, scalars);
+  }
+
+  /** Encrypts points that nobody knows: of two random points, no key can tell what they are a ciphertext of. */
+  encryptRandom(scalars: Uint8Array, others: Uint8Array): void {
+    this.count = scalars.length / SCALAR_BYTES;
+    this.curve.use(this.count);
+    this.curve.multiplyFixed(this.u, this.curve.generator, scalars);
+    this.curve.multiplyFixed(this.e, this.curve.generator, others);
+  }
+
+  /** The same texts with other randomness, which nobody can link without the secret keys. */
+  reRandomize(key: ElGamalPublicKey, scalars: Uint8Array): void {
+    const [added] = this.curve.spare;
+    this.curve.use(this.count);
+    this.curve.multiplyFixed(added, this.curve.generator, scalars);
+    this.addTo(this.u, added, 1);
+    this.curve.multiplyFixed(added, key.table, scalars);
+    this.addTo(this.e, added, 1);
+  }
+
+  /** Takes one key off: e − secret · u. */
+  decrypt(secretKey: Uint8Array): void {
+    const [mask] = this.curve.spare;
+    this.curve.use(this.count);
+    this.curve.multiply(mask, this.u, secretKey);
+    this.addTo(this.e, mask, -1);
+  }
+
+  /** What is encrypted, where no other key is left, to bytes. The point at infinity is zeros, as no other point is. */
+  open(secretKey: Uint8Array, into: Uint8Array, { stride = POINT_BYTES, at = 0 }: Layout = {}): void {
+    const [mask] = this.curve.spare;
+    this.curve.use(this.count);
+    this.curve.multiply(mask, this.u, secretKey);
+    const infinite = this.curve.add(mask, this.e, mask, -1);
+    this.curve.store(mask, into, this.count, stride, at);
+    for (const i of infinite) {
+      if (i < this.count) into.fill(0, at + i * stride, at + i * stride + POINT_BYTES);
+    }
+  }
+
+  /** Takes one key off, and multiplies what is encrypted by a scalar: (u, e) becomes (s u, s e − (s secret) u). */
+  blind(secretKey: Uint8Array, scalar: Uint8Array): void {
+    this.curve.use(this.count);
+    this.curve.multiplyPair(this.u, this.e, scalar, negativeProducts(scalar, secretKey));
+  }
+
+  /** The same, each with a scalar of its own. */
+  blindEach(secretKey: Uint8Array, scalars: Uint8Array): void {
+    this.curve.use(this.count);
+    this.curve.multiplyPairEach(this.u, this.e, scalars, negativeProducts(scalars, secretKey));
+  }
+
+  /** What is encrypted, times a scalar of its own each. */
+  multiplyEach(scalars: Uint8Array): void {
+    this.curve.use(this.count);
+    this.curve.multiplyEach(this.u, this.u, scalars);
+    this.curve.multiplyEach(this.e, this.e, scalars);
+  }
+
+  /** What is encrypted, plus or minus what is in another batch. */
+  add(other: Ciphertexts, sign: 1 | -1 = 1): void {
+    if (other.count !== this.count) throw new RangeError('both batches must have as many ciphertexts');
+    this.curve.use(this.count);
+    this.addTo(this.u, other.u, sign);
+    this.addTo(this.e, other.e, sign);
+  }
+
+  /** Plus or minus points that are not encrypted. */
+  addPoints(points: Uint8Array, sign: 1 | -1 = 1, layout: Layout = {}): void {
+    const [added] = this.curve.spare;
+    this.curve.load(added, points, this.count, layout.stride, layout.at);
+    this.addTo(this.e, added, sign);
+  }
+
+  private addTo(points: Points, added: Points, sign: 1 | -1): void {
+    const [infinite] = this.curve.add(points, points, added, sign);
+    if (infinite !== undefined)
+      throw new ElGamalError(`ciphertext ${infinite}: a point of it is at infinity`);
+  }
+}
+
+/** For each ciphertext under one key alone 1 if it encrypts the point at infinity, else 0. */
+export function areZero(
+  curve: Curve,
+  secretKey: Uint8Array,
+  bytes: Uint8Array,
+  count: number,
+  { stride = CIPHERTEXT_BYTES, at = 0 }: Layout = {},
+): Uint8Array<ArrayBuffer> {
+  const [u] = curve.spare;
+  const masks = new Uint8Array(count * POINT_BYTES);
+  curve.load(u, bytes, count, stride, at);
+  curve.multiply(u, u, secretKey);
+  curve.store(u, masks, count);
+  return Uint8Array.from({ length: count }, (_, i) => {
+    const from = at + i * stride + POINT_BYTES;
+    const mask = masks.subarray(i * POINT_BYTES, (i + 1) * POINT_BYTES);
+    return Buffer.compare(mask, bytes.subarray(from, from + POINT_BYTES)) === 0 ? 1 : 0;
+  });
+}

@@ -1,0 +1,48 @@
+/** Keys of ElGamal: each duchy has a pair, and texts are encrypted under the sum of several public keys. */
+import { createECDH } from 'node:crypto';
+import { POINT_BYTES } from '../curve/affine.ts';
+import type { Curve, FixedBase } from '../curve/curve.ts';
+import { drawScalars } from '../curve/scalars.ts';
+import type { RandomSource } from '../privacy/random.ts';
+
+export interface ElGamalKeyPair {
+  secretKey: Uint8Array;
+  /** A compressed point. */
+  publicKey: Uint8Array;
+}
+
+/** The same pair for the same seed. */
+export function newKeyPair(random: RandomSource): ElGamalKeyPair {
+  const secretKey = drawScalars(random, 1);
+  const ecdh = createECDH('prime256v1');
+  ecdh.setPrivateKey(secretKey);
+  return { secretKey, publicKey: new Uint8Array(ecdh.getPublicKey(null, 'compressed')) };
+}
+
+/**
+ * What decrypts under several keys takes all their secrets. Keys that cancel out, or of which one is there twice, are an
+ * attempt to get around that.
+ */
+export function combineKeys(curve: Curve, publicKeys: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const distinct = new Set(publicKeys.map((key) => Buffer.from(key).toString('hex')));
+  if (distinct.size < publicKeys.length) throw new RangeError('publicKeys must be different from each other');
+  const [sum, next] = curve.spare;
+  const combined = new Uint8Array(POINT_BYTES);
+  publicKeys.forEach((key, i) => {
+    curve.load(i === 0 ? sum : next, key, 1);
+    if (i > 0 && curve.add(sum, sum, next).length > 0) throw new RangeError('publicKeys must not cancel out');
+  });
+  curve.store(sum, combined, 1);
+  return combined;
+}
+
+/** A public key to encrypt with, and the table that makes that fast: about 15 ms, so keep it. */
+export class ElGamalPublicKey {
+  readonly bytes: Uint8Array;
+  readonly table: FixedBase;
+
+  constructor(curve: Curve, bytes: Uint8Array) {
+    this.bytes = bytes;
+    this.table = curve.fixedBase(bytes);
+  }
+}

@@ -1,0 +1,97 @@
+import { packElGamalPublicKey, publishedKey, readPublishedKey } from '@measurement-exchange/consent';
+import { p256 } from '@noble/curves/nist.js';
+import { expect, test } from 'vitest';
+import { toBytes, toNumber } from '../curve/bigEndian.ts';
+import { ORDER } from '../curve/scalars.ts';
+import { Keystream } from '../shares/keystream.ts';
+import { type ElGamalKeyPair, newKeyPair } from './keys.ts';
+import { isProven, PROOF_BYTES, proveSecret } from './proof.ts';
+
+const pairs = [1, 2, 3].map((n) => newKeyPair(new Keystream(new Uint8Array(48).fill(n))));
+const { Point } = p256;
+const CONTEXT = {
+  purpose: 'mex.contract.ElGamalPublicKey',
+  duchy: 'duchies/alpha',
+  computation: 'c1',
+  termsSha256: new Uint8Array(32).fill(7),
+};
+/** With one member that differs, also by bytes that moved to the next one. */
+const OTHERS = [
+  { ...CONTEXT, duchy: 'duchies/beta' },
+  { ...CONTEXT, computation: 'c2' },
+  { ...CONTEXT, termsSha256: CONTEXT.termsSha256.with(31, 0) },
+  { ...CONTEXT, duchy: 'duchies/alphac', computation: '1' },
+];
+
+test('who knows the secret proves it, each time with the same bytes', () => {
+  for (const pair of pairs) {
+    const proof = proveSecret(pair, CONTEXT);
+    expect(proof).toHaveLength(PROOF_BYTES);
+    expect(proveSecret(pair, CONTEXT)).toEqual(proof);
+    expect(isProven(pair.publicKey, proof, CONTEXT)).toBe(true);
+  }
+});
+
+test('no proof is one of another key, nor is any that was changed', () => {
+  const [{ publicKey: key }, { publicKey: other }] = pairs as [ElGamalKeyPair, ElGamalKeyPair];
+  const proof = proveSecret(pairs[0]!, CONTEXT);
+  expect(isProven(other, proof, CONTEXT)).toBe(false);
+  for (let at = 0; at < PROOF_BYTES; at += 4) {
+    expect(isProven(key, proof.with(at, proof[at]! ^ 1), CONTEXT)).toBe(false);
+  }
+  for (const none of [proof.subarray(1), new Uint8Array(PROOF_BYTES), new Uint8Array()]) {
+    expect(isProven(key, none, CONTEXT)).toBe(false);
+  }
+});
+
+test('a proof of one duchy, computation and terms is none of another, and shares no commitment with it', () => {
+  const { publicKey } = pairs[0]!;
+  const proof = proveSecret(pairs[0]!, CONTEXT);
+  for (const other of OTHERS) {
+    expect(isProven(publicKey, proof, other)).toBe(false);
+    const own = proveSecret(pairs[0]!, other);
+    expect(isProven(publicKey, own, other)).toBe(true);
+    // Two responses with one commitment would tell the secret.
+    expect(own.subarray(0, 33)).not.toEqual(proof.subarray(0, 33));
+  }
+});
+
+test('a key that was made for something else is not read', () => {
+  for (const other of OTHERS) {
+    expect(() => readPublishedKey(publishedKey(pairs[0]!, other, proveSecret), CONTEXT, isProven)).toThrow(
+      /was made (for another|under other)/,
+    );
+  }
+});
+
+test('a key that takes the others away is not read, because nobody can prove it', () => {
+  const [first, second] = pairs.map(({ publicKey }) => Point.fromBytes(publicKey));
+  const own = newKeyPair(new Keystream(new Uint8Array(48).fill(4)));
+  const rogue = Point.fromBytes(own.publicKey).subtract(first!).subtract(second!).toBytes(true);
+  const secret = toNumber(own.secretKey);
+  // The sum of the three is a key whose secret one duchy has.
+  expect(first!.add(second!).add(Point.fromBytes(rogue)).toBytes(true)).toEqual(
+    Point.BASE.multiply(secret).toBytes(true),
+  );
+  const proofs = [
+    proveSecret(own, CONTEXT),
+    proveSecret({ ...own, publicKey: rogue }, CONTEXT),
+    proveSecret(pairs[0]!, CONTEXT),
+  ];
+  for (const proof of [...proofs, new Uint8Array()]) {
+    const message = packElGamalPublicKey({ element: rogue, proof, binding: CONTEXT });
+    expect(() => readPublishedKey(message, CONTEXT, isProven)).toThrow(
+      'no proof that its duchy knows the secret',
+    );
+  }
+  expect(Buffer.from(readPublishedKey(publishedKey(own, CONTEXT, proveSecret), CONTEXT, isProven))).toEqual(
+    Buffer.from(own.publicKey),
+  );
+});
+
+test('a proof whose commitment cancels the key is rejected', () => {
+  const { publicKey, secretKey } = pairs[0]!;
+  const negative = toBytes(ORDER - toNumber(secretKey));
+  const proof = Uint8Array.from([...Point.fromBytes(publicKey).negate().toBytes(true), ...negative]);
+  expect(isProven(publicKey, proof, CONTEXT)).toBe(false);
+});

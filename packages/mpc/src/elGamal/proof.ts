@@ -1,0 +1,85 @@
+/**
+ * That whoever publishes a key knows its secret (Schnorr's proof, as RFC 8235 makes it without a dialog). Without it, the last duchy to
+ * publish could take a key of its own minus all others: then the sum of all is its own key, and it alone could decrypt.
+ */
+import { createECDH, createHash, hkdfSync } from 'node:crypto';
+import type { Binding } from '@measurement-exchange/contract';
+import { POINT_BYTES } from '../curve/affine.ts';
+import { toBytes, toNumber } from '../curve/bigEndian.ts';
+import { Curve } from '../curve/curve.ts';
+import { ORDER, SCALAR_BYTES } from '../curve/scalars.ts';
+import { Keystream, SEED_BYTES } from '../shares/keystream.ts';
+import { type ElGamalKeyPair, newKeyPair } from './keys.ts';
+
+/** A point and a scalar. */
+export const PROOF_BYTES = POINT_BYTES + SCALAR_BYTES;
+
+/** What the key is for, the duchy that proves, and its computation and terms: a proof for one context is invalid in another. */
+export type ProofContext = Pick<Binding, 'purpose' | 'duchy' | 'computation' | 'termsSha256'>;
+
+/** The same for the same key and context, so that a key that is published again has the same bytes. */
+export function proveSecret(
+  { secretKey, publicKey }: ElGamalKeyPair,
+  context: ProofContext,
+): Uint8Array<ArrayBuffer> {
+  const { purpose } = context;
+  const about = digestOf(context);
+  // One commitment in two contexts would have two challenges, from which anybody computes the secret.
+  const seed = new Uint8Array(hkdfSync('sha256', secretKey, about, purpose, SEED_BYTES));
+  const commitment = newKeyPair(new Keystream(seed));
+  const challenge = toNumber(challengeOf(publicKey, commitment.publicKey, context));
+  const response = (toNumber(commitment.secretKey) + challenge * toNumber(secretKey)) % ORDER;
+  return Uint8Array.from([...commitment.publicKey, ...toBytes(response)]);
+}
+
+/** Whether response · G = commitment + challenge · publicKey; not where any of them is no point, or no scalar. */
+export function isProven(
+  publicKey: Uint8Array,
+  proof: Uint8Array,
+  context: ProofContext,
+  curve = new Curve(1),
+): boolean {
+  if (proof.length !== PROOF_BYTES) return false;
+  const commitment = proof.subarray(0, POINT_BYTES);
+  const [sum, other] = curve.spare;
+  try {
+    const expected = multiplyGenerator(proof.subarray(POINT_BYTES));
+    curve.load(sum, publicKey, 1);
+    curve.multiply(sum, sum, challengeOf(publicKey, commitment, context));
+    curve.load(other, commitment, 1);
+    if (curve.add(sum, sum, other).length > 0) return false;
+    const found = new Uint8Array(POINT_BYTES);
+    curve.store(sum, found, 1);
+    return Buffer.compare(found, expected) === 0;
+  } catch {
+    return false;
+  }
+}
+
+/** A scalar: what is not below the order, once in 2^32, is taken modulo it. */
+function challengeOf(publicKey: Uint8Array, commitment: Uint8Array, context: ProofContext): Uint8Array {
+  const digest = createHash('sha256')
+    .update(context.purpose)
+    .update(digestOf(context))
+    .update(publicKey)
+    .update(commitment)
+    .digest();
+  return toBytes(toNumber(digest) % ORDER);
+}
+
+/** Each part after its length, so that no byte can move from one part to the next. */
+function digestOf({ duchy, computation, termsSha256 }: ProofContext): Buffer {
+  const hash = createHash('sha256');
+  for (const part of [Buffer.from(duchy), Buffer.from(computation), termsSha256]) {
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(part.length);
+    hash.update(length).update(part);
+  }
+  return hash.digest();
+}
+
+function multiplyGenerator(scalar: Uint8Array): Uint8Array {
+  const ecdh = createECDH('prime256v1');
+  ecdh.setPrivateKey(scalar);
+  return ecdh.getPublicKey(null, 'compressed');
+}

@@ -1,0 +1,34 @@
+/** Differential privacy: calibrating and drawing noise, sampling people, and the uncertainty of a figure. */
+export * from './privacy/liquidLegions.ts';
+export {
+  type LiquidLegionsIntervalParams,
+  liquidLegionsReachInterval,
+} from './privacy/liquidLegionsReach.ts';
+export { type LegionsRelease, legionsCharge, type MpcRelease, mpcCharge } from './privacy/mpcCharge.ts';
+export { drawAggregatorNoise, drawMpcNoise, type MpcNoise, mpcNoise } from './privacy/mpcNoise.ts';
+export {
+  type Charge,
+  charge,
+  drawNoise,
+  type NoiseMechanism,
+  noiseVariance,
+  type ReportedNoiseMechanism,
+} from './privacy/noise.ts';
+export { type RandomSource, secureRandom } from './privacy/random.ts';
+export type { Rational } from './privacy/rational.ts';
+export { sampleDiscreteGaussian, sampleDiscreteLaplace } from './privacy/sampler.ts';
+export * from './privacy/shareShuffleVariance.ts';
+export {
+  discreteGaussianSigma,
+  discreteGaussianVariance,
+  discreteLaplaceVariance,
+  gaussianSigma,
+} from './privacy/sigma.ts';
+export * from './privacy/variance.ts';
+export {
+  type BucketRange,
+  bucketRange,
+  isSampled,
+  sampleBucket,
+  type VidSamplingInterval,
+} from './privacy/vidSampling.ts';

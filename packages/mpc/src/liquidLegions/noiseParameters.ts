@@ -1,0 +1,70 @@
+/** The noise that all duchies of one computation must agree on, from the spec and the protocol's config. */
+import {
+  knownRegisterCount,
+  type LiquidLegionsProtocol,
+  legionsNoiseRegisterCount,
+  legionsNoiseShapes,
+  MAX_LEGIONS_NOISE,
+  type MpcNoiseMechanism,
+  type PrivacyParams,
+} from '@measurement-exchange/contract';
+import { type LiquidLegionsParams, type MpcNoise, mpcNoise } from '../sketches.ts';
+
+export interface NoiseSpec extends LiquidLegionsParams {
+  noiseMechanism: MpcNoiseMechanism;
+  dataProviderCount: number;
+  /** The aggregator included: each of them adds noise. */
+  duchyCount: number;
+  /** Of the reach. */
+  privacyParams?: PrivacyParams;
+  /** Of what the aggregator sees on the way: how many providers have the same register. */
+  histogramPrivacyParams?: PrivacyParams;
+  /** Of what it could learn from the number of registers of one provider. */
+  publisherPrivacyParams?: PrivacyParams;
+}
+
+export interface NoiseParameters extends LiquidLegionsParams {
+  dataProviderCount: number;
+  duchyCount: number;
+  reachNoise: MpcNoise;
+  histogramNoise: MpcNoise;
+  publisherNoise: MpcNoise;
+  /**
+   * How often each duchy adds the register of the publishers' noise, and that of the padding, at least: without any noise
+   * too, because providers fill up their sketches with the former.
+   */
+  knownRegisters: number;
+  /** How many registers each duchy adds for its noise, whatever the noise is. */
+  noiseRegisterCount: number;
+}
+
+export function checkNoise(count: number, field: string): void {
+  if (count <= MAX_LEGIONS_NOISE) return;
+  throw new RangeError(
+    `${field} ask for ${count} registers of noise, and ${MAX_LEGIONS_NOISE} are possible: raise epsilon`,
+  );
+}
+
+/** Throws a RangeError that names the field where the protocol cannot do what is asked for. */
+export function noiseParameters(spec: NoiseSpec, protocol: LiquidLegionsProtocol): NoiseParameters {
+  const { decayRate, maxSize, noiseMechanism: mechanism, dataProviderCount, duchyCount } = spec;
+  if (!(Number.isInteger(dataProviderCount) && dataProviderCount >= 1)) {
+    throw new RangeError('dataProviders must not be empty');
+  }
+  if (!(Number.isInteger(duchyCount) && duchyCount >= 2)) throw new RangeError('duchies must be at least 2');
+  const shapes = legionsNoiseShapes(dataProviderCount, duchyCount);
+  const reachNoise = mpcNoise(mechanism, spec.privacyParams, shapes.reach);
+  const histogramNoise = mpcNoise(mechanism, spec.histogramPrivacyParams, shapes.histogram);
+  const publisherNoise = mpcNoise(mechanism, spec.publisherPrivacyParams, shapes.publisher);
+  const knownRegisters = knownRegisterCount(protocol, dataProviderCount);
+  const noiseRegisterCount = legionsNoiseRegisterCount(
+    { reach: reachNoise.offset, histogram: histogramNoise.offset, publisher: publisherNoise.offset },
+    dataProviderCount,
+    knownRegisters,
+  );
+  checkNoise(noiseRegisterCount, 'privacyParams');
+  return {
+    ...{ decayRate, maxSize, dataProviderCount, duchyCount },
+    ...{ reachNoise, histogramNoise, publisherNoise, knownRegisters, noiseRegisterCount },
+  };
+}

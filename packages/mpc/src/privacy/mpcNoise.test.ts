@@ -1,0 +1,207 @@
+import { seededRandom } from '@measurement-exchange/testkit/mpc/seededRandom';
+import { describe, expect, test } from 'vitest';
+import { drawAggregatorNoise, drawMpcNoise, mpcNoise } from './mpcNoise.ts';
+import { exactRational } from './rational.ts';
+import { sampleGeometric, samplePolya } from './sampler.ts';
+
+const DRAWS = 40_000;
+/** The noise of two workers alone, to which no aggregator adds. */
+const TWO_WORKERS = { workers: 2, sensitivity: 2 };
+
+describe('the parameters', () => {
+  test.each([
+    [1, 1e-5, 4.986, 3.526, 19],
+    [1, 1e-9, 6.579, 4.652, 32],
+    [1, 1e-12, 7.556, 5.343, 42],
+    [0.1, 1e-9, 65.79, 46.52, 315],
+    [0.115, 1e-12, 65.71, 46.46, 359],
+    [0.0041, 1e-12, 1843, 1303, 10_046],
+    [0.0033, 1e-12, 2290, 1619, 12_482],
+  ])(
+    'of Gaussian noise for ε %d and δ %d are %d, %d and %d',
+    (epsilon, delta, sigma, workerSigma, offset) => {
+      const noise = mpcNoise('DISCRETE_GAUSSIAN', { epsilon, delta });
+      if (noise.mechanism !== 'DISCRETE_GAUSSIAN') throw new Error(noise.mechanism);
+      expect(noise.sigma / sigma).toBeCloseTo(1, 3);
+      expect(noise.workerSigma / workerSigma).toBeCloseTo(1, 3);
+      expect(noise.offset).toBe(offset);
+      // The workers' parts, and as much again of the aggregator.
+      expect(noise.variance / (2 * noise.sigma ** 2)).toBeCloseTo(1, 6);
+      const ofWorkers = mpcNoise('DISCRETE_GAUSSIAN', { epsilon, delta }, TWO_WORKERS);
+      expect(ofWorkers).toEqual({ ...noise, variance: expect.closeTo(noise.sigma ** 2, 6) });
+    },
+  );
+
+  test.each([
+    [1, 1e-9, 49],
+    [0.1, 1e-9, 471],
+  ])('of geometric noise for ε %d and δ %d have the offset %d', (epsilon, delta, offset) => {
+    expect(mpcNoise('GEOMETRIC', { epsilon, delta })).toMatchObject({ offset, scale: 2 / epsilon });
+  });
+
+  test('of no noise are nothing, and draw nothing', () => {
+    const noise = mpcNoise('NONE', undefined);
+    expect(noise).toEqual({ mechanism: 'NONE', offset: 0, variance: 0 });
+    expect(drawMpcNoise(noise, seededRandom('none'))).toBe(0);
+    expect(drawAggregatorNoise(noise, seededRandom('none'))).toBe(0);
+  });
+
+  test('stay finite where e^ε does not', () => {
+    expect(mpcNoise('DISCRETE_GAUSSIAN', { epsilon: 1000, delta: 1e-9 }).offset).toBe(1);
+    expect(mpcNoise('GEOMETRIC', { epsilon: 1000, delta: 1e-9 }).offset).toBe(3);
+  });
+
+  test('are rejected by field where they are missing or too small', () => {
+    for (const mechanism of ['GEOMETRIC', 'DISCRETE_GAUSSIAN'] as const) {
+      expect(() => mpcNoise(mechanism, undefined)).toThrow(/privacyParams/);
+      expect(() => mpcNoise(mechanism, { epsilon: 1, delta: 0 })).toThrow(/privacyParams\.delta/);
+      expect(() => mpcNoise(mechanism, { epsilon: 0, delta: 1e-9 })).toThrow(/privacyParams\.epsilon/);
+      expect(() => mpcNoise(mechanism, { epsilon: 9e-7, delta: 1e-9 })).toThrow(/at least/);
+    }
+  });
+});
+
+describe.each([
+  ['DISCRETE_GAUSSIAN', { epsilon: 1, delta: 1e-5 }],
+  ['DISCRETE_GAUSSIAN', { epsilon: 0.1, delta: 1e-9 }],
+  ['GEOMETRIC', { epsilon: 1, delta: 1e-9 }],
+  ['GEOMETRIC', { epsilon: 0.1, delta: 1e-9 }],
+] as const)('%s noise of two workers for %o', (mechanism, params) => {
+  const noise = mpcNoise(mechanism, params, TWO_WORKERS);
+  const random = seededRandom(`${mechanism} ${params.epsilon}`);
+  const parts = Array.from({ length: 2 * DRAWS }, () => drawMpcNoise(noise, random));
+  const sums = Array.from({ length: DRAWS }, (_, i) => parts[2 * i]! + parts[2 * i + 1]! - 2 * noise.offset);
+
+  test('has parts from 0 to twice the offset', () => {
+    expect(parts.every((part) => Number.isInteger(part) && part >= 0 && part <= 2 * noise.offset)).toBe(true);
+  });
+
+  test('is centered, with the stated variance', () => {
+    const mean = sums.reduce((sum, x) => sum + x, 0) / DRAWS;
+    const variance = sums.reduce((sum, x) => sum + x * x, 0) / DRAWS;
+    expect(Math.abs(mean)).toBeLessThan(4 * Math.sqrt(noise.variance / DRAWS));
+    // The fourth moment is 3 σ⁴ for Gaussian noise and at most 6 σ⁴ for geometric noise, give or take σ².
+    expect(Math.abs(variance / noise.variance - 1)).toBeLessThan(5 * Math.sqrt(5.5 / DRAWS));
+  });
+
+  test('has parts as large as each other', () => {
+    const variance = parts.reduce((sum, x) => sum + (x - noise.offset) ** 2, 0) / parts.length;
+    // A part of geometric noise has a fourth moment of 9 σ⁴.
+    expect(Math.abs(variance / (noise.variance / 2) - 1)).toBeLessThan(5 * Math.sqrt(8.5 / parts.length));
+  });
+
+  test('falls on each whole number as often as the distribution says', () => {
+    const weight = (x: number) =>
+      noise.mechanism === 'GEOMETRIC'
+        ? Math.exp(-Math.abs(x) / noise.scale)
+        : Math.exp((-x * x) / (2 * noise.variance));
+    let total = 0;
+    for (let x = -2 * noise.offset; x <= 2 * noise.offset; x++) total += weight(x);
+    const seen = new Map<number, number>();
+    for (const x of sums) seen.set(x, (seen.get(x) ?? 0) + 1);
+    let statistic = 0;
+    let cells = 0;
+    for (let x = -2 * noise.offset; x <= 2 * noise.offset; x++) {
+      const expected = (weight(x) / total) * DRAWS;
+      if (expected < 20) continue;
+      statistic += ((seen.get(x) ?? 0) - expected) ** 2 / expected;
+      cells++;
+    }
+    expect(cells).toBeGreaterThan(20);
+    expect(statistic).toBeLessThan(cells + 5 * Math.sqrt(2 * cells));
+  });
+});
+
+test.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)(
+  '%s noise of three workers has the variance of that of two',
+  (mechanism) => {
+    const params = { epsilon: 1, delta: 1e-9 };
+    const noise = mpcNoise(mechanism, params, { workers: 3, sensitivity: 2 });
+    expect(noise.variance / mpcNoise(mechanism, params, TWO_WORKERS).variance).toBeCloseTo(1, 6);
+    const random = seededRandom(`three ${mechanism}`);
+    const part = () => drawMpcNoise(noise, random) - noise.offset;
+    let squares = 0;
+    for (let i = 0; i < DRAWS; i++) squares += (part() + part() + part()) ** 2;
+    expect(Math.abs(squares / DRAWS / noise.variance - 1)).toBeLessThan(5 * Math.sqrt(5.5 / DRAWS));
+  },
+);
+
+describe.each([
+  ['DISCRETE_GAUSSIAN', { epsilon: 1, delta: 1e-5 }],
+  ['GEOMETRIC', { epsilon: 1, delta: 1e-5 }],
+  ['GEOMETRIC', { epsilon: 0.2, delta: 1e-9 }],
+] as const)('the %s part of the aggregator for %o', (mechanism, params) => {
+  const noise = mpcNoise(mechanism, params);
+  const random = seededRandom(`aggregator ${mechanism} ${params.epsilon}`);
+  const draws = Array.from({ length: DRAWS }, () => drawAggregatorNoise(noise, random));
+
+  test('falls on each whole number as often as the noise of the whole charge, with formulas of its own', () => {
+    const variance = (2 * Math.log(2.5 / params.delta)) / params.epsilon ** 2;
+    const weight = (x: number) =>
+      mechanism === 'GEOMETRIC'
+        ? Math.exp((-Math.abs(x) * params.epsilon) / 2)
+        : Math.exp((-x * x) / (2 * variance));
+    const seen = new Map<number, number>();
+    for (const x of draws) seen.set(x, (seen.get(x) ?? 0) + 1);
+    let total = 0;
+    for (let x = -1000; x <= 1000; x++) total += weight(x);
+    let [statistic, cells] = [0, 0];
+    for (let x = -1000; x <= 1000; x++) {
+      const expected = (weight(x) / total) * DRAWS;
+      if (expected < 20) continue;
+      statistic += ((seen.get(x) ?? 0) - expected) ** 2 / expected;
+      cells++;
+    }
+    expect(cells).toBeGreaterThan(20);
+    expect(statistic).toBeLessThan(cells + 5 * Math.sqrt(2 * cells));
+  });
+
+  test('makes up half of the stated variance', () => {
+    const variance = draws.reduce((sum, x) => sum + x * x, 0) / DRAWS;
+    expect(Math.abs(variance / (noise.variance / 2) - 1)).toBeLessThan(5 * Math.sqrt(5.5 / DRAWS));
+  });
+
+  test('is not cut off at the offset of the workers', () => {
+    // So large a delta makes the offset small.
+    const narrow = mpcNoise(mechanism, { epsilon: params.epsilon, delta: 0.9 });
+    const far = Array.from({ length: 10_000 }, () => drawAggregatorNoise(narrow, random));
+    expect(Math.min(...far)).toBeLessThan(-narrow.offset);
+    expect(Math.max(...far)).toBeGreaterThan(narrow.offset);
+  });
+});
+
+test.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise is cut off at the offset', (mechanism) => {
+  // So large a delta makes the offset small: about one draw in a hundred would be beyond it.
+  const noise = mpcNoise(mechanism, { epsilon: 1, delta: 0.9 });
+  const random = seededRandom(`cut off ${mechanism}`);
+  const parts = Array.from({ length: 10_000 }, () => drawMpcNoise(noise, random));
+  expect(Math.min(...parts)).toBe(0);
+  expect(Math.max(...parts)).toBe(2 * noise.offset);
+});
+
+test.each([2, 3])('%d Pólya draws are independent, and each has the probabilities of its shape', (parts) => {
+  const scale = exactRational(2);
+  const p = Math.exp(-1 / 2);
+  const random = seededRandom(`polya ${parts}`);
+  const seen = new Array<number>(60).fill(0);
+  for (let i = 0; i < DRAWS; i++) seen[Math.min(59, samplePolya(scale, random, parts))]!++;
+  let statistic = 0;
+  let probability = (1 - p) ** (1 / parts);
+  let cells = 0;
+  for (let k = 0; probability * DRAWS >= 20; k++) {
+    statistic += (seen[k]! - probability * DRAWS) ** 2 / (probability * DRAWS);
+    // Of shape r, P[k + 1] / P[k] = p (k + r) / (k + 1).
+    probability *= (p * (k + 1 / parts)) / (k + 1);
+    cells++;
+  }
+  expect(cells).toBeGreaterThan(8);
+  expect(statistic).toBeLessThan(cells + 5 * Math.sqrt(2 * cells));
+});
+
+test('a geometric draw has the mean of its scale', () => {
+  const random = seededRandom('geometric');
+  let sum = 0;
+  for (let i = 0; i < DRAWS; i++) sum += Number(sampleGeometric(exactRational(20), random));
+  const mean = 1 / Math.expm1(1 / 20);
+  expect(Math.abs(sum / DRAWS - mean)).toBeLessThan(5 * Math.sqrt((mean * (mean + 1)) / DRAWS));
+});

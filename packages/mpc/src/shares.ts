@@ -1,0 +1,32 @@
+/**
+ * Honest Majority Share Shuffle, on Node: what data providers and duchies both need. A provider counts how often it reached
+ * each person of a sample and splits the counts into two shares, each of which alone is random.
+ */
+export {
+  registerOf,
+  type SampledRegisters,
+  sampledRegisters,
+} from '@measurement-exchange/contract/shareShuffle';
+export { drawAggregatorNoise, drawMpcNoise, type MpcNoise, mpcNoise } from './privacy/mpcNoise.ts';
+export { registerCountSuffix, ValuesReader, valuesPrefix } from './shares/framing.ts';
+export { FrequencyVector, uploadChunks } from './shares/frequencyVector.ts';
+export {
+  combineSeeds,
+  Keystream,
+  NonZeroValues,
+  newSeed,
+  type RingValues,
+  SEED_BYTES,
+  UniformValues,
+} from './shares/keystream.ts';
+export {
+  addWords,
+  isPrime,
+  MAX_MODULUS,
+  productTable,
+  subtractWords,
+  wordAligned,
+  wordsOf,
+} from './shares/ring.ts';
+export { populationFingerprint, VidIndex } from './shares/vidIndex.ts';
+export { orderVids } from './shares/vidOrder.ts';

@@ -1,0 +1,193 @@
+/** Random values that whoever knows the seed draws again: AES-256-CTR, and uniform values of the ring out of it. */
+import { type Cipheriv, createCipheriv, randomBytes } from 'node:crypto';
+import type { RandomSource } from '../privacy/random.ts';
+import { checkModulus } from './ring.ts';
+
+/** A key of AES-256, then the first counter block. */
+export const SEED_BYTES = 48;
+const KEY_BYTES = 32;
+/** The most that is encrypted at once: larger pieces leave the processor's caches. */
+const PIECE = 1 << 16;
+const ZEROS = new Uint8Array(PIECE);
+
+/** A seed that nobody else knows. */
+export function newSeed(): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(randomBytes(SEED_BYTES));
+}
+
+/** The seed that two workers have in common, of which each of them chose a half. */
+export function combineSeeds(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
+  checkSeed(one);
+  checkSeed(other);
+  return new Uint8Array(one).map((byte, i) => byte ^ other[i]!);
+}
+
+/** The bytes of a seed, in order; each is handed out once. */
+export class Keystream implements RandomSource {
+  private readonly cipher: Cipheriv;
+
+  constructor(seed: Uint8Array) {
+    checkSeed(seed);
+    this.cipher = createCipheriv('aes-256-ctr', seed.subarray(0, KEY_BYTES), seed.subarray(KEY_BYTES));
+  }
+
+  /** The next n bytes, as an array of their own that starts at a word. */
+  bytes(n: number): Uint8Array<ArrayBuffer> {
+    const bytes = this.cipher.update(n <= PIECE ? ZEROS.subarray(0, n) : new Uint8Array(n));
+    return bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes);
+  }
+
+  skip(n: number): void {
+    for (let left = n; left > 0; left -= PIECE) this.bytes(Math.min(left, PIECE));
+  }
+}
+
+/** Values that can be taken in pieces, all of them before something else is drawn from the same keystream. */
+export interface RingValues {
+  /** The next ones, as many as `into` holds. */
+  fill(into: Uint8Array): void;
+}
+
+/**
+ * `count` uniform values below the modulus: keystream bytes, cut to the bits of the modulus, without those that are not
+ * below it. Bytes are taken in batches, of as many as are expected to be enough for what is still missing; what the last
+ * batch has left is skipped, so that everybody goes on at the same byte.
+ */
+export class UniformValues implements RingValues {
+  private readonly keystream: Keystream;
+  private readonly rule: Rule;
+  /** Of all bytes, how many are not accepted. */
+  private readonly rejected: number;
+  private missing: number;
+  private batch = 0;
+
+  constructor(keystream: Keystream, modulus: number, count: number) {
+    checkModulus(modulus);
+    this.keystream = keystream;
+    const mask = bitMask(modulus);
+    this.rule = { mask, flip: 0, limit: modulus };
+    this.rejected = (mask + 1 - modulus) / (mask + 1);
+    this.missing = count;
+  }
+
+  fill(into: Uint8Array): void {
+    if (into.length > this.missing) throw new RangeError('no more values than count can be drawn');
+    let filled = 0;
+    while (filled < into.length) {
+      if (this.batch === 0) this.batch = batchSize(this.missing - filled, this.rejected);
+      // Never more bytes than there is room for values, so that none is drawn and lost.
+      const bytes = this.keystream.bytes(Math.min(into.length - filled, this.batch, PIECE));
+      this.batch -= bytes.length;
+      filled = accept(this.rule, bytes, into, filled);
+    }
+    this.missing -= into.length;
+    if (this.missing === 0) {
+      this.keystream.skip(this.batch);
+      this.batch = 0;
+    }
+  }
+}
+
+/** The same from 1 on: batches of uniform values, without the zeros. */
+export class NonZeroValues implements RingValues {
+  private readonly keystream: Keystream;
+  private readonly modulus: number;
+  private missing: number;
+  private batch = 0;
+  private uniform: UniformValues;
+  private readonly piece: Uint8Array;
+
+  constructor(keystream: Keystream, modulus: number, count: number) {
+    this.keystream = keystream;
+    this.modulus = modulus;
+    this.missing = count;
+    this.uniform = new UniformValues(keystream, modulus, 0);
+    this.piece = new Uint8Array(Math.min(count, PIECE));
+  }
+
+  fill(into: Uint8Array): void {
+    if (into.length > this.missing) throw new RangeError('no more values than count can be drawn');
+    let filled = 0;
+    while (filled < into.length) {
+      if (this.batch === 0) {
+        this.batch = batchSize(this.missing - filled, 1 / this.modulus);
+        this.uniform = new UniformValues(this.keystream, this.modulus, this.batch);
+      }
+      filled = accept(NON_ZERO, this.next(Math.min(into.length - filled, this.batch)), into, filled);
+    }
+    this.missing -= into.length;
+    if (this.missing === 0) while (this.batch > 0) this.next(this.batch);
+  }
+
+  private next(most: number): Uint8Array {
+    const values = this.piece.subarray(0, most);
+    this.uniform.fill(values);
+    this.batch -= values.length;
+    return values;
+  }
+}
+
+/** How many to draw so that about `missing` are accepted. */
+function batchSize(missing: number, rejected: number): number {
+  return Math.floor(missing + 1 + (rejected * missing) / (1 - rejected));
+}
+
+/** A byte is cut to `mask`; it is accepted where `flip`, applied to it with xor, makes it less than `limit`. */
+interface Rule {
+  mask: number;
+  flip: number;
+  limit: number;
+}
+
+/** Flipped, zero is the largest value of 7 bits. */
+const NON_ZERO: Rule = { mask: 0x7f, flip: 0x7f, limit: 0x7f };
+
+/**
+ * Writes the bytes that are accepted to `into`, from `at` on; returns where the next goes. One that is not accepted is
+ * overwritten by the next: a branch for each that nobody can predict would cost far more.
+ */
+function accept({ mask, flip, limit }: Rule, bytes: Uint8Array, into: Uint8Array, at: number): number {
+  let next = at;
+  const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2);
+  const maskFour = Math.imul(mask, 0x01010101);
+  const flipFour = Math.imul(flip, 0x01010101);
+  const toNextBit = Math.imul(mask + 1 - limit, 0x01010101);
+  const nextBit = Math.imul(mask + 1, 0x01010101);
+  for (let i = 0; i < words.length; i++) {
+    const four = words[i]! & maskFour;
+    const a = four & 0xff;
+    const b = (four >>> 8) & 0xff;
+    const c = (four >>> 16) & 0xff;
+    const d = four >>> 24;
+    into[next] = a;
+    if ((((four ^ flipFour) + toNextBit) & nextBit) === 0) {
+      into[next + 1] = b;
+      into[next + 2] = c;
+      into[next + 3] = d;
+      next += 4;
+    } else {
+      next += ((a ^ flip) - limit) >>> 31;
+      into[next] = b;
+      next += ((b ^ flip) - limit) >>> 31;
+      into[next] = c;
+      next += ((c ^ flip) - limit) >>> 31;
+      into[next] = d;
+      next += ((d ^ flip) - limit) >>> 31;
+    }
+  }
+  for (let i = words.length << 2; i < bytes.length; i++) {
+    const value = bytes[i]! & mask;
+    into[next] = value;
+    next += ((value ^ flip) - limit) >>> 31;
+  }
+  return next;
+}
+
+/** As many ones as the largest value of the ring has bits. */
+function bitMask(modulus: number): number {
+  return 2 ** (32 - Math.clz32(modulus - 1)) - 1;
+}
+
+function checkSeed(seed: Uint8Array): void {
+  if (seed.length !== SEED_BYTES) throw new RangeError(`a seed must have ${SEED_BYTES} bytes`);
+}

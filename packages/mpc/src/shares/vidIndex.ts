@@ -1,0 +1,31 @@
+/** The index of each VID of a population: its place in the order that all providers share. */
+import { createHash } from 'node:crypto';
+import type { VidRange } from '@measurement-exchange/contract';
+import { canonicalRanges, populationBytes } from '@measurement-exchange/contract/population';
+import { VidPositions } from './vidOrder.ts';
+
+/** SHA-256 of a population's ranges, which tells populations apart. */
+export function populationFingerprint(ranges: readonly VidRange[]): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(createHash('sha256').update(populationBytes(ranges)).digest());
+}
+
+export class VidIndex {
+  /** How many VIDs there are. */
+  readonly size: number;
+  private readonly positions: VidPositions;
+  private readonly indexes: Uint32Array;
+
+  /** `indexes` is what `orderVids` made of the ranges. */
+  constructor(ranges: readonly VidRange[], indexes: Uint32Array) {
+    this.positions = new VidPositions(canonicalRanges(ranges));
+    this.size = this.positions.size;
+    if (indexes.length !== this.size) throw new RangeError('indexes must have an entry for each VID');
+    this.indexes = indexes;
+  }
+
+  /** The index of a VID, −1 for one that is not in the population. */
+  of(vid: number): number {
+    const position = this.positions.of(vid);
+    return position < 0 ? -1 : this.indexes[position]!;
+  }
+}

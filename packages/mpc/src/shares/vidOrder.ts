@@ -1,0 +1,246 @@
+/**
+ * The order of a population's VIDs that all providers share: by FarmHash Fingerprint64 of the VID and a salt, read as a
+ * signed number, then by VID. An index is a place in this order.
+ */
+import type { VidRange } from '@measurement-exchange/contract';
+import { FARMHASH_K2 } from '../privacy/vidSampling.ts';
+
+/** Two big-endian int64 are hashed: the VID and this. */
+const SALT = 21_858_450;
+
+const K2_LOW = Number(BigInt.asIntN(32, FARMHASH_K2));
+const K2_HIGH = Number(BigInt.asIntN(32, FARMHASH_K2 >> 32n));
+/** The multiplier for an input of 16 bytes. */
+const MUL = FARMHASH_K2 + 32n;
+const MUL_LOW = Number(BigInt.asIntN(32, MUL));
+const MUL_HIGH = Number(BigInt.asIntN(32, MUL >> 32n));
+const MUL_LOW_0 = MUL_LOW & 0xffff;
+const MUL_LOW_1 = MUL_LOW >>> 16;
+/** The salt as a little-endian word: its low half is 0, as that of a VID is. */
+const SALT_HIGH = swapped(SALT);
+/** rotr(salt, 37) · mul, which is added to VID + k2. */
+const SALT_TERM = ((BigInt(SALT_HIGH >>> 0) >> 5n) | (BigInt(SALT_HIGH & 31) << 59n)) * MUL;
+const C_LOW = Number(BigInt.asIntN(32, SALT_TERM + FARMHASH_K2));
+const C_HIGH = Number(BigInt.asIntN(32, (SALT_TERM + FARMHASH_K2) >> 32n));
+
+/** The hash of a VID from 0 to 2^31 − 1, as two 32-bit halves: `hash[0]` is the high one. */
+export function hashVid(vid: number, hash: Int32Array): void {
+  const vidHigh = swapped(vid);
+  const aHigh = (vidHigh + K2_HIGH) | 0;
+  const cHigh = (vidHigh + C_HIGH) | 0;
+  // rotr(a, 25) + salt
+  const sumLow = (K2_LOW >>> 25) | (aHigh << 7);
+  const sumHigh = (((aHigh >>> 25) | (K2_LOW << 7)) + SALT_HIGH) | 0;
+  const dHigh = productHigh(sumHigh, sumLow);
+  const dLow = Math.imul(sumLow, MUL_LOW);
+  let high = productHigh(cHigh ^ dHigh, C_LOW ^ dLow);
+  let low = Math.imul(C_LOW ^ dLow, MUL_LOW);
+  low ^= high >>> 15;
+  const yHigh = productHigh(dHigh ^ high, dLow ^ low);
+  low = Math.imul(dLow ^ low, MUL_LOW);
+  low ^= yHigh >>> 15;
+  high = productHigh(yHigh, low);
+  hash[0] = high;
+  hash[1] = Math.imul(low, MUL_LOW);
+}
+
+/** The high half of the low 64 bits of (high, low) · mul, by products of 16 bits. */
+function productHigh(high: number, low: number): number {
+  const low0 = low & 0xffff;
+  const low1 = low >>> 16;
+  const middle0 = Math.imul(low0, MUL_LOW_1);
+  const middle1 = Math.imul(low1, MUL_LOW_0);
+  const carry = ((Math.imul(low0, MUL_LOW_0) >>> 16) + (middle0 & 0xffff) + (middle1 & 0xffff)) >>> 16;
+  return (
+    (Math.imul(low1, MUL_LOW_1) +
+      (middle0 >>> 16) +
+      (middle1 >>> 16) +
+      carry +
+      Math.imul(high, MUL_LOW) +
+      Math.imul(low, MUL_HIGH)) |
+    0
+  );
+}
+
+/** The four bytes of a number the other way around. */
+function swapped(value: number): number {
+  return (value << 24) | ((value & 0xff00) << 8) | ((value >>> 8) & 0xff00) | (value >>> 24);
+}
+
+/** The places of VIDs in ranges that are in ascending order: those of the first range come first. */
+export class VidPositions {
+  readonly size: number;
+  private readonly starts: Float64Array;
+  private readonly ends: Float64Array;
+  /** What to take from a VID of the range to get its position. */
+  private readonly shifts: Float64Array;
+
+  constructor(ranges: readonly VidRange[]) {
+    this.starts = Float64Array.from(ranges, ({ start }) => start);
+    this.ends = Float64Array.from(ranges, ({ end }) => end);
+    let size = 0;
+    this.shifts = Float64Array.from(ranges, ({ start, end }) => {
+      const shift = start - size;
+      size += end - start + 1;
+      return shift;
+    });
+    this.size = size;
+  }
+
+  /** −1 where the VID is in none of the ranges. */
+  of(vid: number): number {
+    let low = 0;
+    let high = this.starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if (this.starts[middle]! <= vid) low = middle;
+      else high = middle - 1;
+    }
+    return vid >= this.starts[low]! && vid <= this.ends[low]! ? vid - this.shifts[low]! : -1;
+  }
+}
+
+/** So many VIDs are sorted within the processor's caches. */
+const BUCKET_SIZE = 2048;
+/** Buckets of a bucket, by the next bits of the hash. */
+const INNER_BITS = 10;
+
+/**
+ * The index of each VID, by its position in the ranges, which are in ascending order. VIDs are put into buckets by the first
+ * bits of their hash, in the order of the buckets, and sorted inside.
+ */
+export function orderVids(ranges: readonly VidRange[]): Uint32Array<ArrayBuffer> {
+  const positions = new VidPositions(ranges);
+  const { size } = positions;
+  const bits = Math.max(1, Math.ceil(Math.log2(size / BUCKET_SIZE)));
+  const buckets = new Uint32Array(2 ** bits);
+  for (const { start, end } of ranges) countBuckets(start, end, 32 - bits, buckets);
+  const sorter = new BucketSorter(
+    bits,
+    buckets.reduce((most, count) => Math.max(most, count), 0),
+  );
+  startsOf(buckets);
+  const ordered = new Uint32Array(size);
+  for (const { start, end } of ranges) fillBuckets(start, end, 32 - bits, buckets, ordered);
+  const indexes = new Uint32Array(size);
+  let from = 0;
+  for (const to of buckets) {
+    const vids = sorter.sorted(ordered.subarray(from, to));
+    for (let i = 0; i < vids.length; i++) indexes[positions.of(vids[i]!)] = from + i;
+    from = to;
+  }
+  return indexes;
+}
+
+function countBuckets(start: number, end: number, shift: number, counts: Uint32Array): void {
+  const hash = new Int32Array(2);
+  for (let vid = start; vid <= end; vid++) {
+    hashVid(vid, hash);
+    counts[unsigned(hash[0]!) >>> shift]!++;
+  }
+}
+
+/** Moves the start of each bucket to its end while it puts VIDs there. */
+function fillBuckets(
+  start: number,
+  end: number,
+  shift: number,
+  places: Uint32Array,
+  ordered: Uint32Array,
+): void {
+  const hash = new Int32Array(2);
+  for (let vid = start; vid <= end; vid++) {
+    hashVid(vid, hash);
+    const bucket = unsigned(hash[0]!) >>> shift;
+    const place = places[bucket]!;
+    ordered[place] = vid;
+    places[bucket] = place + 1;
+  }
+}
+
+/** Makes the counts of buckets the places where they start. */
+function startsOf(counts: Uint32Array): void {
+  let place = 0;
+  for (let bucket = 0; bucket < counts.length; bucket++) {
+    const count = counts[bucket]!;
+    counts[bucket] = place;
+    place += count;
+  }
+}
+
+/** The high half of a hash in the order of signed numbers: negative ones come first. */
+function unsigned(high: number): number {
+  return (high ^ 0x80000000) >>> 0;
+}
+
+/** Sorts VIDs whose hashes have the first `bits` bits in common; VIDs of one hash stay in their order. */
+class BucketSorter {
+  private readonly bits: number;
+  private readonly hash = new Int32Array(2);
+  private readonly places = new Uint32Array(2 ** INNER_BITS);
+  private readonly given: { highs: Uint32Array; lows: Uint32Array };
+  private readonly sorting: { highs: Uint32Array; lows: Uint32Array; vids: Uint32Array };
+
+  constructor(bits: number, size: number) {
+    this.bits = bits;
+    const array = () => new Uint32Array(size);
+    this.given = { highs: array(), lows: array() };
+    this.sorting = { highs: array(), lows: array(), vids: array() };
+  }
+
+  /** Valid until the next call. */
+  sorted(vids: Uint32Array): Uint32Array {
+    this.hashAll(vids);
+    startsOf(this.places);
+    this.placeAll(vids);
+    this.insertAll(vids.length);
+    return this.sorting.vids.subarray(0, vids.length);
+  }
+
+  private hashAll(vids: Uint32Array): void {
+    const { bits, hash, places } = this;
+    const { highs, lows } = this.given;
+    places.fill(0);
+    for (let i = 0; i < vids.length; i++) {
+      hashVid(vids[i]!, hash);
+      const high = unsigned(hash[0]!);
+      highs[i] = high;
+      lows[i] = hash[1]!;
+      places[(high << bits) >>> (32 - INNER_BITS)]!++;
+    }
+  }
+
+  private placeAll(vids: Uint32Array): void {
+    const { bits, given, sorting, places } = this;
+    for (let i = 0; i < vids.length; i++) {
+      const high = given.highs[i]!;
+      const inner = (high << bits) >>> (32 - INNER_BITS);
+      const place = places[inner]!;
+      places[inner] = place + 1;
+      sorting.highs[place] = high;
+      sorting.lows[place] = given.lows[i]!;
+      sorting.vids[place] = vids[i]!;
+    }
+  }
+
+  /** Insertion sort: next to nothing is out of its place by now. */
+  private insertAll(count: number): void {
+    const { highs, lows, vids } = this.sorting;
+    for (let i = 1; i < count; i++) {
+      const high = highs[i]!;
+      const low = lows[i]!;
+      const vid = vids[i]!;
+      let place = i;
+      for (; place > 0; place--) {
+        const before = highs[place - 1]!;
+        if (before < high || (before === high && lows[place - 1]! <= low)) break;
+        highs[place] = before;
+        lows[place] = lows[place - 1]!;
+        vids[place] = vids[place - 1]!;
+      }
+      highs[place] = high;
+      lows[place] = low;
+      vids[place] = vid;
+    }
+  }
+}

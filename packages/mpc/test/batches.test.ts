@@ -1,0 +1,124 @@
+/**
+ * No two batches of a stage draw the same, in any stage: one register, or one of what becomes of it, is given often enough for
+ * two batches, and nothing that comes out of it is the same twice. Each stage sorts what it sends.
+ */
+
+import { InProcess } from '@measurement-exchange/testkit/mpc/inProcess';
+import { frequencySketch, Ring, reachSketch } from '@measurement-exchange/testkit/mpc/ring';
+import { Dice } from '@measurement-exchange/testkit/mpc/world';
+import { expect, test } from 'vitest';
+import { batchSize } from '../src/liquidLegions/stageWork.ts';
+import {
+  FrequencyStages,
+  frequencyParameters,
+  ReachOnlyStages,
+  type RingKeys,
+  reachOnlyParameters,
+  TUPLE_BYTES,
+} from '../src/liquidLegions.ts';
+import {
+  CIPHERTEXT_BYTES,
+  FREQUENCY_REGISTER_BYTES,
+  POINT_BYTES,
+  REACH_REGISTER_BYTES,
+} from '../src/sketches.ts';
+
+const dice = new Dice('batches');
+const pool = new InProcess();
+const ring = new Ring(dice, 3);
+const [first, second, aggregator] = ring.keys as [RingKeys, RingKeys, RingKeys];
+const COUNT = 600;
+expect(Math.ceil(COUNT / batchSize(COUNT))).toBe(2);
+
+const SKETCH = { decayRate: 3, maxSize: 10, samplingIndicatorSize: 100 };
+const SPEC = { ...SKETCH, noiseMechanism: 'NONE', dataProviderCount: 2 * COUNT, duchyCount: 3 } as const;
+/** More than a batch of noise. */
+const NOISY = {
+  ...({ ...SPEC, noiseMechanism: 'DISCRETE_GAUSSIAN', dataProviderCount: 2 } as const),
+  privacyParams: { epsilon: 0.02, delta: 0.01 },
+  histogramPrivacyParams: { epsilon: 4, delta: 0.01 },
+  publisherPrivacyParams: { epsilon: 4, delta: 0.01 },
+  frequencyPrivacyParams: { epsilon: 0.08, delta: 0.01 },
+};
+const MAXIMUM = 3;
+
+const repeated = (bytes: Uint8Array, size: number, times = COUNT) =>
+  Buffer.concat(Array(times).fill(bytes.subarray(0, size)));
+
+const blocks = (bytes: Uint8Array, size: number) =>
+  Array.from({ length: bytes.length / size }, (_, i) =>
+    Buffer.from(bytes.subarray(i * size, (i + 1) * size)).toString('hex'),
+  );
+
+/** The first halves are multiples of the generator by what was drawn, or are moved by such a multiple. */
+function expectFresh(bytes: Uint8Array, given: Uint8Array): void {
+  const points = blocks(bytes, POINT_BYTES);
+  expect(new Set(points).size).toBe(points.length);
+  const known = new Set(blocks(given, POINT_BYTES));
+  expect(points.filter((point) => known.has(point))).toEqual([]);
+}
+
+const expectSorted = (bytes: Uint8Array, size: number) =>
+  expect(blocks(bytes, size)).toEqual(blocks(bytes, size).toSorted());
+
+test('of the reach-only protocol', async () => {
+  const stages = new ReachOnlyStages(reachOnlyParameters(SPEC), pool);
+  const register = ring.encryptReach(reachSketch(SKETCH, new Map([[1, 1]])));
+  const given = repeated(register, REACH_REGISTER_BYTES, COUNT + 1);
+  for (const message of [
+    await stages.combine([given], aggregator, dice.seed()),
+    await stages.execute(given, first, dice.seed()),
+  ]) {
+    expect(message.length).toBe(given.length);
+    expectFresh(message, given);
+    expectSorted(message.subarray(0, -CIPHERTEXT_BYTES), CIPHERTEXT_BYTES);
+  }
+  const noisy = new ReachOnlyStages(reachOnlyParameters(NOISY), pool);
+  const noise = await noisy.setup([], first, dice.seed());
+  expect(noise.length / REACH_REGISTER_BYTES).toBeGreaterThan(batchSize(1));
+  expectFresh(noise, given);
+});
+
+test('of the protocol with frequencies', async () => {
+  const spec = { ...SPEC, maximumFrequency: MAXIMUM };
+  const stages = new FrequencyStages(frequencyParameters(spec), pool);
+  const sketch = frequencySketch(SKETCH, new Map([[1, 2]]));
+  const register = ring.encryptFrequency(sketch, MAXIMUM);
+  const registers = repeated(register, FREQUENCY_REGISTER_BYTES);
+  for (const message of [
+    await stages.combine([registers], aggregator, dice.seed()),
+    await stages.blind(registers, first, dice.seed()),
+  ]) {
+    expectFresh(message, registers);
+    expectSorted(message, FREQUENCY_REGISTER_BYTES);
+  }
+  const once = await stages.blind(register, first, dice.seed());
+  const twice = await stages.blind(once, second, dice.seed());
+  const tuples = await stages.group(twice, aggregator, dice.seed());
+  const many = repeated(tuples, TUPLE_BYTES);
+  const flags = await stages.decryptFlags(many, first, dice.seed());
+  expectFresh(flags, many);
+  expectSorted(flags, TUPLE_BYTES);
+  const compared = repeated(flags, CIPHERTEXT_BYTES, (MAXIMUM - 1) * COUNT);
+  const comparisons = await stages.decryptComparisons(compared, first, dice.seed());
+  expectFresh(comparisons, compared);
+  for (const column of [0, 1]) {
+    const size = comparisons.length / 2;
+    expectSorted(comparisons.subarray(column * size, (column + 1) * size), CIPHERTEXT_BYTES);
+  }
+});
+
+test('of noise tuples, and of what the aggregator makes of many groups', async () => {
+  const noisy = new FrequencyStages(frequencyParameters({ ...NOISY, maximumFrequency: MAXIMUM }), pool);
+  const empty = new Uint8Array();
+  const tuples = await noisy.group(empty, aggregator, dice.seed());
+  expect(tuples.length / TUPLE_BYTES).toBeGreaterThan(batchSize(1));
+  expectFresh(tuples, empty);
+  expectSorted(tuples, TUPLE_BYTES);
+  let message: Uint8Array = tuples;
+  const quiet = new FrequencyStages(frequencyParameters({ ...SPEC, maximumFrequency: MAXIMUM }), pool);
+  for (const keys of [first, second]) message = await quiet.decryptFlags(message, keys, dice.seed());
+  const { comparisons } = await noisy.countRegisters(message, aggregator, dice.seed());
+  expect(comparisons.length / CIPHERTEXT_BYTES).toBeGreaterThan(batchSize(1) / 2);
+  expectFresh(comparisons, message);
+});

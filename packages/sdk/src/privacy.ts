@@ -1,0 +1,2 @@
+/** What parties need of the mathematics. */
+export * from '@measurement-exchange/mpc';

@@ -1,0 +1,7 @@
+export {
+  newSealingKey,
+  opened,
+  sealed,
+  sealedLength,
+  shareContext,
+} from '@measurement-exchange/consent/sealing';

@@ -1,0 +1,3 @@
+/** For providers that make their shares themselves: the mathematics of Honest Majority Share Shuffle. */
+export * from '@measurement-exchange/mpc/shares';
+export { openVidIndex } from './vidIndex.ts';

@@ -1,0 +1,19 @@
+/** Does in this thread what threads do: small computations wait for none to start, and planted bugs are in what they run. */
+import {
+  type Input,
+  type OperationName,
+  type Output,
+  operations,
+} from '@measurement-exchange/mpc/liquidLegions/operations';
+import type { Executor } from '@measurement-exchange/mpc/liquidLegions/stageWork';
+import { Workspace } from '@measurement-exchange/mpc/liquidLegions/workspace';
+
+export class InProcess implements Executor {
+  readonly size = 1;
+  private readonly workspace = new Workspace();
+
+  async run<O extends OperationName>(operation: O, input: Input<O>): Promise<Output<O>> {
+    const run = operations[operation] as (workspace: Workspace, input: Input<O>) => Output<O>;
+    return run(this.workspace, input);
+  }
+}

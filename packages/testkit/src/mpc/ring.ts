@@ -1,0 +1,111 @@
+/** Sketches of a few providers, and a ring of duchies that hold a key each. */
+
+import { type RingKeys, ringKeys } from '@measurement-exchange/mpc/liquidLegions';
+import {
+  NOISE_KINDS,
+  NOISE_REGISTER_BYTES,
+  type NoiseKind,
+} from '@measurement-exchange/mpc/liquidLegions/noiseRegisters';
+import {
+  Curve,
+  DESTROYED,
+  type ElGamalKeyPair,
+  ElGamalPublicKey,
+  FrequencySketch,
+  type FrequencySketchParams,
+  Keystream,
+  type LiquidLegionsParams,
+  newKeyPair,
+  ReachSketch,
+  SketchEncrypter,
+} from '@measurement-exchange/mpc/sketches';
+import { rounds } from '../rounds.ts';
+import type { Dice } from './world.ts';
+
+/** Events by VID. */
+export type Events = Map<number, number>;
+
+/** Workers in the order of the ring, then the aggregator. */
+export class Ring {
+  readonly curve = new Curve(512);
+  readonly duchies: ElGamalKeyPair[];
+  /** As each duchy has them. */
+  readonly keys: RingKeys[];
+  private readonly encrypter: SketchEncrypter;
+
+  constructor(dice: Dice, size: number) {
+    const random = new Keystream(dice.seed());
+    this.duchies = Array.from({ length: size }, () => newKeyPair(random));
+    const publicKeys = this.duchies.map(({ publicKey }) => publicKey);
+    this.keys = this.duchies.map(({ secretKey }, place) => ringKeys(secretKey, publicKeys, place));
+    const key = new ElGamalPublicKey(this.curve, this.keys[0]!.key);
+    this.encrypter = new SketchEncrypter(this.curve, key, random);
+  }
+
+  encryptReach(sketch: ReachSketch): Uint8Array {
+    return Buffer.concat([...this.encrypter.reach(sketch)]);
+  }
+
+  encryptFrequency(sketch: FrequencySketch, maximumFrequency: number): Uint8Array {
+    return Buffer.concat([...this.encrypter.frequency(sketch, maximumFrequency)]);
+  }
+}
+
+export function reachSketch(params: LiquidLegionsParams, events: Events): ReachSketch {
+  const sketch = new ReachSketch(params);
+  for (const [vid, times] of events) if (times > 0) sketch.add(vid);
+  return sketch;
+}
+
+export function frequencySketch(params: FrequencySketchParams, events: Events): FrequencySketch {
+  const sketch = new FrequencySketch(params);
+  for (const [vid, times] of events) sketch.add(vid, times);
+  return sketch;
+}
+
+/** Of the union of the sketches: registers with somebody, and those with one person by how often they were reached. */
+export function unionOf(
+  spec: FrequencySketchParams & { maximumFrequency: number },
+  events: Events[],
+): { registers: number; frequencies: number[] } {
+  const sketches = events.map((one) => frequencySketch(spec, one));
+  const frequencies: number[] = Array(spec.maximumFrequency).fill(0);
+  let registers = 0;
+  for (let index = 0; index < spec.maxSize; index++) {
+    const active = sketches.filter((sketch) => sketch.frequencies[index]! > 0);
+    if (active.length === 0) continue;
+    registers++;
+    const found = new Set(active.map((sketch) => sketch.keys[index]!));
+    if (found.size > 1 || found.has(DESTROYED)) continue;
+    const sum = active.reduce((total, sketch) => total + sketch.frequencies[index]!, 0);
+    frequencies[Math.min(sum, spec.maximumFrequency) - 1]!++;
+  }
+  return { registers, frequencies };
+}
+
+/** How many random worlds and computations with noise are run, and how many registers their sketches have at most. */
+export const WORLDS = rounds(300, 1);
+const MOST_REGISTERS = WORLDS > 1 ? 2000 : 60;
+
+/** One to five providers that have some people in common, some of them nobody at all; small sketches more often than large. */
+export function randomWorld(dice: Dice): { maxSize: number; events: Events[] } {
+  const maxSize = 2 + Math.round(MOST_REGISTERS ** ((dice.between(0, 1000) / 1000) ** 2));
+  const people = Math.ceil(maxSize * dice.oneOf([0.2, 0.5, 2]));
+  const events = Array.from({ length: dice.between(1, 5) }, () => {
+    const many = dice.oneOf([0, 1, people, dice.between(0, people)]);
+    return new Map(
+      Array.from({ length: many }, () => [dice.between(1, 2 * people), dice.oneOf([1, 1, 2, 3, 100])]),
+    );
+  });
+  return { maxSize, events };
+}
+
+/** How many noise registers are of this kind. */
+export function noiseCount(drawn: Uint8Array[], kind: NoiseKind): number {
+  const registers = Buffer.concat(drawn);
+  let count = 0;
+  for (let at = 0; at < registers.length; at += NOISE_REGISTER_BYTES) {
+    if (NOISE_KINDS[registers[at]!] === kind) count++;
+  }
+  return count;
+}
