@@ -67,23 +67,6 @@ describe('docs/data-model.md', () => {
   });
 });
 
-it('docs/lies.md lists titles of tests, each in a file that its section links to', () => {
-  const [, ...sections] = textOf('docs/lies.md').split(/^## /m);
-  const listed = sections.flatMap((section) => {
-    const links = [...section.matchAll(/\]\(\.\.\/(\S+?)\)/g)].map(([, path]) => path!);
-    const files = links.flatMap((path) =>
-      path.endsWith('.ts') ? [path] : globSync(`${path}/*.ts`, { cwd: ROOT }),
-    );
-    const tests = files.map(textOf).join('\n');
-    const rows = section.matchAll(/^\| (.+?) \|.*\n(?!\|---)/gm);
-    return [...rows].map(([, title]) => ({ title: title!, tests }));
-  });
-  expect(listed.length).toBeGreaterThan(200);
-  const isTitle = (title: string, tests: string) =>
-    ["'", '"', '`'].some((quote) => tests.includes(`${quote}${title}${quote}`));
-  expect(listed.filter(({ title, tests }) => !isTitle(title, tests)).map(({ title }) => title)).toEqual([]);
-});
-
 it('docs/production.md names every setting', () => {
   expect(missingFrom('docs/production.md', Object.keys(loadConfig({})))).toEqual([]);
 });

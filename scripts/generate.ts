@@ -1,6 +1,6 @@
 /**
  * Writes the files that are printed from the source: the lists of errors, refusals and failures, the OpenAPI document, the
- * reference of the SDK, the table of settings, the protobuf code.
+ * reference of the SDK, the tables of settings and of lies, the protobuf code.
  * With --check it writes nothing and fails, naming those that are out of date.
  */
 import { execFileSync } from 'node:child_process';
@@ -27,6 +27,7 @@ import {
 import { SETTINGS } from '@measurement-exchange/exchange/internal/config/settings';
 import { REFUSAL_CODES } from '@measurement-exchange/sdk';
 import manifest from '../packages/exchange/package.json' with { type: 'json' };
+import { printLies } from './lies.ts';
 import { printSdkReference } from './sdkReference.ts';
 
 /** Contents by path below the root. */
@@ -61,6 +62,7 @@ export function printFiles(): Files {
     ['docs/openapi.json', `${JSON.stringify(openApiDocument({ version: manifest.version }), null, 2)}\n`],
     ['docs/sdk.md', printSdkReference(ROOT, COMMAND)],
     [PRODUCTION, printSettings(readFileSync(join(ROOT, PRODUCTION), 'utf8'))],
+    ['docs/lies.md', printLies(ROOT)],
     ...printProtobufCode(),
   ]);
 }

@@ -1,0 +1,142 @@
+/**
+ * docs/lies.md: the lies that tests tell, and what they expect. The page has the prose; between `<!-- lies: <file> -->` and
+ * `<!-- end -->` are the rows of that file, read from its syntax tree.
+ */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseSync } from 'vite';
+
+/** A node of the syntax tree, as far as it is read here. */
+// biome-ignore lint/suspicious/noExplicitAny: every kind of node has other members
+type Node = any;
+
+interface Lie {
+  title: string;
+  says: string;
+}
+
+const PLACE = /(<!-- lies: (\S+) -->\n)[\s\S]*?(<!-- end -->)/g;
+/** A reason, a code, or a state that a test expects. */
+const CODE = /\b[A-Z]{3,}(?:_[A-Z]+)+\b/g;
+/** Stages and roles are named in many tests, and are no reasons. */
+const NO_CODE =
+  /_(PHASE|PHASES|INPUT|INPUTS|WORKER|START|ONE|TWO|THREE|FULFILLMENT|REACH|FREQUENCY)\b|_(BYTES|URLS|RANGES|PURPOSE|INFINITY|SHUFFLE)$|^(DISCRETE|REACH|SHARE)_/;
+
+export function printLies(root: string): string {
+  const page = readFileSync(join(root, 'docs/lies.md'), 'utf8');
+  return page.replace(PLACE, (_, start: string, path: string, end: string) => {
+    const groups = globSync(path, { cwd: root })
+      .sort()
+      .flatMap((file) => [...liesIn(file, readFileSync(join(root, file), 'utf8'))]);
+    if (groups.length === 0) throw new Error(`docs/lies.md: no lies in ${path}`);
+    return `${start}\n${groups.map(tableOf).join('\n')}\n${end}`;
+  });
+}
+
+function tableOf([group, lies]: [string, Lie[]]): string {
+  const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+  const rows = lies.map(({ title, says }) => `| ${cell(title)} | ${cell(says)} |`);
+  return `| ${cell(group)} | Says |\n|---|---|\n${rows.join('\n')}\n`;
+}
+
+/** By the title of what they are in, in the order of the file. */
+export function liesIn(file: string, source: string): Map<string, Lie[]> {
+  const { program, errors } = parseSync(file, source);
+  if (errors.length > 0) throw new Error(`${file}: ${errors[0]!.message}`);
+  const found = new Map<string, Lie[]>();
+  const add = (group: string, lie: Lie) => {
+    const key = group.replace(/[: ]+$/, '') || 'Lie';
+    found.set(key, [...(found.get(key) ?? []), lie]);
+  };
+  const sourceOf = (nodes: Node[]) => nodes.map(({ start, end }) => source.slice(start, end)).join();
+  /** What the test of a table expects of all its rows. */
+  let expected = '';
+  const visit = (node: Node, group: string): void => {
+    if (node === null || typeof node !== 'object') return;
+    const call = testCallOf(node);
+    const lie = call === undefined ? rowOf(node) : undefined;
+    if (call?.name === 'describe') visit(call.body, call.title);
+    else if (call?.rows !== undefined) {
+      const inner = [group, call.title].filter(Boolean).join(' ');
+      expected = codesIn(sourceOf(call.body));
+      visit(call.rows, inner);
+      expected = '';
+    } else if (call !== undefined) {
+      const says = codesIn(sourceOf(call.body));
+      if (says !== '') add(group, { title: call.title, says });
+    } else if (lie !== undefined) add(group, { ...lie, says: lie.says || expected || 'rejected' });
+    else for (const child of Object.values(node)) visit(child, group);
+  };
+  visit(program, '');
+  return found;
+}
+
+/** `describe(title, body)`, `test(title, body)`, or `test.each(rows)(title, body)`. */
+function testCallOf(node: Node): { name: string; title: string; body: Node[]; rows?: Node } | undefined {
+  if (node.type !== 'CallExpression') return undefined;
+  const { callee, arguments: given } = node;
+  const each =
+    callee.type === 'CallExpression' && callee.callee.type === 'MemberExpression' ? callee : undefined;
+  const name = (each === undefined ? callee : each.callee.object).name;
+  if (!['describe', 'it', 'test'].includes(name) || given.length < 2) return undefined;
+  const title =
+    textOf(given[0])
+      ?.replace(/\s*[%$][\w.]+/g, '')
+      .trim() ?? '';
+  const body = given.slice(1);
+  return each === undefined || name === 'describe'
+    ? { name, title, body }
+    : { name, title, body, rows: each.arguments };
+}
+
+/** A row of a table: a title, how the truth is spoiled, and what is said then, if the row says it. */
+function rowOf(node: Node): Lie | undefined {
+  if (node.type !== 'ArrayExpression' || node.elements.length < 2) return undefined;
+  const [first, ...rest] = node.elements as Node[];
+  const title = textOf(first);
+  const isFunction = ({ type }: Node) => type.endsWith('FunctionExpression');
+  // The function is the first thing after the title, or comes by a call or a name, or is the last.
+  const isSpoiled = rest.some(isFunction) || (rest.length > 1 && textOf(rest[0]) === undefined);
+  if (title === undefined || !isSpoiled) return undefined;
+  const said = textOf(rest[0]) === undefined ? rest.slice(1) : rest;
+  return { title, says: said.map(saidBy).filter(Boolean).join(', ') };
+}
+
+function saidBy(node: Node): string {
+  if (node.type === 'CallExpression') return node.arguments.map(saidBy).filter(Boolean).join(', ');
+  if (node.type === 'ObjectExpression') {
+    return node.properties
+      .filter(({ key }: Node) => ['reason', 'field', 'code'].includes(key?.name))
+      .map(({ value }: Node) => saidBy(value))
+      .join(', ');
+  }
+  const text = node.regex === undefined ? textOf(node) : readable(node.regex.pattern);
+  return text === undefined ? '' : `\`${text}\``;
+}
+
+/** A pattern as what it matches. */
+function readable(pattern: string): string {
+  return pattern
+    .replace(/^\^|\$$/g, '')
+    .replace(/\.\*|\\[dSw]\+|\[\^?[^\]]+\]\+/g, '…')
+    .replace(/\\(.)/g, '$1')
+    .replace(/[: ]+$/, '')
+    .trim();
+}
+
+function codesIn(text: string): string {
+  const codes = (text.match(CODE) ?? []).filter((code) => !NO_CODE.test(code));
+  return [...new Set(codes)].map((code) => `\`${code}\``).join(', ');
+}
+
+function textOf(node: Node): string | undefined {
+  if (node?.type === 'Literal' && typeof node.value === 'string') return node.value;
+  if (node?.type !== 'TemplateLiteral') return undefined;
+  const { quasis, expressions } = node;
+  return quasis
+    .map(
+      (quasi: Node, i: number) =>
+        quasi.value.cooked + (expressions[i]?.name === undefined ? '' : `\${${expressions[i].name}}`),
+    )
+    .join('');
+}
