@@ -1,7 +1,7 @@
 /**
  * The rig tries to break every promise of the exchange. How it is put together:
  *
- * - `run.ts` is the command (`options.ts`). It runs the harnesses of `harnesses.ts` one after the other, shows progress
+ * - `run.ts` is the command (`options.ts`). It runs the harnesses of `harnesses.ts`, in short runs two at a time, shows progress
  *   and a closing table (`table.ts`), saves its rows (`results.ts`), and prints how to replay what failed. `tally.ts` lists
  *   what is counted, and how much of it a whole run must reach.
  * - A harness is a `Harness`: it is given a `Context` and returns an `Outcome`. Whatever it draws comes from
@@ -18,7 +18,7 @@
  * - `computations/` adds three duchies to the world, each of several processes, with agents of providers and a consumer
  *   (`traffic.ts`) whose figures are known; `kills.ts` kills at a stage, and `witness.ts` looks into every database.
  * - A planted bug (`planted/bugs.ts`) replaces a snippet of a source file while it is loaded: by a module hook in an
- *   exchange process (`planted/hook.ts`), or by a plugin in a test run (`planted/vitest.config.ts`). It is found by a
+ *   exchange process (`planted/hook.ts`), or by a plugin in a test run (`planted/session.ts`). It is found by a
  *   harness or by a named test (`planted/testRun.ts`). Where the tables would stop the bug, a guard is removed from the
  *   rig's own database. A harness runs the same with and without a bug; with one it may stop at the first violation.
  *

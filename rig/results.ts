@@ -53,8 +53,8 @@ export class Results {
   }
 }
 
-/** Tests come after the harnesses. */
-function numberOf({ name }: Row): number {
+/** The order of a table: tests come after the harnesses. */
+export function numberOf({ name }: Row): number {
   return Number.parseInt(name.slice(1), 10) || Number.MAX_SAFE_INTEGER;
 }
 

@@ -58,7 +58,7 @@ const NUISANCES: Nuisance[] = [
 async function bother(context: Context, world: World): Promise<Counted> {
   const sizes = atScale<Sizes>(context, {
     slice: { seconds: 0.4, slow: 50, idle: 200, rounds: 1 },
-    short: { seconds: 5, slow: 500, idle: 2_000, rounds: 1 },
+    short: { seconds: 3, slow: 500, idle: 2_000, rounds: 1 },
     long: { seconds: 10, slow: 1_000, idle: 3_500, rounds: 1 },
   });
   await fill(world);

@@ -21,7 +21,7 @@ interface Plan {
 /** 21 are every kind of fault on every link once. */
 const PLANS = {
   slice: { replicas: 2, windows: 2, windowMs: 1_500, calmMs: 300 },
-  short: { replicas: 3, windows: 21, windowMs: 4_000, calmMs: 1_500 },
+  short: { replicas: 3, windows: 21, windowMs: 2_500, calmMs: 700 },
   long: { replicas: 3, windows: 42, windowMs: 4_000, calmMs: 1_500 },
 };
 

@@ -60,8 +60,12 @@ export function filesOf({ edits }: PlantedBug): string[] {
   return [...new Set(edits.map(({ file }) => file))];
 }
 
+export function pathOf(file: string): string {
+  return join(PACKAGES, file);
+}
+
 export function readSource(file: string): string {
-  return readFileSync(join(PACKAGES, file), 'utf8');
+  return readFileSync(pathOf(file), 'utf8');
 }
 
 /** The name that edits use for the file of this path; undefined outside the packages. */
@@ -70,11 +74,7 @@ export function fileAt(path: string): string | undefined {
   return file.startsWith('..') ? undefined : file.replaceAll(sep, '/');
 }
 
-/** Tells those who run a program with a bug, and the rig, that it is there. */
+/** Tells those who run a program with a bug that it is there. */
 export function announce(bug: PlantedBug, file: string): void {
-  process.stderr.write(`${announcement(bug, file)}\n`);
-}
-
-export function announcement(bug: PlantedBug, file: string): string {
-  return `PLANTED BUG: ${bug.name} in packages/${file}`;
+  process.stderr.write(`PLANTED BUG: ${bug.name} in packages/${file}\n`);
 }

@@ -1,0 +1,108 @@
+/**
+ * A process that runs tests with one planted bug after the other: `testRun.ts` starts it and sends it the names of bugs. The
+ * database, and what is transformed of files without a bug, serve for all of them; each run has a process of its own.
+ */
+import { createVitest, type TestModule } from 'vitest/node';
+import { tests } from '../../vitest.config.ts';
+import { bugNamed } from './bugs.ts';
+import { fileAt, filesOf, type PlantedBug, pathOf, plant } from './plant.ts';
+
+/** How a test ended; `why` says it of one that failed. */
+export interface TestOutcome {
+  title: string;
+  state: string;
+  why?: string;
+}
+
+/** What a run says about the bug that was planted in it. */
+export interface Report {
+  /** The files that were loaded with the bug in them. */
+  planted: string[];
+  tests: TestOutcome[];
+  /** Why files could not be run. */
+  errors: string[];
+}
+
+let bug: PlantedBug | undefined;
+const planted = new Set<string>();
+
+/** What an edit of the bug calls the file of a module, if it has one. */
+function edited(id: string): string | undefined {
+  const file = fileAt(id.split('?')[0]!);
+  return file !== undefined && bug !== undefined && filesOf(bug).includes(file) ? file : undefined;
+}
+
+const vitest = await createVitest(
+  // One test that fails is enough.
+  { ...tests, config: false, watch: false, maxWorkers: 1, bail: 1, reporters: [{}] },
+  {
+    plugins: [
+      {
+        name: 'planted-bug',
+        enforce: 'pre',
+        // A source with a bug in it is not cached: no other run may use it.
+        configureVitest: ({ defineCacheKeyGenerator }) =>
+          defineCacheKeyGenerator(({ id }) => (edited(id) === undefined ? undefined : false)),
+        transform(code, id) {
+          const file = edited(id);
+          if (file === undefined) return undefined;
+          const changed = plant(bug!, file, code);
+          planted.add(file);
+          return { code: changed, map: null };
+        },
+      },
+    ],
+  },
+);
+await vitest.standalone();
+// The database is started without a bug.
+await vitest.runTestSpecifications([]);
+
+async function run(name: string): Promise<Report> {
+  forget();
+  bug = bugNamed(name);
+  forget();
+  planted.clear();
+  const { foundBy } = bug;
+  if (typeof foundBy === 'string') throw new Error(`${name} is for ${foundBy}, not for a test.`);
+  const path = pathOf(foundBy.file);
+  const [project] = vitest.projects;
+  const pattern = foundBy.name === undefined ? {} : { testNamePattern: new RegExp(foundBy.name) };
+  const { testModules, unhandledErrors } = await vitest.runTestSpecifications([
+    project!.createSpecification(path, pattern),
+  ]);
+  const modules = testModules.filter(({ moduleId }) => moduleId === path);
+  return {
+    planted: [...planted],
+    tests: modules.flatMap(outcomesOf),
+    errors: [...modules.flatMap((module) => module.errors()), ...unhandledErrors].map((error) =>
+      String((error as Error).message),
+    ),
+  };
+}
+
+/** The files of the bug are transformed again. */
+function forget(): void {
+  for (const file of bug === undefined ? [] : filesOf(bug)) vitest.invalidateFile(pathOf(file));
+}
+
+function outcomesOf({ children }: TestModule): TestOutcome[] {
+  return [...children.allTests()].map((test) => {
+    const { state, errors } = test.result();
+    const [error] = errors ?? [];
+    const why = error === undefined ? {} : { why: `${error.name}: ${error.message}` };
+    return { title: test.fullName, state, ...why };
+  });
+}
+
+process.on('message', async (name: string) => {
+  try {
+    process.send!({ report: await run(name) });
+  } catch (error) {
+    process.send!({ error: String((error as Error).stack) });
+  }
+});
+process.on('disconnect', async () => {
+  await vitest.close();
+  process.exit();
+});
