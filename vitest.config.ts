@@ -35,6 +35,9 @@ const PROGRAMS = [
   'rig/**/*.test.ts',
   'scripts/**/*.test.ts',
 ];
+/** They take long and hardly ever fail: only `npm run stress` runs them. CI does so with the packages each time. */
+export const STRESS_ONLY = ['packages/cli/test/{demoDuchiesDatabase,pack}.test.ts', 'rig/slice.test.ts'];
+const isStress = process.env.MEX_STRESS !== undefined;
 /** Tests of pure functions: they need no database. */
 const UNITS = [
   'packages/{contract,consent,mpc}/{src,test}/**/*.test.ts',
@@ -43,11 +46,12 @@ const UNITS = [
 ];
 
 export const tests = {
+  exclude: [...configDefaults.exclude, ...(isStress ? [] : STRESS_ONLY)],
   include: ['packages/*/{src,test}/**/*.test.ts', 'scripts/**/*.test.ts', 'rig/**/*.test.ts'],
   globalSetup: ['packages/testkit/src/globalSetup.ts'],
   setupFiles: ['scripts/fastCheckSeed.ts'],
   // Tests that repeat things (packages/testkit/src/rounds.ts) have ten times as long under stress.
-  testTimeout: process.env.MEX_STRESS ? 600_000 : 60_000,
+  testTimeout: isStress ? 600_000 : 60_000,
   hookTimeout: 60_000,
   // Not a second: a busy machine may take longer.
   expect: { poll: { timeout: 30_000 } },
@@ -55,8 +59,8 @@ export const tests = {
 
 export default defineConfig({
   test: {
-    // More workers than two cores: a test often waits for a process it started, which leaves a core to others.
-    maxWorkers: 3,
+    // Of two cores: half of the time a test waits for what it started, or for time to pass.
+    maxWorkers: 5,
     // In the order of their names: the longest tests begin first. Where files share a worker they share what they
     // import, which takes longer than most of them do.
     projects: [
@@ -66,7 +70,7 @@ export default defineConfig({
           ...tests,
           name: 'programs',
           include: PROGRAMS,
-          exclude: [...configDefaults.exclude, ...ALONE],
+          exclude: [...tests.exclude, ...ALONE],
           setupFiles: [...tests.setupFiles, 'scripts/restoreEnvironment.ts'],
           isolate: false,
         },
@@ -75,7 +79,7 @@ export default defineConfig({
         test: {
           ...tests,
           name: 'services',
-          exclude: [...configDefaults.exclude, ...ALONE, ...PROGRAMS, ...UNITS],
+          exclude: [...tests.exclude, ...ALONE, ...PROGRAMS, ...UNITS],
           isolate: false,
         },
       },

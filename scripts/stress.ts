@@ -1,11 +1,13 @@
 /**
- * `npm run stress [-- --part] [file …]`: the tests that repeat something, as often as `rounds` says in full. `--part` runs an
+ * `npm run stress [-- --part] [file …]`: the tests that repeat something, as often as `rounds` says in full, and those that
+ * `npm test` leaves out. `--part` runs an
  * eighth of their files, chosen by the commit.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { STRESS_ONLY } from '../vitest.config.ts';
 import { headCommit, isInPart } from './parts.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -31,7 +33,8 @@ function stressTests(): string[] {
     size = found.size;
     for (const [file, { relative }] of imports) if (relative.some((path) => found.has(path))) found.add(file);
   }
-  return [...found].filter((file) => file.endsWith('.test.ts')).sort();
+  const others = globSync(STRESS_ONLY, { cwd: ROOT });
+  return [...new Set([...found, ...others])].filter((file) => file.endsWith('.test.ts')).sort();
 }
 
 const wanted = positionals.length > 0 ? positionals : stressTests();

@@ -2,12 +2,14 @@
  * Each family of commands against an exchange that refuses, is overloaded, broken or away: the command ends with a code other
  * than 0, prints nothing to standard output, and says what to do.
  */
+
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ExchangeError, type Reason } from '@measurement-exchange/contract';
+import { isStress } from '@measurement-exchange/testkit/rounds';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { explain } from '../src/terminal/output.ts';
 import { mex, run } from './mexInProcess.ts';
@@ -202,9 +204,12 @@ const ANSWERS: [what: string, answer: Answer | undefined, told: RegExp][] = [
 ];
 
 it.each(ANSWERS)('%s: every command says so, and ends with 1', async (what, given, told) => {
+  const turn = ANSWERS.findIndex(([named]) => named === what);
   if (given === undefined) vi.stubEnv('MEX_URL', away);
   else answer = given;
   for (const [i, [principal, ...args]] of COMMANDS.entries()) {
+    // Every third command at each response: all of them meet several.
+    if (!isStress && (i + turn) % 3 !== 0) continue;
     known = given === undefined || args[0] === 'whoami' ? {} : { whoami: whoIs(principal) };
     waits = [];
     // The error message depends neither on the command nor on the format, so each format is tried with half of the commands.

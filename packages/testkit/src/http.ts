@@ -1,6 +1,7 @@
 /** Calls over real HTTP, and what comes back. */
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type JsonValue, parseJson } from '@measurement-exchange/contract';
 import { toJson } from './requests.ts';
 
@@ -15,8 +16,28 @@ export interface Reply {
 /** Uses `node:http`, since `fetch` takes twice the processor time for a small request. */
 const agent = new Agent({ keepAlive: true });
 
-/** `body`: a string is sent as it is, anything else as JSON (bigints as integers). */
-export async function call(
+const PATIENCE_MS = 60_000;
+
+/**
+ * `body`: a string is sent as it is, anything else as JSON (bigints as integers). On a busy machine an exchange rejects requests
+ * for lack of time; one that changed nothing is sent again, as a client would do.
+ */
+export async function call(...request: Parameters<typeof callOnce>): Promise<Reply> {
+  const [, method, url] = request;
+  for (const began = Date.now(); ; await sleep(100)) {
+    const reply = await callOnce(...request);
+    if (!isBusy(reply, method === 'GET' || url.endsWith(':batchGet'))) return reply;
+    if (Date.now() - began > PATIENCE_MS) return reply;
+  }
+}
+
+function isBusy({ status, json }: Reply, isRead: boolean): boolean {
+  const message: unknown = json?.error?.message;
+  if (status === 503) return typeof message === 'string' && message.endsWith(' busy: retry.');
+  return status === 504 && isRead;
+}
+
+async function callOnce(
   token: string | undefined,
   method: string,
   url: string,

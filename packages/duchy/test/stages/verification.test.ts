@@ -1,8 +1,15 @@
 /** What enters a stage is verified: each lie of a peer or a provider fails the computation, for everybody. */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { encrypt, packSignedMessage, publicKeysetOf } from '@measurement-exchange/consent';
-import { type DuchyRole, shareShuffle, specs, TYPE_URLS } from '@measurement-exchange/contract';
+import {
+  type DuchyRole,
+  describeFailure,
+  shareShuffle,
+  specs,
+  TYPE_URLS,
+} from '@measurement-exchange/contract';
 import { newSeed } from '@measurement-exchange/mpc/shares';
+import { Unreachable } from '@measurement-exchange/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { follow } from '../../src/computations/follow.ts';
 import { rowOf } from '../../src/computations/progress.ts';
@@ -34,26 +41,23 @@ async function pending({ duchy, query }: TestDuchy): Promise<StoredComputation> 
   return (await readComputation(duchy.db, row!.id as string))!;
 }
 
-/** Lets a worker send something else than what its stage computes. */
-async function lie(
-  role: DuchyRole,
-  stage: string,
-  spoil: (
-    honest: Uint8Array,
-    liar: TestDuchy,
-    computation: StoredComputation,
-  ) => Promise<Uint8Array> | Uint8Array,
-): Promise<void> {
+interface Liar {
+  liar: TestDuchy;
+  computation: StoredComputation;
+  /** What its stage computes. */
+  honest: Uint8Array;
+}
+
+/** Turns until a worker has come to a stage, whose output is not stored yet. */
+async function comeTo(role: DuchyRole, stage: string): Promise<Liar> {
   const liar = world.of(role);
   for (let turns = 0; turns < 50; turns++) {
     await liar.herald.once();
     const computation = await pending(liar);
     if (computation.stage === stage) {
-      const { sends } = rowOf(computation)!;
       const { signal } = new AbortController();
-      const honest = (await runStage({ duchy: liar.duchy, computation, signal, onProgress: () => {} }))!;
-      await storeOutput(liar.duchy, computation, sends!, await spoil(honest, liar, computation));
-      return;
+      const work = { duchy: liar.duchy, computation, signal, onProgress: () => {} };
+      return { liar, computation, honest: (await runStage(work))! };
     }
     // One stage of each.
     for (const { herald, mill } of world.duchies) {
@@ -62,6 +66,46 @@ async function lie(
     }
   }
   throw new Error(`${role} does not come to ${stage}`);
+}
+
+/** Lets a worker send something else than what its stage computed. */
+function tell({ liar, computation }: Liar, lie: Uint8Array): Promise<unknown> {
+  return storeOutput(liar.duchy, computation, rowOf(computation)!.sends!, lie);
+}
+
+/** As they were when the computation had come to the stage: each lie is told there, and the exchange hears of none. */
+const STATE = ['stage', 'attempt', 'run_after', 'lease_token', 'lease_until', 'lease_owner', 'last_error'];
+const SAVE = `CREATE TABLE saved_computations AS TABLE computations; CREATE TABLE saved_messages AS TABLE messages`;
+const RESTORE = `SET session_replication_role = replica;
+  DELETE FROM messages; INSERT INTO messages SELECT * FROM saved_messages;
+  UPDATE computations c SET ${STATE.map((column) => `${column} = s.${column}`).join()}
+    FROM saved_computations s WHERE s.id = c.id;
+  SET session_replication_role = origin`;
+const FORGET = 'DROP TABLE saved_computations, saved_messages';
+const atAllDuchies = (text: string) => Promise.all(world.duchies.map(({ query }) => query(text)));
+
+/** What a duchy would say of a lie when it gives up. */
+async function saidOf(told: Liar, lie: Uint8Array): Promise<string> {
+  await atAllDuchies(RESTORE);
+  await tell(told, lie);
+  const said: string[] = [];
+  const honest = world.duchies.map(({ duchy }) => duchy.client.failComputation);
+  for (const { duchy } of world.duchies) {
+    duchy.client.failComputation = async ({ body }) => {
+      said.push(`${duchy.name} gave up: ${describeFailure(body.code, body.position)}`);
+      throw new Unreachable('The exchange does not respond.');
+    };
+  }
+  try {
+    for (let turns = 0; turns < 10 && said.length === 0; turns++) {
+      for (const { mill } of world.duchies) await mill.once();
+    }
+  } finally {
+    world.duchies.forEach(({ duchy }, i) => {
+      duchy.client.failComputation = honest[i]!;
+    });
+  }
+  return said.join();
 }
 
 /** The measurement fails, and all duchies know. */
@@ -102,6 +146,18 @@ async function workerWithUploads(): Promise<{ role: DuchyRole; other: TestDuchy 
 }
 
 describe('the seeds that a worker passes on', () => {
+  let measurement: Awaited<ReturnType<DuchyWorld['ask']>>;
+  let told: Liar;
+  let other: TestDuchy;
+  beforeAll(async () => {
+    measurement = await started();
+    const worker = await workerWithUploads();
+    other = worker.other;
+    told = await comeTo(worker.role, 'SETUP_PHASE');
+    await atAllDuchies(SAVE);
+  });
+  afterAll(() => atAllDuchies(FORGET));
+
   test.each<[what: string, spoil: (input: SeedsInput) => void, message: RegExp]>([
     [
       'lack one',
@@ -156,41 +212,42 @@ describe('the seeds that a worker passes on', () => {
       /PEER_MESSAGE_INVALID at peerRandomSeed of SHUFFLE_PHASE_INPUT_\w+ of duchies\/\w+: /,
     ],
   ])('fail the computation when they %s', async (_what, spoil, message) => {
-    const measurement = await started();
-    const { role } = await workerWithUploads();
-    await lie(role, 'SETUP_PHASE', (honest) => {
-      const input = fromBinary(Seeds, honest);
-      spoil(input);
-      return toBinary(Seeds, input);
-    });
-    await expectFailure(measurement, message);
+    const input = fromBinary(Seeds, told.honest);
+    spoil(input);
+    expect(await saidOf(told, toBinary(Seeds, input))).toMatch(message);
   });
 
   test('fail the computation when the provider did not sign them', async () => {
-    const measurement = await started();
-    const { role, other } = await workerWithUploads();
-    await lie(role, 'SETUP_PHASE', async (honest, liar, { id }) => {
-      const input = fromBinary(Seeds, honest);
-      const { privateKeyset } = await readSecrets(other.duchy.db, id);
-      const seed = toBinary(specs.RandomSeedSchema, create(specs.RandomSeedSchema, { data: newSeed() }));
-      const signed = await liar.duchy.signer.sign(seed);
-      input.secretSeeds[0]!.secretSeedCiphertext = await encrypt(
-        publicKeysetOf(privateKeyset!),
-        packSignedMessage(signed, TYPE_URLS.SignedMessage),
-      );
-      return toBinary(Seeds, input);
-    });
-    await expectFailure(measurement, /SEED_INVALID at dataProviders\/\w+\/requisitions\/\w+: /);
+    const input = fromBinary(Seeds, told.honest);
+    const { privateKeyset } = await readSecrets(other.duchy.db, told.computation.id);
+    const seed = toBinary(specs.RandomSeedSchema, create(specs.RandomSeedSchema, { data: newSeed() }));
+    const signed = await told.liar.duchy.signer.sign(seed);
+    input.secretSeeds[0]!.secretSeedCiphertext = await encrypt(
+      publicKeysetOf(privateKeyset!),
+      packSignedMessage(signed, TYPE_URLS.SignedMessage),
+    );
+    expect(await saidOf(told, toBinary(Seeds, input))).toMatch(
+      /SEED_INVALID at dataProviders\/\w+\/requisitions\/\w+: /,
+    );
   });
 
-  test('fail the computation when they are no message at all', async () => {
-    const measurement = await started();
-    await lie('FIRST_WORKER', 'SETUP_PHASE', () => Uint8Array.of(0xff, 0xff));
-    await expectFailure(measurement, /PEER_MESSAGE_INVALID at SHUFFLE_PHASE_INPUT_ONE of duchies\/alpha: /);
+  test('fail the computation when they are no message at all, for everybody', async () => {
+    await atAllDuchies(RESTORE);
+    await tell(told, Uint8Array.of(0xff, 0xff));
+    await expectFailure(measurement, /PEER_MESSAGE_INVALID at SHUFFLE_PHASE_INPUT_\w+ of duchies\/\w+: /);
   });
 });
 
 describe('the shares that a worker sends to the aggregator', () => {
+  let measurement: Awaited<ReturnType<DuchyWorld['ask']>>;
+  let told: Liar;
+  beforeAll(async () => {
+    measurement = await started();
+    told = await comeTo('SECOND_WORKER', 'SHUFFLE_PHASE');
+    await atAllDuchies(SAVE);
+  });
+  afterAll(() => atAllDuchies(FORGET));
+
   test.each<[what: string, spoil: (honest: Uint8Array) => Uint8Array, message: RegExp]>([
     [
       'are too few',
@@ -209,9 +266,13 @@ describe('the shares that a worker sends to the aggregator', () => {
     ],
     ['are no message', () => Uint8Array.of(1, 2, 3), /PEER_MESSAGE_INVALID at AGGREGATION_PHASE_INPUT: /],
   ])('fail the computation when they %s', async (_what, spoil, message) => {
-    const measurement = await started();
-    await lie('SECOND_WORKER', 'SHUFFLE_PHASE', spoil);
-    await expectFailure(measurement, message);
+    expect(await saidOf(told, spoil(told.honest))).toMatch(message);
+  });
+
+  test('fail the computation for everybody', async () => {
+    await atAllDuchies(RESTORE);
+    await tell(told, Uint8Array.of(1, 2, 3));
+    await expectFailure(measurement, /PEER_MESSAGE_INVALID at AGGREGATION_PHASE_INPUT: /);
   });
 
   test('make a wrong figure, but no failure, where they add up to what no provider can report', async () => {
@@ -220,8 +281,10 @@ describe('the shares that a worker sends to the aggregator', () => {
     await world.turn();
     await uploadAll(world, measurement, AUDIENCES, { cap: maximumFrequency });
     // All registers but those of the framing: whoever was at 0 is at 50, which counts as the highest frequency.
-    await lie('FIRST_WORKER', 'SHUFFLE_PHASE', (honest) =>
-      honest.map((value, i) => (i >= 3 && i < 1003 ? (value + 50) % 127 : value)),
+    const worker = await comeTo('FIRST_WORKER', 'SHUFFLE_PHASE');
+    await tell(
+      worker,
+      worker.honest.map((value, i) => (i >= 3 && i < 1003 ? (value + 50) % 127 : value)),
     );
     const { total } = await world.consumer.open(await world.finish(measurement));
     const { reach, frequency } = total.deduplicated!;

@@ -1,4 +1,5 @@
 /** What becomes of measurements when a certificate that they rest on is revoked or put on hold. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeComputing } from '@measurement-exchange/testkit/bulk';
 import { register } from '@measurement-exchange/testkit/certificates';
@@ -9,6 +10,7 @@ import {
   UNLIMITED,
   useExchange,
 } from '@measurement-exchange/testkit/exchange';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import {
   castOf,
   createMeasurement,
@@ -301,8 +303,8 @@ async function statesOf(names: string[]): Promise<Map<string, string>> {
 }
 
 describe('races', () => {
-  it('of 160 revocations with the last fulfillment end in one of two ways', async () => {
-    const RACES = 160;
+  it('of many revocations with the last fulfillment end in one of two ways', async () => {
+    const RACES = rounds(160, 40);
     const [owners, signers] = [
       await register(exchange, acme, RACES / 2),
       await register(exchange, streamly, RACES / 2),
@@ -334,8 +336,8 @@ describe('races', () => {
     expect(RACES - refused).toBeGreaterThan(RACES / 50);
   });
 
-  it('of 120 revocations with a create leave nothing pending', async () => {
-    const RACES = 120;
+  it('of many revocations with a create leave nothing pending', async () => {
+    const RACES = rounds(120, 30);
     const [owners, named] = [
       await register(exchange, acme, RACES / 2),
       await register(exchange, streamly, RACES / 2),

@@ -1,9 +1,11 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isStress } from '@measurement-exchange/testkit/rounds';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../../src/database/db.ts';
+import { type Check, MAX_EXAMPLES } from '../../src/database/doctor/check.ts';
 import { TRIGGERS, UNIQUE_INDEXES } from '../../src/database/doctor/server.ts';
 import { CHECKS, doctor } from '../../src/database/doctor.ts';
 import { migrate, readMigrations } from '../../src/database/migrate.ts';
@@ -107,6 +109,20 @@ async function findings(database: string) {
   return (await doctor({ connection: at(database) })).map(({ check, examples }) => [check, examples]);
 }
 
+/** The same for an illness: under stress by all checks, otherwise by its own, and by all in one case of ten. */
+async function findingsOf(database: string, id: string, title: string) {
+  const check = (CHECKS as readonly Check[]).find((each) => each.id === id)!;
+  if (isStress || title.length % 10 === 0) return findings(database);
+  const client = new pg.Client(at(database));
+  await client.connect();
+  try {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    return [[id, (await check.find(client)).names.slice(0, MAX_EXAMPLES)]];
+  } finally {
+    await client.end();
+  }
+}
+
 const SCHEMA_ILLNESSES: Illness[] = [
   [
     'a migration that was not run',
@@ -168,15 +184,15 @@ describe('the doctor', () => {
     expect(await findings(HEALTHY)).toEqual([]);
   });
 
-  it.each(ILLNESSES)('finds %s', async (_, sql, check, examples) => {
+  it.each(ILLNESSES)('finds %s', async (title, sql, check, examples) => {
     // The log of changes would show as well that a version is not what it was.
     await run(UNGUARDED, `${UNCHECKED} ${RESTORE} DELETE FROM changes; ${sql}`);
-    expect(await findings(UNGUARDED)).toEqual([[check, examples]]);
+    expect(await findingsOf(UNGUARDED, check, title)).toEqual([[check, examples]]);
   });
 
-  it.each(CHANGE_ILLNESSES)('finds %s', async (_, sql, check, examples) => {
+  it.each(CHANGE_ILLNESSES)('finds %s', async (title, sql, check, examples) => {
     await run(UNGUARDED, `${UNCHECKED} ${RESTORE} ${sql}`);
-    expect(await findings(UNGUARDED)).toEqual([[check, examples]]);
+    expect(await findingsOf(UNGUARDED, check, title)).toEqual([[check, examples]]);
   });
 
   it.each(SCHEMA_ILLNESSES)('finds %s', async (_, sql, check, examples) => {

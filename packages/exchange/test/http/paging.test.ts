@@ -1,4 +1,5 @@
 /** Lists of more rows than a page may hold, paged while others create, fulfill and cancel. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
@@ -11,6 +12,7 @@ import {
   UNLIMITED,
   useExchange,
 } from '@measurement-exchange/testkit/exchange';
+import { isStress, rounds } from '@measurement-exchange/testkit/rounds';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { etagOf } from '../../src/domain/measurement.ts';
 
@@ -162,13 +164,16 @@ function common(before: Item[], after: Item[]): Item[] {
 }
 
 describe('while others write, each row that was there comes exactly once, in one order', () => {
-  it.each(['1', '7', '50', '1000', '1, 1000, 33, 250'])('measurements, %s at a time', async (text) => {
-    const sizes = text.split(', ').map(Number);
-    const before = await stored('measurements', acme);
-    const items = await whileOthersWrite(() => walk(acme, `${acme.name}/measurements`, { sizes }));
-    expectOrder(items, 'createTime');
-    expectNoneMissing(items, before);
-  });
+  it.each([...(isStress ? ['1'] : []), '7', '50', '1000', '1, 1000, 33, 250'])(
+    'measurements, %s at a time',
+    async (text) => {
+      const sizes = text.split(', ').map(Number);
+      const before = await stored('measurements', acme);
+      const items = await whileOthersWrite(() => walk(acme, `${acme.name}/measurements`, { sizes }));
+      expectOrder(items, 'createTime');
+      expectNoneMissing(items, before);
+    },
+  );
 
   it.each([7, 50, 1000])('requisitions of a provider, %i at a time', async (size) => {
     const before = await stored('requisitions', streamly);
@@ -256,7 +261,7 @@ describe('without others', () => {
     const pick = <T>(from: readonly T[]) => from[Math.floor(Math.random() * from.length)]!;
     const window = () => pick([3, 20, 90]);
     let found = 0;
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < rounds(40, 20); round++) {
       // Bounds are times of rows: one microsecond more or less would be seen.
       const created = pick(loaded).createTime;
       const updated = later(created, pick([0, 1, 30]));
@@ -284,7 +289,7 @@ describe('without others', () => {
       expectOrder(items, time);
       found += items.length;
     }
-    expect(found).toBeGreaterThan(500);
+    expect(found).toBeGreaterThan(200);
   });
 
   /** A timestamp some microseconds later; nothing here crosses a second. */

@@ -44,7 +44,9 @@ afterAll(async () => {
   const ailments = await doctor({ connection: { connectionString: database.url } });
   await database.drop();
   expect(codes).toEqual([0, 0]);
-  for (const server of servers) expect(server.output()).not.toContain('"level":50');
+  // A busy machine makes them reject requests that are sent again.
+  const errors = servers.flatMap((server) => server.output().match(/.*"level":50.*/g) ?? []);
+  expect(errors.filter((line) => !line.includes('"code":"UNAVAILABLE"'))).toEqual([]);
   expect(failures).toEqual([]);
   expect(ailments).toEqual([]);
 });

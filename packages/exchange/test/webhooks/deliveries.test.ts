@@ -29,7 +29,7 @@ import {
   startReceiver,
 } from './receiver.ts';
 
-const DELIVERIES = rounds(10_000, 300);
+const DELIVERIES = rounds(10_000, 100);
 const VERSIONS = 5;
 /** A busy machine may need it; nothing waits so long otherwise. */
 const PATIENCE_MS = 50_000 + 20 * DELIVERIES;

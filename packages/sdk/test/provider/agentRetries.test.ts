@@ -32,11 +32,11 @@ describe('an agent tries again, and refuses nothing,', () => {
     ['while a proxy answers 404 for everything', '/certificates/', replies(404)],
     ['while certificates are answered with 401', '/certificates/', replies(401)],
     ['while event groups are answered with 403', '/eventGroups/', replies(403)],
-    ['while event groups are answered with 429', '/eventGroups/', replies(429, '90')],
+    ['while event groups are answered with 429', '/eventGroups/', replies(429, '20')],
     ['while the requisition itself is answered with 503', '/requisitions/', replies(503)],
     ['while fulfilments are answered with 401', ':fulfillDirect', replies(401)],
     ['while fulfilments are answered with 403', ':fulfillDirect', replies(403)],
-    ['while fulfilments are answered with 429', ':fulfillDirect', replies(429, '90')],
+    ['while fulfilments are answered with 429', ':fulfillDirect', replies(429, '20')],
     ['while fulfilments are answered with 503', ':fulfillDirect', replies(503)],
     ['while event groups are out of reach', '/eventGroups/', noAnswer],
     ['while fulfilments are out of reach', ':fulfillDirect', noAnswer],
@@ -48,7 +48,7 @@ describe('an agent tries again, and refuses nothing,', () => {
     const waits = world.log.flatMap((event) => (event.type === 'retrying' ? [event.inMs] : []));
     // Never at once, and as long as it is asked to.
     expect(waits).toHaveLength(2);
-    expect(Math.min(...waits)).toBeGreaterThanOrEqual(_what.includes('429') ? 90_000 : 500);
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(_what.includes('429') ? 20_000 : 500);
     expect(world.types()).not.toContain('refused');
     expect(world.spent()).toEqual([0.25, 0.25, 0.25]);
   });

@@ -12,7 +12,7 @@ import { type Events, FilterError, openEvents, QueryStopped } from '../../src/pr
 import { type EventFiles, eventFiles } from './eventFiles.ts';
 import { HOSTILE_FILTER } from './hostileFilters.ts';
 
-const RUNS = rounds(1500);
+const RUNS = rounds(1500, 40);
 /** What the evaluating process allows itself for a request, which is tried twice. */
 const REQUEST_MS = 500;
 /** The process ends itself beyond 200 MB, when it comes to look. */
