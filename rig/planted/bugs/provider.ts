@@ -70,7 +70,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     name: 'update-forgets-spending',
     edits: [
       inProvider(
-        'ledger/schema.ts',
+        'ledger/tables.ts',
         'sum(epsilon), sum(delta), sum(rho) FROM totals_1',
         '0, 0, 0 FROM totals_1',
       ),

@@ -122,11 +122,13 @@ function referencesOf(settings: ProviderConfig & { as?: string }): AgentOptions[
 /** Says at the start which questions will be held. */
 function warnOfUnconfirmed(
   references: AgentOptions['references'],
-  { isConfirmed }: Ledger,
+  ledger: Ledger,
   onWarning: (message: string) => void,
 ): void {
   if (references === 'unchecked') return;
-  const names = Object.keys(references).filter((name) => !references[name]!.served && !isConfirmed(name));
+  const names = Object.keys(references).filter(
+    (name) => !references[name]!.served && !ledger.isConfirmed(name),
+  );
   if (names.length === 0) return;
   onWarning(
     `Nobody has confirmed that the events have ${names.slice(0, 10).join(', ')}: questions about them are held. ` +

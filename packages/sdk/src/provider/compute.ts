@@ -15,7 +15,7 @@ import { exactRational } from '@measurement-exchange/mpc/privacy/rational';
 import { RefusalError } from '../refusals/refusalError.ts';
 import type { EventQuery, Events } from './events.ts';
 import { addUnits, costInUnits, NOTHING, type Units } from './ledger/amounts.ts';
-import type { Charge } from './ledger.ts';
+import type { Charge } from './ledger/charges.ts';
 import { liquidLegionsCharge, shareShuffleCharge } from './multiParty/charge.ts';
 import type { Population } from './population.ts';
 import { capMillis } from './verify/limits.ts';

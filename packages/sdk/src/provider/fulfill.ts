@@ -10,7 +10,7 @@ import {
 } from '@measurement-exchange/contract';
 import { type ExchangeClient, retryOnAborted } from '../client/index.ts';
 import { RefusalError } from '../refusals/refusalError.ts';
-import type { DirectResponse } from './ledger.ts';
+import type { DirectResponse } from './ledger/responses.ts';
 import type { VerifiedRequisition } from './verify.ts';
 
 /** The key and certificate that a provider signs with. */

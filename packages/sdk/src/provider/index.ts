@@ -9,8 +9,11 @@ export * from './events.ts';
 export { FilterError, QueryStopped } from './filter/errors.ts';
 export { fulfillOrRefuse, refusalFor, sealResult } from './fulfill.ts';
 export type { PrivacyAmount, Units } from './ledger/amounts.ts';
+export { type Charge, InsufficientBudget } from './ledger/charges.ts';
 export type { ConfirmedReference, HeldQuestion, HeldQuestions } from './ledger/inventory.ts';
+export { type LedgerReader, type ResponseCounts, readLedger, type Spending } from './ledger/reading.ts';
 export type { RejectedUpload, Rejection, Rejections } from './ledger/rejections.ts';
+export type { DirectResponse, RequisitionResponse, Upload } from './ledger/responses.ts';
 export * from './ledger.ts';
 export {
   type ComputationSettings,

@@ -6,14 +6,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { costInUnits, fromUnits, type PrivacyAmount } from './ledger/amounts.ts';
-import {
-  type Charge,
-  InsufficientBudget,
-  type Ledger,
-  openLedger,
-  type RequisitionResponse,
-  readLedger,
-} from './ledger.ts';
+import { type Charge, InsufficientBudget } from './ledger/charges.ts';
+import { readLedger } from './ledger/reading.ts';
+import type { RequisitionResponse } from './ledger/responses.ts';
+import { type Ledger, openLedger } from './ledger.ts';
 
 const BUDGET = { epsilon: 1, delta: 1e-6, rho: 0.5 };
 const SPRING = 'spring';

@@ -29,7 +29,7 @@ export function createContext(options: AgentOptions): AgentContext {
     clock,
     log,
     eventGroups: cached(fetchEventGroup, EVENT_GROUP_CACHE_MS, clock),
-    isServed: createIsServed({ references, served, isConfirmed: ledger.isConfirmed }),
+    isServed: createIsServed({ references, served, isConfirmed: (name) => ledger.isConfirmed(name) }),
     participant:
       shareShuffle || liquidLegions ? new Participant({ shareShuffle, liquidLegions }, uploading) : undefined,
   };

@@ -9,7 +9,7 @@ import { chargesFor, computeResult, type Methodology, requireComputable } from '
 import { QueryFailed } from '../events.ts';
 import { QueryStopped } from '../filter/errors.ts';
 import { fulfillOrRefuse, refusalFor, type Sealing, sealResult } from '../fulfill.ts';
-import type { RequisitionResponse, Upload } from '../ledger.ts';
+import type { RequisitionResponse, Upload } from '../ledger/responses.ts';
 import { type VerifiedRequisition, verifyRequisition } from '../verify.ts';
 import { type AgentContext, consumerOf } from './context.ts';
 import { requireRecorded } from './deferral.ts';

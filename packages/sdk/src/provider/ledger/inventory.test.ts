@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { confirmReferences, openLedger, readLedger } from '../ledger.ts';
+import { readLedger } from '../ledger/reading.ts';
+import { confirmReferences, openLedger } from '../ledger.ts';
 
 const BUDGET = { epsilon: 1, delta: 0, rho: 1 };
 let directory: string;

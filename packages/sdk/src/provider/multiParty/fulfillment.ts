@@ -10,7 +10,7 @@ import {
   toJson,
 } from '@measurement-exchange/contract';
 import type { Sealing } from '../fulfill.ts';
-import type { Upload } from '../ledger.ts';
+import type { Upload } from '../ledger/responses.ts';
 import type { VerifiedRequisition } from '../verify.ts';
 import type { AgreedTerms } from './duchies.ts';
 import type { StoredShare } from './share.ts';

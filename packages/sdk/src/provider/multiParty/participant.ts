@@ -7,7 +7,7 @@ import {
 } from '@measurement-exchange/contract';
 import type { Events, Watch } from '../events.ts';
 import type { Sealing } from '../fulfill.ts';
-import type { Upload } from '../ledger.ts';
+import type { Upload } from '../ledger/responses.ts';
 import type { VerifiedRequisition, VerifyContext } from '../verify.ts';
 import type { MultiPartyProtocol } from './capabilities.ts';
 import { signShare, signSketch } from './fulfillment.ts';

@@ -6,7 +6,7 @@ import type { ExchangeClient } from '../../client/index.ts';
 import { RefusalError } from '../../refusals/refusalError.ts';
 import type { Watch } from '../events.ts';
 import type { Rejections } from '../ledger/rejections.ts';
-import type { Upload } from '../ledger.ts';
+import type { Upload } from '../ledger/responses.ts';
 import { counted, isGivenUp, UploadRejected } from './rejections.ts';
 import type { ComputationSettings } from './settings.ts';
 import { openShareFiles, type ShareFiles } from './shareFiles.ts';

@@ -1,0 +1,111 @@
+/** Reads a ledger, also while its agent uses it: what was spent, which responses it has, and whether it is sound. */
+import type { DatabaseSync } from 'node:sqlite';
+import { fromUnits, type PrivacyAmount, type Units } from './amounts.ts';
+import {
+  type ConfirmedReference,
+  confirmedReferences,
+  type HeldQuestion,
+  heldQuestions,
+} from './inventory.ts';
+import { type RejectedUpload, rejectedUploads } from './rejections.ts';
+import { openLedgerForReading } from './schema.ts';
+
+/** The amount spent on a reference and day. */
+export interface Spending {
+  /** Empty for what an earlier version charged without one: it counts against every reference. */
+  reference: string;
+  day: string;
+  spent: PrivacyAmount;
+}
+
+/** The part of a ledger that may be read while an agent uses it. */
+export interface LedgerReader {
+  spending(): Spending[];
+  /** Describes every inconsistency; empty for a sound ledger. */
+  audit(): string[];
+  close(): void;
+  responses(): ResponseCounts;
+  /** Uploads that their duchies reject, and that are sent again. */
+  rejectedUploads(): RejectedUpload[];
+  confirmedReferences(): ConfirmedReference[];
+  heldQuestions(): HeldQuestion[];
+}
+
+/** How many requisitions have a response of each kind. */
+export interface ResponseCounts {
+  results: number;
+  uploads: number;
+  refusals: number;
+  /** When the latest of them was stored. */
+  lastTime: string | undefined;
+}
+
+/** Opens a ledger for reading, also while an agent uses it. */
+export function readLedger(path: string): LedgerReader {
+  const database = openLedgerForReading(path);
+  return {
+    responses: () => responseCounts(database),
+    rejectedUploads: () => rejectedUploads(database),
+    confirmedReferences: () => confirmedReferences(database),
+    heldQuestions: () => heldQuestions(database),
+    spending: () => spending(database),
+    audit: () => audit(database),
+    close: () => database.close(),
+  };
+}
+
+function responseCounts(database: DatabaseSync): ResponseCounts {
+  const row = database
+    .prepare(
+      `SELECT count(ciphertext) AS results, count(fulfillment) AS uploads, count(justification) AS refusals,
+         max(responded_at) AS last_time FROM responses`,
+    )
+    .get() as unknown as Record<'results' | 'uploads' | 'refusals', number> & { last_time: string | null };
+  const { last_time, ...counts } = row;
+  return { ...counts, lastTime: last_time ?? undefined };
+}
+
+export function spending(database: DatabaseSync): Spending[] {
+  const select = database.prepare('SELECT * FROM totals ORDER BY reference, day');
+  select.setReadBigInts(true);
+  return (select.all() as unknown as (Units & { reference: string; day: string })[]).map((row) => ({
+    reference: row.reference,
+    day: row.day,
+    spent: fromUnits(row),
+  }));
+}
+
+/** Each query finds nothing in a sound ledger. */
+const AUDIT: [what: string, query: string][] = [
+  [
+    'the total is not the sum of its charges',
+    `SELECT reference || ' ' || day AS place FROM (
+       SELECT reference, day, epsilon, delta, rho FROM totals
+       UNION ALL SELECT reference, day, -epsilon, -delta, -rho FROM charges)
+     GROUP BY reference, day HAVING sum(epsilon) <> 0 OR sum(delta) <> 0 OR sum(rho) <> 0`,
+  ],
+  [
+    'a charge has no attempt',
+    'SELECT DISTINCT requisition AS place FROM charges WHERE requisition NOT IN (SELECT requisition FROM attempts)',
+  ],
+  [
+    'a result has no attempt',
+    `SELECT requisition AS place FROM responses
+     WHERE justification IS NULL AND requisition NOT IN (SELECT requisition FROM attempts)`,
+  ],
+];
+
+export function audit(database: DatabaseSync): string[] {
+  const damage = database
+    .prepare('PRAGMA integrity_check')
+    .all()
+    .map((row) => String(row.integrity_check))
+    .filter((line) => line !== 'ok');
+  const faults = AUDIT.flatMap(([what, query]) =>
+    database
+      .prepare(query)
+      .all()
+      .map((row) => `${row.place}: ${what}`),
+  );
+  return [...damage, ...faults];
+}

@@ -1,0 +1,48 @@
+/** Responses to requisitions, and how a ledger stores them. */
+import type { EncryptedMessage, Refusal } from '@measurement-exchange/contract';
+
+/** The response to a requisition as it is sent to the exchange, without the etag. */
+export type DirectResponse =
+  | { encryptedResult: EncryptedMessage; nonce: bigint; certificate: string; refusal?: never; upload?: never }
+  | { refusal: Refusal; upload?: never };
+
+/** The response to a requisition: to the exchange, or to a duchy. */
+export type RequisitionResponse = DirectResponse | { upload: Upload; refusal?: never };
+
+/** The signed part of an upload to a duchy; the share itself is in a file. */
+export interface Upload {
+  /** `duchies/…` */
+  duchy: string;
+  /** The part `fulfillment` as it is sent, in JSON: signed, with the digest of the share. */
+  fulfillment: string;
+}
+
+export interface ResponseRow {
+  certificate: string;
+  nonce: string;
+  type_url: string;
+  ciphertext: Uint8Array;
+  duchy: string;
+  fulfillment: string | null;
+  justification: Refusal['justification'] | null;
+  message: string | null;
+}
+
+export function columnsOf({ refusal, upload, ...result }: RequisitionResponse) {
+  const empty = (count: number) => Array<null>(count).fill(null);
+  if (refusal) return [...empty(6), refusal.justification, refusal.message ?? null];
+  if (upload) return [...empty(4), upload.duchy, upload.fulfillment, ...empty(2)];
+  const { certificate, nonce, encryptedResult } = result as Extract<DirectResponse, { nonce: bigint }>;
+  return [certificate, nonce.toString(), encryptedResult.typeUrl, encryptedResult.ciphertext, ...empty(4)];
+}
+
+export function responseOf(row: ResponseRow): RequisitionResponse {
+  const { justification, message, duchy, fulfillment } = row;
+  if (justification !== null) return { refusal: { justification, ...(message !== null && { message }) } };
+  if (fulfillment !== null) return { upload: { duchy, fulfillment } };
+  return {
+    encryptedResult: { ciphertext: row.ciphertext, typeUrl: row.type_url },
+    nonce: BigInt(row.nonce),
+    certificate: row.certificate,
+  };
+}
