@@ -1,5 +1,7 @@
 /** What the exchange and a duchy have in common as servers. */
+export { addStatusPages, createApp, isApiUrl } from './app.ts';
 export { COMMON_HEADERS, JSON_TYPE, sendClientError } from './clientErrors.ts';
+export { callerError } from './errors.ts';
 export { type Address, type Listening, listenAt, NO_SCHEMAS } from './listen.ts';
 export { MetricsRegistry, type PoolNumbers } from './metrics.ts';
 export {
@@ -12,4 +14,3 @@ export {
 export { proxyRangeProblems } from './proxies.ts';
 export { jittered, messageOf, repeat } from './repeat.ts';
 export { SECRETS_KEY_BYTES, Secrets } from './secrets.ts';
-export { type TracedRequest, traceRequests } from './traceRequests.ts';

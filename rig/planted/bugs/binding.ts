@@ -32,7 +32,7 @@ export const BINDING_BUGS: PlantedBug[] = [
       inDuchy(
         'peers/send.ts',
         'if (requiresPublicPeers && pinned === undefined) return',
-        'if (requiresPublicPeers && pinned === undefined && fetchPublic.length === 9) return',
+        'if (requiresPublicPeers && pinned === undefined && post.length === 9) return',
       ),
     ],
     foundBy: peers('in production'),
@@ -281,7 +281,7 @@ export const BINDING_BUGS: PlantedBug[] = [
     name: 'message-under-other-terms',
     edits: [
       inDuchy(
-        'face/advance.ts',
+        'face/messages.ts',
         'if (!equalBytes(message.termsSha256, await termsOf(computation))) {',
         'if (false) {',
       ),
@@ -292,7 +292,7 @@ export const BINDING_BUGS: PlantedBug[] = [
     name: 'hostile-message-is-a-defect',
     edits: [
       inDuchy(
-        'face/advance.ts',
+        'face/messages.ts',
         "throw invalid([ { field: 'message.message', description: 'must be a serialized mex.contract.StageMessage' }, ]);",
         "throw new Error('invalid');",
       ),
@@ -301,7 +301,7 @@ export const BINDING_BUGS: PlantedBug[] = [
   },
   {
     name: 'free-text-in-a-response-and-the-log',
-    edits: [inDuchy('face/advance.ts', 'takes, and is not`', 'takes, and is not` + message.stage')],
+    edits: [inDuchy('face/messages.ts', 'takes, and is not`', 'takes, and is not` + message.stage')],
     foundBy: test('duchy/test/coalitions/hostileMessages.test.ts', 'hostile uploads and messages'),
   },
   {

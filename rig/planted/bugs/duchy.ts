@@ -128,7 +128,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
   },
   {
     name: 'message-of-any-size',
-    edits: [inDuchy('face/advance.ts', 'if (message.dataLength > BigInt(largest)) {', 'if (false) {')],
+    edits: [inDuchy('face/messages.ts', 'if (message.dataLength > BigInt(largest)) {', 'if (false) {')],
     foundBy: test('duchy/test/face/messages.test.ts', 'a length that no such message can have'),
   },
   {
@@ -251,8 +251,8 @@ export const DUCHY_BUGS: PlantedBug[] = [
     edits: [
       inDuchy(
         'face/server.ts',
-        'trustProxy: trustedProxies.length > 0 ? trustedProxies : false',
-        'trustProxy: false',
+        '...{ tls, trustedProxies, toError: toExchangeError }',
+        '...{ tls, trustedProxies: [], toError: toExchangeError }',
       ),
     ],
     foundBy: test(

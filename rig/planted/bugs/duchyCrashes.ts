@@ -61,7 +61,7 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
     name: 'upload-reported-before-durable',
     edits: [
       inDuchy(
-        'face/upload.ts',
+        'face/uploads.ts',
         'const blob = await writeBlob(db, computation.id, data);',
         `await reportFulfillment(duchy.client, computation.view.name!, { requisition: requisition.name, nonce: fulfillment.nonce });
         const blob = await writeBlob(db, computation.id, data);`,
@@ -102,7 +102,7 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
     name: 'received-before-stored',
     edits: [
       inDuchy(
-        'face/advance.ts',
+        'face/messages.ts',
         'if (stored === undefined) return store(duchy, checked, received);',
         'if (stored === undefined) return void store(duchy, checked, received).catch(() => undefined);',
       ),

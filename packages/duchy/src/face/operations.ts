@@ -1,12 +1,18 @@
-/** Health and metrics of a process, at an address of their own: they are for those who run the duchy alone. */
-import { COMMON_HEADERS, type Listening, listenAt, NO_SCHEMAS } from '@measurement-exchange/server';
+/** Health and metrics of a process, at an address of their own that only its operators reach. */
+import {
+  addStatusPages,
+  COMMON_HEADERS,
+  type Listening,
+  listenAt,
+  NO_SCHEMAS,
+} from '@measurement-exchange/server';
 import Fastify from 'fastify';
 import type { Duchy } from '../computations/context.ts';
 
 export interface OperationsOptions {
   duchy: Pick<Duchy, 'db' | 'metrics'>;
   host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   port: number;
   /** Aborted when the process begins to stop. */
   stopping: AbortSignal;
@@ -32,14 +38,7 @@ export function listenOperations({ duchy, host, port, stopping }: OperationsOpti
       reply.headers(COMMON_HEADERS);
       done();
     });
-    app.get('/healthz', () => ({ status: 'ok' }));
-    app.get('/readyz', async (_request, reply) => {
-      const ready = !stopping.aborted && (await db.isReachable());
-      return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready' });
-    });
-    app.get('/metrics', async (_request, reply) =>
-      reply.type(metrics.contentType).send(await metrics.text()),
-    );
+    addStatusPages(app, { isReady: async () => !stopping.aborted && db.isReachable(), metrics });
     return app;
   });
 }

@@ -3,7 +3,7 @@ import { opened } from '@measurement-exchange/consent/sealing';
 import type { Duchy } from '../computations/context.ts';
 import { NotReady, PermanentError } from '../computations/errors.ts';
 import { messagesOf, readBlob, readSecrets, type StoredComputation } from '../database/index.ts';
-import { messageContext } from './context.ts';
+import { messageContext } from './messageContext.ts';
 
 /** What another duchy sent, decrypted, in pieces. Its signature and its digest were checked when it came in. */
 export async function* received(

@@ -17,8 +17,8 @@ import {
   storeMessage,
   writeBlob,
 } from '../database/index.ts';
-import { messageContext } from './context.ts';
 import { peerKey } from './key.ts';
+import { messageContext } from './messageContext.ts';
 
 type Sends = NonNullable<StageRow['sends']>;
 

@@ -1,4 +1,4 @@
-/** Sends what a stage stored to the duchy it is for, or to the exchange. */
+/** Sends the stored output of a stage: to another duchy as a message, or to the exchange as the result. */
 import { fromBinary } from '@bufbuild/protobuf';
 import { unpackSignedMessage } from '@measurement-exchange/consent';
 import {
@@ -12,7 +12,7 @@ import {
   specs,
   toJson,
 } from '@measurement-exchange/contract';
-import { EndpointRefused, endpointUrl } from '@measurement-exchange/sdk/endpoints';
+import { EndpointRefused, endpointUrl, publicOnly } from '@measurement-exchange/sdk/endpoints';
 import type { Duchy } from '../computations/context.ts';
 import { NotReady, PermanentError } from '../computations/errors.ts';
 import { setResult } from '../computations/exchange.ts';
@@ -20,13 +20,13 @@ import { EXCHANGE } from '../computations/tables/table.ts';
 import { readBlob, type StoredComputation, type StoredMessage } from '../database/index.ts';
 import { counted } from '../observability/counted.ts';
 import { multipart } from './multipart.ts';
-import { fetchPublic, type PeerRequest } from './publicFetch.ts';
+import { type PeerRequest, post } from './post.ts';
 
-/** Of one message, however large. */
+/** For one message of any size. */
 const SEND_MS = 10 * 60_000;
 const MAX_RESPONSE_BYTES = 64 * 1024;
 
-/** Errors of a peer that pass by themselves; it may also not know the computation yet. */
+/** Errors of a peer that a retry can overcome; NOT_FOUND, because it may not know the computation yet. */
 const PASSING = [
   'ABORTED',
   'NOT_FOUND',
@@ -36,37 +36,41 @@ const PASSING = [
   'INTERNAL',
 ];
 
-/** Resolves when the receiver has stored it; from the exchange, to the computation afterwards. */
+/** Resolves when the receiver has stored it; the exchange returns the computation. */
 export async function sendOutput(
   duchy: Duchy,
   computation: StoredComputation,
   message: StoredMessage,
   signal: AbortSignal,
 ): Promise<Computation | undefined> {
-  if (message.peer !== EXCHANGE) return sendToPeer(duchy, message, signal);
-  const { ciphertext, typeUrl } = fromBinary(specs.EncryptedMessageSchema, await wholeBlob(duchy, message));
-  return setResult(duchy.client, computation.view.name!, {
-    certificate: message.certificate,
-    encryptedResult: { ciphertext, typeUrl },
-  });
+  if (message.peer === EXCHANGE) return reportResult(duchy, computation, message);
+  await sendMessage(duchy, message, signal);
+  return undefined;
 }
 
-async function sendToPeer(
+async function reportResult(
+  { client, db }: Duchy,
+  { view }: StoredComputation,
+  { certificate, blob }: StoredMessage,
+): Promise<Computation> {
+  const bytes = Buffer.concat(await Array.fromAsync(readBlob(db, blob)));
+  const { ciphertext, typeUrl } = fromBinary(specs.EncryptedMessageSchema, bytes);
+  return setResult(client, view.name!, { certificate, encryptedResult: { ciphertext, typeUrl } });
+}
+
+async function sendMessage(
   duchy: Duchy,
   { peer, computation, stage, signedMessage, blob }: StoredMessage,
   signal: AbortSignal,
-): Promise<undefined> {
+): Promise<void> {
   const { db, metrics } = duchy;
   const send = await senderTo(duchy, peer);
   const { message, signature, signatureAlgorithm } = unpackSignedMessage(signedMessage!);
   const part = toJson(StageMessagePart, {
     message: { message, signature, signatureAlgorithm },
   } as StageMessagePart);
-  const { contentType, body } = multipart(
-    'message',
-    part,
-    counted(readBlob(db, blob), (bytes) => metrics.sent(peer, bytes)),
-  );
+  const data = counted(readBlob(db, blob), (bytes) => metrics.sent(peer, bytes));
+  const { contentType, body } = multipart('message', part, data);
   let response: Response;
   let bytes: Uint8Array;
   try {
@@ -81,19 +85,23 @@ async function sendToPeer(
     const detail = error instanceof EndpointRefused ? error.message : 'no response';
     throw new NotReady('WAITS_FOR_PEER', { duchy: peer }, { detail, cause: error });
   }
-  if (response.ok) return undefined;
+  if (response.ok) return;
   const error = errorIn(bytes);
+  // The text of a peer is not repeated anywhere; its reason is one of a closed list.
+  const detail = error === undefined ? `HTTP ${response.status}` : error.reason;
   if (error === undefined || PASSING.includes(error.code)) {
     const { retryAfterSeconds } = error ?? {};
-    const detail = reasonOf(error, response);
     throw new NotReady('WAITS_FOR_PEER', { stage, duchy: peer }, { detail, retryAfterSeconds });
   }
-  throw new PermanentError('PEER_REJECTED', { stage, duchy: peer }, { detail: reasonOf(error, response) });
+  throw new PermanentError('PEER_REJECTED', { stage, duchy: peer }, { detail });
 }
 
 type Send = (path: string, request: PeerRequest) => Promise<Response>;
 
-/** An endpoint that the exchange names may be that of a service in this duchy's own network; one of the settings is not checked. */
+/**
+ * An endpoint that the exchange names could be a service in this duchy's own network, so its address must be public. An
+ * endpoint in the settings is not checked.
+ */
 async function senderTo({ client, peers, requiresPublicPeers, fetch }: Duchy, peer: string): Promise<Send> {
   const pinned = peers && Object.hasOwn(peers, peer) ? peers[peer]!.endpoint : undefined;
   const endpoint = pinned ?? ((await client.getParty({ name: peer })) as DuchyParty).endpoint;
@@ -101,17 +109,12 @@ async function senderTo({ client, peers, requiresPublicPeers, fetch }: Duchy, pe
     throw new NotReady('WAITS_FOR_PEER', { duchy: peer }, { detail: 'no endpoint' });
   return async (path, request) => {
     const url = new URL(path, endpointUrl(endpoint, { allowHttp: !requiresPublicPeers }));
-    if (requiresPublicPeers && pinned === undefined) return fetchPublic(url, request);
+    if (requiresPublicPeers && pinned === undefined) return post(url, request, publicOnly(url));
     // Node's fetch reads an iterable as it sends.
     const body = request.body as unknown as ReadableStream;
     const init = { ...request, method: 'POST', body, duplex: 'half', redirect: 'manual' };
     return fetch(url, init as RequestInit);
   };
-}
-
-/** The reason is one of a closed list; the words of a peer are not repeated anywhere. */
-function reasonOf(error: ExchangeError | undefined, { status }: Response): string {
-  return error === undefined ? `HTTP ${status}` : error.reason;
 }
 
 async function readLimited({ body }: Response): Promise<Uint8Array> {
@@ -131,8 +134,4 @@ function errorIn(bytes: Uint8Array): ExchangeError | undefined {
   } catch {
     return undefined;
   }
-}
-
-async function wholeBlob({ db }: Duchy, { blob }: StoredMessage): Promise<Uint8Array> {
-  return Buffer.concat(await Array.fromAsync(readBlob(db, blob)));
 }

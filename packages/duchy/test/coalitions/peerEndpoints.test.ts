@@ -1,14 +1,17 @@
 /** An exchange that names services of a duchy's own network as the endpoints of other duchies: none of them gets a connection. */
+import { lookup } from 'node:dns';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo, LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { packSignedMessage } from '@measurement-exchange/consent';
-import { isLoopbackAddress } from '@measurement-exchange/contract';
+import { selfSigned } from '@measurement-exchange/testkit/selfSigned';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { PeerSettings } from '../../src/config/config.ts';
 import { completeBlob, type StoredMessage, writeBlob } from '../../src/database/index.ts';
-import { fetchPublic } from '../../src/peers/publicFetch.ts';
+import { post } from '../../src/peers/post.ts';
 import { sendOutput } from '../../src/peers/send.ts';
 import { type FaceWorld, startFaceWorld } from '../face/world.ts';
 
@@ -61,7 +64,7 @@ async function sent(
   const signal = AbortSignal.timeout(10_000);
   try {
     await sendOutput({ ...world.duchy, client, ...settings }, {} as never, message, signal);
-    return 'delivered';
+    return 'sent';
   } catch (error) {
     const { name, code, detail } = error as Error & { code: string; detail: string };
     return `${name} ${code}: ${detail}`;
@@ -103,17 +106,30 @@ describe('in production', () => {
 });
 
 test('in development any endpoint is, and that of the settings comes first', async () => {
-  expect(await sent(`http://localhost:${port}`, {})).toBe('delivered');
+  expect(await sent(`http://localhost:${port}`, {})).toBe('sent');
   const peers = { [BETA]: { endpoint: `http://127.0.0.1:${port}` } };
-  expect(await sent('http://localhost:1', { peers })).toBe('delivered');
-  expect(await sent(`http://localhost:${port}`, { peers: { 'duchies/gamma': peers[BETA]! } })).toBe(
-    'delivered',
-  );
+  expect(await sent('http://localhost:1', { peers })).toBe('sent');
+  expect(await sent(`http://localhost:${port}`, { peers: { 'duchies/gamma': peers[BETA]! } })).toBe('sent');
   expect(got.bodies).toHaveLength(3);
   for (const body of got.bodies) expect(body).toContain('the message');
 });
 
 describe('a request to a checked address', () => {
+  let secure: Server;
+  let url: URL;
+  const trusted = getCACertificates('default');
+  beforeAll(async () => {
+    const identity = await selfSigned();
+    setDefaultCACertificates([...trusted, identity.cert]);
+    secure = createSecureServer(identity, service.listeners('request')[0] as RequestListener);
+    await new Promise<void>((resolve) => secure.listen(0, resolve));
+    url = new URL(`https://127.0.0.1:${(secure.address() as AddressInfo).port}`);
+  });
+  afterAll(() => {
+    setDefaultCACertificates(trusted);
+    secure.close();
+  });
+
   const request = () => ({
     headers: { 'content-type': 'text/plain' },
     body: (async function* () {
@@ -125,25 +141,26 @@ describe('a request to a checked address', () => {
 
   test('is sent whole, and its response comes back', async () => {
     respond = (_request, response) => response.writeHead(409).end('{"error": {}}');
-    const response = await fetchPublic(new URL(`http://localhost:${port}`), request(), isLoopbackAddress);
+    const response = await post(url, request(), { lookup });
     expect([response.status, await response.text()]).toEqual([409, '{"error": {}}']);
     expect(got.bodies).toEqual(['one two']);
     respond = (_request, response) => response.writeHead(204).end();
-    const empty = await fetchPublic(new URL(`http://localhost:${port}`), request(), isLoopbackAddress);
+    const empty = await post(url, request(), { lookup });
     expect([empty.status, await empty.text()]).toEqual([204, '']);
   });
 
-  test('goes nowhere where one address of a name is not allowed', async () => {
-    const none = fetchPublic(new URL(`http://localhost:${port}`), request(), () => false);
-    await expect(none).rejects.toThrow(/not public/);
-    expect(got.connections).toBe(0);
+  test('goes nowhere where the address of the name is rejected', async () => {
+    url.hostname = 'localhost';
+    const rejecting: LookupFunction = (_name, _options, callback) => callback(new Error('not public'), '', 0);
+    await expect(post(url, request(), { lookup: rejecting })).rejects.toThrow(/not public/);
+    url.hostname = '127.0.0.1';
+    expect(got.bodies).toEqual([]);
   });
 
   test('is not sent on to where a response points', async () => {
     const location = `http://localhost:${port}/elsewhere`;
     respond = (_request, response) => response.writeHead(307, { location }).end();
-    const response = await fetchPublic(new URL(`http://localhost:${port}`), request(), isLoopbackAddress);
-    expect(response.status).toBe(307);
+    expect((await post(url, request(), { lookup })).status).toBe(307);
     expect(await sent(`http://localhost:${port}`, {})).toBe('NotReady WAITS_FOR_PEER: HTTP 307');
     expect(got.bodies).toHaveLength(2);
   });

@@ -31,8 +31,8 @@ import {
   writeBlob,
 } from '../../src/database/index.ts';
 import { Mill } from '../../src/mills/mill.ts';
-import { messageContext } from '../../src/peers/context.ts';
 import { received } from '../../src/peers/inbox.ts';
+import { messageContext } from '../../src/peers/messageContext.ts';
 import { runStage } from '../../src/stages/run.ts';
 import type { Work } from '../../src/stages/work.ts';
 import { ALPHA, BETA, FULL, GAMMA, LIES, type PeerLie, REACH_ONLY } from './ringLies.ts';

@@ -58,10 +58,6 @@ export interface HttpProgress extends Progress {
 /** JSON is UTF-8 (RFC 8259, section 8.1): text declared as anything else would be misread. */
 const OTHER_CHARSET = /;\s*charset\s*=\s*(?!"?utf-?8"?\s*(?:;|$))/i;
 
-export function isApiUrl(url: string): boolean {
-  return url === API_PREFIX || url.startsWith(`${API_PREFIX}/`) || url.startsWith(`${API_PREFIX}?`);
-}
-
 export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: ApiOptions): void {
   const memory = new BodyMemory();
 

@@ -15,10 +15,10 @@ import { onServer, withDatabase } from '@measurement-exchange/testkit/globalSetu
 import { call } from '@measurement-exchange/testkit/http';
 import { jws, makeKey } from '@measurement-exchange/testkit/issuer';
 import { MEX, type MexProcess, spawnMex, urlOf } from '@measurement-exchange/testkit/process';
+import { selfSigned } from '@measurement-exchange/testkit/selfSigned';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { describeCertificate } from '../../src/domain/x509.ts';
-import { selfSigned } from './selfSigned.ts';
 
 const ISSUER = 'https://id.example.com';
 const PROVIDER = 'dataProviders/publisher';

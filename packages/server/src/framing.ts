@@ -1,15 +1,16 @@
-/** What a request must be as HTTP before anything else is looked at. */
+/** Checks of a request as HTTP, before anything else is read of it. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import type { FastifyRequest } from 'fastify';
 
-/** Longer than any list of 50 names; what does not fit here goes into a body. */
-const MAX_URL = 16 * 1024;
 /** Node keeps the first of two and drops the other: a proxy in front may have read the other one. */
 const ONCE = new Set(['authorization', 'content-type', 'host']);
 
-/** Why the request is rejected whatever it asks for, and whoever asks. */
-export function framingError({ raw, originalUrl }: FastifyRequest): ExchangeError | undefined {
-  if (originalUrl.length > MAX_URL) {
+/** Why the request is rejected, whatever it asks for. */
+export function framingError(
+  { raw, originalUrl }: FastifyRequest,
+  maxUrl: number,
+): ExchangeError | undefined {
+  if (originalUrl.length > maxUrl) {
     return new ExchangeError('URI_TOO_LONG', 'The URL is above the size limit.');
   }
   if (!originalUrl.startsWith('/')) return malformed('The request target must be a path.');
@@ -22,7 +23,7 @@ export function framingError({ raw, originalUrl }: FastifyRequest): ExchangeErro
   }
   // RFC 9112, section 3.2.
   if (raw.httpVersion === '1.1' && !seen.has('host')) return malformed('The header host is missing.');
-  // Node undoes chunked, and hands on what else was done to the body as it is.
+  // Node decodes chunked only, and passes any other coding of the body on undecoded.
   const coding = raw.headers['transfer-encoding'] ?? 'chunked';
   if (coding.toLowerCase() !== 'chunked') return malformed('The only transfer coding is chunked.');
   return undefined;

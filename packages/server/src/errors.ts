@@ -1,0 +1,24 @@
+/** Error responses in the format of the API. */
+import { ExchangeError } from '@measurement-exchange/contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { JSON_TYPE } from './clientErrors.ts';
+
+/** An error of Fastify as one of ours; undefined where it is not the caller's fault. */
+export function callerError(error: unknown, mediaTypeMessage: string): ExchangeError | undefined {
+  if (error instanceof ExchangeError) return error;
+  const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new ExchangeError('UNSUPPORTED_MEDIA_TYPE', mediaTypeMessage);
+  }
+  if (statusCode < 400 || statusCode >= 500) return undefined;
+  return new ExchangeError('MALFORMED_REQUEST', 'The request is not well-formed.', { cause: error });
+}
+
+export function sendError(request: FastifyRequest, reply: FastifyReply, error: ExchangeError): FastifyReply {
+  if (error.code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer');
+  if (error.reason === 'METHOD_NOT_ALLOWED') reply.header('allow', error.metadata.allow);
+  if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
+  // The rest of the body stays unread: the connection ends with this response.
+  if (!request.raw.complete) reply.header('connection', 'close');
+  return reply.code(error.httpStatus).header('content-type', JSON_TYPE).send(JSON.stringify(error));
+}
