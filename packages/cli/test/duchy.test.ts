@@ -70,7 +70,7 @@ it('ends with 1 where the doctor finds an error, with 0 where it only warns, and
   const ill = await ended('doctor', '--json');
   expect(ill.code).toBe(1);
   expect(JSON.parse(ill.out).ailments).toContainEqual(
-    expect.objectContaining({ check: 'computations are removed and there', severity: 'error', rows: 1 }),
+    expect.objectContaining({ check: 'removed computations are back', severity: 'error', rows: 1 }),
   );
   await database.drop();
   for (const command of ['run', 'doctor']) {
@@ -179,7 +179,7 @@ it('says everything that keeps it from production at once', async () => {
     /password that anyone would guess/,
     /signing-key\.pem is open to everyone/,
     /secretsKeyFile .* cannot be read/,
-    /roots has none of dataProviders/,
+    /roots has no root of dataProviders/,
     /noiseMechanisms has NONE/,
   ]) {
     expect(problems).toMatch(problem);

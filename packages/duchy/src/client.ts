@@ -1,10 +1,10 @@
-/** The client of the exchange as the parts of a duchy share it: certificates are cached, and failures counted. */
+/** The client of the exchange that the parts of a duchy share: it caches certificates and counts failures. */
 import { type Certificate, ExchangeError } from '@measurement-exchange/contract';
 import { type ExchangeClient, Unreachable } from '@measurement-exchange/sdk/client';
 import { LRUCache } from 'lru-cache';
 import type { Metrics } from './observability/metrics.ts';
 
-/** A certificate that was revoked is rejected this much later at the latest. */
+/** A revoked certificate is rejected at most this much later. */
 const CERTIFICATE_MS = 60_000;
 const MAX_CERTIFICATES = 10_000;
 
@@ -16,7 +16,7 @@ export function sharedClient(client: ExchangeClient, metrics: Metrics): Exchange
   return withCachedCertificates(Object.fromEntries(methods) as ExchangeClient);
 }
 
-/** The age of a certificate counts from before it was asked for; callers at once share one call. */
+/** The age of a certificate counts from before the call for it. Callers at the same time share one call. */
 function withCachedCertificates(client: ExchangeClient): ExchangeClient {
   const cache = new LRUCache<string, Promise<Certificate>>({
     max: MAX_CERTIFICATES,
@@ -30,7 +30,7 @@ function withCachedCertificates(client: ExchangeClient): ExchangeClient {
       if (known !== undefined) return known;
       const certificate = client.getCertificate({ name });
       cache.set(name, certificate);
-      // Neither failures are kept, nor that there is none: it may be created now.
+      // A failure is not cached, not even NOT_FOUND: the certificate may be created now.
       certificate.catch(() => {
         if (cache.peek(name) === certificate) cache.delete(name);
       });
@@ -42,7 +42,7 @@ function withCachedCertificates(client: ExchangeClient): ExchangeClient {
 // biome-ignore lint/suspicious/noExplicitAny: every operation has arguments and a response of its own
 type Call = (args?: any) => Promise<unknown> | AsyncIterable<unknown>;
 
-/** Lists are called when they are iterated. */
+/** A listing makes its calls while it is iterated. */
 function counted(call: Call, count: (error: unknown) => void): Call {
   return (args) => {
     const called = call(args);

@@ -3,6 +3,6 @@ export { type DuchyConfig, DuchyConfigError, duchyConfig, readDuchyConfig } from
 export { type FileMode, isLoopback, productionProblems } from './config/production.ts';
 export { readSecretsKey } from './config/secretsKey.ts';
 export { ensureDatabase } from './database/create.ts';
-export { DUCHY_CHECKS, type DuchyAilment, examineDuchy } from './database/doctor.ts';
+export { DUCHY_CHECKS, type DuchyProblem, examineDuchy } from './database/doctor.ts';
 export { type RunningDuchy, type StartOptions, startDuchy } from './main.ts';
 export { createLog } from './observability/log.ts';

@@ -1,8 +1,8 @@
-/** What one process of a duchy is put together from, and the way back. */
+/** Starts and stops one process of a duchy. */
 import { hostname } from 'node:os';
 import { createSigner, type TrustStore } from '@measurement-exchange/consent';
 import type { ExchangeClient } from '@measurement-exchange/sdk/client';
-import { repeat } from '@measurement-exchange/server';
+import { listenAt, repeat } from '@measurement-exchange/server';
 import { telemetry } from '@measurement-exchange/server/telemetry';
 import type pg from 'pg';
 import type { Logger } from 'pino';
@@ -19,8 +19,8 @@ import {
   requireOwnDatabase,
   Secrets,
 } from './database/index.ts';
-import { listen } from './face/listen.ts';
 import { listenOperations } from './face/operations.ts';
+import { createFace } from './face/server.ts';
 import { Herald } from './herald/herald.ts';
 import { Mill } from './mills/mill.ts';
 import { Metrics } from './observability/metrics.ts';
@@ -34,51 +34,95 @@ export interface StartOptions {
   connection: pg.ClientConfig;
   secretsKey: Uint8Array;
   log: Logger;
-  /** `face`: no mills; `mill`: nothing but mills. */
+  /** `face`: without mills; `mill`: only mills. */
   only?: 'face' | 'mill' | undefined;
-  /** Where the face listens; absent with mills alone. */
+  /** The address of the face; absent in a process with mills only. */
   listen: Listen | undefined;
-  /** Where health and metrics are. */
+  /** The address of health and metrics. */
   operations: DuchyConfig['operations'];
 }
 
 export interface RunningDuchy {
-  /** Where the face listens. */
+  /** The address of the face. */
   url: string | undefined;
-  /** Where health and metrics are. */
+  /** The address of health and metrics. */
   operationsUrl: string;
-  /** Requests in flight get their responses, stages are given back, then everything closes. */
+  /** Lets requests in flight get their responses, releases stages, then closes everything. */
   stop(): Promise<void>;
 }
 
 const REMOVE_EVERY_MS = 10 * 60_000;
-/** For the face, the herald, and each mill that stores while it keeps its lease. */
+/** Database connections for the face and the herald. Each mill needs two more, to store and to renew its lease. */
 const CONNECTIONS = 8;
 
 export async function startDuchy(options: StartOptions): Promise<RunningDuchy> {
-  const { config, credentials, client, trust, connection, log, only } = options;
+  const { config, log, only } = options;
+  const owner = `${hostname()} ${process.pid}`;
   await using opened = new AsyncDisposableStack();
+  const db = await openDatabase(options, owner);
+  opened.defer(() => db.close());
+  await requireUsable(db, options);
+  opened.defer(POOL.keepWhile(() => hasMovingRing(db)));
+  const metrics = new Metrics();
+  if (telemetry !== undefined) opened.defer(telemetry.exportMetrics(() => metrics.values()));
+  metrics.watchDatabase(db);
+  const duchy = await contextOf(options, db, metrics);
+
+  const draining = new AbortController();
+  const operations = await listenOperations({ ...options.operations, duchy, stopping: draining.signal });
+  opened.defer(() => operations.stop());
+
+  const stopping = new AbortController();
+  const jobs = startJobs(duchy, options, owner, stopping.signal);
+  opened.defer(async () => {
+    stopping.abort();
+    await Promise.all(jobs);
+  });
+  let url: string | undefined;
+  if (options.listen !== undefined) {
+    const { trustedProxies } = options.listen;
+    const face = await listenAt(options.listen, (tls) =>
+      createFace({ duchy, limits: config.limits, tls, trustedProxies }),
+    );
+    opened.defer(() => face.stop());
+    url = face.url;
+  }
+  log.info({ duchy: duchy.name, url, operationsUrl: operations.url, only: only ?? 'all' }, 'running');
+  const running = opened.move();
+  return {
+    url,
+    operationsUrl: operations.url,
+    stop() {
+      draining.abort();
+      return running.disposeAsync();
+    },
+  };
+}
+
+async function openDatabase(options: StartOptions, owner: string): Promise<Database> {
+  const { config, connection, log } = options;
   const applied = await migrate(connection);
   if (applied.length > 0) log.info({ applied }, 'migrated');
-  const owner = `${hostname()} ${process.pid}`;
-  const db = new Database({
+  return new Database({
     connection,
     secrets: new Secrets(options.secretsKey),
     applicationName: `mex duchy ${owner}`,
     maxConnections: CONNECTIONS + 2 * config.mills.count,
     onIdleError: (error) => log.warn({ component: 'postgres', reason: error.message }, 'connection lost'),
   });
-  opened.defer(() => db.close());
+}
+
+async function requireUsable(db: Database, { config, credentials }: StartOptions): Promise<void> {
   if (config.mode === 'production') {
     const problems = await durabilityProblems(db);
     if (problems.length > 0) throw new DuchyConfigError(problems);
   }
   await requireOwnDatabase(db, credentials.name);
-  opened.defer(POOL.keepWhile(() => hasMovingRing(db)));
-  const metrics = new Metrics();
-  if (telemetry !== undefined) opened.defer(telemetry.exportMetrics(() => metrics.values()));
-  metrics.watchDatabase(db);
-  const duchy: Duchy = {
+}
+
+async function contextOf(options: StartOptions, db: Database, metrics: Metrics): Promise<Duchy> {
+  const { config, credentials, client, trust, log } = options;
+  return {
     name: credentials.name,
     certificate: credentials.certificate,
     signer: await createSigner(credentials.privateKeyPem),
@@ -93,18 +137,16 @@ export async function startDuchy(options: StartOptions): Promise<RunningDuchy> {
     log,
     metrics,
   };
+}
 
-  const draining = new AbortController();
-  const operations = await listenOperations({ ...options.operations, duchy, stopping: draining.signal });
-  opened.defer(() => operations.stop());
-
-  const stopping = new AbortController();
-  const { signal } = stopping;
+function startJobs(
+  duchy: Duchy,
+  { config, only }: StartOptions,
+  owner: string,
+  signal: AbortSignal,
+): Promise<void>[] {
+  const { db, log } = duchy;
   const jobs: Promise<void>[] = [];
-  opened.defer(async () => {
-    stopping.abort();
-    await Promise.all(jobs);
-  });
   if (only !== 'face') {
     const leaseMs = config.mills.leaseSeconds * 1000;
     for (let n = 1; n <= config.mills.count; n++) {
@@ -120,20 +162,5 @@ export async function startDuchy(options: StartOptions): Promise<RunningDuchy> {
     };
     jobs.push(repeat('removal', remove, { everyMs: REMOVE_EVERY_MS, signal, log }));
   }
-  let url: string | undefined;
-  if (options.listen !== undefined) {
-    const face = await listen({ ...options.listen, duchy, limits: config.limits });
-    opened.defer(() => face.stop());
-    url = face.url;
-  }
-  log.info({ duchy: duchy.name, url, operationsUrl: operations.url, only: only ?? 'all' }, 'running');
-  const running = opened.move();
-  return {
-    url,
-    operationsUrl: operations.url,
-    stop() {
-      draining.abort();
-      return running.disposeAsync();
-    },
-  };
+  return jobs;
 }

@@ -1,4 +1,4 @@
-/** Responses to what never became a request, and what every response has. */
+/** Responses to bytes that never became a request, and the headers of all responses. */
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { ExchangeError } from '@measurement-exchange/contract';
@@ -8,7 +8,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 /** Headers of every response, on every path out. */
 export const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
-/** What never became a request: the parser or a timeout gave up on it. Returns the error, if it could be sent. */
+/** Responds when the parser or a timeout gave up on a request. Returns the error if it could be sent. */
 export function sendClientError(
   error: Error & { code?: string },
   socket: Socket,
@@ -37,12 +37,11 @@ export function sendClientError(
 const ending = new WeakSet<Socket>();
 
 /**
- * Whether a response is under way to a request that was received whole, or rejected by its headers: the parser
- * stumbled over what came behind it. An error now would be a second response, or be taken for the first, so the
- * connection ends after that one.
+ * Whether a response is under way to a request that was received whole, or rejected by its headers: the parser failed on the
+ * bytes after it. Another response would be a second one, or be taken for the first, so the connection ends after that one.
  */
 function endsAfterResponse(socket: Socket): boolean {
-  // Node itself looks here before it responds to such an error, and gives no other way to know.
+  // Node itself reads this before it responds to such an error, and offers no public property.
   const underWay = (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
   if (!underWay || !(underWay.headersSent || underWay.req.complete)) return false;
   if (!underWay.headersSent) underWay.setHeader('connection', 'close');

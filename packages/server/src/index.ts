@@ -1,4 +1,4 @@
-/** What the exchange and a duchy have in common as servers. */
+/** The common base of the exchange and a duchy as servers. */
 export { addStatusPages, createApp, isApiUrl } from './app.ts';
 export { COMMON_HEADERS, JSON_TYPE, sendClientError } from './clientErrors.ts';
 export { callerError } from './errors.ts';

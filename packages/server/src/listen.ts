@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 
 export interface Address {
   host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   port: number;
   tls: { certFile: string; keyFile: string } | undefined;
 }
@@ -17,15 +17,15 @@ export interface Listening {
 const unused = () => {
   throw new Error('Bodies are read and written by the codec of the contract.');
 };
-/** For Fastify, which would load compilers of schemas at every start: they take longer than the rest of it. */
+/** Fastify would load its schema compilers at every start, which takes longer than the rest of the start. */
 export const NO_SCHEMAS: FastifyServerOptions['schemaController'] = {
   compilersFactory: { buildValidator: unused, buildSerializer: unused },
 };
 
-/** Requests in flight have this long; then their connections are closed. */
+/** Connections of requests in flight are closed after this long. */
 const DRAIN_MS = 8_000;
 
-/** `create` gets what the files of `tls` hold. */
+/** `create` receives the content of the files of `tls`. */
 export async function listenAt(
   { host, port, tls }: Address,
   create: (tls: { cert: Buffer; key: Buffer } | undefined) => FastifyInstance,

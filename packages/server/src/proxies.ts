@@ -1,10 +1,10 @@
-/** The proxies in front of a server whose X-Forwarded-For it believes. */
+/** Checks the list of proxies whose X-Forwarded-For a server believes. */
 import { isIP } from 'node:net';
 
 /** fc00::/7 is the widest network anyone runs; a wider range is a part of the Internet. */
 const SHORTEST_PREFIX = 7;
 
-/** What is wrong with each range of the setting. */
+/** The problems of each range in the setting. */
 export function proxyRangeProblems(setting: string, ranges: readonly string[] = []): string[] {
   return ranges.flatMap((range) => {
     const problem = rangeProblem(range);
@@ -12,7 +12,7 @@ export function proxyRangeProblems(setting: string, ranges: readonly string[] = 
   });
 }
 
-/** Whoever is trusted as a proxy can claim any address as its client's. */
+/** A trusted proxy can claim any address as that of its client, so ranges must be narrow. */
 function rangeProblem(range: string): string | undefined {
   const [address = '', prefix, ...rest] = range.split('/');
   const version = isIP(address);
@@ -23,7 +23,7 @@ function rangeProblem(range: string): string | undefined {
   if (bits < SHORTEST_PREFIX) return 'trusts far too many. List only the addresses of your proxies.';
   // A prefix of 96 there is every IPv4 address.
   if (version === 6 && new URL(`http://[${address}]`).hostname.startsWith('[::ffff:')) {
-    return 'is an IPv4 address in IPv6 clothes. Write it as IPv4.';
+    return 'is an IPv4 address written as IPv6. Write it as IPv4.';
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-/** Sealing with a server's own key, so that a copy of its database tells nothing. */
+/** Encrypts values with a server's own key, so that a copy of its database reveals nothing. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 export const SECRETS_KEY_BYTES = 32;
@@ -6,7 +6,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const ALGORITHM = 'aes-256-gcm';
 
-/** AES-256-GCM: nonce, ciphertext, tag. What is sealed opens only in the place it was sealed for. */
+/** AES-256-GCM: nonce, ciphertext, tag. A sealed value opens only under the name it was sealed with. */
 export class Secrets {
   private readonly key: Uint8Array;
 

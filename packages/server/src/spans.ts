@@ -1,35 +1,35 @@
-/** What can be traced, and how. */
+/** The interface to tracing. */
 import type { ReadMetrics } from './openTelemetry/metrics.ts';
 
 export interface SpanOptions {
   name: string;
   kind?: 'server' | 'client';
   attributes?: SpanAttributes;
-  /** Continues the trace of this header; otherwise that of the span around it. What is malformed is ignored. */
+  /** Continues the trace of this header, or else that of the enclosing span. A malformed header is ignored. */
   traceparent?: string | undefined;
 }
 export type SpanAttributes = Record<string, string | number | boolean | undefined>;
 
-/** A span that its opener ends. */
+/** A span that its creator must end. */
 export interface OpenSpan {
-  /** What `work` does, and what it starts, belongs to the span. */
+  /** Everything that `work` does or starts belongs to the span. */
   run<T>(work: () => T): T;
-  /** `failure` is what went wrong. Only its kind is recorded: messages may quote what somebody sent. */
+  /** Only the kind of `failure` is recorded, because its message may quote data of a caller. */
   end(outcome?: { name?: string | undefined; attributes?: SpanAttributes; failure?: unknown }): void;
 }
 
 export interface Telemetry {
   open(options: SpanOptions): OpenSpan;
-  /** Undefined outside of any span: what happens all the time, such as looking for work, makes no trace. */
+  /** Undefined outside of any span: frequent actions, such as looking for work, make no trace of their own. */
   openInside(options: SpanOptions): OpenSpan | undefined;
   /** A span that ends with the work. */
   span<T>(options: SpanOptions, work: () => Promise<T>): Promise<T>;
-  /** What `work` does, and what it starts, belongs to no span: it is for others than who made it due. */
+  /** Nothing that `work` does or starts belongs to a span: it serves other parties than the caller. */
   outside<T>(work: () => T): T;
-  /** The header that continues the trace of the current span; undefined where that is not sampled. */
+  /** The header that continues the trace of the current span; undefined where it is not sampled. */
   traceparent(): string | undefined;
-  /** Exports what Prometheus reads as well; the function ends it. */
+  /** Exports the metrics that Prometheus reads, until the returned function is called. */
   exportMetrics(read: ReadMetrics): () => void;
-  /** Exports what is left. */
+  /** Exports the remaining spans and metrics. */
   stop(): Promise<void>;
 }

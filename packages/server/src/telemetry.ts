@@ -1,6 +1,6 @@
 /**
- * OpenTelemetry, where its environment variables turn it on. Otherwise nothing of it is loaded, `telemetry` stays
- * undefined, and a place that could be traced costs one comparison.
+ * OpenTelemetry, if its environment variables turn it on. Otherwise nothing of it is loaded, `telemetry` stays undefined,
+ * and each traced place costs one comparison.
  */
 import type { OpenSpan, SpanOptions, Telemetry } from './spans.ts';
 
@@ -8,13 +8,13 @@ export type { OpenSpan, SpanAttributes, SpanOptions, Telemetry } from './spans.t
 
 export let telemetry: Telemetry | undefined;
 
-/** Whether the standard variables name a place to export to. */
+/** Whether the standard variables name an endpoint. */
 export function isTelemetryOn(env: NodeJS.ProcessEnv = process.env): boolean {
   const endpoints = ['', 'TRACES_', 'METRICS_'].map((signal) => env[`OTEL_EXPORTER_OTLP_${signal}ENDPOINT`]);
   return endpoints.some(Boolean) && env.OTEL_SDK_DISABLED?.toLowerCase() !== 'true';
 }
 
-/** Before anything that is to be traced is put together. */
+/** Must be called before the servers that are to be traced are created. */
 export async function startTelemetry(
   service: string,
   onWarning: (message: string) => void,
@@ -36,7 +36,7 @@ export function outsideSpans<T>(work: () => T): T {
   return telemetry === undefined ? work() : telemetry.outside(work);
 }
 
-/** Of statements that are sent together, which take one round trip; their values are nobody's business. */
+/** Opens a span for statements that share a round trip. Their values are not recorded. */
 export function openStatements(names: string[]): OpenSpan | undefined {
   const attributes = { 'db.system.name': 'postgresql', 'db.operation.batch.size': names.length };
   return telemetry?.openInside({ name: names.join(', '), kind: 'client', attributes });

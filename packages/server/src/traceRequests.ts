@@ -1,9 +1,9 @@
-/** A span for each request of a Fastify server; what its handlers do belongs to it. */
+/** Opens a span for each request of a Fastify server; the work of its handlers belongs to it. */
 import { API_PREFIX } from '@measurement-exchange/contract';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type SpanAttributes, telemetry } from './telemetry.ts';
 
-/** What is known of a request when its response is out. */
+/** The facts about a request once its response is sent. */
 export interface TracedRequest {
   /** Names the span. */
   operation: string | undefined;
@@ -11,7 +11,7 @@ export interface TracedRequest {
   failure: unknown;
 }
 
-/** Requests of the API only: health and metrics are asked for all the time. To be called before other hooks are added. */
+/** Traces requests of the API only, because health and metrics are polled. Must be called before other hooks are added. */
 export function traceRequests(
   app: FastifyInstance,
   describe: (request: FastifyRequest) => TracedRequest,
@@ -27,7 +27,7 @@ export function traceRequests(
       attributes: { 'http.request.method': request.method, 'mex.request_id': request.id },
       traceparent: typeof traceparent === 'string' ? traceparent : undefined,
     });
-    // Not onResponse, which does not run for a caller who hangs up before its response.
+    // onResponse does not run for a caller that disconnects before its response.
     reply.raw.once('close', () => {
       const { operation, attributes, failure } = describe(request);
       const status = { 'http.response.status_code': reply.raw.statusCode };

@@ -1,6 +1,6 @@
 /**
- * What a duchy checks before it takes part. Of what the exchange says it believes only what the consumer signed, and
- * what can do no harm: a check that fails for good ends the computation.
+ * Checks before a duchy takes part in a computation. It trusts the exchange only where the consumer signed the values, or
+ * where wrong values do no harm. A check that fails for good ends the computation.
  */
 import { verifySignature } from '@measurement-exchange/consent';
 import {
@@ -48,7 +48,7 @@ export async function accept(duchy: Duchy, view: Computation): Promise<Accepted>
   return { role, protocol, spec: message, registerCount };
 }
 
-/** Who has which role, after the config. */
+/** The role of each duchy, as the config says. */
 type Roles = [duchy: string, role: DuchyRole][];
 
 function requireConfig(protocol: MpcProtocol, view: Computation): Roles {
@@ -76,7 +76,7 @@ function shuffleRoles({ firstWorker, secondWorker, aggregator }: ShareShuffleCon
   ];
 }
 
-/** Duchies with a role each, the same in both places, and this one is one of them. */
+/** The participants have the roles of the config, one each, and this duchy is one of them. */
 function requireRoles({ name }: Duchy, view: Computation, roles: Roles): DuchyRole {
   const byDuchy = new Map(roles);
   const participants = Object.entries(view.participants);
@@ -91,7 +91,7 @@ function requireRoles({ name }: Duchy, view: Computation, roles: Roles): DuchyRo
   return own;
 }
 
-/** Each of another provider, and each taken by one of the workers. */
+/** Each requisition is of another provider, and one of the workers takes its upload. */
 function requireRequisitions({ requisitions }: Computation, roles: Roles): void {
   const workers = roles.filter(([, role]) => role !== 'AGGREGATOR').map(([duchy]) => duchy);
   const ids = new Set(requisitions.map(({ name }) => name.split('/').at(-1)));
@@ -109,7 +109,7 @@ function requireRequisitions({ requisitions }: Computation, roles: Roles): void 
   if (!sane) throw new PermanentError('REQUISITIONS_INVALID');
 }
 
-/** The spec, signed by a certificate of the consumer that this duchy trusts. */
+/** Verifies the spec: a certificate of the consumer that this duchy trusts signed it. */
 async function requireSigned(duchy: Duchy, view: Computation, protocol: MpcProtocol): Promise<PlainSpec> {
   const { measurementConsumer, measurementConsumerCertificate, measurementSpec } = view;
   const certificate = await trustedCertificate(duchy, measurementConsumer, measurementConsumerCertificate);
@@ -128,7 +128,7 @@ async function requireSigned(duchy: Duchy, view: Computation, protocol: MpcProto
   return decoded.spec;
 }
 
-/** One nonce per requisition, so that no provider can be left out or added. */
+/** The consumer signed one nonce for each requisition, so that no provider can be left out or added. */
 function requireNonces({ requisitions }: Computation, { nonceHashes }: PlainSpec): void {
   const signed = nonceHashes.map(toBase64).sort();
   const asked = requisitions.map(({ nonceHash }) => toBase64(nonceHash)).sort();
@@ -156,7 +156,7 @@ async function requireRegisters(
   return configOf(protocol, view).maxSize;
 }
 
-/** The size of the population, whose ranges have the fingerprint that providers compare. */
+/** Returns the size of the population. Its ranges must have the fingerprint that providers compare. */
 async function requirePopulation({ client }: Duchy, config: ShareShuffleConfig): Promise<number> {
   const { vidRanges } = await client.getPopulation({ name: config.population });
   if (!equalBytes(populationFingerprint(vidRanges), config.populationFingerprint)) {

@@ -1,4 +1,4 @@
-/** The certificates of others, as far as this duchy trusts them. */
+/** Verifies certificates of other parties. */
 import { ConsentError, type ConsentErrorCode, type X509 } from '@measurement-exchange/consent';
 import {
   ExchangeError,
@@ -10,7 +10,7 @@ import {
 import type { Duchy } from './context.ts';
 import { NotReady, PermanentError } from './errors.ts';
 
-/** A certificate of this party that is in force, and that a root which this duchy trusts for the party issued. */
+/** Reads a certificate of this party. It must be in force, and issued by a root that this duchy trusts for the party. */
 export async function trustedCertificate(
   { client, trust }: Pick<Duchy, 'client' | 'trust'>,
   party: string,
@@ -18,7 +18,7 @@ export async function trustedCertificate(
 ): Promise<X509> {
   const position = positionOf(party);
   const [parent, id = ''] = name.split('/certificates/');
-  // What is called otherwise may be as long as its sender likes, and is not repeated.
+  // Another name may be as long as its sender likes, so no message repeats it.
   if (parent !== party || !isId(id) || id === PREFERRED) {
     throw new PermanentError('CERTIFICATE_FOREIGN', position);
   }
@@ -46,14 +46,14 @@ function positionOf(party: string): Position {
   return { field: 'measurementConsumerCertificate' };
 }
 
-/** What was signed is right by itself, and was made for something else. */
+/** The signature is valid, but the message was made for something else. */
 const UNBOUND: Partial<Record<ConsentErrorCode, FailureCode>> = {
   BINDING_MISSING: 'BINDING_MISSING',
   BINDING_MISMATCH: 'TERMS_MISMATCH',
   TERMS_DIFFER: 'TERMS_MISMATCH',
 };
 
-/** Turns a failed check of a signature, a key or a ciphertext into the end of the computation. */
+/** Turns a failed check of a signature, a key or a ciphertext into an error that ends the computation. */
 export async function requireConsent<T>(
   code: FailureCode,
   position: Position,

@@ -1,4 +1,4 @@
-/** What the parts of a duchy work with. */
+/** The context that all parts of a duchy share. */
 import type { Signer, TrustStore } from '@measurement-exchange/consent';
 import type { MpcNoiseMechanism } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk/client';
@@ -17,15 +17,15 @@ export interface Duchy {
   db: Database;
   /** The roots of consumers, providers and the other duchies. */
   trust: TrustStore;
-  /** The noise that this duchy takes part in. Only the exchange says which one a computation has. */
+  /** The noise that this duchy accepts. Only the exchange says which noise a computation has. */
   noiseMechanisms: readonly MpcNoiseMechanism[];
-  /** Blobs stay for a while when their computation ends, for looking into them; absent: they do not. */
+  /** Keeps blobs for a while after their computation ended, so that operators can examine them. */
   keepsBlobs?: boolean | undefined;
-  /** What is set of other duchies; the endpoints of those that are not in it come from the exchange. */
+  /** Settings of other duchies. The exchange names the endpoints of duchies without settings. */
   peers?: Readonly<Record<string, PeerSettings>> | undefined;
-  /** Messages go to https alone, and to an endpoint of the exchange only where it is a public address. */
+  /** Messages are sent over https only, and to an endpoint that the exchange names only at a public address. */
   requiresPublicPeers?: boolean | undefined;
-  /** Sends to other duchies, unless the address has to be checked. */
+  /** Sends messages to other duchies where their address need not be checked. */
   fetch: typeof fetch;
   log: Logger;
   metrics: Metrics;

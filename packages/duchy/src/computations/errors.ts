@@ -8,18 +8,18 @@ import {
 } from '@measurement-exchange/contract';
 
 interface Options extends ErrorOptions {
-  /** For the log of this duchy alone; without values of anybody's data all the same. */
+  /** For the log of this duchy only. It must not hold values of anybody's data either. */
   detail?: string | undefined;
 }
 
-/** The exchange would reject the code together with a position that it does not take. */
+/** The exchange would reject a code whose position is not valid. */
 function nameable(position: Position): Position {
   return positionViolations(position).length === 0 ? position : {};
 }
 
 /**
- * No retry helps: the computation fails. Everybody who sees the measurement reads the code and the position, so both come
- * from closed lists, and nothing that was computed or received is in them.
+ * An error that no retry overcomes: the computation fails. All participants read the code and the position, so both come
+ * from closed lists and hold nothing that was computed or received.
  */
 export class PermanentError extends Error {
   override readonly name = 'PermanentError';
@@ -36,7 +36,7 @@ export class PermanentError extends Error {
   }
 }
 
-/** Somebody else is down or behind, and the stage waits for it as long as the exchange lets it. */
+/** Another party is down or late. The stage waits for it as long as the exchange allows. */
 export class NotReady extends Error {
   override readonly name = 'NotReady';
   readonly code: ProgressCode;

@@ -1,4 +1,4 @@
-/** What a duchy tells the exchange about its computations. Each call can be repeated: it looks before it acts. */
+/** Calls that change a computation at the exchange. Each can be repeated, because it reads the state before it acts. */
 import {
   type Computation,
   type EncryptedMessage,
@@ -10,20 +10,20 @@ import {
 import { type ExchangeClient, isTransient, retryOnAborted } from '@measurement-exchange/sdk/client';
 import type { PermanentError } from './errors.ts';
 
-/** By protocol. */
+/** The parameters of one protocol, under its name. */
 type Parameters = Omit<SetParametersRequest, 'etag' | 'certificate'>;
 
-/** A computation has one etag, which every participant and every upload changes. */
+/** All participants and uploads change the one etag of a computation. */
 const MAX_ATTEMPTS = 20;
 
 export function hasEnded({ state }: Pick<Computation, 'state'>): boolean {
   return (TERMINAL_MEASUREMENT_STATES as readonly string[]).includes(state);
 }
 
-/** Codes that say nothing about a computation: this duchy is not let in now, or the exchange is busy with it. */
+/** Codes that say nothing about the computation: this duchy has no access now, or the computation changed meanwhile. */
 const NOT_NOW = ['ABORTED', 'UNAUTHENTICATED', 'PERMISSION_DENIED'];
 
-/** Whether it is the exchange, or the way to it, that is at fault, and not what was asked: then everything waits. */
+/** Whether the exchange or the network is at fault, and not the request: then everything waits. */
 export function isOutage(error: unknown): boolean {
   return isTransient(error) || (error instanceof ExchangeError && NOT_NOW.includes(error.code));
 }
@@ -41,7 +41,7 @@ export function setParameters(
   });
 }
 
-/** Reports that a provider's upload is stored; throws where the exchange does not take it any more. */
+/** Reports that a provider's upload is stored; throws where the exchange no longer accepts it. */
 export function reportFulfillment(
   client: ExchangeClient,
   name: string,
@@ -57,7 +57,7 @@ export function reportFulfillment(
   });
 }
 
-/** Says that this duchy is ready to compute. */
+/** Confirms that this duchy is ready to compute. */
 export function confirmParticipation(
   client: ExchangeClient,
   name: string,
@@ -69,7 +69,7 @@ export function confirmParticipation(
   });
 }
 
-/** Sets the result; one that is set already stays. */
+/** Sets the result; a result that is already set stays. */
 export function setResult(
   client: ExchangeClient,
   name: string,
@@ -80,7 +80,7 @@ export function setResult(
   );
 }
 
-/** Gives the computation up; one that has ended stays as it is. */
+/** Fails the computation; one that has ended stays as it is. */
 export function fail(
   client: ExchangeClient,
   name: string,
@@ -91,12 +91,12 @@ export function fail(
   );
 }
 
-/** Progress for the timeline. The computation does not depend on it, so it may get lost. */
+/** Adds progress to the timeline. The computation does not depend on it, so an error is ignored. */
 export async function report(client: ExchangeClient, name: string, entry: LogRequest): Promise<void> {
   await client.logComputation({ name, body: entry }).catch(() => {});
 }
 
-/** Reads and acts with the etag, again where the computation changed meanwhile; one that ended meanwhile is left. */
+/** Reads the computation and acts with its etag, again if it changed meanwhile; one that ended meanwhile stays as it is. */
 async function change(
   client: ExchangeClient,
   name: string,

@@ -1,4 +1,4 @@
-/** Applies what the exchange says about a computation to what is stored of it. */
+/** Applies the exchange's view of a computation to the stored one. */
 import { isDeepStrictEqual } from 'node:util';
 import { createEncryptionKeysets } from '@measurement-exchange/consent';
 import { Computation, canonicalJson, parseName } from '@measurement-exchange/contract';
@@ -19,7 +19,7 @@ import { endWaitIfReady, firstStage, runAfter } from './progress.ts';
 
 const KEY_TEMPLATE = 'DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_256_GCM';
 
-/** May be repeated, and called by several processes at once. Rejects where it has to be tried again. */
+/** May be repeated, and called by several processes at once. Rejects where the caller has to try again. */
 export async function follow(duchy: Duchy, view: Computation): Promise<void> {
   const { db } = duchy;
   const id = idOf(duchy, view);
@@ -41,7 +41,7 @@ export async function follow(duchy: Duchy, view: Computation): Promise<void> {
   });
 }
 
-/** A computation that is new to this duchy: its secrets are made and stored before anything else happens. */
+/** Begins a computation that is new to this duchy: its secrets are made and stored before anything else happens. */
 async function begin(duchy: Duchy, id: string, view: Computation): Promise<void> {
   if (view.participants[duchy.name]?.state !== 'CREATED') return reportUnknown(duchy, id, view);
   try {
@@ -76,11 +76,11 @@ async function begin(duchy: Duchy, id: string, view: Computation): Promise<void>
 }
 
 /**
- * This duchy took part once, and has nothing of it: its database was lost, or this is another one. It is not failed here,
- * since a process with the wrong database would fail whatever is going on.
+ * This duchy takes part in the computation, but its database has no trace of it: the database was lost, or this is another
+ * one. The computation is not failed, because a process with the wrong database would fail all of them.
  */
 async function reportUnknown({ client, log }: Duchy, id: string, view: Computation): Promise<void> {
-  log.error({ computation: id }, 'the database has nothing of a computation that this duchy takes part in');
+  log.error({ computation: id }, 'this duchy takes part in a computation that its database does not have');
   await report(client, view.name!, {
     stage: firstStage(protocolOf(view)),
     attempt: 1,
@@ -88,7 +88,7 @@ async function reportUnknown({ client, log }: Duchy, id: string, view: Computati
   });
 }
 
-/** What was accepted, and stays: all but states, and what participants and providers add. */
+/** The part of a view that must not change after it was accepted: all but states, keys and nonces. */
 function fixedPart(view: Computation): string {
   const { etag: _e, updateTime: _u, failure: _f, participants, requisitions, ...rest } = view;
   return canonicalJson(Computation, {
@@ -101,7 +101,7 @@ function fixedPart(view: Computation): string {
   });
 }
 
-/** Whoever has published its keys keeps them, with the certificate that they are signed with. */
+/** Whether every participant that had published its keys still has them, under the same certificate. */
 function keepsKeys(stored: Computation, view: Computation): boolean {
   return Object.entries(stored.participants).every(([duchy, { parameters, certificate }]) => {
     const now = view.participants[duchy];
@@ -112,7 +112,7 @@ function keepsKeys(stored: Computation, view: Computation): boolean {
   });
 }
 
-/** Another name would make it somebody else's. */
+/** Throws unless the computation is one of this duchy. */
 function idOf({ name }: Duchy, view: Computation): string {
   const parsed = parseName('computation', view.name ?? '');
   if (parsed === undefined || `duchies/${parsed.duchy}` !== name) {

@@ -1,4 +1,4 @@
-/** Which duchies of a computation the rows of a table mean. */
+/** Finds the duchies of a computation that a row of a table means. */
 import { type Computation, type DuchyRole, parseName, ringOf } from '@measurement-exchange/contract';
 import { PermanentError } from './errors.ts';
 import { legionsOf } from './plan.ts';
@@ -6,7 +6,7 @@ import type { Place } from './tables/table.ts';
 
 type View = Pick<Computation, 'name' | 'participants' | 'protocolConfig'>;
 
-/** Throws PermanentError where there is none. */
+/** Throws PermanentError where no participant has the role. */
 export function duchiesAt(place: Place, view: View): string[] {
   switch (place) {
     case 'EVERY_WORKER':
@@ -20,19 +20,19 @@ export function duchiesAt(place: Place, view: View): string[] {
   }
 }
 
-/** Of a place that one duchy has. */
+/** Only for a place that one duchy has. */
 export function duchyAt(place: Place, view: View): string {
   return duchiesAt(place, view)[0]!;
 }
 
-/** The workers in their order, the aggregator last, and where the duchy is that has this view. */
+/** The ring (the workers in their order, then the aggregator) and the position in it of the duchy that has this view. */
 export function ownPlace(view: View): { ring: string[]; place: number } {
   const ring = ringOf(legionsOf(view).config);
   const { duchy } = parseName('computation', view.name ?? '') ?? {};
   return { ring, place: ring.indexOf(`duchies/${duchy}`) };
 }
 
-/** The first worker comes after the aggregator. */
+/** The first worker follows the aggregator. */
 function neighbor(view: View, distance: 1 | -1): string {
   const { ring, place } = ownPlace(view);
   return ring.at((place + distance) % ring.length)!;

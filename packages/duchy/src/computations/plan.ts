@@ -1,4 +1,4 @@
-/** What a computation is about, from the spec that its consumer signed and the config of its protocol. */
+/** The plan of a computation: the parameters of its protocol, from the spec that the consumer signed and the config. */
 import {
   type Computation,
   decodeMeasurementSpec,
@@ -38,7 +38,7 @@ export interface Plan<P extends MpcProtocol> {
   parameters: Parameters[P];
 }
 
-/** Throws PermanentError where the protocol cannot do what is asked for. */
+/** Throws PermanentError where the protocol cannot compute the measurement. */
 export function planOf<P extends MpcProtocol>(
   protocol: P,
   computation: Pick<StoredComputation, 'spec' | 'view' | 'registerCount'>,
@@ -59,7 +59,7 @@ export function specOf({ spec: bytes }: Pick<StoredComputation, 'spec'>): PlainS
   return decoded.spec;
 }
 
-/** The one protocol that is set. */
+/** Throws PermanentError unless exactly one protocol is set. */
 export function protocolOf({ protocolConfig }: Pick<Computation, 'protocolConfig'>): MpcProtocol {
   const [protocol, ...others] = PROTOCOLS.filter((name) => protocolConfig[name] !== undefined);
   if (protocol === undefined || protocol === 'direct' || others.length > 0) {
@@ -78,7 +78,7 @@ export function configOf<P extends MpcProtocol>(
   return config as Configs[P];
 }
 
-/** Of a computation with sketches, whichever of the two protocols it has. */
+/** The config of a computation with sketches, under either of the two protocols. */
 export function legionsOf({ protocolConfig }: Pick<Computation, 'protocolConfig'>): {
   protocol: LiquidLegionsProtocol;
   config: LiquidLegionsConfig;
@@ -143,7 +143,7 @@ function noiseOf({ workers, ...config }: LiquidLegionsConfig, { requisitions }: 
   };
 }
 
-/** Every duchy has the registers of all providers and duchies in memory. */
+/** Every duchy holds the registers of all providers and duchies in memory. */
 function fitting<N extends NoiseParameters & Partial<FrequencyParameters>>(parameters: N): N {
   const { dataProviderCount, maxSize, duchyCount, noiseRegisterCount, noiseTupleCount = 0 } = parameters;
   const registers = legionsRegisterCount(

@@ -1,4 +1,4 @@
-/** Where a computation is in the table of its protocol, and when it moves on. */
+/** The position of a computation in the table of its protocol, and when the next stage begins. */
 import {
   messagesOf,
   type Queryable,
@@ -31,12 +31,12 @@ export function rowOf({ protocol, role, stage }: Placed): StageRow | undefined {
   return row;
 }
 
-/** Where every computation of a protocol begins: with the first row of its table. */
+/** Every computation of a protocol begins with the first row of its table. */
 export function firstStage(protocol: MpcProtocol): string {
   return TABLES[protocol][0]!.stage;
 }
 
-/** The duchies that send this message to a role; none where it takes no such message. */
+/** The duchies that send this message to a role; empty where the role takes no such message. */
 export function sendersOf(
   { protocol, role, view }: Pick<StoredComputation, 'protocol' | 'role' | 'view'>,
   message: string,
@@ -49,17 +49,17 @@ export function sendersOf(
   );
 }
 
-/** In the past, whatever the clock of the database says. */
+/** In the past by every clock. */
 const AT_ONCE = new Date(0);
 
-/** When a mill may take the stage: at once, or not while it waits. */
+/** When a mill may take the stage: at once, or null while the stage waits. */
 export function runAfter(placed: Placed): Date | null {
   return rowOf(placed)?.run === undefined ? null : AT_ONCE;
 }
 
 /**
- * Moves a computation on that has all it waits for. Runs in the transaction that changed something about it, which has
- * its row locked since: of two that change something at once, the second one sees both.
+ * Starts the next stage of a computation that has everything it waits for. It runs in the transaction that added something,
+ * which has locked the row: of two transactions at once, the second one sees both additions.
  */
 export async function endWaitIfReady(tx: Queryable, id: string): Promise<void> {
   const computation = await readComputation(tx, id);

@@ -157,7 +157,7 @@ describe('in production', () => {
     ],
     ['no noise', { noiseMechanisms: ['NONE'] }, /noiseMechanisms has NONE/],
     ['a root for everybody', { roots: [...GOOD.roots, 'all.pem'] }, /all\.pem names no party/],
-    ['no root of duchies', { roots: GOOD.roots.slice(0, 2) }, /roots has none of duchies/],
+    ['no root of duchies', { roots: GOOD.roots.slice(0, 2) }, /roots has no root of duchies/],
   ])('%s is refused', (_what, changes, problem) => {
     expect(problemsOf(changes)).toEqual([expect.stringMatching(problem)]);
   });

@@ -1,4 +1,4 @@
-/** `duchy.json`: what one duchy is set to. A problem names its place and never quotes a value, which may be a secret. */
+/** The settings of a duchy, `duchy.json`. A problem names the setting and never quotes its value, which may be a secret. */
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import {
@@ -33,60 +33,60 @@ export interface DuchyConfig {
   identity: string | undefined;
   /** Files of roots, each for one party: `dataProviders/streamly=streamly.pem`. */
   roots: string[];
-  /** Where providers and the other duchies reach this one, as the exchange tells them. */
+  /** The address at which providers and the other duchies reach this one, as the exchange tells them. */
   endpoint: string | undefined;
-  /** What is known of other duchies from their operators, by name. */
+  /** Settings of other duchies, as their operators told them, by name. */
   peers: Record<string, PeerSettings> | undefined;
   listen: Listen;
-  /** Where health and metrics are, for those who run the duchy alone; port 0: any that is free. */
+  /** The address of health and metrics, for the operators of the duchy only; port 0: any free port. */
   operations: { host: string; port: number };
   /** Absent: an embedded PostgreSQL in the data directory. */
   databaseUrl: string | undefined;
   dataDir: string;
-  /** 32 bytes in base64; seals what is stored. The same for every process of the duchy, and not in the database. */
+  /** A file with 32 bytes in base64 that seal stored data. All processes of the duchy need it; keep it out of the database. */
   secretsKeyFile: string;
   mills: { count: number; leaseSeconds: number };
   /** Between two polls of the exchange while its changes cannot be followed. */
   pollSeconds: number;
-  /** Uploads and messages of computations that ended, for looking into them. */
+  /** Keeps uploads and messages of computations that ended, so that operators can examine them. */
   keepBlobsForHours: number;
-  /** What else is stored of computations that ended. */
+  /** Keeps all other data of computations that ended. */
   keepComputationsForDays: number;
-  /** The noise of computations that this duchy takes part in. */
+  /** The noise that this duchy accepts in computations. */
   noiseMechanisms: MpcNoiseMechanism[];
   limits: FaceLimits;
   logLevel: string;
 }
 
 export interface PeerSettings {
-  /** Where it takes messages, whatever the exchange says. */
+  /** The address to which messages are sent, whatever the exchange says. */
   endpoint: string;
 }
 
 export interface Listen {
   host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   port: number;
   tls: { certFile: string; keyFile: string } | undefined;
-  /** TLS ends at a proxy in front. */
+  /** A proxy in front terminates TLS. */
   behindTlsProxy: boolean;
-  /** Proxies whose X-Forwarded-For is believed, as CIDRs; in production [] says that there is none. */
+  /** Proxies whose X-Forwarded-For is believed, as CIDRs; in production, [] says that no proxy is in front. */
   trustedProxies: string[] | undefined;
 }
 
 export interface FaceLimits {
-  /** Bodies that are received at once, in all and of one party. */
+  /** Bodies that are received at the same time, in all and of one party. */
   uploads: number;
   uploadsPerParty: number;
-  /** For one request to arrive whole. */
+  /** The time in which a whole request must arrive. */
   uploadSeconds: number;
-  /** Of what another duchy sends. */
+  /** The largest message of another duchy. */
   maxDataBytes: number;
-  /** From one address; then its requests are not looked at for the rest of the minute. */
+  /** After so many rejected requests, those of the same address are ignored for the rest of the minute. */
   rejectedPerMinute: number;
 }
 
-/** Settings that cannot be used; each line says what to do. */
+/** Settings are wrong; each line says how to correct one. */
 export class DuchyConfigError extends Error {
   constructor(problems: string[]) {
     super(problems.join('\n'));
@@ -140,7 +140,7 @@ const LIMITS: FaceLimits = {
   rejectedPerMinute: 600,
 };
 
-/** The settings in the file, with what holds where it says nothing. */
+/** Reads the settings in the file, and fills in defaults. */
 export function readDuchyConfig(path: string): DuchyConfig {
   let bytes: Buffer;
   try {

@@ -1,10 +1,10 @@
-/** What keeps a duchy from starting in production. All problems at once, each with what to do. */
+/** Problems that prevent a start in production. All are reported at once, each with a remedy. */
 import { join } from 'node:path';
 import { endpointUrl } from '@measurement-exchange/sdk/endpoints';
 import { proxyRangeProblems } from '@measurement-exchange/server';
 import type { DuchyConfig } from './config.ts';
 
-/** A file's permission bits; undefined when it is not there or cannot be read. */
+/** The permission bits of a file; undefined if it is missing or cannot be read. */
 export type FileMode = (path: string) => number | undefined;
 
 export function productionProblems(config: DuchyConfig, modeOf: FileMode): string[] {
@@ -35,7 +35,9 @@ function trustProblems({ roots }: DuchyConfig): string[] {
   const kinds = ['measurementConsumers', 'dataProviders', 'duchies'];
   const missing = kinds.filter((kind) => !roots.some((root) => root.startsWith(`${kind}/`)));
   return [
-    ...missing.map((kind) => `roots has none of ${kind}: add "${kind}/…=file.pem" for each that takes part.`),
+    ...missing.map(
+      (kind) => `roots has no root of ${kind}: add "${kind}/…=file.pem" for each that takes part.`,
+    ),
     ...roots
       .filter((root) => !/^(?:measurementConsumers|dataProviders|duchies)\/[^=/]+=/.test(root))
       .map((root) => `roots: ${root} names no party: write it as "dataProviders/…=${root}".`),

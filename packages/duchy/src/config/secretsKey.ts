@@ -1,4 +1,4 @@
-/** The key that seals what a duchy stores. */
+/** The key that seals the stored data of a duchy. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -8,7 +8,7 @@ import { type DuchyConfig, DuchyConfigError } from './config.ts';
 
 const REMEDY = 'Make one, and keep a copy apart from the database: openssl rand -base64 32';
 
-/** From its file. In development it is made where there is none. */
+/** Reads the key from its file. Development mode creates a missing file. */
 export async function readSecretsKey({ mode, secretsKeyFile: path }: DuchyConfig): Promise<Uint8Array> {
   if (mode === 'development') await makeKey(path);
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {

@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { blobSecrets } from './computations.ts';
 import { type Queryable, type SealingQueryable, sql } from './db.ts';
 
-/** Of one chunk, before it is sealed. */
+/** The size of a chunk before it is sealed. */
 export const CHUNK_BYTES = 256 * 1024;
 
 export interface Blob {
@@ -17,7 +17,7 @@ const INSERT_CHUNK = sql('insertChunk', 'INSERT INTO blob_chunks (blob, ordinal,
 const MEASURE = sql('measureBlob', 'UPDATE blobs SET length = $2, sha256 = $3 WHERE id = $1 RETURNING id');
 const DISCARD = sql('discardBlob', 'DELETE FROM blobs WHERE id = $1 AND complete_time IS NULL');
 
-/** It does not count before an upload or a message refers to it. Nothing is left of a source that throws. */
+/** Writes a blob. It is incomplete until an upload or a message refers to it. If the source throws, the blob is removed. */
 export async function writeBlob(
   db: SealingQueryable,
   computation: string,
@@ -40,18 +40,18 @@ export async function writeBlob(
     if (measured.length !== 1) throw new Error(`Blob ${id} was removed while it was written.`);
     return { id, length, sha256 };
   } catch (error) {
-    // Whatever stays is removed as incomplete later.
+    // The retention job removes incomplete blobs that stay behind.
     await discardBlob(db, id).catch(() => {});
     throw error;
   }
 }
 
-/** Of a blob that does not count: what was written is not needed. */
+/** Removes an incomplete blob that is not needed. */
 export async function discardBlob(db: Queryable, id: string): Promise<void> {
   await db.query(DISCARD, [id]);
 }
 
-/** Pieces of any size as chunks of one size, the last one shorter. A chunk is valid until the next one is asked for. */
+/** Cuts pieces of any size into chunks of one size; the last one may be shorter. The next chunk overwrites the buffer. */
 async function* inChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   let filled = 0;
@@ -75,11 +75,13 @@ const COMPLETE = sql(
    WHERE id = $1 AND computation = $2 AND complete_time IS NULL AND length IS NOT NULL RETURNING id`,
 );
 
-/** In the transaction of the row that refers to it. */
+/** Marks the blob as complete, in the transaction of the row that refers to it. */
 export async function completeBlob(tx: Queryable, id: string, computation: string): Promise<void> {
   const rows = await tx.query(COMPLETE, [id, computation]);
   if (rows.length !== 1)
-    throw new Error(`Blob ${id} of computation ${computation} is not there to be completed.`);
+    throw new Error(
+      `Blob ${id} of computation ${computation} cannot be completed: it is missing or complete.`,
+    );
 }
 
 const READ = sql(
@@ -88,7 +90,7 @@ const READ = sql(
 );
 const READ_CHUNK = sql('readChunk', 'SELECT data FROM blob_chunks WHERE blob = $1 AND ordinal = $2');
 
-/** One chunk at a time; throws where the blob does not count, was removed, or lacks a chunk. */
+/** Reads one chunk at a time; throws where the blob is incomplete, was removed, or lacks a chunk. */
 export async function* readBlob(db: SealingQueryable, id: string): AsyncGenerator<Uint8Array> {
   const [blob] = await db.query(READ, [id]);
   if (blob === undefined) throw new Error(`Blob ${id} is incomplete or removed.`);

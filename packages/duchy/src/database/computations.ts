@@ -1,4 +1,4 @@
-/** The computations of this duchy: what the exchange said of them, their secrets, and how they end. */
+/** The computations of this duchy: the exchange's view of them, their secrets and their outcome. */
 import { randomBytes } from 'node:crypto';
 import {
   Computation,
@@ -22,11 +22,11 @@ export interface StoredComputation {
   role: DuchyRole;
   protocol: Exclude<Protocol, 'direct'>;
   stage: string;
-  /** The exchange's computation as it was last read. */
+  /** The computation as the exchange last showed it. */
   view: Computation;
   /** The MeasurementSpec whose signature of the measurement consumer was verified. */
   spec: Uint8Array;
-  /** How many registers each upload has: the sample of the population, or the size of a sketch. */
+  /** The number of registers of each upload: the sample of the population, or the size of a sketch. */
   registerCount: number;
   attempt: number;
   /** When a mill may take the stage; null while it waits for something from outside. */
@@ -39,18 +39,18 @@ export interface StoredComputation {
 }
 
 export interface ComputationSecrets {
-  /** A share-shuffle worker's half of the seed that the workers have in common; else what the ElGamal key is made from. */
+  /** In share-shuffle, a worker's half of the common seed; in other protocols, the seed of the ElGamal key. */
   randomSeed?: Uint8Array | undefined;
   noiseSeed?: Uint8Array | undefined;
   /** For the seeds that providers encrypt for this worker. */
   privateKeyset?: Uint8Array | undefined;
-  /** What a stage left for a later one. */
+  /** A value that a stage keeps for a later one. */
   interim?: Uint8Array | undefined;
 }
 
 export interface NewComputation
   extends Pick<StoredComputation, 'id' | 'role' | 'protocol' | 'stage' | 'view' | 'spec' | 'registerCount'> {
-  /** Absent: it waits. */
+  /** Absent: the first stage waits. */
   runAfter?: Date | null;
   secrets?: ComputationSecrets;
 }
@@ -68,10 +68,7 @@ const INSERT = sql(
    SELECT id FROM created`,
 );
 
-/**
- * False where it exists already, or did and was removed: then nothing changes, and the secrets are those of the first
- * time.
- */
+/** Returns false, and changes nothing, where the computation exists or existed: the first secrets must stay the only ones. */
 export async function createComputation(db: SealingQueryable, computation: NewComputation): Promise<boolean> {
   const { id, role, protocol, stage, view, spec, registerCount, runAfter = null, secrets = {} } = computation;
   const sealed = SECRETS.map(({ member, column }) => sealSecret(db, id, column, secrets[member]));
@@ -119,7 +116,7 @@ export async function computationOfRequisition(
   return row && computationOf(row);
 }
 
-/** Those that have not ended, by ID, from the one after `afterId` on. */
+/** Computations that have not ended, by ID, after `afterId`. */
 export async function pendingComputations(
   db: Queryable,
   { afterId = '', limit = 100 } = {},
@@ -133,7 +130,7 @@ const MOVING_RING = sql(
    AND update_time > now() - interval '10 minutes' LIMIT 1`,
 );
 
-/** Whether a ring has something pending that changed lately: its next stage, or the next upload, is likely to come soon. */
+/** Whether a pending computation of a ring changed lately: its next stage or upload is likely to come soon. */
 export async function hasMovingRing(db: Queryable): Promise<boolean> {
   return (await db.query(MOVING_RING, [])).length > 0;
 }
@@ -179,12 +176,12 @@ const UPDATE_VIEW = sql(
    AND coalesce(view->>'updateTime', '') COLLATE "C" <= coalesce($2::jsonb->>'updateTime', '') RETURNING id`,
 );
 
-/** An older view never replaces a newer one; false then, and where the computation has ended. */
+/** Returns false where the stored view is newer, or the computation has ended. */
 export async function updateView(db: Queryable, id: string, view: Computation): Promise<boolean> {
   return (await db.query(UPDATE_VIEW, [id, toJson(Computation, view)])).length === 1;
 }
 
-/** From the beginning on. */
+/** Stored when the computation begins. */
 const SECRETS = [
   { member: 'randomSeed', column: 'random_seed' },
   { member: 'noiseSeed', column: 'noise_seed' },
@@ -200,7 +197,7 @@ const READ_SECRETS = sql(
 const BLOB_KEY = 'blob_key';
 const READ_BLOB_KEY = sql('readBlobKey', 'SELECT outcome, blob_key FROM computations WHERE id = $1');
 
-/** What the blobs of a computation are sealed with: its own key, or the duchy's where it began before it could have one. */
+/** The key for the blobs of a computation: its own, or that of the duchy where an older version began the computation. */
 export async function blobSecrets(db: SealingQueryable, id: string, use: 'read' | 'write'): Promise<Secrets> {
   const [row] = await db.query(READ_BLOB_KEY, [id]);
   if (use === 'write' && row?.outcome !== null) {
@@ -210,7 +207,7 @@ export async function blobSecrets(db: SealingQueryable, id: string, use: 'read' 
   return sealed === null ? db.secrets : new Secrets(db.secrets.open(placeOf(id, BLOB_KEY), sealed));
 }
 
-/** Those that were set; none once the computation has ended. */
+/** Returns the secrets that were set; an ended computation has no secrets. */
 export async function readSecrets(db: SealingQueryable, id: string): Promise<ComputationSecrets> {
   const [row] = await db.query(READ_SECRETS, [id]);
   return Object.fromEntries(
@@ -226,7 +223,7 @@ const KEEP_INTERIM = sql(
   'UPDATE computations SET interim = $2 WHERE id = $1 AND outcome IS NULL',
 );
 
-/** Before the output of the stage is stored, which then is not computed again. */
+/** Must be called before the output of the stage is stored: after that, the stage is not computed again. */
 export async function keepInterim(db: SealingQueryable, id: string, interim: Uint8Array): Promise<void> {
   await db.query(KEEP_INTERIM, [id, sealSecret(db, id, 'interim', interim)]);
 }
@@ -256,13 +253,13 @@ const END = sql(
 export interface End {
   outcome: Outcome;
   failure?: string | null;
-  /** Its blobs stay, with their key, until the removal; absent: neither does. */
+  /** Keeps its blobs with their key until the retention job removes them. */
   keepsBlobs?: boolean | undefined;
 }
 
 /**
- * Whatever stage it is in, and whatever mill holds its lease. Its secrets go with the outcome, and then its blobs, which
- * nothing opens any more. False where it has ended already.
+ * Ends a computation in any stage, also while a mill holds its lease. The statement that stores the outcome deletes its
+ * secrets, so that nothing opens its blobs, which are removed next. Returns false where it has already ended.
  */
 export async function endComputation(
   db: Queryable,
@@ -270,7 +267,7 @@ export async function endComputation(
   { outcome, failure = null, keepsBlobs = false }: End,
 ): Promise<boolean> {
   if ((await db.query(END, [id, outcome, failure, keepsBlobs])).length !== 1) return false;
-  // Where that fails, or the process dies now, the removal finds them.
+  // If this fails, or the process ends now, the retention job removes them.
   if (!keepsBlobs) await removeBlobsOf(db, id).catch(() => {});
   return true;
 }

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Creates a database of that name on the server, unless it exists. */
+/** Creates a database of this name on the server, unless it exists. */
 export async function ensureDatabase(server: pg.ClientConfig, database: string): Promise<void> {
   const client = new pg.Client(server);
   await client.connect();

@@ -1,27 +1,27 @@
-/** Looks through the database of a duchy for what should not be; changes nothing. */
+/** Examines the database of a duchy for inconsistent and neglected data; changes nothing. */
 import { Secrets } from '@measurement-exchange/server';
 import type pg from 'pg';
 import { blobSecrets, readSecrets } from './computations.ts';
 import { Database, type Row, type SealingQueryable, type Statement, sql } from './db.ts';
 
-export interface DuchyAilment {
+export interface DuchyProblem {
   check: string;
-  /** An error should be impossible; a warning needs somebody's attention. */
+  /** An error should be impossible; a warning needs an operator's attention. */
   severity: 'error' | 'warning';
   rows: number;
   meaning: string;
   remedy: string;
-  /** Of the rows, ten at most. */
+  /** At most ten of the rows. */
   examples: string[];
 }
 
-interface Check extends Pick<DuchyAilment, 'check' | 'severity' | 'meaning' | 'remedy'> {
-  /** Its column `example` names what is wrong. */
+interface Check extends Pick<DuchyProblem, 'check' | 'severity' | 'meaning' | 'remedy'> {
+  /** Its column `example` names the row. */
   statement: Statement;
 }
 
 function check(
-  severity: DuchyAilment['severity'],
+  severity: DuchyProblem['severity'],
   name: string,
   meaning: string,
   remedy: string,
@@ -43,8 +43,8 @@ const CHECKS: Check[] = [
   ),
   check(
     'error',
-    'blobs are referred to and incomplete',
-    'An upload or message has a blob that does not count.',
+    'incomplete blobs are in use',
+    'An upload or message has an incomplete blob.',
     RESTORE,
     `SELECT b.id AS example FROM blobs b
      WHERE b.complete_time IS NULL AND (EXISTS (SELECT FROM uploads u WHERE u.blob = b.id)
@@ -61,7 +61,7 @@ const CHECKS: Check[] = [
   ),
   check(
     'error',
-    'computations are removed and there',
+    'removed computations are back',
     'A computation that was removed is there again, with other secrets than the first time.',
     RESTORE,
     'SELECT id AS example FROM removed_computations JOIN computations USING (id)',
@@ -129,11 +129,11 @@ const SEALED = {
 
 export const DUCHY_CHECKS = CHECKS.length + 1;
 
-/** With a connection of its own. */
+/** Opens a connection of its own. */
 export async function examineDuchy(
   connection: pg.ClientConfig,
   secretsKey: Uint8Array,
-): Promise<DuchyAilment[]> {
+): Promise<DuchyProblem[]> {
   const secrets = new Secrets(secretsKey);
   const db = new Database({ connection, secrets, applicationName: 'mex duchy doctor', maxConnections: 1 });
   try {
@@ -146,18 +146,18 @@ export async function examineDuchy(
   }
 }
 
-export async function duchyDoctor(db: SealingQueryable): Promise<DuchyAilment[]> {
-  const found: DuchyAilment[] = [];
+export async function duchyDoctor(db: SealingQueryable): Promise<DuchyProblem[]> {
+  const found: DuchyProblem[] = [];
   for (const { statement, ...about } of CHECKS) {
     const rows = await db.query(statement, []);
     found.push(
-      ailment(
+      problem(
         about,
         rows.map((row: Row) => String(row.example)),
       ),
     );
   }
-  found.push(ailment(SEALED, await sealedForever(db)));
+  found.push(problem(SEALED, await sealedForever(db)));
   return found.filter(({ rows }) => rows > 0);
 }
 
@@ -171,6 +171,6 @@ async function sealedForever(db: SealingQueryable): Promise<string[]> {
   return ids;
 }
 
-function ailment(about: Omit<DuchyAilment, 'rows' | 'examples'>, examples: string[]): DuchyAilment {
+function problem(about: Omit<DuchyProblem, 'rows' | 'examples'>, examples: string[]): DuchyProblem {
   return { ...about, rows: examples.length, examples: examples.slice(0, 10) };
 }

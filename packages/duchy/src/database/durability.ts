@@ -7,10 +7,10 @@ const FACTS = sql(
      current_setting('server_encoding') AS encoding, current_setting('server_version_num')::integer / 10000 AS major`,
 );
 
-/** The versions that the tests run on, and those between. */
+/** The oldest and the newest version that the tests run on. */
 const [OLDEST_VERSION, NEWEST_VERSION] = [15, 18];
 
-/** What could lose an upload that was acknowledged, or was never tested. */
+/** Settings with which an acknowledged upload could be lost, and versions that are not tested. */
 export async function durabilityProblems(db: Queryable): Promise<string[]> {
   const [{ fsync, pages, commit, standby, encoding, major }] = (await db.query(FACTS, [])) as [
     Record<string, unknown>,

@@ -1,4 +1,4 @@
-/** Who works on which stage. A lease ends by itself; its token tells whether a mill still holds it. */
+/** Leases of stages. A lease expires by itself; its token tells whether a mill still holds it. */
 import { cut } from '@measurement-exchange/contract';
 import { COMPUTATION_COLUMNS, computationOf, type StoredComputation } from './computations.ts';
 import { type Queryable, sql } from './db.ts';
@@ -9,7 +9,7 @@ export interface Claim {
   leaseMs: number;
 }
 
-/** Another mill holds the stage now, or the computation has ended: what was computed must not be stored. */
+/** Another mill holds the stage now, or the computation has ended: the output must not be stored. */
 export class LeaseLost extends Error {
   constructor(id: string) {
     super(`The lease of computation ${id} is lost.`);
@@ -18,7 +18,7 @@ export class LeaseLost extends Error {
 }
 
 const UNTIL = (parameter: string) => `clock_timestamp() + ${parameter} * interval '1 millisecond'`;
-/** Whoever is due at once queues up behind those that are due. */
+/** A stage that is due at once comes after the stages that are already due. */
 const NOT_BEFORE_NOW = (parameter: string) =>
   `CASE WHEN ${parameter}::timestamptz IS NOT NULL THEN greatest(${parameter}, clock_timestamp()) END`;
 const RELEASED = 'lease_token = NULL, lease_until = NULL, lease_owner = NULL';
@@ -37,8 +37,8 @@ const CLAIM = sql(
 );
 
 /**
- * A stage that is due and that nobody holds: of the consumer whose last turn is the longest ago, so that many computations
- * of one consumer do not hold up those of another, and of this consumer the one that is due for the longest time.
+ * Claims a stage that is due and not leased. Consumers take turns, so that many computations of one consumer do not hold up
+ * those of another; within a consumer, the stage that has been due for the longest time comes first.
  */
 export async function claimStage(
   db: Queryable,
@@ -53,7 +53,7 @@ const RENEW = sql(
   `UPDATE computations SET lease_until = ${UNTIL('$3')} WHERE id = $1 AND lease_token = $2 RETURNING id`,
 );
 
-/** False when it is lost: stop working. */
+/** Returns false when the lease is lost: the mill must stop working. */
 export async function renewLease(db: Queryable, { computation, token, leaseMs }: Claim): Promise<boolean> {
   return (await db.query(RENEW, [computation.id, token, leaseMs])).length === 1;
 }
@@ -66,11 +66,11 @@ const FINISH = sql(
 
 export interface NextStage {
   stage: string;
-  /** Null: it waits for something from outside. */
+  /** Null: the stage waits for a message or a state. */
   runAfter: Date | null;
 }
 
-/** In the transaction that stores what the stage made; throws LeaseLost, which undoes that. */
+/** Runs in the transaction that stores the output of the stage; throws LeaseLost, which undoes it. */
 export async function finishStage(
   tx: Queryable,
   { computation, token }: Claim,
@@ -89,11 +89,11 @@ const RETRY = sql(
 export interface Retry {
   delayMs: number;
   error: string;
-  /** False where it was not the stage that failed: the attempt is not counted. */
+  /** False: the stage itself did not fail, and the attempt is not counted. */
   counts?: boolean;
 }
 
-/** Gives the stage back, to be taken again after the delay; false when the lease is lost. */
+/** Releases the stage, to be claimed again after the delay; returns false when the lease is lost. */
 export async function retryStage(
   db: Queryable,
   { computation, token }: Claim,
@@ -110,7 +110,7 @@ const WAKE = sql(
    WHERE id = $1 AND stage = $2 AND run_after IS NULL AND outcome IS NULL RETURNING id`,
 );
 
-/** Moves a computation on that waits in `fromStage`; false where it does not. */
+/** Starts `toStage` of a computation that waits in `fromStage`; returns false where it does not wait there. */
 export async function wake(db: Queryable, id: string, fromStage: string, toStage: string): Promise<boolean> {
   return (await db.query(WAKE, [id, fromStage, toStage])).length === 1;
 }

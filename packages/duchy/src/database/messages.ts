@@ -1,15 +1,15 @@
-/** What duchies send each other. What this duchy sends is stored first, and sent again byte for byte. */
+/** Messages between duchies. A message to another duchy is stored first, so that every retry sends the same bytes. */
 import { completeBlob } from './blobs.ts';
 import { type Queryable, type Row, sql } from './db.ts';
 
 export interface Message {
   computation: string;
-  /** As the protocol names its messages. */
+  /** The name of the message in the protocol. */
   stage: string;
   direction: 'IN' | 'OUT';
-  /** Who sent it, or whom it is for: a duchy, or `exchange`. */
+  /** The sender or receiver: a duchy, or `exchange`. */
   peer: string;
-  /** Of the key that signed it. */
+  /** The certificate of the key that signed it. */
   certificate: string;
   /** A serialized SignedMessage of a StageMessage; null for the exchange. */
   signedMessage: Uint8Array | null;
@@ -18,7 +18,7 @@ export interface Message {
 
 export interface StoredMessage extends Message {
   createTime: Date;
-  /** Of one that this duchy sends: when its receiver had it. */
+  /** When the receiver of an outgoing message confirmed it. */
   acknowledgedTime: Date | null;
 }
 
@@ -29,7 +29,7 @@ const INSERT = sql(
    ON CONFLICT (computation, stage, direction, peer) DO NOTHING RETURNING stage`,
 );
 
-/** Makes its blob count. False where this stage and peer have a message already, or the computation has ended. */
+/** Completes its blob. Returns false where this stage and peer have a message, or the computation has ended. */
 export async function storeMessage(tx: Queryable, message: Message): Promise<boolean> {
   const { computation, stage, direction, peer, certificate, signedMessage, blob } = message;
   const values = [computation, stage, direction, peer, certificate, signedMessage, blob];

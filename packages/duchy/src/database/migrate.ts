@@ -2,10 +2,10 @@ import { applyMigrations, readMigrations } from '@measurement-exchange/server';
 import pg from 'pg';
 
 const DIRECTORY = new URL('./migrations/', import.meta.url);
-/** Any number will do, as long as every duchy takes the same one. */
+/** An arbitrary number that all duchies share. */
 const ADVISORY_LOCK = 8_270_118;
 
-/** Applies what is pending and returns its names. Safe when several processes start at once. */
+/** Applies pending migrations and returns their names. Several processes may start at once. */
 export async function migrate(connection: pg.ClientConfig): Promise<string[]> {
   const client = new pg.Client({ ...connection, application_name: 'mex duchy migrate' });
   await client.connect();
@@ -20,6 +20,6 @@ export async function migrate(connection: pg.ClientConfig): Promise<string[]> {
 function foreignMessage(foreign: string[]): string {
   return (
     `The database has migrations that differ from this version's: ${foreign.join(', ')}. ` +
-    'It was migrated by another version, or is no database of a duchy; give the duchy a database of its own.'
+    'It was migrated by another version, or belongs to another program; give the duchy a database of its own.'
   );
 }

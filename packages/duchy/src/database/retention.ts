@@ -1,4 +1,4 @@
-/** Removes what is not needed any more. Each statement is whole or has no effect, so a process may end at any point. */
+/** Removes data that is no longer needed. Each statement is atomic, so a process may end at any point. */
 import { type Queryable, sql } from './db.ts';
 
 const INCOMPLETE = sql(
@@ -17,7 +17,7 @@ const KEYS = sql(
    RETURNING id`,
 );
 
-/** A few blobs at a time, whose bytes can be many; only of computations that have ended. */
+/** Removes a few blobs of ended computations at a time, because their bytes can be many. */
 function removing(condition: string): string {
   return `WITH removed AS (
      UPDATE blobs SET removed_time = now() WHERE id IN (
@@ -29,19 +29,19 @@ function removing(condition: string): string {
    SELECT id FROM removed`;
 }
 
-/** The bytes of writers that died, and of computations that ended `keepHours` ago; returns of how many blobs. */
+/** Removes blobs of writers that died, and of computations that ended `keepHours` ago; returns their number. */
 export async function removeBlobs(db: Queryable, keepHours: number): Promise<number> {
   const incomplete = await repeatedly(db, INCOMPLETE, []);
   await repeatedly(db, KEYS, [keepHours]);
   return incomplete + (await repeatedly(db, BLOBS_OF_ENDED, [keepHours]));
 }
 
-/** The bytes of a computation that has ended. */
+/** Removes the blobs of a computation that has ended. */
 export async function removeBlobsOf(db: Queryable, computation: string): Promise<void> {
   await repeatedly(db, BLOBS_OF, [computation]);
 }
 
-// The bytes go first, a few at a time, since they can be many.
+// Only computations whose blobs are removed: their bytes are deleted a few at a time.
 const ENDED = sql(
   'removeEnded',
   `WITH ended AS (
@@ -57,12 +57,12 @@ const ENDED = sql(
    DELETE FROM computations t USING ended WHERE t.id = ended.id RETURNING t.id`,
 );
 
-/** Computations that ended `keepDays` ago, with all that belongs to them; their IDs stay. Returns how many. */
+/** Removes computations that ended `keepDays` ago with all their rows, and keeps their IDs; returns their number. */
 export async function removeComputations(db: Queryable, keepDays: number): Promise<number> {
   return repeatedly(db, ENDED, [keepDays]);
 }
 
-/** Until nothing is left; returns how many rows it was. */
+/** Repeats the statement until it affects no row; returns the number of rows. */
 async function repeatedly(db: Queryable, statement: Parameters<Queryable['query']>[0], values: unknown[]) {
   for (let removed = 0; ; ) {
     const { length } = await db.query(statement, values);

@@ -1,4 +1,4 @@
-/** Whose database it is. */
+/** The owner of the database. */
 import { type SealingQueryable, sql } from './db.ts';
 
 const READ = sql('readSetting', 'SELECT value FROM settings WHERE key = $1');
@@ -10,15 +10,15 @@ const WRITE_ONCE = sql(
 const OWNER = 'owner';
 
 /**
- * A database is of the duchy and the secrets key that it was first used with: with another key nothing that is stored
- * could be opened, and that would show only in the middle of a computation.
+ * A database belongs to the duchy and the secrets key that it was first used with. Another key could not open the stored
+ * data, and that would show only in the middle of a computation.
  */
 export async function requireOwnDatabase(db: SealingQueryable, duchy: string): Promise<void> {
   await db.query(WRITE_ONCE, [OWNER, db.secrets.seal(OWNER, Buffer.from(duchy)).toString('base64')]);
   const [row] = await db.query(READ, [OWNER]);
   const owner = ownerIn(db, row!.value);
   if (owner !== duchy)
-    throw new Error(`The database is that of ${owner}: give ${duchy} a database of its own.`);
+    throw new Error(`The database belongs to ${owner}: give ${duchy} a database of its own.`);
 }
 
 function ownerIn(db: SealingQueryable, sealed: string): string {

@@ -1,4 +1,4 @@
-/** What providers uploaded to this duchy. */
+/** Uploads of providers to this duchy. */
 import { completeBlob } from './blobs.ts';
 import { type Queryable, type Row, sql } from './db.ts';
 
@@ -7,11 +7,11 @@ export interface Upload {
   requisition: string;
   computation: string;
   dataProvider: string;
-  /** `dataProviders/…/certificates/…`, of the key that signed the upload. */
+  /** The certificate of the key that signed the upload: `dataProviders/…/certificates/…`. */
   certificate: string;
   nonce: bigint;
   registerCount: number;
-  /** The ciphertext of the seed, for the worker that did not take the upload. */
+  /** The encrypted seed for the other worker. */
   secretSeed: Uint8Array;
   /** A serialized SignedMessage of a Fulfillment. */
   signedFulfillment: Uint8Array;
@@ -20,7 +20,7 @@ export interface Upload {
 
 export interface StoredUpload extends Upload {
   createTime: Date;
-  /** Null: the exchange does not know of it yet. */
+  /** Null: not reported to the exchange yet. */
   reportedTime: Date | null;
 }
 
@@ -32,7 +32,7 @@ const INSERT = sql(
    ON CONFLICT (requisition) DO NOTHING RETURNING requisition`,
 );
 
-/** Makes its blob count. False where the requisition has an upload already, or the computation has ended. */
+/** Completes its blob. Returns false where the requisition has an upload, or the computation has ended. */
 export async function storeUpload(tx: Queryable, upload: Upload): Promise<boolean> {
   const rows = await tx.query(INSERT, [
     upload.requisition,
@@ -67,12 +67,12 @@ export async function uploadOf(db: Queryable, requisition: string): Promise<Stor
   return row && uploadIn(row);
 }
 
-/** By requisition. */
+/** Ordered by requisition. */
 export async function uploadsOf(db: Queryable, computation: string): Promise<StoredUpload[]> {
   return (await db.query(OF_COMPUTATION, [computation])).map(uploadIn);
 }
 
-/** Of pending computations, by requisition, from the one after `afterName` on. */
+/** Unreported uploads of pending computations, ordered by requisition, after `afterName`. */
 export async function unreportedUploads(
   db: Queryable,
   { afterName = '', limit = 100 } = {},

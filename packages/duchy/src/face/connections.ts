@@ -1,6 +1,6 @@
 import type { Server, Socket } from 'node:net';
 
-/** One address cannot take the connections of all others: those above its number are closed at once. */
+/** Closes connections of an address above its maximum, so that one address cannot take them all. */
 export function limitConnections(server: Server, mostOfAddress: number): void {
   const open = new Map<string, number>();
   server.on('connection', (socket: Socket) => {

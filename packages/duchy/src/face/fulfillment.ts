@@ -1,4 +1,4 @@
-/** What a provider signed about its upload, held against the computation before any of its data is read. */
+/** Compares the message that a provider signed about its upload with the computation, before the data is read. */
 import { createHash } from 'node:crypto';
 import { fromBinary } from '@bufbuild/protobuf';
 import { includesHash, nonceMatches } from '@measurement-exchange/consent';
@@ -27,13 +27,13 @@ export interface CheckedFulfillment {
   requisition: ComputationRequisition;
   signed: SignedMessage;
   fulfillment: duchyMessages.Fulfillment;
-  /** Empty where the protocol has none. */
+  /** Empty where the protocol has no seed. */
   secretSeed: Uint8Array;
 }
 
 /**
- * The nonce comes first: who does not know it learns nothing about the requisition. The certificate comes last: only then
- * is the exchange asked for something.
+ * The nonce is checked first: a sender that does not know it learns nothing about the requisition. The certificate is
+ * checked last, because that needs a call to the exchange.
  */
 export async function checkFulfillment(
   { duchy, requireSigned }: Receiving,
@@ -47,7 +47,7 @@ export async function checkFulfillment(
   if (fulfillment.requisition !== name)
     throw mismatch('fulfillment.requisition', `must be ${name}, as in the path`);
   if (fulfillment.duchy !== duchy.name)
-    throw mismatch('fulfillment.duchy', `must be ${duchy.name}, which got it`);
+    throw mismatch('fulfillment.duchy', `must be ${duchy.name}, which received it`);
   const computation = await computationOfRequisition(duchy.db, name);
   const requisition = computation?.view.requisitions.find((r) => r.name === name);
   if (computation === undefined || requisition === undefined) {
@@ -68,7 +68,7 @@ export async function checkFulfillment(
   const { certificate } = fulfillment;
   const sender = { party: dataProvider, certificate, computation: computation.id };
   await requireSigned(signed, sender, 'fulfillment');
-  // The secrets of a computation that ended are gone, and nothing new of it is stored.
+  // An ended computation has no secrets, and nothing new of it is stored.
   if (computation.outcome === null) await rules.requireKeys?.(duchy, fulfillment, computation);
   return { computation, requisition, signed, fulfillment, secretSeed };
 }
@@ -87,7 +87,7 @@ function readFulfillment(json: JsonValue): Pick<CheckedFulfillment, 'signed' | '
   }
 }
 
-/** That the provider means this computation, and was told the same about it as this duchy. */
+/** Requires that the provider means this computation, and was told the same about it as this duchy. */
 async function requireTerms(
   { computation, termsSha256 }: duchyMessages.Fulfillment,
   stored: StoredComputation,
@@ -102,7 +102,7 @@ async function requireTerms(
   );
 }
 
-/** That the provider uploads what this computation is about, and of no other population or length. */
+/** Requires the protocol, population and length of this computation. */
 function requireParameters(fulfillment: duchyMessages.Fulfillment, computation: StoredComputation): void {
   const { protocol, registerCount } = computation;
   if (fulfillment.protocol !== protocol) throw mismatch('fulfillment.protocol', `must be ${protocol}`);
@@ -126,7 +126,7 @@ function requireParameters(fulfillment: duchyMessages.Fulfillment, computation: 
 
 const NO_POPULATION = { name: 'no population: empty', fingerprint: new Uint8Array(0) };
 
-/** That the provider opened the requisition which the consumer signed for it. */
+/** Requires that the provider opened the requisition that the consumer signed for it. */
 async function requireConsented(
   { requisitionFingerprint, nonce }: duchyMessages.Fulfillment,
   { spec }: StoredComputation,

@@ -50,7 +50,7 @@ function requireNone(violation: Violation | undefined): void {
   if (violation) throw mismatch(`fulfillment.liquidLegions.${violation.field}`, violation.description);
 }
 
-/** The combined key of the ring. Where keys are wrong no upload can ever be right, and the computation ends. */
+/** The combined key of the ring. If a key is invalid, no upload can be valid, and the computation ends. */
 async function keyOf(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array> {
   try {
     const { ring } = ownPlace(computation.view);

@@ -1,4 +1,4 @@
-/** Another duchy's message about a stage: checked, stored once, and the computation moves on when it has all it waits for. */
+/** Receives messages of other duchies: checks each, stores it once, and starts the next stage when nothing is missing. */
 import type { IncomingMessage } from 'node:http';
 import { fromBinary } from '@bufbuild/protobuf';
 import { packSignedMessage, unpackSignedMessage } from '@measurement-exchange/consent';
@@ -68,7 +68,7 @@ async function checkMessage(
   }
   if (message.computation !== id) throw mismatch('message.computation', `must be ${id}, as in the path`);
   if (message.recipient !== duchy.name)
-    throw mismatch('message.recipient', `must be ${duchy.name}, which got it`);
+    throw mismatch('message.recipient', `must be ${duchy.name}, which received it`);
   if (message.dataSha256.length !== 32) throw mismatch('message.dataSha256', 'must be 32 bytes');
   if (message.dataLength < 0n || message.dataLength > BigInt(maxDataBytes)) {
     throw mismatch('message.dataLength', `must be from 0 to ${maxDataBytes}`);
@@ -163,7 +163,7 @@ async function storedMessage(
   return messages.find((m) => m.direction === 'IN' && m.stage === message.stage && m.peer === message.sender);
 }
 
-/** The stage waits for it, or the next one does: a peer can be faster than the end of the stage before. */
+/** The current stage or the next one waits for the message: a peer can be faster than the end of the current stage. */
 function requireExpected(checked: CheckedMessage): void {
   const { computation, message } = checked;
   if (computation.outcome !== null) throw ended(checked);

@@ -1,4 +1,4 @@
-/** The body of what a duchy receives: a part of JSON, then a part `data` of octets, which is never whole in memory. */
+/** Reads a multipart body: a part of JSON, then a part `data` of bytes, which is never held in memory as a whole. */
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { ExchangeError, invalid, type JsonValue, parseJson, REQUIRED } from '@measurement-exchange/contract';
@@ -6,16 +6,16 @@ import { unsupportedMediaType } from './errors.ts';
 
 export interface Parts {
   json: JsonValue;
-  /** Throws where the body breaks off, or where anything follows this part. */
+  /** Throws where the body is cut off, or where another part follows. */
   data: AsyncIterable<Uint8Array>;
 }
 
 const MAX_JSON_BYTES = 64 * 1024;
 const MAX_JSON_VALUES = 1_000;
-/** Whoever has not said who they are after this long is not waited for. */
+/** A sender whose JSON part has not arrived after this long is rejected. */
 const JSON_MS = 15_000;
 
-/** Resolves once the JSON is there and the data begins; `part` is the name of the JSON. */
+/** Resolves when the JSON has arrived and the data begins; `part` is the name of the JSON part. */
 export function readParts(request: IncomingMessage, part: string): Promise<Parts> {
   return new Promise((resolve, reject) => {
     const busboy = parserOf(request);
@@ -85,7 +85,7 @@ function parserOf(request: IncomingMessage): BusboyInstance {
     return new Busboy({
       headers: { 'content-type': type },
       isPartAFile: (name) => name === 'data',
-      // One more than there are, so that a part too many is seen.
+      // One more than allowed, so that an extra part is noticed.
       limits: { fields: 2, files: 2, parts: 2, fieldSize: MAX_JSON_BYTES, headerPairs: 10, headerSize: 4096 },
     });
   } catch (cause) {
@@ -103,5 +103,5 @@ async function* untilEnded(file: BusboyFileStream, ended: Promise<void>): AsyncG
 }
 
 function brokenOff(cause?: unknown): ExchangeError {
-  return new ExchangeError('MALFORMED_REQUEST', 'The body is not whole: it broke off.', { cause });
+  return new ExchangeError('MALFORMED_REQUEST', 'The body is not whole: it was cut off.', { cause });
 }

@@ -1,11 +1,10 @@
-/** Points of the curve, checked while they pass, in the threads that compute. */
-
+/** Checks points of the curve while they pass, in the threads that compute. */
 import { checkPoints, LiquidLegionsError } from '@measurement-exchange/mpc/liquidLegions';
 import { POINT_BYTES } from '@measurement-exchange/mpc/sketches';
 import { POOL } from '../threads/pool.ts';
 import { mismatch } from './errors.ts';
 
-/** The octets, which are registers of compressed points. */
+/** Passes the bytes on; throws unless they are registers of compressed points. */
 export async function* asPoints(
   data: AsyncIterable<Uint8Array>,
   registerBytes: number,
@@ -21,7 +20,7 @@ export async function* asPoints(
       if (!(error instanceof LiquidLegionsError)) throw error;
       const [first, last] = [checked, checked + end - 1].map((at) => Math.floor(at / registerBytes));
       const place = `registers ${first} to ${last}`;
-      throw mismatch('data', `must be compressed points of P-256, and something in ${place} is none`);
+      throw mismatch('data', `must be compressed points of P-256, and ${place} hold something else`);
     }
     checked += end;
     rest = bytes.subarray(end);

@@ -1,16 +1,16 @@
-/** Checks of octets while they pass. What fails one throws, and its writer keeps nothing. */
+/** Checks of bytes while they pass. A check that fails throws, and the writer keeps nothing. */
 import { createHash } from 'node:crypto';
 import { equalBytes } from '@measurement-exchange/contract';
 import { mismatch } from './errors.ts';
 
-/** What the sender signed about the octets; `part` is where it did. */
+/** The digest and length that the sender signed, in the JSON part of this name. */
 export interface Announced {
   part: string;
   sha256: Uint8Array;
   length: number;
 }
 
-/** The octets, which are as many as announced, and have the digest that was announced. */
+/** Passes the bytes on; throws unless they have the announced length and digest. */
 export async function* asAnnounced(
   data: AsyncIterable<Uint8Array>,
   { part, sha256, length }: Announced,
@@ -39,7 +39,7 @@ export function vectorHeader(registerCount: number): Uint8Array {
   return Uint8Array.from(header);
 }
 
-/** The octets, which are a FrequencyVector of that many values below the modulus. */
+/** Passes the bytes on; throws unless they are a FrequencyVector of that many values below the modulus. */
 export async function* asShares(
   data: AsyncIterable<Uint8Array>,
   { registerCount, modulus }: { registerCount: number; modulus: number },
@@ -66,7 +66,7 @@ export async function* asShares(
   }
 }
 
-/** For octets that are stored already: the checks alone. */
+/** Checks bytes that are already stored, and drops them. */
 export async function discard(data: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const _ of data);
 }

@@ -2,12 +2,12 @@ import type { Duchy } from '../computations/context.ts';
 import type { SignatureCheck } from './signed.ts';
 import type { Slots, Turns } from './slots.ts';
 
-/** What uploads and messages are received with. */
+/** The context in which uploads and messages are received. */
 export interface Receiving {
   duchy: Duchy;
   slots: Slots;
   turns: Turns;
   requireSigned: SignatureCheck;
-  /** Of what another duchy sends. */
+  /** The largest message of another duchy. */
   maxDataBytes: number;
 }

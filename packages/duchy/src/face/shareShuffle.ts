@@ -27,7 +27,7 @@ export const SHARE_RULES: UploadRules = {
   },
 };
 
-/** A share is encrypted for this duchy alone, under the key that it made for the computation. */
+/** Decrypts a share with the key that this duchy made for the computation. */
 async function* openedShare(
   { db }: Duchy,
   data: AsyncIterable<Uint8Array>,
@@ -35,7 +35,7 @@ async function* openedShare(
   requisition: string,
 ): AsyncGenerator<Uint8Array> {
   const { privateKeyset } = await readSecrets(db, id);
-  // Secrets go when the computation ends, which can be while it is uploaded.
+  // The computation can end during an upload, and its secrets are deleted then.
   if (privateKeyset === undefined) {
     throw new ExchangeError('COMPUTATION_STATE_ILLEGAL', `The computation of ${requisition} is over.`);
   }
@@ -47,7 +47,7 @@ async function* openedShare(
   }
 }
 
-/** The encrypted seed; the exchange told the provider the same about who computes, and how, as this duchy. */
+/** Returns the encrypted seed. The provider must have been told of the same duchies and noise as this duchy. */
 function secretSeed({ protocolData }: duchyMessages.Fulfillment, { view }: StoredComputation): Uint8Array {
   const config = configOf(PROTOCOL, view);
   const at = (field: string) => `fulfillment.${PROTOCOL}.${field}`;

@@ -1,4 +1,4 @@
-/** Signatures of what is sent to this duchy: they are the only authentication. */
+/** Verifies signatures of uploads and messages, which are the only authentication. */
 import { ConsentError, verifySignature, type X509 } from '@measurement-exchange/consent';
 import { ExchangeError, type SignedMessage } from '@measurement-exchange/contract';
 import { trustedCertificate } from '../computations/certificates.ts';
@@ -7,18 +7,18 @@ import { PermanentError } from '../computations/errors.ts';
 import { mismatch } from './errors.ts';
 import { Failures } from './slots.ts';
 
-/** Who may have sent what is to be checked. */
+/** The party that claims to have signed a message. */
 export interface Sender {
   party: string;
   certificate: string;
-  /** The computation that it is about. */
+  /** The computation that the message is about. */
   computation: string;
 }
 
-/** How many certificates may be tried for one party and computation in a minute: the exchange is asked for each. */
+/** The certificates that may be tried for one party and computation in a minute; each costs a call to the exchange. */
 const MOST_REJECTED = 10;
 
-/** Throws unless the key of that certificate signed it, and a root that is trusted for the party issued the certificate. */
+/** Throws unless the key of the certificate signed the message, and a root trusted for the party issued the certificate. */
 export function createSignatureCheck(duchy: Duchy) {
   const rejected = new Failures(MOST_REJECTED, 'certificates for this computation');
   return async (signed: SignedMessage, { party, certificate, computation }: Sender, part: string) => {
@@ -52,7 +52,7 @@ async function certificateOf(duchy: Duchy, party: string, name: string, field: s
   }
 }
 
-/** An error between this duchy and the exchange says nothing about the request of a third. */
+/** An error between this duchy and the exchange says nothing about the sender's request. */
 export function passing(cause: unknown): ExchangeError {
   return new ExchangeError('UNAVAILABLE', 'The duchy cannot ask the exchange for now: retry.', {
     cause,

@@ -1,23 +1,23 @@
-/** How much of this duchy one sender can have. */
+/** Limits of what one sender can use of this duchy. */
 import { ExchangeError } from '@measurement-exchange/contract';
 
 const MINUTE_MS = 60_000;
 const MAX_KEYS = 10_000;
 
-/** How often each key failed in this minute. */
+/** Counts the failures of each key in the current minute. */
 export class Failures {
   private readonly counts = new Map<string, number>();
   private readonly most: number;
   private readonly what: string;
   private since = performance.now();
 
-  /** `what` is for the message: whose failures are too many. */
+  /** `what` names the failures in the message of the error. */
   constructor(mostInMinute: number, what: string) {
     this.most = mostInMinute;
     this.what = what;
   }
 
-  /** Throws RATE_LIMITED where the key has failed too often. */
+  /** Throws RATE_LIMITED if the key has failed too often. */
   requireFew(key: string): void {
     const age = performance.now() - this.since;
     if (age >= MINUTE_MS) {
@@ -35,7 +35,7 @@ export class Failures {
     this.add(key, 1);
   }
 
-  /** Counts the work while it runs, and afterwards where it failed like this: at once no more can fail than later. */
+  /** Counts the work as a failure while it runs, so that work at the same time has the same limit; success undoes that. */
   async run<T>(key: string, work: () => Promise<T>, isFailure: (error: unknown) => boolean): Promise<T> {
     this.requireFew(key);
     this.count(key);
@@ -57,7 +57,7 @@ export class Failures {
   }
 }
 
-/** How many requests may hold a place at once, in all and for one party. */
+/** Limits the requests that are received at the same time, in all and of one party. */
 export class Slots {
   private readonly held = new Map<string, number>();
   private readonly most: number;
@@ -69,7 +69,7 @@ export class Slots {
     this.mostOfParty = mostOfParty;
   }
 
-  /** Runs the work in a place of the party, or throws RATE_LIMITED at once. */
+  /** Runs the work in a slot of the party, or throws RATE_LIMITED at once. */
   async run<T>(party: string, work: () => Promise<T>): Promise<T> {
     const held = this.held.get(party) ?? 0;
     if (held >= this.mostOfParty) throw busy(`${party} sends ${held} bodies already`);
@@ -87,7 +87,7 @@ export class Slots {
   }
 }
 
-/** One at a time for each key. */
+/** Runs one piece of work at a time for each key. */
 export class Turns {
   private readonly taken = new Set<string>();
 

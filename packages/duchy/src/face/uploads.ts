@@ -1,4 +1,4 @@
-/** A provider's upload: checked, stored, reported to the exchange, and then answered. */
+/** Receives uploads of providers: checks each, stores it, reports it to the exchange, and then responds. */
 import type { IncomingMessage } from 'node:http';
 import { packSignedMessage, unpackSignedMessage } from '@measurement-exchange/consent';
 import { ExchangeError, equalBytes, FULFILLMENT_PURPOSE } from '@measurement-exchange/contract';
@@ -57,7 +57,7 @@ async function keep(
   let upload = await uploadOf(duchy.db, requisition.name);
   if (upload === undefined) upload = await store(duchy, checked, received);
   else {
-    // The same digest was checked already with all that is behind it, and the key may be gone.
+    // The stored upload has the same digest and was checked before. Its key may be deleted.
     requireSame(upload, checked);
     await discard(received);
   }
@@ -114,7 +114,7 @@ function ended({ computation, requisition }: CheckedFulfillment): ExchangeError 
   return new ExchangeError('COMPUTATION_STATE_ILLEGAL', `The computation of ${requisition.name} is ${how}.`);
 }
 
-/** The same message has the same digest, seed and nonce; its signature may differ each time. */
+/** The same message has the same digest, seed and nonce; only its signature may differ. */
 function requireSame(upload: StoredUpload, { signed, requisition }: CheckedFulfillment): void {
   if (equalBytes(unpackSignedMessage(upload.signedFulfillment).message, signed.message)) return;
   throw new ExchangeError(
@@ -123,7 +123,7 @@ function requireSame(upload: StoredUpload, { signed, requisition }: CheckedFulfi
   );
 }
 
-/** Whether or not this is answered, the upload is stored: the herald reports what could not be reported here. */
+/** The upload is stored in any case: if this report fails, the herald repeats it. */
 async function report(
   duchy: Duchy,
   { computation: { view } }: CheckedFulfillment,

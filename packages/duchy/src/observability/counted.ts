@@ -1,4 +1,4 @@
-/** The octets, whose number is told as they pass. */
+/** Passes the bytes on and counts them. */
 export async function* counted(
   data: AsyncIterable<Uint8Array>,
   count: (bytes: number) => void,

@@ -1,6 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 
-/** Lines of JSON on the standard output. Requests and stages are named in them, never what they hold. */
+/** Writes lines of JSON to the standard output. They name requests and stages, and never hold their content. */
 export function createLog(level: string, to?: DestinationStream): Logger {
   return to === undefined ? pino({ level }) : pino({ level }, to);
 }

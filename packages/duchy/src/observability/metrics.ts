@@ -4,7 +4,7 @@ import { Gauge } from 'prom-client';
 import { countPending, type Database } from '../database/index.ts';
 
 const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 600];
-/** Numbers that cost a query are read this often at most. */
+/** Numbers that cost a query are read at most this often. */
 const COUNT_EVERY_MS = 5_000;
 
 /** How an attempt at a stage ended. */
@@ -29,7 +29,7 @@ export class Metrics extends MetricsRegistry {
   );
   private readonly sentBytes = this.counter(
     'mex_duchy_sent_bytes_total',
-    'Bytes of messages that were sent to other duchies, taken or not',
+    'Bytes of messages that were sent to other duchies, accepted or not',
     ['peer'],
   );
   private readonly stages = this.counter(

@@ -5,7 +5,7 @@ import { NotReady, PermanentError } from '../computations/errors.ts';
 import { messagesOf, readBlob, readSecrets, type StoredComputation } from '../database/index.ts';
 import { messageContext } from './messageContext.ts';
 
-/** What another duchy sent, decrypted, in pieces. Its signature and its digest were checked when it came in. */
+/** Decrypts a message of another duchy in pieces. Its signature and digest were checked when it was received. */
 export async function* received(
   { db, name }: Pick<Duchy, 'db' | 'name'>,
   { id }: StoredComputation,

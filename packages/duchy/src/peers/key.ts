@@ -4,14 +4,14 @@ import { readComputation, type StoredComputation } from '../database/index.ts';
 import { type PeerKey, verifiedPeerKey } from './verifiedKey.ts';
 
 /**
- * The keyset that another duchy made for this computation and signed. What is sent is encrypted for it: the address of
- * the duchy comes from the exchange, which must not be able to read what it could send elsewhere.
+ * The keyset that another duchy made for this computation and signed. Messages are encrypted for it, because the exchange
+ * names the address of the duchy and must not be able to read them.
  */
 export async function peerKey(duchy: Duchy, computation: StoredComputation, peer: string): Promise<PeerKey> {
   return verifiedPeerKey(duchy, await withParameters(duchy, computation, [peer]), peer);
 }
 
-/** The computation as it is stored; where one of these has published nothing in it, after another look at the exchange. */
+/** Returns the stored computation; reads it from the exchange again if one of these duchies has no parameters in it. */
 export async function withParameters(
   duchy: Duchy,
   computation: StoredComputation,
@@ -20,6 +20,6 @@ export async function withParameters(
   const { participants, name } = computation.view;
   if (duchies.every((each) => participants[each]?.parameters !== undefined)) return computation;
   await follow(duchy, await duchy.client.getComputation({ name: name! }));
-  // Not the view that was just read: what was accepted stays, and keys that were seen once.
+  // Not the view that was just read: accepted values and known keys must not change.
   return (await readComputation(duchy.db, computation.id)) ?? computation;
 }

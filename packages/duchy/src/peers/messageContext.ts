@@ -1,4 +1,4 @@
-/** What a message is sealed for, beside the key of its recipient: it opens as no other message. */
+/** Binds a sealed message to its computation, stage, sender and recipient: it opens as no other message. */
 export function messageContext({
   computation,
   stage,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** A body of multipart/form-data: a part of JSON, then a part `data` that is read while it is sent. */
+/** Makes a multipart/form-data body: a part of JSON, then a part `data` that is read while it is sent. */
 export function multipart(
   part: string,
   json: string,

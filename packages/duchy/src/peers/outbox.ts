@@ -1,4 +1,4 @@
-/** What a stage sends: stored once, then sent as it is stored, however often that takes. */
+/** Stores the output of a stage once, so that every attempt sends the same bytes. */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { packSignedMessage } from '@measurement-exchange/consent';
 import { sealed } from '@measurement-exchange/consent/sealing';
@@ -24,7 +24,7 @@ type Sends = NonNullable<StageRow['sends']>;
 
 const STAGE_MESSAGE_URL = `type.googleapis.com/${STAGE_MESSAGE_PURPOSE}`;
 
-/** The output that a stage stored already; a stage has one. */
+/** Returns the stored output of the stage, if it has any. */
 export async function storedOutput(
   { db }: Pick<Duchy, 'db'>,
   { id, view }: StoredComputation,
@@ -35,7 +35,7 @@ export async function storedOutput(
   return messages.find((m) => m.direction === 'OUT' && m.stage === sends.message && m.peer === peer);
 }
 
-/** Stores the output of a stage, encrypted and signed. Where another mill was first, its output is the one. */
+/** Stores the output of a stage, encrypted and signed. If another mill was first, returns that one's output. */
 export async function storeOutput(
   duchy: Duchy,
   computation: StoredComputation,

@@ -11,12 +11,12 @@ import { NotReady } from '../computations/errors.ts';
 import { termsOf } from '../computations/terms.ts';
 import type { StoredComputation } from '../database/index.ts';
 
-/** What the key of a duchy has to be made for. */
+/** The duchy, computation and terms that a key must be made for. */
 export type KeyContext = Pick<Binding, 'duchy' | 'computation' | 'termsSha256'>;
 
 /**
- * One of the keys that a participant made for a computation, which a certificate that is trusted for it signed. `read` throws
- * ConsentError where the key was made for another computation, or under other terms: then the computation ends.
+ * Verifies one of the keys that a participant made for a computation: a certificate that is trusted for it signed the key.
+ * `read` throws ConsentError where the key was made for another computation or under other terms; that ends the computation.
  */
 export async function verifiedKey<T>(
   duchy: Duchy,
@@ -41,10 +41,10 @@ export async function verifiedKey<T>(
   );
 }
 
-/** The key that messages for a participant are encrypted for. */
+/** The key under which messages for a participant are encrypted. */
 export interface PeerKey {
   keyset: Uint8Array;
-  /** Of a share-shuffle worker: a hash of its half of the common seed. */
+  /** In share-shuffle, a hash of the worker's half of the common seed. */
   seedCommitment: Uint8Array;
 }
 

@@ -1,7 +1,7 @@
 import type { Duchy } from '../computations/context.ts';
 import type { StoredComputation } from '../database/index.ts';
 
-/** What a stage works with. */
+/** The input of a stage. */
 export interface Work {
   duchy: Duchy;
   computation: StoredComputation;

@@ -91,7 +91,7 @@ test.each([
   ],
   ['blobs lack bytes', 'UPDATE blobs SET length = length + 1', 'UPDATE blobs SET length = length - 1'],
   [
-    'blobs are referred to and incomplete',
+    'incomplete blobs are in use',
     'UPDATE blobs SET complete_time = NULL',
     'UPDATE blobs SET complete_time = now()',
   ],
@@ -101,7 +101,7 @@ test.each([
     "UPDATE uploads SET computation = 'c1'",
   ],
   [
-    'computations are removed and there',
+    'removed computations are back',
     "INSERT INTO removed_computations (id) VALUES ('c1')",
     'DELETE FROM removed_computations',
   ],

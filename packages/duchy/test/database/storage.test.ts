@@ -198,7 +198,7 @@ describe('secrets', () => {
   test('of a database are those of the duchy that first used it', async () => {
     await requireOwnDatabase(db, 'duchies/alpha');
     await requireOwnDatabase(database.open(), 'duchies/alpha');
-    await expect(requireOwnDatabase(db, 'duchies/beta')).rejects.toThrow(/is that of duchies\/alpha/);
+    await expect(requireOwnDatabase(db, 'duchies/beta')).rejects.toThrow(/belongs to duchies\/alpha/);
     const secrets = new Secrets(randomBytes(32));
     const stranger = new Database({
       connection: { connectionString: database.url },
@@ -270,7 +270,7 @@ describe('a blob', () => {
     await expect(wholeOf({ id } as Blob)).rejects.toThrow(/incomplete/);
     await expect(
       db.tx('test', async (tx) => storeUpload(tx, { ...(await upload(made_)), blob: id })),
-    ).rejects.toThrow(/not there to be completed/);
+    ).rejects.toThrow(/cannot be completed/);
     expect(await uploadsOf(db, made_.id)).toEqual([]);
     await removeBlobs(db, 0);
     expect(await database.query('SELECT id FROM blobs WHERE id = $1', [id])).toHaveLength(1);

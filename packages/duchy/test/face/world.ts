@@ -1,4 +1,5 @@
 /** The face of one duchy over real HTTP, on a real database, with an exchange that says what a test tells it to. */
+
 import { createHash, randomBytes, X509Certificate } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { create, toBinary } from '@bufbuild/protobuf';
@@ -24,12 +25,13 @@ import {
 } from '@measurement-exchange/contract';
 import { type ExchangeClient, Unreachable } from '@measurement-exchange/sdk';
 import { createIdentity, type Identity } from '@measurement-exchange/sdk/identity';
+import { listenAt } from '@measurement-exchange/server';
 import { createDuchyDatabase, type DuchyDatabase } from '@measurement-exchange/testkit/duchy';
 import type { Duchy } from '../../src/computations/context.ts';
 import type { FaceLimits } from '../../src/config/config.ts';
 import { createComputation, readSecrets } from '../../src/database/index.ts';
-import { listen } from '../../src/face/listen.ts';
 import { vectorHeader } from '../../src/face/received.ts';
+import { createFace } from '../../src/face/server.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { Metrics } from '../../src/observability/metrics.ts';
 import { sealShare } from '../sealedShare.ts';
@@ -152,14 +154,9 @@ export async function startFaceWorld(
     log: createLog('info', sink),
     metrics,
   };
-  const face = await listen({
-    duchy,
-    limits: { ...LIMITS, ...limits },
-    host: '127.0.0.1',
-    port: 0,
-    tls: undefined,
-    trustedProxies,
-  });
+  const face = await listenAt({ host: '127.0.0.1', port: 0, tls: undefined }, (tls) =>
+    createFace({ duchy, limits: { ...LIMITS, ...limits }, tls, trustedProxies }),
+  );
   let made = 0;
   return {
     url: face.url,

@@ -1,4 +1,5 @@
 /** Duchies in this process, each on a database of its own, beside an exchange that has people counted once. */
+
 import { createSigner } from '@measurement-exchange/consent';
 import type { DuchyRole, Measurement, MpcNoiseMechanism, VidRange } from '@measurement-exchange/contract';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
@@ -9,12 +10,13 @@ import {
   Unreachable,
 } from '@measurement-exchange/sdk';
 import { issueLeaf } from '@measurement-exchange/sdk/identity';
+import { type Listening, listenAt } from '@measurement-exchange/server';
 import { createDuchyDatabase, type DuchyDatabase } from '@measurement-exchange/testkit/duchy';
 import { UNLIMITED } from '@measurement-exchange/testkit/exchange';
 import { events, type Party, partyOf, startWorld, type World } from '@measurement-exchange/testkit/world';
 import { pino } from 'pino';
 import type { Duchy } from '../../src/computations/context.ts';
-import { listen } from '../../src/face/listen.ts';
+import { createFace } from '../../src/face/server.ts';
 import { Herald } from '../../src/herald/herald.ts';
 import { Mill } from '../../src/mills/mill.ts';
 import { Metrics } from '../../src/observability/metrics.ts';
@@ -38,7 +40,6 @@ export const VID_RANGES: VidRange[] = [
 /** No test waits for a lease to end: `expireLease` ends it. */
 const LEASE_MS = 60_000;
 export const MILL = { owner: 'test', leaseMs: LEASE_MS, pollMs: 20, retryMs: 10 };
-const FACE = { host: '127.0.0.1', tls: undefined, trustedProxies: [] };
 const LIMITS = {
   uploads: 100,
   uploadsPerParty: 100,
@@ -175,7 +176,9 @@ export async function startDuchyWorld({
 
 /** Another face of a duchy. */
 export function startFace(duchy: Duchy, port = 0) {
-  return listen({ ...FACE, duchy, limits: LIMITS, port });
+  return listenAt({ host: '127.0.0.1', port, tls: undefined }, (tls) =>
+    createFace({ duchy, limits: LIMITS, tls, trustedProxies: [] }),
+  );
 }
 
 async function startDuchy(
@@ -209,7 +212,7 @@ async function startDuchy(
     log: pino({ level: process.env.DUCHY_LOG ?? 'silent' }),
     metrics,
   };
-  let face: Awaited<ReturnType<typeof listen>> | undefined;
+  let face: Listening | undefined;
   let port = 0;
   const up = async () => {
     face = await startFace(duchy, port);

@@ -42,7 +42,7 @@ const REACHABLE_MS = 1_000;
 
 export class Database implements Queryable {
   readonly pool: pg.Pool;
-  /** Called after a commit with the parties that see a change of it. */
+  /** Called after a commit with the parties that can see its changes. */
   onChanges: (parties: ReadonlySet<string>) => void = () => {};
   private readonly observer: DatabaseObserver | undefined;
   private readonly deadlineMs: number;
@@ -78,7 +78,7 @@ export class Database implements Queryable {
     }
   }
 
-  /** READ COMMITTED; the callback locks what it decides on. Only definite failures are retried. */
+  /** Runs a READ COMMITTED transaction; the callback locks the rows that it decides on. Only definite failures are retried. */
   tx<T>(name: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     const span = telemetry?.openInside({ name: `transaction ${name}` });
     if (span === undefined) return this.retried(name, work);
@@ -138,7 +138,7 @@ export class Database implements Queryable {
     }
   }
 
-  /** Whether a statement comes back at all. Strangers may ask, and often: an answer is good for a second. */
+  /** Whether the database responds. Anybody may ask at any rate, so the answer is cached for a second. */
   isReachable(): Promise<boolean> {
     this.reachable ??= this.ping();
     return this.reachable;

@@ -1,7 +1,7 @@
 /**
- * How statements are sent. The driver lets the server describe the columns at every use, builds an object for each row by
- * a loop over their names, and waits for the result of each statement. Here a statement is described once for each
- * connection, rows are made by a compiled reader, and statements that are sent together are awaited together.
+ * Sends statements. The driver asks the server for the columns at every use, builds an object for each row in a loop over
+ * their names, and waits for the result of each statement. Here a statement is described once for each connection, a
+ * compiled reader makes the rows, and statements that are sent together are awaited together.
  */
 
 import pg from 'pg';
@@ -11,7 +11,7 @@ import { openStatements, telemetry } from '../telemetry.ts';
 export interface Statement<R = Row> {
   name: string;
   text: string;
-  /** Makes what a row is read as; by default an object with a member for each column. */
+  /** Makes a value of each row; by default an object with a member for each column. */
   reader?: Reader<R> | undefined;
 }
 
@@ -32,7 +32,7 @@ export type Row = Record<string, any>;
 
 export interface Result {
   rows: unknown[];
-  /** What the server did, in its words: `COMMIT`, `UPDATE 1`. */
+  /** The command tag of the server: `COMMIT`, `UPDATE 1`. */
   command: string;
 }
 
@@ -50,10 +50,10 @@ interface Column {
   dataTypeID: number;
 }
 
-/** What the driver knows of a connection, and sends on it. */
+/** The driver's connection, as far as it is used here. */
 interface Connection {
   parsedStatements: Record<string, string>;
-  /** Those whose result is still to come. */
+  /** Statements whose result has not arrived. */
   submittedNamedStatements: Record<string, string>;
   parse(statement: { name: string; text: string }): void;
   bind(what: { statement: string; values: unknown[] }): void;
@@ -65,11 +65,11 @@ interface Connection {
 
 /** The driver's own query, which handles the messages of the server; its types do not show that it can be extended. */
 interface DriverQuery {
-  /** Of the statement whose result is due: the driver notes it as prepared, or as not. */
+  /** The statement whose result comes next: the driver records whether it is prepared. */
   name: string;
   text: string;
   _result: { _types: pg.CustomTypesConfig };
-  /** What the callback gets. */
+  /** The value that the callback receives. */
   _results: unknown;
   _canceledDueToError: unknown;
   prepare(connection: Connection): void;
@@ -78,7 +78,7 @@ interface DriverQuery {
 const DriverQuery = pg.Query as unknown as new (text: string) => DriverQuery;
 const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unknown) => unknown } }).utils;
 
-/** Of a connection, by the name of the statement; `noRows` for one without columns. */
+/** The readers of a connection by statement; `noRows` for a statement without columns. */
 const readersOf = new WeakMap<Connection, Map<string, RowReader>>();
 function readersFor(connection: Connection): Map<string, RowReader> {
   let readers = readersOf.get(connection);

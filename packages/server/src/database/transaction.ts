@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { outcomeUnknown } from './errors.ts';
 import { type Query, type Result, type Statement, sendTogether } from './roundTrip.ts';
 
-/** What a statement can be run on: the pool, or a transaction. */
+/** Runs statements: the pool, or a transaction. */
 export interface Queryable {
   query<R>(statement: Statement<R>, values: unknown[]): Promise<R[]>;
   /** Only of a transaction: subscribers to this party are told once the transaction is committed. */
@@ -60,7 +60,7 @@ export class OpenTransaction implements Transaction {
 
   commit(): void {
     this.committed = this.end('COMMIT');
-    // Awaited when the work is done.
+    // It is awaited when the work is done.
     this.committed.catch(() => {});
     this.flush();
   }
@@ -95,7 +95,7 @@ export class OpenTransaction implements Transaction {
       };
       this.queries.push({ statement, values, resolve, reject: fail });
     });
-    // It may fail before anyone awaits it; that is not an unhandled rejection.
+    // It may fail before it is awaited, and must not count as an unhandled rejection then.
     result.catch(() => {});
     return result;
   }

@@ -1,4 +1,4 @@
-/** OpenTelemetry put together from the standard environment variables. Loaded only where they are set. */
+/** Sets OpenTelemetry up from the standard environment variables. It is loaded only where they are set. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import {
   type Context,
@@ -30,7 +30,7 @@ import { MetricsExport } from './metrics.ts';
 import { samplerOf } from './sampler.ts';
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
-/** Where Node tells of a request that it is about to send, and which method of it adds a header. */
+/** The channels on which Node announces a request before it is sent, and the method that adds a header to it. */
 const REQUESTS = [
   ['undici:request:create', 'addHeader'],
   ['http.client.request.created', 'setHeader'],
@@ -108,7 +108,7 @@ export function openTelemetry(
     async stop() {
       for (const end of subscriptions) end();
       onStop();
-      // A collector that is gone must not keep the process from ending with what it has to say.
+      // A collector that is down must not stop the process from ending.
       await Promise.allSettled([provider.shutdown(), metricsExport?.stop()]);
       context.disable();
       diag.disable();
@@ -117,7 +117,7 @@ export function openTelemetry(
   return self;
 }
 
-/** Only the trace and the flags are taken from outside: a tracestate would be stored and sent on unread. */
+/** Takes only the trace and the flags from the header: a tracestate would be stored and forwarded unread. */
 function parentOf({ traceparent }: SpanOptions): Context {
   const remote = traceparent === undefined ? null : parseTraceParent(traceparent);
   if (remote === null || !isSpanContextValid(remote)) return context.active();
@@ -125,7 +125,7 @@ function parentOf({ traceparent }: SpanOptions): Context {
 }
 
 function traceparent(): string | undefined {
-  // What is exported is not part of the trace that happened to make it due.
+  // The requests of the exporter are not part of the trace that triggered them.
   if (isTracingSuppressed(context.active())) return undefined;
   const current = trace.getSpanContext(context.active());
   if (current === undefined || !isSpanContextValid(current)) return undefined;
@@ -133,7 +133,7 @@ function traceparent(): string | undefined {
   return `00-${current.traceId}-${current.spanId}-01`;
 }
 
-/** Like what OpenTelemetry says of HTTP servers: what the caller did wrong is no error of the span. */
+/** As OpenTelemetry recommends for HTTP servers, a fault of the caller is not an error of the span. */
 function fail(span: Span, failure: unknown): void {
   const { reason, code, name, httpStatus } = failure as Record<string, unknown>;
   span.setAttribute('error.type', String(reason ?? code ?? name ?? 'error'));

@@ -1,4 +1,4 @@
-/** The metrics that Prometheus reads, under the same names, for OpenTelemetry. */
+/** Exports the Prometheus metrics to OpenTelemetry under the same names. */
 import { type Attributes, type HrTime, ValueType } from '@opentelemetry/api';
 import { getNumberFromEnv, millisToHrTime } from '@opentelemetry/core';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
@@ -87,7 +87,7 @@ export function metricData(metric: PrometheusMetric, startTime: HrTime, endTime:
 interface Buckets {
   labels: object;
   boundaries: number[];
-  /** Of each boundary, how many are at or below it. */
+  /** For each boundary, the number of values at or below it. */
   cumulative: number[];
   sum: number;
   count: number;

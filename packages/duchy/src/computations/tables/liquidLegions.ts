@@ -1,9 +1,9 @@
-/** Liquid Legions v2, stage by stage: sketches meet at the aggregator, and three rounds go around the ring. */
+/** Liquid Legions v2, stage by stage: sketches meet at the aggregator, and three rounds pass around the ring. */
 import { COMPLETE, EXCHANGE, type ProtocolTable } from './table.ts';
 
 const [W, AGG] = ['WORKER', 'AGGREGATOR'] as const;
 
-/** What the duchies send. */
+/** Messages between duchies. */
 const SKETCHES = 'SETUP_PHASE_INPUT';
 const REGISTERS = 'EXECUTION_PHASE_ONE_INPUT';
 const TUPLES = 'EXECUTION_PHASE_TWO_INPUT';

@@ -1,9 +1,9 @@
-/** Reach-only Liquid Legions v2, stage by stage: sketches meet at the aggregator, and go once around the ring. */
+/** Reach-only Liquid Legions v2, stage by stage: sketches meet at the aggregator, and pass once around the ring. */
 import { COMPLETE, EXCHANGE, type ProtocolTable } from './table.ts';
 
 const [W, AGG] = ['WORKER', 'AGGREGATOR'] as const;
 
-/** What the duchies send. */
+/** Messages between duchies. */
 const SKETCHES = 'SETUP_PHASE_INPUT';
 const REGISTERS = 'EXECUTION_PHASE_INPUT';
 const RESULT = 'RESULT';

@@ -3,7 +3,7 @@ import { COMPLETE, EXCHANGE, type ProtocolTable } from './table.ts';
 
 const [W1, W2, AGG] = ['FIRST_WORKER', 'SECOND_WORKER', 'AGGREGATOR'] as const;
 
-/** What the duchies send. */
+/** Messages between duchies. */
 const SEEDS_1 = 'SHUFFLE_PHASE_INPUT_ONE';
 const SEEDS_2 = 'SHUFFLE_PHASE_INPUT_TWO';
 const SHARES = 'AGGREGATION_PHASE_INPUT';
