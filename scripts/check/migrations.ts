@@ -2,8 +2,31 @@ import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+/**
+ * While a new version migrates, replicas of the version before still serve: they read the columns that they know, and write
+ * rows without the new ones.
+ */
+const BREAKING: [pattern: RegExp, problem: string][] = [
+  [/\bDROP\s+(?:TABLE|COLUMN|FUNCTION)\b/i, 'drops what the version before still uses'],
+  [/\bRENAME\b/i, 'renames what the version before still uses'],
+  [
+    /\bALTER\s+(?:COLUMN\s+)?\w+\s+(?:SET\s+DATA\s+)?TYPE\b/i,
+    'changes the type of a column that the version before uses',
+  ],
+  [/\bSET\s+NOT\s+NULL\b/i, 'requires a column that the version before may not write'],
+  [
+    /\bADD\s+COLUMN\s+(?=[^,;]*(?<!\bIS\s)\bNOT\s+NULL\b)(?![^,;]*\bDEFAULT\b)/i,
+    'adds a column without a default that the version before does not write',
+  ],
+];
+
+export function breakingChanges(sql: string): string[] {
+  const statements = sql.replace(/--.*$/gm, '');
+  return BREAKING.filter(([pattern]) => pattern.test(statements)).map(([, problem]) => problem);
+}
+
 /** A published migration has run on databases that we do not see: its text is fixed by its sum. */
-export function migrationProblems(directory: string): string[] {
+export function migrationProblems(directory: string, compatibleFrom: number): string[] {
   const sums = new Map(
     readFileSync(join(directory, 'SHA256SUMS'), 'utf8')
       .trim()
@@ -18,6 +41,11 @@ export function migrationProblems(directory: string): string[] {
       const sum = createHash('sha256')
         .update(readFileSync(join(directory, file)))
         .digest('hex');
+      const breaking =
+        Number(file.slice(0, 4)) < compatibleFrom
+          ? []
+          : breakingChanges(readFileSync(join(directory, file), 'utf8'));
+      if (breaking.length > 0) return breaking.map((problem) => `${file}: ${problem}`);
       if (!sums.has(file)) return [`${file}: add "${sum}  ${file}" to ${directory}/SHA256SUMS`];
       return sums.get(file) === sum
         ? []

@@ -57,7 +57,7 @@ function callersOf({ measurementConsumers, dataProviders }: ExampleParties): Exa
   return [...measurementConsumers.slice(0, 1), ...dataProviders.slice(0, 1)];
 }
 
-/** Who may make this call: one of the two, or else the operator. */
+/** The caller of the example: one of the two parties, or else the operator. */
 function callerOf({ access, path }: Route, parties: ExampleParties): string {
   const may = callersOf(parties).filter(({ name }) => {
     const rule = access[name.startsWith('dataProviders/') ? 'dataProvider' : 'measurementConsumer'];

@@ -17,7 +17,7 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
-/** `parties` are those in whose name the examples call, once they exist; in production there are none. */
+/** The examples call in the name of `parties`, once these exist; production has no example parties. */
 export function registerApiReference(
   app: FastifyInstance,
   parties: () => ExampleParties | undefined = () => undefined,

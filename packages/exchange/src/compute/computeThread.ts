@@ -1,4 +1,4 @@
-/** A thread for jobs that would hold up the event loop. What takes too long, or too much memory, ends with the thread. */
+/** A thread for jobs that would hold up the event loop. A job that takes too long, or too much memory, ends with its thread. */
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -10,7 +10,7 @@ import type { Done, Task } from './thread.ts';
 const THREAD = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
 /** A hostile set of 1 MiB takes about a second where nothing else runs. */
 const MAX_MS = 6_000;
-/** The schemas of 2 MiB that it keeps take up to 200 MB. */
+/** The cached schemas, of 2 MiB of descriptor sets, take up to 200 MB. */
 const LIMITS = { maxOldGenerationSizeMb: 768 };
 
 export class ComputeThread {
@@ -23,7 +23,7 @@ export class ComputeThread {
     this.maxMs = maxMs;
   }
 
-  /** One at a time. */
+  /** Runs one job at a time. */
   async run<J extends JobName>(job: J, input: Input<J>): Promise<{ output: Output<J>; ms: number }> {
     const worker = this.worker ?? (await this.start());
     const timer = setTimeout(() => void this.stop(), this.maxMs);
@@ -43,7 +43,7 @@ export class ComputeThread {
 
   private async start(): Promise<Worker> {
     const worker = new Worker(THREAD, { resourceLimits: LIMITS });
-    // It says when it is ready.
+    // The thread posts a message when it is ready.
     await once(worker, 'message');
     worker.on('message', (done: Done) => this.settle(done));
     // Out of memory: it exits.
@@ -57,7 +57,7 @@ export class ComputeThread {
   }
 }
 
-/** What a job threw: it never throws for a reason that the caller is to know, but it may run out of stack. */
+/** Translates the error of a job: one that ran out of stack was too costly, every other error is a defect. */
 export function failure(error: unknown): unknown {
   return error instanceof RangeError ? tooCostly() : error;
 }

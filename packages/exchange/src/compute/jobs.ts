@@ -1,5 +1,5 @@
 /**
- * What is computed about descriptor sets and metadata. A hostile set of 1 MiB takes most of a second, so these jobs have
+ * Jobs on descriptor sets and metadata. A hostile set of 1 MiB takes most of a second, so these jobs have
  * plain values in and out, and run wherever it is best: short ones on the event loop, others in a thread of their own.
  */
 import { parseJson, toPlainJson, type Violation } from '@measurement-exchange/contract';
@@ -29,11 +29,11 @@ function printSets({ sets, maxBytes }: { sets: Uint8Array[]; maxBytes: number })
   return upTo(maxBytes, sets, printDescriptorSet);
 }
 
-/** A schema that metadata is read by: the descriptor set is given to whom has not compiled it. */
+/** A schema to read metadata by. Its descriptor set is given only if the thread has not compiled it yet. */
 export interface SchemaSource {
   id: string;
   version: number;
-  /** Of the descriptor set. */
+  /** The size of the descriptor set. */
   bytes: number;
   set?: Uint8Array;
 }

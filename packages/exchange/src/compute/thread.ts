@@ -11,7 +11,7 @@ export interface Task {
 export interface Done {
   output?: Output<JobName>;
   error?: unknown;
-  /** Of processor time. */
+  /** Milliseconds of processor time. */
   ms: number;
 }
 

@@ -33,7 +33,7 @@ const INSERT = sql(
    INSERT INTO certificates (${names(certificates.columns)}) VALUES (${parameters(certificates.columns, 1)})`,
 );
 
-/** Its first version. */
+/** Inserts the first version of a certificate. */
 export async function insertCertificate(
   db: Queryable,
   first: Omit<CertificateRecord, 'version' | 'createTime'>,
@@ -50,7 +50,7 @@ const FIND = sql(
   certificate,
 );
 
-/** The same certificate of the same party. Who registers one has locked the party, so that no other does meanwhile. */
+/** The same certificate of the same party. The caller has locked the party, so that nobody registers another one meanwhile. */
 export async function findCertificate(
   db: Queryable,
   { party, x509Der }: Pick<CertificateRecord, 'party' | 'x509Der'>,
@@ -120,7 +120,7 @@ const LIST_OF_KEYS = listStatement(
     WHERE c.party = $1`,
 );
 
-/** Those with one of the keys, or all where `keys` is undefined; each key once. */
+/** Lists the certificates with one of the keys, or all where `keys` is undefined. Each key is given once. */
 export async function listCertificates(
   db: Queryable,
   party: string,
@@ -187,7 +187,7 @@ const SHARE = sql(
   certificate,
 );
 
-/** Held against a revocation until the transaction ends, so that none slips through. Keyed by name. */
+/** Locks the certificates against a revocation until the transaction ends. Keyed by name. */
 export async function lockCertificatesForShare(
   db: Queryable,
   wanted: { party: string; id: string }[],
@@ -228,7 +228,7 @@ const REVOKED = sql(
   certificate,
 );
 
-/** Of the certificates that the measurement of a requisition rests on, those that are revoked or on hold. */
+/** The revoked or held certificates among those that the measurement of a requisition rests on. */
 export async function revokedCertificates(
   db: Queryable,
   provider: string,
@@ -250,7 +250,7 @@ const REVOKED_OF_COMPUTATION = sql(
   certificate,
 );
 
-/** Of the certificates that a computation rests on, those that are revoked or on hold. */
+/** The revoked or held certificates among those that a computation rests on. */
 export async function revokedOfComputation(db: Queryable, id: string): Promise<CertificateRecord[]> {
   return db.query(REVOKED_OF_COMPUTATION, [id]);
 }

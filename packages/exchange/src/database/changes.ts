@@ -27,8 +27,8 @@ export function kindsOfChanges(first: number): string {
 }
 
 /**
- * Of a row that is updated: no transaction with a later ID has written it. One that waits for a lock gets its ID when it
- * finds the row changed, and others may have the lock before it; it is to begin again then.
+ * Holds for a row that no transaction with a later ID has written. A transaction that waits for a lock gets its ID when it
+ * finds the row changed, and others may get the lock before it; it must begin again then.
  */
 export const IN_ORDER = isNotLater('xmin');
 
@@ -37,7 +37,7 @@ export function isNotLater(xid: string): string {
   return `age(${xid}) NOT BETWEEN -1000000 AND -1`;
 }
 
-/** The arrays. Who follows the parties hears of the rows after the commit. */
+/** The arrays for `appendChanges`. After the commit, the change bus announces the parties. */
 export function changeValues(db: Queryable, rows: ChangeRecord[]): unknown[][] {
   for (const { party } of rows) db.wakes?.(party);
   return arrays(changes.columns, rows);
@@ -48,7 +48,7 @@ export function changeValues(db: Queryable, rows: ChangeRecord[]): unknown[][] {
  * no row: a server that crashed may give its ID to another one.
  */
 export interface Position {
-  /** Of the transaction, a decimal number. */
+  /** The ID of the transaction, a decimal number. */
   xid: string;
   seq: bigint;
 }
@@ -184,7 +184,7 @@ const MOVED_ON = sql<{ party: string }>(
     WHERE EXISTS (SELECT FROM changes c WHERE c.party = place.party AND (c.xid, c.seq) > (place.xid, place.seq))`,
 );
 
-/** Those of the parties that have something behind a position. */
+/** The parties that have a change behind their position. */
 export async function movedOn(db: Queryable, places: { party: string; at: Position }[]): Promise<string[]> {
   const rows = await db.query(MOVED_ON, [
     places.map(({ party }) => party),

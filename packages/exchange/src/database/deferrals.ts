@@ -10,7 +10,7 @@ const EARLIER = sql<{ logged: bigint; deferral_time: Timestamp | null }>(
      FROM requisitions r WHERE r.id = $1`,
 );
 
-/** Of a requisition whose measurement is locked. */
+/** Reads the deferrals of a requisition whose measurement is locked. */
 export async function earlierDeferrals(tx: Transaction, requisition: string): Promise<EarlierDeferrals> {
   const [row] = await tx.query(EARLIER, [requisition]);
   return { logged: Number(row!.logged), lastTime: row!.deferral_time ?? undefined };

@@ -25,7 +25,7 @@ const REGISTERED = sql(
    ) AS registered WHERE own IS NOT NULL OR others ORDER BY nth`,
 );
 
-/** Those of these types that another descriptor defines; `own` is the ID of one that the same provider has. */
+/** The types that another descriptor defines too; `own` is the ID of such a descriptor of the same provider. */
 export async function registeredTypes(
   db: Queryable,
   provider: string,
@@ -56,8 +56,8 @@ export function replaceTypes(tx: Transaction, descriptor: string, types: string[
 }
 
 /**
- * Of descriptors that have none: they were created before the table was, perhaps by an older exchange that still
- * serves. SQL cannot read descriptor sets.
+ * Adds the types of descriptors that have no rows yet: an older exchange created them, before the table existed or since.
+ * SQL cannot read descriptor sets.
  */
 export async function fillDescriptorTypes(client: pg.ClientBase): Promise<void> {
   for (let after = ''; ; ) {

@@ -62,7 +62,7 @@ export async function getDescriptors(db: Queryable, ids: string[]): Promise<Desc
 }
 
 /**
- * Bytes of a row in a response; in JSON, the fields of a set take up to six times their bytes. What cannot be printed is
+ * Bytes of a row in a response; in JSON, the fields of a set take up to six times their bytes. A set that cannot be printed is
  * shown as base64.
  */
 const SIZE = `300 + CASE WHEN $5 THEN greatest(coalesce(d.json_bytes, 6 * octet_length(d.descriptor_set)),
@@ -97,7 +97,7 @@ const LIST_ALL = listStatement(
   '(d.create_time, d.id) > ($1::timestamptz, $2)',
 );
 
-/** Of one provider, or of all where `provider` is undefined. `maxBytes` is about the response. */
+/** Lists the descriptors of one provider, or of all where `provider` is undefined. `maxBytes` limits the response. */
 export async function listDescriptors(
   db: Queryable,
   provider: string | undefined,

@@ -25,7 +25,7 @@ export interface EventGroupListQuery {
   after: Cursor;
   limit: number;
   maxBytes: number;
-  /** Of the other side. */
+  /** Only event groups with one of these parties on the other side. */
   parties?: string[] | undefined;
   mediaTypes?: string[] | undefined;
   /** A group that does not say when it starts is in no range; one that does not end ends at infinity. */

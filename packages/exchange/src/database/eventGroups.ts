@@ -103,7 +103,7 @@ const FIND_REQUESTS = sql(
   }),
 );
 
-/** What earlier requests with these IDs made, by request ID. */
+/** The event groups that earlier requests with these IDs created, by request ID. */
 export async function findByRequestIds(
   db: Queryable,
   provider: string,
@@ -118,7 +118,7 @@ export async function findByRequestIds(
 export interface DescriptorVersion {
   id: string;
   version: number;
-  /** Of its set. */
+  /** The size of its descriptor set. */
   bytes: number;
 }
 const DESCRIPTOR_VERSION = 'd.id, d.version, octet_length(d.descriptor_set) AS bytes';

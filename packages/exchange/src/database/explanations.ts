@@ -1,4 +1,4 @@
-/** What explanations are decided from: the measurement in one round trip, everything around it in a second one. */
+/** Reads the facts for explanations: the measurement in one round trip, everything around it in a second one. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import type { Trigger } from '../domain/aggregate.ts';

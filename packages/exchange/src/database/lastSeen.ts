@@ -1,4 +1,4 @@
-/** When each party last called: noted in memory, and stored for all of them together now and then. */
+/** When each party last called: noted in memory, and stored for all parties in one statement every 30 s. */
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { halfMinuteOf } from '../domain/time.ts';
 import { type Queryable, sql } from './db.ts';
@@ -9,7 +9,7 @@ const STORE = sql(
    ON CONFLICT (party) DO UPDATE SET time = greatest(last_seen.time, excluded.time)`,
 );
 
-/** Of one process; others store what they have seen. */
+/** Holds the calls of this process; other processes store theirs. */
 export class LastSeen {
   /** Not stored yet: epoch milliseconds by party. */
   private noted = new Map<string, number>();
@@ -18,7 +18,7 @@ export class LastSeen {
     this.noted.set(party, Date.now());
   }
 
-  /** The later of what is stored and what this process has seen since, to half a minute, whoever asks. */
+  /** The later of the stored time and the last call of this process, rounded to half a minute for every caller. */
   latest(party: string, stored: Timestamp | undefined): Timestamp | undefined {
     const noted = this.noted.get(party);
     const time = noted === undefined ? stored : timestampOf(noted);

@@ -1,4 +1,4 @@
-/** The migrations of the exchange, whose database it is, and what its serving role may do. */
+/** Migrates the database of the exchange, marks its mode, and grants the rights of the serving role. */
 import {
   applyMigrations,
   readMigrations as readFrom,
@@ -24,7 +24,7 @@ export interface MigrateOptions {
   connection: pg.ClientConfig;
   /** The role that serves requests: it gets what it needs and no more. Absent: the owner serves. */
   appRole?: string | undefined;
-  /** Whose database it becomes, if it is nobody's yet. */
+  /** The mode that a new database is marked with. */
   mode: Mode;
 }
 

@@ -92,7 +92,7 @@ const TAKERS = sql<{ modelLine: string; population: string }>(
     WHERE l.model_line = ANY($1) AND l.population <> $2 ORDER BY l.model_line`,
 );
 
-/** What a change of a population is decided on. */
+/** The facts on which a change of a population is decided. */
 export interface Populations {
   /** The one with this ID. */
   existing: PopulationRecord | undefined;

@@ -24,7 +24,7 @@ const NAMED = sql<{ name: string; state: PartyState }>(
   'SELECT name, state FROM parties WHERE name = $1',
 );
 
-/** What a token's subject is bound to, or a party that a token names itself. */
+/** The principal that a token's subject is bound to, or the party that the token itself names. */
 export async function findPrincipal(
   db: Queryable,
   query: { issuer: string; subject: string } | { name: string },

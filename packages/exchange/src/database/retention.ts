@@ -53,7 +53,7 @@ export async function removeMeasurements(tx: Transaction, ids: string[], now: Ti
   return (await tx.query(REMOVE, [ids, now]))[0]!.n;
 }
 
-/** What is left of a removed measurement. */
+/** The remains of a removed measurement. */
 export interface MeasurementTombstone {
   id: string;
   consumer: string;

@@ -64,7 +64,7 @@ const LOCK_NEXT = sql(
 );
 
 /**
- * The oldest that no other replica works on, with those that have come as far. They go on together: a thousand
+ * The oldest that no other replica works on, with those that have come as far. They continue together: a thousand
  * revocations at once cost one pass over the pending measurements, not a thousand.
  */
 export function lockNextCascades(
@@ -107,7 +107,7 @@ export interface Resting {
   upTo: Place | undefined;
 }
 
-/** Of the `looked` pending measurements after this place the first `limit` that rest on one of the certificates. */
+/** Finds the first `limit` measurements that rest on one of the certificates, among `looked` pending ones after this place. */
 export async function nextResting(
   tx: Transaction,
   revoked: Cascade[],

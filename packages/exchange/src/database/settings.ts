@@ -1,4 +1,4 @@
-/** What the database knows about itself. */
+/** Settings that are stored in the database. */
 import { type Queryable, sql } from './db.ts';
 
 const GET = sql<{ value: string }>('setting_get', 'SELECT value FROM settings WHERE key = $1');

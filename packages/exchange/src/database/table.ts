@@ -81,7 +81,7 @@ export interface Column<R> {
   isLong: boolean;
   /** The field of the record it belongs to. */
   field: keyof R;
-  /** What is stored of a record. */
+  /** The value of this column for a record. */
   valueOf(record: R): unknown;
 }
 
@@ -108,7 +108,7 @@ export function table<R>(name: string, fields: Fields<R>): Table<R> {
   };
 }
 
-/** Of columns whose values JSON has otherwise; times are in UTC. */
+/** Reads the values that JSON represents in another way; times are in UTC. */
 const FROM_JSON: Record<string, (cell: string) => string> = {
   bytea: (cell) => `Buffer.from(${cell}.slice(2), 'hex')`,
   timestamptz: (cell) => `(${cell}.slice(0, -6) + (${cell}.length === 25 ? '.' : '')).padEnd(26, '0') + 'Z'`,

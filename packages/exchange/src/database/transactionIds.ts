@@ -24,7 +24,7 @@ export async function isAhead(client: pg.ClientBase): Promise<boolean> {
 }
 
 /**
- * The log of changes begins anew: every token is expired, and webhooks go on with what changes from now on. The other
+ * The log of changes begins anew: every token is expired, and webhooks continue with changes from now on. The other
  * logs keep their rows and their order. A place with sequence number 0 is that of no row, so that nobody has a token of it.
  */
 const BEGIN_ANEW = `

@@ -1,4 +1,4 @@
-/** What is sent to webhooks: taken from the log in order, kept until it is delivered, then for the owner to see. */
+/** Deliveries to webhooks: made from the log in order, kept until they are delivered, then shown to the owner. */
 import type { DeliveryState, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import type { WebhookEvent } from '../domain/webhook.ts';
@@ -86,7 +86,7 @@ const ENQUEUE = sql(
    SELECT id FROM moved`,
 );
 
-/** Moves the place of a webhook in the log; false where the lease is lost, or the owner moved it. */
+/** Makes deliveries of changes and moves the cursor of the webhook; false where the lease is lost, or the owner moved it. */
 export async function enqueueDeliveries(
   db: Queryable,
   lease: { webhook: string; owner: string; now: Timestamp },
@@ -159,25 +159,25 @@ const COUNT_TESTS = sql<{ n: number }>(
   `SELECT count(*)::int AS n FROM webhook_deliveries WHERE webhook = $1 AND state = 'PENDING' AND kind = 'TEST'`,
 );
 
-/** Those that were not sent yet. */
+/** Counts the tests that were not sent yet. */
 export async function countTests(tx: Transaction, webhook: string): Promise<number> {
   return (await tx.query(COUNT_TESTS, [webhook]))[0]!.n;
 }
 
-/** What became of a delivery in a round. */
+/** The outcome of a delivery in a round. */
 export interface Settled {
   number: bigint;
   resource: string;
   state: DeliveryState;
   time: Timestamp;
-  /** Of one that is pending still. */
+  /** Set where the delivery is still pending. */
   nextAttemptTime: Timestamp | undefined;
   status: number | undefined;
   error: string | undefined;
   milliseconds: number;
 }
 
-/** Those behind one that failed wait as long as it does. Of older ones that are over, some are removed. */
+/** Those behind one that failed wait as long as it does. Some of the oldest deliveries that have ended are removed. */
 const SETTLE = sql(
   'webhook_delivery_settle',
   `WITH leased AS (
@@ -217,7 +217,7 @@ export interface Release {
   pauseReason: string | undefined;
 }
 
-/** The end of a round. Without the lease it changes nothing: whoever took over delivers again. */
+/** The end of a round. Without the lease it changes nothing: the exchange that took over delivers again. */
 export function settle(
   tx: Transaction,
   lease: { webhook: string; owner: string },

@@ -29,7 +29,7 @@ const INSERT = sql(
    VALUES (${parameters(webhooks.columns, 1)}, $${AFTER}, $${AFTER + 1}, $${AFTER + 2}, $${AFTER + 3})`,
 );
 
-/** It gets what changes behind the position. */
+/** The webhook gets the changes behind the position. */
 export function insertWebhook(
   tx: Transaction,
   record: WebhookRecord,
@@ -90,7 +90,7 @@ const CHANGEABLE = only(
   webhooks,
   ...(['url', 'description', 'kinds', 'state', 'pauseReason', 'updateTime'] as const),
 );
-/** What was leased is claimed anew, with what was changed. */
+/** Ends the lease, so that the webhook is claimed again with its new values. */
 const UPDATE = sql(
   'webhook_update',
   `WITH pending AS (
@@ -101,7 +101,7 @@ const UPDATE = sql(
      failures = 0, next_attempt_time = $2, lease_owner = NULL, lease_expiry = NULL WHERE id = $1`,
 );
 
-/** What is pending is due at once. */
+/** Saves the webhook; its pending deliveries are due at once. */
 export function saveWebhook(tx: Transaction, record: WebhookRecord, now: Timestamp): void {
   tx.last(UPDATE, [record.id, now, ...values(CHANGEABLE, record)]);
 }
@@ -180,10 +180,10 @@ export async function addRedeliveries(
   return (await tx.query(REDELIVER, [party, count, now, hourAgo]))[0]!;
 }
 
-/** What a deliverer needs of a webhook that it has leased. */
+/** A webhook that a deliverer has leased. */
 export interface LeasedWebhook {
   webhook: WebhookRecord;
-  /** Of this lease only: when the webhook is claimed anew, also by the same process, it is another. */
+  /** Identifies this lease: each claim, also by the same process, has another owner. */
   owner: string;
   cursor: Position;
   failures: number;
@@ -224,7 +224,7 @@ const leased = object<LeasedWebhook>({
 const CLAIM = sql('webhook_claim', claim('true'), leased);
 const CLAIM_OF_PARTIES = sql('webhook_claim_of_parties', claim('w.party = ANY ($5::text[])'), leased);
 
-/** Of these parties `only`, where they are named. */
+/** Claims webhooks of the parties in `only`, or of all parties where it is undefined. */
 export function claimWebhooks(
   db: Queryable,
   now: Timestamp,
@@ -238,7 +238,7 @@ export function claimWebhooks(
 
 const PARTIES = sql<{ party: string }>('webhook_parties', 'SELECT DISTINCT party FROM webhooks');
 
-/** Those that have webhooks. */
+/** The parties that have webhooks. */
 export async function partiesWithWebhooks(db: Queryable): Promise<Set<string>> {
   return new Set((await db.query(PARTIES, [])).map(({ party }) => party));
 }

@@ -6,7 +6,7 @@ import { readIfExists, writePrivateFile } from '../auth/privateFile.ts';
 export interface DemoParty {
   name: string;
   displayName: string;
-  /** Of a duchy: where it listens. */
+  /** The URL at which a duchy listens. */
   endpoint?: string;
   /** The name of the certificate that goes with `privateKeyPem` (PKCS#8). */
   certificate: string;

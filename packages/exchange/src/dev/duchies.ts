@@ -1,4 +1,4 @@
-/** The demo duchies: which they are, whom they count, and where they listen. */
+/** The demo duchies: their names, the population that they count, and their endpoints. */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';

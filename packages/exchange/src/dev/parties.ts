@@ -28,13 +28,13 @@ const CAPABILITIES = {
   liquidLegionsV2Supported: true,
 } as const;
 
-/** What is registered of a demo party beside its keys. */
+/** A demo party as it is registered, without its keys. */
 export interface DescribedParty {
   name: string;
   displayName: string;
-  /** Of a duchy: where it listens. */
+  /** The URL at which a duchy listens. */
   endpoint?: string;
-  /** Of a data provider: the protocols of duchies in which it takes part. */
+  /** The multi-party protocols in which a data provider takes part. */
   capabilities?: typeof CAPABILITIES;
 }
 

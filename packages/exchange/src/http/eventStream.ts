@@ -33,7 +33,7 @@ export class EventStreams {
   ): Promise<void> {
     // The stream ends with the connection: a chunk of its own for each event would be as much work as the event.
     response.removeHeader('transfer-encoding');
-    // A proxy that collects the response would hold the events back.
+    // A proxy that buffers the response would delay the events.
     response.writeHead(200, { ...headers, 'content-type': EVENT_STREAM_TYPE, 'x-accel-buffering': 'no' });
     if (stream.token !== undefined) response.write(`id: ${stream.token}\n\n`);
     flattenHead(response);

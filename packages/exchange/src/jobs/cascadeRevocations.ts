@@ -1,4 +1,4 @@
-/** A revoked certificate fails what rests on it: step by step, so that nobody waits long for a lock. */
+/** Fails the measurements that rest on a revoked certificate, step by step, so that nobody waits long for a lock. */
 import { lockMeasurements } from '../database/measurements.ts';
 import {
   advanceCascades,
@@ -14,7 +14,7 @@ import { fail } from '../domain/measurement.ts';
 import { certificateName } from '../operations/certificates/view.ts';
 import type { Exchange } from '../operations/context.ts';
 
-/** Of what one transaction does: certificates, measurements looked at, measurements failed. */
+/** Limits of one transaction: certificates, measurements looked at, measurements failed. */
 const MAX_CASCADES = 500;
 const MAX_PENDING = 1000;
 const MAX_FAILED = 250;

@@ -1,4 +1,4 @@
-/** Computations that wait for somebody for too long are failed, and say for whom they waited. */
+/** Fails computations that have waited too long, and names the parties that they waited for. */
 import { findOverdue, latestReports } from '../database/computations.ts';
 import { lockMeasurements } from '../database/measurements.ts';
 import { saveMeasurements } from '../database/writeMeasurements.ts';

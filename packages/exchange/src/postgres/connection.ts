@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** What `pg` needs: with a directory as host it uses the Unix socket there. */
+/** A connection for `pg`, which uses the Unix socket in a directory that is given as host. */
 export type Connection = { host: string; port: number; user: string; database: string };
 
 export type ServerFacts = { version: string; pid: number };

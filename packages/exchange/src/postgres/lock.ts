@@ -21,8 +21,8 @@ export class DataDirInUse extends Error {}
  * Makes this process the only exchange on the data directory; throws DataDirInUse with the pid of the holder.
  *
  * Each process first listens on a socket of its own, `<pid>-<random>.sock`, and only then connects
- * to the others. Of any two processes, the later one therefore sees the earlier one, and holds the lock only once no
- * other is left. Between two that are both still waiting, the lower name goes on and the higher one gives up.
+ * to the others. The later of two processes therefore sees the earlier one, and holds the lock only once no
+ * other is left. Between two that are both still waiting, the lower name continues and the higher one gives up.
  * The kernel closes the socket of a killed process, and since no name is used twice, removing a closed socket
  * never removes a new one.
  */

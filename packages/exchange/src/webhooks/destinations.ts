@@ -1,4 +1,4 @@
-/** Where deliveries may go, and how many: nobody proves to own an endpoint, so that none may become a weapon. */
+/** Limits the addresses and rates of deliveries: nobody proves to own an endpoint, so webhooks could be used for attacks. */
 import { BlockList, isIP } from 'node:net';
 import { array, number, object, type Static, text } from '@measurement-exchange/contract/schema';
 import { isAllowed } from '../domain/webhook.ts';
@@ -17,7 +17,7 @@ export const WebhookSetting = object({
 });
 export type WebhookSetting = Static<typeof WebhookSetting>;
 
-/** A rate may be saved up for so many seconds. */
+/** The number of seconds for which an unused rate is saved up. */
 const BURST_SECONDS = 10;
 
 export class Destinations {
@@ -57,7 +57,7 @@ export class Destinations {
   }
 }
 
-/** Throws for what is no network. */
+/** Throws if one of them is not a network. */
 export function networkList(networks: string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {

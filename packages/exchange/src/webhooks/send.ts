@@ -1,4 +1,4 @@
-/** Sends one message to an endpoint that somebody else chose: to no address of ours, no redirects, little time. */
+/** Sends one message to an endpoint that a party chose: never to a private address, without redirects, with a short timeout. */
 import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import http from 'node:http';
@@ -10,11 +10,11 @@ import type { Destinations } from './destinations.ts';
 
 /** For everything: the name, the connection, the response. */
 export const SEND_MS = 10_000;
-/** Of the response only the status counts. */
+/** Only the status of the response matters. */
 const MAX_RESPONSE_BYTES = 16 * 1024;
-/** Responses before the response, such as 103 Early Hints. */
+/** The maximum number of interim responses, such as 103 Early Hints. */
 const MAX_INTERIM = 5;
-/** Of a query: how long the first try of a name server waits, and how many there are. */
+/** The timeout of the first try of a DNS query, and the number of tries. */
 const QUERY = { timeout: 1_000, tries: 2 };
 
 /** How an attempt ended: with a status, or without a response. */
@@ -30,7 +30,7 @@ export interface Outcome {
 }
 
 export interface Message {
-  /** Whose webhook it is. */
+  /** The owner of the webhook. */
   party: string;
   url: string;
   headers: Record<string, string>;

@@ -54,11 +54,11 @@ export interface Situation {
 
 /** What to do, in the consumer's view. */
 export const REMEDY = {
-  ask: ({ name }: Named) => `Ask ${name} what keeps its agent, or cancel the measurement.`,
+  ask: ({ name }: Named) => `Ask ${name} why its agent does not respond, or cancel the measurement.`,
   start: ({ name }: Named) =>
     `Ask the operator of ${name} to start it, and to check that it reaches the exchange.`,
   byItself: ({ name }: Named) =>
-    `It does this by itself while it runs; if it goes on, ask the operator of ${name} to look into its log.`,
+    `It does this by itself while it runs; if it continues, ask the operator of ${name} to look into its log.`,
   mend: ({ name }: Named) =>
     `Only the operator of ${name} can mend this: send them the name of the computation and the report.`,
   resume: 'Ask the operator of the exchange why, and to resume it.',

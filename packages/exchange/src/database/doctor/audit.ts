@@ -13,7 +13,7 @@ import {
 
 /**
  * Everything that has versions, with the first that must have an entry. The demo parties of development mode and
- * their certificates were made by nobody.
+ * their certificates have no entry for version 1.
  */
 const VERSIONED = `
   SELECT ${DESCRIPTOR_NAME} AS name, d.version, 1 AS first FROM event_group_metadata_descriptors d
@@ -26,7 +26,7 @@ const VERSIONED = `
    UNION ALL
   SELECT p.name, p.version, 2 FROM parties p`;
 
-/** What has no versions: it is made once, and at most once deleted. */
+/** Resources without versions: each is created once, and deleted at most once. */
 const UNVERSIONED = `
   SELECT ${PRINCIPAL_NAME} AS name FROM principals p
    UNION ALL

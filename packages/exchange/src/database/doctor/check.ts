@@ -9,16 +9,16 @@ export interface Check extends CheckInfo {
 export interface CheckInfo {
   /** Stable: scripts may rely on it. */
   id: string;
-  /** A warning is about the surroundings; everything stored still is as it should be. */
+  /** A warning is about the server; the stored data is correct. */
   severity: 'error' | 'warning';
-  /** What is wrong, in one sentence. */
+  /** The problem, in one sentence. */
   meaning: string;
-  /** What to do. */
+  /** The remedy. */
   remedy: string;
 }
 
 export interface Found {
-  /** The first of them. */
+  /** The first rows, by name. */
   names: string[];
   rows: number;
 }
@@ -46,13 +46,13 @@ export function warning(...about: Parameters<typeof check>): Check {
   return { ...check(...about), severity: 'warning' };
 }
 
-/** The exchange cannot have written it, so there is no operation that mends it. */
+/** The remedy for rows that the exchange cannot have written: no operation mends them. */
 export const RESTORE =
   'The exchange writes no such rows, so they were changed past it or damaged: find out what did it, and ' +
   'restore them from a backup.';
 
 export const CERTIFICATE_NAME = `c.party || '/certificates/' || c.id`;
-/** Of a measurement or of its tombstone; likewise a requisition. */
+/** The name of a measurement or of its tombstone; the next one is that of a requisition. */
 export const MEASUREMENT_NAME = `m.consumer || '/measurements/' || m.id`;
 export const REQUISITION_NAME = `r.provider || '/requisitions/' || r.id`;
 export const COMPUTATION_NAME = `c.duchy || '/computations/' || c.id`;

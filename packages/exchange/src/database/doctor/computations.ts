@@ -1,7 +1,7 @@
 /** Computations: do the right duchies take part, and are they as far as their measurement is? */
 import { type Check, COMPUTATION_NAME, check, MEASUREMENT_NAME, REQUISITION_NAME, RESTORE } from './check.ts';
 
-/** Who must take part in each measurement, as its configuration says. */
+/** The duchies that must take part in each measurement, by its configuration. */
 const CONFIGURED = `
   SELECT m.id, role, m.protocol_config ->> member AS duchy
     FROM measurements m CROSS JOIN (VALUES
@@ -12,7 +12,7 @@ const CONFIGURED = `
   SELECT m.id, 'WORKER', worker
     FROM measurements m CROSS JOIN jsonb_array_elements_text(m.protocol_config -> 'workers') AS ring(worker)`;
 
-/** What the measurement and its participants make of the state of a computation. */
+/** The state that a computation must have, by its measurement and its participants. */
 const EXPECTED = `
   SELECT m.id, CASE WHEN m.state = 'COMPUTING' AND bool_or(c.participant_state = 'PARAMS_SET') THEN 'PENDING_CONFIRMATION'
                     WHEN m.state <> 'AWAITING_REQUISITION_FULFILLMENT' THEN m.state

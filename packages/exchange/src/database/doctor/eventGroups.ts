@@ -9,7 +9,7 @@ function eventGroupsWhere(condition: string): string {
 
 const ENCRYPTED = names(only(eventGroups, 'encrypted'), 'e');
 const READABLE = names(only(eventGroups, 'readable'), 'e');
-/** What a deleted event group no longer has. */
+/** The columns that are empty in a deleted event group. */
 const CONTENT = names(
   only(eventGroups, 'encrypted', 'readable', 'publicKey', 'brandName', 'campaignName'),
   'e',

@@ -1,4 +1,4 @@
-/** What rows refer to is there, and belongs to the right party. */
+/** Checks that the rows to which others refer exist, and belong to the right party. */
 import {
   CERTIFICATE_NAME,
   type Check,

@@ -1,4 +1,4 @@
-/** What guards the rows: indexes, triggers and constraints of the schema, and settings of the server. */
+/** Checks the indexes, triggers and constraints that guard the rows, and the settings of the server. */
 import { type Check, check, warning } from './check.ts';
 
 /** Each promise of "at most one" rests on one of these. */

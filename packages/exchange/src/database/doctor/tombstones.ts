@@ -1,4 +1,4 @@
-/** What the retention left of measurements: their contents are gone, so only these few things can be wrong. */
+/** Checks the tombstones that the retention left of measurements. */
 import { TERMINAL_MEASUREMENT_STATES, TERMINAL_REQUISITION_STATES } from '@measurement-exchange/contract';
 import { type Check, check, MEASUREMENT_NAME, REQUISITION_NAME, RESTORE } from './check.ts';
 

@@ -5,7 +5,7 @@ import type { Facts } from './facts.ts';
 
 const AGAIN = 'It stays so; create the measurement again.';
 
-/** Of a measurement, and of its computation. */
+/** The ending of a measurement, and of its computation. */
 export function endingOf({ aggregate, cause, viewer }: Facts): Ending {
   const { state, failure, consumer } = aggregate.measurement;
   const isConsumer = viewer === 'measurementConsumer';

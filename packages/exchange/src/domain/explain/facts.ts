@@ -1,4 +1,4 @@
-/** What an explanation is decided from, beside the measurement itself. */
+/** The facts that an explanation is decided from, beside the measurement itself. */
 import {
   equalBytes,
   type PartyState,
@@ -16,7 +16,7 @@ import type { Certificate } from '../certificate.ts';
 import { keysetOf } from '../consent.ts';
 import type { Deadlines, Report } from '../deadlines.ts';
 
-/** Who asks: each is told only what it could read elsewhere. */
+/** The kind of caller; each is shown only facts that it could read elsewhere. */
 export type Viewer = 'measurementConsumer' | 'dataProvider' | 'duchy';
 
 /** When something that is pending ends by itself. */
@@ -46,7 +46,7 @@ export interface Facts {
   viewer: Viewer;
   /** Where a provider asks, the only requisition is its own. */
   aggregate: ExplainedAggregate;
-  /** Of the last step of the measurement. */
+  /** The cause of the last step of the measurement. */
   cause: Trigger;
   parties: ReadonlyMap<string, PartyFacts>;
   /** By name: those that the measurement rests on. */

@@ -1,4 +1,4 @@
-/** What a measurement, a requisition or a computation waits for, and why it ended. */
+/** Explains for whom a measurement, a requisition or a computation waits, and why it ended. */
 import {
   type Ending,
   type Explanation,
@@ -31,7 +31,7 @@ export function explainRequisition(facts: Facts): Explanation {
   return pending(facts, state, createTime);
 }
 
-/** Of what the retention removed only the state is left. */
+/** Explains a measurement that the retention removed: only its state is left. */
 export function explainRemoved({ state, updateTime }: { state: string; updateTime: Timestamp }): Explanation {
   return ended(state, updateTime, {
     code: 'REMOVED',
@@ -53,7 +53,7 @@ function ended(state: string, since: Timestamp, ending: Ending): Explanation {
 
 const MAX_NAMED = 3;
 
-/** One sentence: the most severe, and who else. */
+/** One sentence: the most severe wait, and the other parties. */
 function summaryOf([first, ...others]: Wait[]): string {
   const sentence = first!.detail;
   const names = [...new Set(others.map(({ party }) => party))].filter((party) => party !== first!.party);

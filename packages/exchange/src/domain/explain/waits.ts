@@ -1,4 +1,4 @@
-/** Whom something pending waits for, what each of them owes, and what keeps them from it. */
+/** The parties that a pending measurement waits for, with the task of each and the obstacle to it. */
 import type { Timestamp, Wait, WaitCode } from '@measurement-exchange/contract';
 import type { ParticipantRecord } from '../aggregate.ts';
 import type { Certificate } from '../certificate.ts';
@@ -28,7 +28,7 @@ interface Task {
   since: Timestamp;
   /** Where nothing keeps the party from it. */
   code: WaitCode;
-  /** What the party has not done, after its name. */
+  /** The missing act, worded to follow the party's name. */
   owes: string;
   remedy: string;
 }
@@ -45,7 +45,7 @@ export function waitsOf(facts: Facts): Wait[] {
   return [...expired, ...others.map(({ wait }) => wait)];
 }
 
-/** The certificates that those rest on who still have to do something. */
+/** The certificates of parties that still have to act. */
 export function certificatesOf({ aggregate, certificates }: Facts): Certificate[] {
   const { measurement: m, requisitions, participants } = aggregate;
   const named: [party: string, id: string | undefined][] = [
@@ -113,7 +113,7 @@ function duchyTask(
   code: WaitCode,
   owes: string,
 ) {
-  const remedy = `It does this by itself while it runs; if it goes on, ask the operator of ${duchy} to look into its log.`;
+  const remedy = `It does this by itself while it runs; if it continues, ask the operator of ${duchy} to look into its log.`;
   return taskOf(facts, { party: duchy, resource: computationOf(facts, duchy), since, code, owes, remedy });
 }
 
@@ -142,7 +142,7 @@ function stageTask(facts: Facts, duchy: string) {
   });
 }
 
-/** What a duchy says in its report is for the consumer, and for itself. */
+/** Only the consumer and the duchy itself see the message of a report. */
 function reportWords({ viewer }: Facts, { stage, attempt, message }: WordedReport): string {
   const words = `${stage}, attempt ${attempt}`;
   return viewer === 'measurementConsumer' ? `${words} (“${message}”)` : words;
@@ -185,7 +185,7 @@ function requisitionTask(facts: Facts, requisition: RequisitionWithKey) {
       : { code: 'UPLOAD_MISSING', owes: `has not sent its data to ${duchy}` }),
     remedy: isOwn
       ? 'Fulfill it, refuse it, or defer it with a reason (mex provider run does this).'
-      : `Ask ${provider} what keeps its agent, or cancel the measurement.`,
+      : `Ask ${provider} why its agent does not respond, or cancel the measurement.`,
   });
 }
 
@@ -210,7 +210,7 @@ function deferredTask(
   return { party: provider, wait };
 }
 
-/** What keeps a party from its task comes before the task. */
+/** An obstacle, such as a suspension, is reported before the task itself. */
 function taskOf(
   facts: Facts,
   { party, resource, since, code, owes, remedy }: Task,

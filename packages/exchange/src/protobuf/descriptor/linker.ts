@@ -34,7 +34,7 @@ export function linkSymbols(files: SetFile[], symbols: Symbols, report: Report):
   }
 }
 
-/** What a proto3 file may extend: the options of descriptor.proto. */
+/** The messages that a proto3 file may extend: the options of descriptor.proto. */
 const OPTIONS =
   /^google\.protobuf\.(?:File|Message|Field|Oneof|ExtensionRange|Enum|EnumValue|Service|Method)Options$/;
 

@@ -33,7 +33,7 @@ interface Node {
   low: number;
   /** How many of its targets were looked at. */
   next: number;
-  /** Of the longest chain that starts at its circle; 0 until the circle is complete. */
+  /** The length of the longest chain that starts at its circle; 0 until the circle is complete. */
   length: number;
 }
 

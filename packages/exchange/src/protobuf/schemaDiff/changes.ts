@@ -27,7 +27,7 @@ export const CHANGE_KINDS = {
   FIELD_ENCODING_CHANGED: 'Messages written before can no longer be read.',
   FIELD_UTF8_VALIDATION_CHANGED: 'One version refuses text that the other takes.',
   FIELD_DEFAULT_CHANGED: 'Where it is not set, readers see another value.',
-  FIELD_MOVED_INTO_ONEOF: 'Whoever sets another field of the oneof clears this one.',
+  FIELD_MOVED_INTO_ONEOF: 'A writer that sets another field of the oneof clears this one.',
   FIELD_MOVED_OUT_OF_ONEOF: 'Readers that expect one of several fields may find more.',
   ONEOF_RENAMED: 'Readers that ask for the oneof by name no longer find it.',
   MAP_KEY_CHANGED: 'Entries written before can no longer be read as they were.',
@@ -53,7 +53,7 @@ export type ChangeKind = keyof typeof CHANGE_KINDS;
 
 const MAX_PATH_LENGTH = 1000;
 
-/** Of changes that break, and of changes that do not: two sets that have nothing in common differ in 100,000 ways. */
+/** The limit for breaking changes, and for others: two sets that have nothing in common differ in 100,000 ways. */
 const MAX_LISTED = 1_000;
 
 export class Changes {

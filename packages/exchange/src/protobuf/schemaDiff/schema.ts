@@ -34,7 +34,7 @@ export interface Schema {
 /** A message or an enum, by where it is declared. */
 export interface Declared {
   file: string;
-  /** The message around it, '' when there is none. */
+  /** The message around it, '' at the top level. */
   parent: string;
 }
 
@@ -66,7 +66,7 @@ export interface Field {
   packed: boolean;
   delimited: boolean;
   verifiesUtf8: boolean;
-  /** As written; undefined when there is none. */
+  /** As written in the file, if it is. */
   defaultValue: string | undefined;
   oneof: string | undefined;
 }

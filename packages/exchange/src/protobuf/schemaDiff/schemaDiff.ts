@@ -1,4 +1,4 @@
-/** What an update of a metadata schema changes, and what of it breaks readers. */
+/** Lists the changes of an updated metadata schema, and which of them break readers. */
 import { Edition } from '@bufbuild/protobuf/wkt';
 import type { SchemaChange } from '@measurement-exchange/contract';
 import { ownFiles } from '../descriptor/descriptorSet.ts';

@@ -1,0 +1,11 @@
+/** The dump of the schema beside the migrations is current. */
+import { createDuchyDatabase } from '@measurement-exchange/testkit/duchy';
+import { printSchema } from '@measurement-exchange/testkit/schemaDump';
+import { expect, test } from 'vitest';
+
+test('the schema is the one that was reviewed', async () => {
+  const database = await createDuchyDatabase();
+  const dump = await printSchema(database.query);
+  await database.drop();
+  await expect(dump).toMatchFileSnapshot('../../src/database/schema.sql');
+});

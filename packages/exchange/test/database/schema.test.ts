@@ -1,0 +1,39 @@
+/** The schema: the dump beside the migrations is current, and a newer version may migrate while this one serves. */
+import { type Database, useExchange } from '@measurement-exchange/testkit/exchange';
+import { printSchema } from '@measurement-exchange/testkit/schemaDump';
+import { castOf, createMeasurement } from '@measurement-exchange/testkit/steps';
+import { expect, it } from 'vitest';
+import { migrate } from '../../src/database/migrate.ts';
+
+const exchange = useExchange();
+
+it('is the one that was reviewed', async () => {
+  const dump = await printSchema(exchange.database.query);
+  await expect(dump).toMatchFileSnapshot('../../src/database/schema.sql');
+});
+
+/** A migration of a newer version, as the rules of the check allow it. */
+async function migrateFurther({ query }: Database): Promise<void> {
+  await query('ALTER TABLE measurements ADD COLUMN later text');
+  await query('ALTER TABLE requisitions ADD COLUMN later integer NOT NULL DEFAULT 7');
+  await query('CREATE TABLE later_things (id text PRIMARY KEY)');
+  await query(`INSERT INTO schema_migrations VALUES (9999, '9999_later', 'sha256')`);
+}
+
+it('may be migrated by a newer version while this one serves, and this one does not start on it again', async () => {
+  const { acme, streamly } = castOf(exchange);
+  const before = await createMeasurement(exchange, acme, [streamly]);
+  await migrateFurther(exchange.database);
+  const after = await createMeasurement(exchange, acme, [streamly]);
+  for (const { name } of [before, after]) {
+    const { status } = await exchange.call(acme.token, 'GET', `/v2alpha/${name}`);
+    expect(status).toBe(200);
+    const cancelled = await exchange.call(acme.token, 'POST', `/v2alpha/${name}:cancel`, {});
+    expect(cancelled.status).toBe(200);
+  }
+  const connection = { connectionString: exchange.database.url };
+  await expect(migrate({ connection, mode: 'development' })).rejects.toThrow(
+    "migrations that differ from this version's: 9999_later",
+  );
+  await exchange.database.query('DELETE FROM schema_migrations WHERE version = 9999');
+});
