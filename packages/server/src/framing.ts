@@ -3,7 +3,8 @@ import { ExchangeError } from '@measurement-exchange/contract';
 import type { FastifyRequest } from 'fastify';
 
 /** Node keeps the first of two and drops the other: a proxy in front may have read the other one. */
-const ONCE = new Set(['authorization', 'content-type', 'host']);
+const ONCE: readonly string[] = ['authorization', 'content-type', 'host'];
+const LONGEST = Math.max(...ONCE.map((name) => name.length));
 
 /** Why the request is rejected, whatever it asks for. */
 export function framingError(
@@ -14,16 +15,21 @@ export function framingError(
     return new ExchangeError('URI_TOO_LONG', 'The URL is above the size limit.');
   }
   if (!originalUrl.startsWith('/')) return malformed('The request target must be a path.');
-  const seen = new Set<string>();
-  for (let i = 0; i < raw.rawHeaders.length; i += 2) {
-    const name = raw.rawHeaders[i]!.toLowerCase();
-    if (!ONCE.has(name)) continue;
-    if (seen.has(name)) return malformed(`The header ${name} may come once.`);
-    seen.add(name);
+  const { rawHeaders } = raw;
+  // One bit for each name of the list.
+  let seen = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]!.length > LONGEST) continue;
+    const name = rawHeaders[i]!.toLowerCase();
+    const at = ONCE.indexOf(name);
+    if (at < 0) continue;
+    if (seen & (1 << at)) return malformed(`The header ${name} may come once.`);
+    seen |= 1 << at;
   }
   // RFC 9112, section 3.2.
-  if (raw.httpVersion === '1.1' && !seen.has('host')) return malformed('The header host is missing.');
-  // Node decodes chunked only, and passes any other coding of the body on undecoded.
+  if (raw.httpVersion === '1.1' && raw.headers.host === undefined)
+    return malformed('The header host is missing.');
+  // Node decodes chunked bodies, and passes on any other coding undecoded.
   const coding = raw.headers['transfer-encoding'] ?? 'chunked';
   if (coding.toLowerCase() !== 'chunked') return malformed('The only transfer coding is chunked.');
   return undefined;

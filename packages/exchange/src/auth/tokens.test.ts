@@ -245,6 +245,13 @@ describe('a bad token', () => {
   });
 });
 
+it.each(['abc ', 'a b', 'abc,Bearer def', 'abc\n', 'ä', '=', 'a.b.c=', 'a.b.c '])(
+  'a token that is %j is rejected',
+  async (token) => {
+    await expect(verifier.verify(token)).rejects.toMatchObject({ reason: 'TOKEN_INVALID' });
+  },
+);
+
 describe('a configuration is rejected', () => {
   const good = { issuer: 'https://idp.example', audience: 'mex', jwksFile: '/keys.json' };
   const bad: [string, IssuerConfig[]][] = [

@@ -22,8 +22,9 @@ import {
   toJsonParts,
 } from '@measurement-exchange/contract';
 import { JSON_TYPE } from '@measurement-exchange/server';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import {
+  type Authenticated,
   type Authorized,
   credentialsIn,
   type OpenStream,
@@ -81,16 +82,30 @@ export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: 
     done();
   });
 
-  async function authorize(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { progress, headers } = request;
-    const caller = await pipeline.authenticate(credentialsIn(headers.authorization, request.ip), progress);
-    const match = matchRoute(request.method, request.originalUrl.split('?', 1)[0]!);
-    try {
-      progress.authorized = pipeline.authorize(caller, match);
-    } finally {
-      if (progress.quota !== undefined) reply.headers(quotaHeaders(progress.quota));
+  function authorize(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+    const { progress, headers, method, originalUrl } = request;
+    const proceed = (caller: Authenticated) => {
+      const query = originalUrl.indexOf('?');
+      const match = matchRoute(method, query < 0 ? originalUrl : originalUrl.slice(0, query));
+      try {
+        progress.authorized = pipeline.authorize(caller, match);
+      } finally {
+        if (progress.quota !== undefined) setQuota(reply, progress.quota);
+      }
+      if (headers['content-encoding'] !== undefined) throw unsupportedMediaType();
+    };
+    const caller = pipeline.authenticate(credentialsIn(headers.authorization, request.ip), progress);
+    if (caller instanceof Promise) {
+      caller.then(proceed).then(() => done(), done);
+      return;
     }
-    if (headers['content-encoding'] !== undefined) throw unsupportedMediaType();
+    let rejection: Error | undefined;
+    try {
+      proceed(caller);
+    } catch (error) {
+      rejection = error as Error;
+    }
+    done(rejection);
   }
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<ResponseBody> {
@@ -181,7 +196,8 @@ class HttpTransfer implements Transfer {
 
   private readNow({ route, params }: Match): RequestOf<Operation> {
     const { originalUrl, body, headers } = this.request;
-    const query = originalUrl.split('?').slice(1).join('?');
+    const at = originalUrl.indexOf('?');
+    const query = at < 0 ? '' : originalUrl.slice(at + 1);
     const request = readRequest(route, params, query, parseBody(body as Buffer | undefined));
     this.wrapper = request.wrapper;
     // A reader of events that comes again says with a header where it was, whatever its URL says.
@@ -213,12 +229,10 @@ function parseBody(bytes: Buffer | undefined): JsonValue | undefined {
   return bytes === undefined || bytes.length === 0 ? undefined : parseJsonBytes(bytes, MAX_BODY_VALUES);
 }
 
-function quotaHeaders({ limit, remaining, resetSeconds }: Quota): Record<string, string> {
-  return {
-    'ratelimit-limit': String(limit),
-    'ratelimit-remaining': String(remaining),
-    'ratelimit-reset': String(resetSeconds),
-  };
+function setQuota(reply: FastifyReply, { limit, remaining, resetSeconds }: Quota): void {
+  reply.header('ratelimit-limit', String(limit));
+  reply.header('ratelimit-remaining', String(remaining));
+  reply.header('ratelimit-reset', String(resetSeconds));
 }
 
 /** The principal whose share of memory a body takes. Callers of pages are not authenticated, and share one. */

@@ -9,14 +9,13 @@ export type Credentials =
   /** `why` is logged, and contains no secret. */
   | { kind: 'none'; why: string; address: string };
 
-/** RFC 6750, section 2.1. */
-const BEARER = /^Bearer ([\w.~+/-]+=*)$/i;
+/** RFC 6750, section 2.1. The verifier accepts fewer characters than a bearer token may have, so they are checked there. */
+const BEARER = /^Bearer [^ ]/i;
 
 /** The credentials in an Authorization header, or in the metadata that takes its place. */
 export function credentialsIn(authorization: string | undefined, address: string): Credentials {
   if (authorization === undefined) return { kind: 'none', why: 'no Authorization header', address };
-  const token = BEARER.exec(authorization)?.[1];
-  return token === undefined
-    ? { kind: 'none', why: 'the Authorization header is not a bearer token', address }
-    : { kind: 'bearer', token, address };
+  return BEARER.test(authorization)
+    ? { kind: 'bearer', token: authorization.slice(7), address }
+    : { kind: 'none', why: 'the Authorization header is not a bearer token', address };
 }

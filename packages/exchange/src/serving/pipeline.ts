@@ -109,15 +109,26 @@ export class Pipeline {
     watchAdmission(options.metrics, this.admission);
   }
 
-  async authenticate(credentials: Credentials, progress: Progress): Promise<Authenticated> {
+  /** Returns without a promise where the caller was identified a moment ago, as most are. */
+  authenticate(credentials: Credentials, progress: Progress): Authenticated | Promise<Authenticated> {
+    const known = this.identifier.recall(credentials);
+    if (known !== undefined) return this.identified(credentials, progress, known, this.deadlineMs);
     const began = performance.now();
-    const identity =
-      this.identifier.recall(credentials) ??
-      (await withDeadline(this.deadlineMs, this.identifier.identify(credentials)));
+    return withDeadline(this.deadlineMs, this.identifier.identify(credentials)).then((identity) =>
+      this.identified(credentials, progress, identity, this.deadlineMs - (performance.now() - began)),
+    );
+  }
+
+  private identified(
+    credentials: Credentials,
+    progress: Progress,
+    identity: Identity,
+    leftMs: number,
+  ): Authenticated {
     const { principal } = identity;
     progress.principal = principal;
     if (principal.kind !== 'operator') this.options.exchange.lastSeen.note(principal.name);
-    return new Authenticated(progress, credentials, identity, this.deadlineMs - (performance.now() - began));
+    return new Authenticated(progress, credentials, identity, leftMs);
   }
 
   /** Decided from names alone, before anything is looked up; then the caller's rate. */
@@ -180,7 +191,8 @@ export class Pipeline {
   ): Promise<Wire> {
     const { exchange, metrics } = this.options;
     const { name: principal } = authorized.caller.principal;
-    const request = await transfer.read(authorized.match);
+    const read = transfer.read(authorized.match);
+    const request = read instanceof Promise ? await read : read;
     const call = callOf(authorized, {
       compute: (job, input) => this.computing.run(principal, () => transfer.isGone(), job, input),
       waitAside: (wait) =>

@@ -15,23 +15,23 @@ export function measurementName(measurement: Pick<MeasurementOutline, 'consumer'
 }
 
 export function viewMeasurement({ measurement: m, requisitions }: Aggregate): Measurement {
+  // A loop takes a fraction of the time of fromEntries and map.
+  const dataProviders: Measurement['dataProviders'] = {};
+  for (const r of requisitions) {
+    dataProviders[r.provider] = {
+      dataProviderCertificate: certificateName(r.provider, r.certificate),
+      dataProviderPublicKey: r.publicKey,
+      encryptedRequisitionSpec: r.encryptedSpec,
+      nonceHash: r.nonceHash,
+    };
+  }
   return {
     ...m.labels,
     name: measurementName(m),
     state: m.state,
     measurementConsumerCertificate: certificateName(m.consumer, m.certificate),
     measurementSpec: m.spec,
-    dataProviders: Object.fromEntries(
-      requisitions.map((r) => [
-        r.provider,
-        {
-          dataProviderCertificate: certificateName(r.provider, r.certificate),
-          dataProviderPublicKey: r.publicKey,
-          encryptedRequisitionSpec: r.encryptedSpec,
-          nonceHash: r.nonceHash,
-        },
-      ]),
-    ),
+    dataProviders,
     protocolConfig: viewProtocol(m),
     createTime: m.createTime,
     updateTime: m.updateTime,
