@@ -18,7 +18,7 @@ export interface KeySet {
 export interface KeySource {
   /** The cached keys, loaded if needed; rejects with KEYS_UNAVAILABLE. */
   current(): Promise<KeySet>;
-  /** Keys loaded after `seen`; undefined when there are none, or the cooldown allows no fetch. */
+  /** Keys loaded after `seen`; undefined where no newer keys exist, or the cooldown allows no fetch. */
   newerThan(seen: KeySet): Promise<KeySet | undefined>;
 }
 

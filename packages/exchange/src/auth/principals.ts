@@ -15,7 +15,7 @@ export type PrincipalLookup = (query: PrincipalQuery) => Promise<PrincipalRecord
 export interface PrincipalResolver {
   /** Rejects with PRINCIPAL_UNKNOWN or PRINCIPAL_SUSPENDED. */
   resolve(verified: VerifiedToken): Promise<Principal>;
-  /** What `resolve` gave for this very object, as long as that is cached. */
+  /** The principal that `resolve` returned for this very object, while it is cached. */
   recall(verified: VerifiedToken): Principal | undefined;
   /** Called after a change of bindings or parties on this replica; the caches of other replicas expire. */
   invalidate(): void;
@@ -66,7 +66,7 @@ export function createPrincipalResolver(options: {
       if (record.state === 'SUSPENDED') {
         throw new ExchangeError('PRINCIPAL_SUSPENDED', `${record.name} is suspended.`);
       }
-      // Of those who asked before `invalidate` nobody is remembered after it.
+      // A lookup that started before `invalidate` is not remembered after it.
       asked.set(verified, { principal, until: clock() + cache.getRemainingTTL(key) });
       return principal;
     },

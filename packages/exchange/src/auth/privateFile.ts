@@ -8,7 +8,7 @@ export async function writePrivateFile(path: string, text: string): Promise<void
   await viaTemporary(path, text, (temporary) => rename(temporary, path));
 }
 
-/** Reads the JSON in the file, or creates it with `make`. Of several concurrent processes the first one wins. */
+/** Reads the JSON in the file, or creates it with `make`. If several processes do this at once, the first one wins. */
 export async function readOrMakePrivateJson<T>(path: string, make: () => Promise<T>): Promise<T> {
   let text = await readIfExists(path);
   if (text === undefined) {

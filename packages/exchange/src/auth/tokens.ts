@@ -27,15 +27,15 @@ export interface VerifiedToken {
 }
 
 export interface TokenVerifier {
-  /** Rejects with TOKEN_INVALID or KEYS_UNAVAILABLE, or with what `permit` throws. */
+  /** Rejects with TOKEN_INVALID or KEYS_UNAVAILABLE, or with the error that `permit` throws. */
   verify(token: string, permit?: Permit): Promise<VerifiedToken>;
-  /** One that was accepted a moment ago, the same object as then. */
+  /** The object that `verify` returned for this token a moment ago. */
   recall(token: string): VerifiedToken | undefined;
 }
 
 /**
- * Asked before a signature is checked, which is the expensive part; throws where it may not be. Never asked about a token
- * that was accepted before. `knownSubject` is what the token claims to be, if a token of that subject was accepted before.
+ * Called before a signature is checked, which is the expensive part; throws where it may not be checked. Never called for a
+ * token that was accepted before. `knownSubject` is the subject that the token claims, if one of its tokens was accepted before.
  */
 export type Permit = (knownSubject: string | undefined) => void;
 

@@ -1,4 +1,4 @@
-/** Requisitions read one by one, each with what it needs of its measurement. */
+/** Requisitions read one by one, each with its measurement. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { MeasurementWithSpec, ParticipantRecord, RequisitionWithContent } from '../domain/aggregate.ts';
 import { type Queryable, sql } from './db.ts';
@@ -95,7 +95,7 @@ function listOfProvider(order: 'create_time' | 'update_time') {
   );
 }
 
-/** A measurement has few requisitions: all of them are looked at. */
+/** A measurement has few requisitions, so the statement reads all of them. */
 function listOfMeasurement(order: 'create_time' | 'update_time') {
   return paged(
     `requisition_list_of_measurement_by_${order}`,

@@ -132,7 +132,7 @@ export interface ParticipantRecord {
   updateTime: Timestamp;
 }
 
-/** What a duchy contributes before requisitions can be fulfilled. */
+/** The keys that a duchy sets before requisitions can be fulfilled. */
 export interface DuchyParameters {
   /** ID of the duchy's certificate. */
   certificate: string;

@@ -1,4 +1,4 @@
-/** What a change looks like in the log of each party that sees it. */
+/** Changes as they appear in the log of each party that sees them. */
 import type { ChangeKind, Timestamp } from '@measurement-exchange/contract';
 import type { Change, Outline } from './aggregate.ts';
 import type { VersionedCertificate } from './certificate.ts';
@@ -35,7 +35,7 @@ export function changesOf({ after, steps }: Change<Outline>): ChangeRecord[] {
     changes.push({ party: m.consumer, name: `${measurement}/requisitions/${subject}`, ...step });
   }
   if (participants.length === 0 || steps.length === 0) return changes;
-  // Whatever a duchy sees of a computation has a version, and none of them ever falls.
+  // Every part of a computation has a version that never decreases, so their sum is the version of the computation.
   const version = [m, ...requisitions, ...participants].reduce((sum, part) => sum + part.version, 0);
   const state = computationState(after);
   for (const { duchy, updateTime: time } of participants) {

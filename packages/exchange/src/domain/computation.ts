@@ -1,6 +1,6 @@
 /**
- * What duchies do to the computation of a measurement. Each function takes the time and returns the steps to log; none
- * where the same was done before, so that whoever has lost a response may repeat the request.
+ * Changes that duchies make to the computation of a measurement. Each function takes the time and returns the steps to log. A
+ * repeated request returns no steps, so that a duchy that lost a response may send its request again.
  */
 import { hash } from 'node:crypto';
 import {
@@ -43,7 +43,7 @@ export interface FulfillRequisitionInput {
   /** `dataProviders/x/requisitions/y` */
   requisition: string;
   nonce: bigint;
-  /** What the nonce may hash to. */
+  /** The accepted hashes of the nonce. */
   nonceHashes: Uint8Array[];
   context: FulfillmentContext | undefined;
 }
@@ -137,7 +137,7 @@ export function giveUp<A extends Outline>(
   return changing.done();
 }
 
-/** The message is read by all who see the measurement, so a position names what belongs to it and nothing else. */
+/** All parties of the measurement read the message, so a position may only name parts of the measurement. */
 export function requirePosition({ requisitions, participants }: Outline, position: Position = {}): void {
   const { requisition, dataProvider, duchy } = position;
   const violations = positionViolations(position);
@@ -155,7 +155,7 @@ export function requirePosition({ requisitions, participants }: Outline, positio
   if (violations.length > 0) throw invalid(violations);
 }
 
-/** Says of itself that it has all it needs: the last of the duchies to do so starts the computation. */
+/** A duchy confirms that it has all data; the last confirmation starts the computation. */
 export function confirm<A extends Outline>(
   before: A,
   duchy: string,
@@ -192,7 +192,7 @@ function isFinal(state: ComputationState): boolean {
   return isTerminal(state as MeasurementState);
 }
 
-/** That it has ended is said whatever the etag: reading it again would not help. */
+/** A computation that has ended is reported whatever the etag, because reading it again would not help. */
 export function requireCurrent(aggregate: Outline, duchy: string, etag: string): void {
   requireOpenComputation(aggregate, duchy);
   const actual = computationEtag(aggregate);

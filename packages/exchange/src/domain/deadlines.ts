@@ -1,4 +1,4 @@
-/** How long a computation may wait, and for whom it waited when it fails. */
+/** Deadlines of computations, and the messages that name the late parties. */
 import { type LogRequest, type ProtocolStep, stepsOf, type Timestamp } from '@measurement-exchange/contract';
 import { number, object, type Static } from '@measurement-exchange/contract/schema';
 import type { Change, Outline } from './aggregate.ts';
@@ -34,7 +34,7 @@ export interface Report extends Pick<LogRequest, 'stage' | 'attempt' | 'progress
   duchy: string;
 }
 
-/** Fails a computation that has been in this state for too long, and says for whom it waited. */
+/** Fails a computation that has been in this state for too long, with a message that names the late parties. */
 export function expireComputation<A extends Outline>(
   before: A,
   state: WaitingState,

@@ -1,4 +1,4 @@
-/** What the checks find in a descriptor set beyond its structure. */
+/** Findings about a descriptor set beyond its structure. */
 import type { Finding } from '@measurement-exchange/contract';
 import { quote } from '../protobuf/descriptor/model.ts';
 import type { SetDiff } from '../protobuf/schemaDiff/schemaDiff.ts';

@@ -108,7 +108,7 @@ function refusal({ code }: Finding): boolean | Reason {
   return FINDING_CODES[code as FindingCode].refuses;
 }
 
-/** What the checks find in the parameters of a spec, once it is known how the measurement is computed. */
+/** Findings about the parameters of a spec, once the protocol is chosen. */
 export function inspectParameters(spec: PlainSpec | undefined, protocol: Protocol): Finding[] {
   const violations = spec === undefined ? [] : measurementSpecViolations(spec, protocol);
   return violations.map(({ field, description }) =>

@@ -1,4 +1,4 @@
-/** What the Liquid Legions protocols cannot compute. */
+/** Reasons why a Liquid Legions protocol cannot compute a spec. */
 import {
   knownRegisterCount,
   type LiquidLegionsConfig,
@@ -43,7 +43,7 @@ export function legionsRegisterReasons(
   return [{ field: 'dataProviders', reason }];
 }
 
-/** Of one duchy. */
+/** The noise registers of one duchy. */
 function noiseOf(
   protocol: LiquidLegionsProtocol,
   spec: CountingSpec,

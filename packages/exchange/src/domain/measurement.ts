@@ -70,7 +70,7 @@ export function create(measurement: NewMeasurement, requisitions: NewRequisition
 export interface FulfillInput {
   etag: string;
   nonce: bigint;
-  /** What the nonce may hash to. */
+  /** The accepted hashes of the nonce. */
   nonceHashes: Uint8Array[];
   encryptedResult: EncryptedMessage;
   context: FulfillmentContext | undefined;
@@ -110,7 +110,7 @@ export function fulfill<A extends Outline>(
   return changing.done();
 }
 
-/** `hashes`: what the nonce of the request may hash to. */
+/** `hashes` are the accepted hashes of the request's nonce. */
 export function requireNonce({ nonceHash }: RequisitionOutline, hashes: Uint8Array[]): void {
   if (includesHash(hashes, nonceHash)) return;
   const description = 'does not hash to the nonceHash of the requisition';
@@ -139,12 +139,12 @@ export function refuse<A extends Outline>(
 }
 
 export const MAX_DEFERRAL_DAYS = 30;
-/** So many deferrals are versions of a requisition, which both sides are told of; later ones replace the last. */
+/** This many deferrals are logged as versions of a requisition, which both sides see; later ones replace the last. */
 export const MAX_LOGGED_DEFERRALS = 10;
 /** The time between two of the later ones. */
 export const DEFERRAL_INTERVAL_SECONDS = 60;
 
-/** What was said before about why a requisition waits. */
+/** Earlier deferrals of a requisition. */
 export interface EarlierDeferrals {
   /** How many of them are in the log. */
   logged: number;
@@ -153,8 +153,8 @@ export interface EarlierDeferrals {
 }
 
 /**
- * Says why a requisition waits, and until when. The same again changes nothing: an agent may repeat it. There are no steps
- * once the log has enough deferrals, so that nobody fills the timeline, the feed and the webhooks of the other side.
+ * Says why a requisition waits, and until when. An agent may repeat a deferral, which then changes nothing. Once the log has
+ * enough deferrals, further ones are not logged, so that a provider cannot fill the timeline, feed and webhooks of the consumer.
  */
 export function defer<A extends Outline>(
   before: A,

@@ -95,7 +95,7 @@ function splitCertificate(name: string): { party: string; id: string } {
   return { party: `${collection}/${party}`, id: id! };
 }
 
-/** What was loaded for a draft, and what the exchange knows beside that. */
+/** The rows that were loaded for a draft, and the other facts that the decision needs. */
 export interface NewMeasurementFacts extends Circumstances, ConsentFacts {
   parties: Circumstances['parties'] & ConsentFacts['parties'];
   /** By name; those that do not exist are absent. */

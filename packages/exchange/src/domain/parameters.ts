@@ -1,4 +1,4 @@
-/** What each duchy contributes to a computation before requisitions can be fulfilled. */
+/** The keys that each duchy sets before requisitions can be fulfilled. */
 import { ConsentError, unpackElGamalPublicKey } from '@measurement-exchange/consent';
 import {
   equalBytes,
@@ -42,7 +42,7 @@ const MAX_KEY_BYTES = 1024;
 export const KEY_MEMBERS = ['publicKey', 'elGamalPublicKey'] as const;
 export type KeyMember = (typeof KEY_MEMBERS)[number];
 
-/** What can be said of a request without looking anything up. */
+/** Checks a request without any lookup. */
 export function readKeys(request: Partial<SetParametersRequest>): ParameterKeys {
   const [protocol, another] = PROTOCOLS.filter((name) => name !== 'direct' && request[name] !== undefined);
   if (another !== undefined) {

@@ -1,4 +1,4 @@
-/** Which duchies take part in the computation of a measurement, and how far it has come. */
+/** The duchies that take part in the computation of a measurement, and the state of the computation. */
 import { hash } from 'node:crypto';
 import type { ComputationState, DuchyRole, Timestamp } from '@measurement-exchange/contract';
 import type { MeasurementOutline, Outline, ParticipantRecord } from './aggregate.ts';
@@ -18,7 +18,7 @@ function rolesOf(config: StoredProtocolConfig): { duchy: string; role: DuchyRole
   return [...workers, { duchy: config.aggregator, role: 'AGGREGATOR' }];
 }
 
-/** None for a direct measurement. */
+/** Empty for a direct measurement. */
 export function createParticipants(
   { protocolConfig: config }: Configured,
   now: Timestamp,
@@ -53,12 +53,12 @@ export function hasConfirmation({ protocol }: Pick<MeasurementOutline, 'protocol
   return protocol !== 'honestMajorityShareShuffle';
 }
 
-/** Those that have not confirmed yet. */
+/** The duchies that have not confirmed yet. */
 export function unconfirmed({ participants }: Pick<Outline, 'participants'>): string[] {
   return participants.filter((p) => p.state === 'PARAMS_SET').map((p) => p.duchy);
 }
 
-/** What the duchies see of the state of the measurement. */
+/** The state of the computation, as the duchies see it. */
 export function computationState(aggregate: Outline): ComputationState {
   const { state } = aggregate.measurement;
   switch (state) {

@@ -32,7 +32,7 @@ export interface PartyRecord {
   /** Multi-party protocols it can take part in. */
   protocols: Protocol[];
   availability: Interval | undefined;
-  /** Of a duchy: where data providers and other duchies reach it. */
+  /** The URL at which data providers and other duchies reach a duchy. */
   endpoint: string | undefined;
   version: number;
   createTime: Timestamp;

@@ -81,7 +81,7 @@ function nextVersion(changed: PopulationRecord, before: PopulationRecord, now: T
   return { ...changed, version: before.version + 1, updateTime: strictlyAfter(now, before.updateTime) };
 }
 
-/** What follows from the ranges. */
+/** The size and the fingerprint of the ranges. */
 export function summaryOf(vidRanges: VidRange[]): Pick<PopulationRecord, 'size' | 'fingerprint'> {
   return {
     size: populationSize(vidRanges),

@@ -48,11 +48,11 @@ export type Option =
 
 /** How a measurement could be computed. */
 export interface Candidate {
-  /** Undefined where there are no people of several data providers to be counted once. */
+  /** Undefined where no protocol but `direct` applies. */
   spec: CountingSpec | undefined;
   /** In the order in which they are tried; if everything about one fits, it is taken. */
   options: Option[];
-  /** Why what the consumer asked for is none of them. */
+  /** The reasons why the requested protocol is not among the options. */
   findings: Finding[];
   /** The protocol that the consumer asked for. */
   wish?: Protocol | undefined;
@@ -97,7 +97,7 @@ export function candidateOf(
   if (wish === 'direct') return { spec, options: [], findings: [] };
   const options = optionsOf(enabled)
     .filter(({ protocol }) => computes(protocol, spec))
-    // What was asked for comes first; the others keep their order.
+    // The requested protocol comes first; the others keep their order.
     .sort((a, b) => Number(b.protocol === wish) - Number(a.protocol === wish));
   if (wish === undefined || options[0]?.protocol === wish) return { spec, options, findings: [], wish };
   const reason = computes(wish, spec)
@@ -110,7 +110,7 @@ function computes(protocol: keyof Protocols, { measurementType }: CountingSpec):
   return (ORDER[protocol] as readonly string[]).includes(measurementType);
 }
 
-/** What the choice depends on beside the request. */
+/** The facts beside the request that the choice depends on. */
 export interface Circumstances {
   /** The parties of the request and the duchies of the options, by name. */
   parties: ReadonlyMap<string, { state: PartyState; protocols: Protocol[] }>;
@@ -144,8 +144,8 @@ export function chooseProtocol(
 }
 
 /**
- * Who runs the aggregator and is a data provider as well gets more than both: it knows what it put in, and sees all counts before
- * they are released. In a ring it reads registers that it chose. A worker sees nothing that is not masked by the others.
+ * A data provider that also runs the aggregator learns more than either role alone: it knows its own data, and sees all counts
+ * before they are released. In a ring it reads registers that it chose. A worker only sees data that the others masked.
  */
 function twoRolesReasons(
   { setting: { aggregator } }: Option,
@@ -240,7 +240,7 @@ function consentReasons(
   return reasons;
 }
 
-/** What the protocol cannot compute, though another one might. */
+/** Reasons why this protocol cannot compute the spec, though another one might. */
 function specReasons(
   option: Option,
   spec: CountingSpec,
@@ -261,7 +261,7 @@ function specReasons(
       ? shareShuffleReasons(spec, option.setting, providers)
       : legionsReasons(spec, option.setting)),
   ];
-  // What the registers are counted from is sound now.
+  // The registers can be counted only from sound parameters.
   if (reasons.length > 0) return reasons;
   if (!isShuffled) return legionsRegisterReasons(option.protocol, spec, option.setting, providers);
   return population === undefined ? [] : shuffledRegisterReasons(spec, option.setting, population.size);

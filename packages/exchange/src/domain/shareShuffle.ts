@@ -60,7 +60,7 @@ export function shareShuffleReasons(
   return [{ field: 'measurementSpec.message.reachAndFrequency.maximumFrequency', reason }];
 }
 
-/** What would be nobody, or more than duchies can hold. */
+/** Reasons against a sample of no people, or of more than duchies can hold. */
 export function shuffledRegisterReasons(
   spec: CountingSpec,
   setting: ShareShuffleSetting,
@@ -82,7 +82,7 @@ export function shuffledRegisterReasons(
   return [{ field, reason }];
 }
 
-/** Of one worker. */
+/** The noise registers of one worker. */
 function noiseRegistersOf(spec: CountingSpec, setting: ShareShuffleSetting): number {
   if (setting.noiseMechanism === 'NONE') return 0;
   const modulus = ringModulusOf(spec, setting);

@@ -141,7 +141,7 @@ export function requireTestable(waiting: number): void {
   throw new ExchangeError('TOO_MANY_DELIVERIES', message, { retryAfterSeconds: 1 });
 }
 
-/** What is delivered: a change of a resource, or a test that the owner asked for. */
+/** The content of a delivery: a change of a resource, or a test that the owner requested. */
 export type WebhookEvent = Omit<Change, 'kind'> & { kind: ChangeKind | 'TEST' };
 
 /** The same for each attempt, and after `:redeliver` too, so that a receiver recognizes a repeat. */
@@ -197,13 +197,13 @@ export function retryAfterSeconds(header: string | undefined, now: Timestamp): n
   return seconds > 0 ? Math.min(seconds, LONGEST_RETRY_SECONDS) : 0;
 }
 
-/** What a round means for the webhook. */
+/** The effect of a round of deliveries on the webhook. */
 export function endRound(
   round: {
     /** Rounds in a row without a delivery, before this one. */
     failures: number;
     settled: { state: string; status: number | undefined }[];
-    /** Of each delivery that failed: since when. */
+    /** The time since which each failed delivery has failed. */
     failingSince: Timestamp[];
   },
   now: Timestamp,

@@ -4,14 +4,14 @@ import { ExchangeError } from '@measurement-exchange/contract';
 
 const NOTHING = Buffer.alloc(0);
 const FIRST_BYTES = 16 * 1024;
-/** Of one principal at a time: sixteen bodies of the default limit. */
+/** The limit for one principal at a time: sixteen bodies of the default size limit. */
 const MAX_HELD = 64 * 1024 * 1024;
 
-/** What the bodies of each principal hold of the memory. */
+/** The memory that the bodies of each principal hold. */
 export class BodyMemory {
   private readonly held = new Map<string, number>();
 
-  /** False where it would be too much. */
+  /** False where the principal would exceed the limit. */
   take(principal: string, bytes: number): boolean {
     const held = (this.held.get(principal) ?? 0) + bytes;
     if (held > MAX_HELD) return false;
@@ -27,9 +27,9 @@ export class BodyMemory {
 }
 
 /**
- * At most `limit` bytes, in one buffer that grows as they come. Fastify's own reader keeps every chunk until the
- * last one: 2.3 MB sent in chunks of one byte held 580 MB. Here a chunk is copied and let go. What the buffer takes
- * beyond the size of most bodies is announced to `grow`, which may throw.
+ * Reads at most `limit` bytes into one buffer that grows as they arrive. Fastify's own reader keeps every chunk until the
+ * last one: 2.3 MB sent in chunks of one byte held 580 MB. Here each chunk is copied and released. `grow` is called with the
+ * bytes that the buffer takes beyond the size of most bodies, and may throw.
  */
 export function readBody(
   request: IncomingMessage,
@@ -56,7 +56,7 @@ export function readBody(
       const needed = size + chunk.length;
       if (needed > limit) return refuse(tooLarge());
       try {
-        // Most come in one piece, which is taken as it is.
+        // Most bodies arrive in one chunk, which is used as it is.
         if (chunk.length === announced) {
           hold(needed);
           bytes = chunk;

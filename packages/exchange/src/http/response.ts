@@ -1,9 +1,9 @@
-/** The body of a response from its parts. */
+/** Makes the body of a response from its parts. */
 import { Readable } from 'node:stream';
 
-/** A short one is text, which goes out in one write with its headers; a long one is faster as bytes. */
+/** A short body is text, which is sent in one write with its headers; a long one is faster as bytes. */
 const MAX_TEXT_LENGTH = 64 * 1024;
-/** A longer one is written piece by piece, as fast as its reader takes it, and made meanwhile. */
+/** A longer body is made and written piece by piece, as fast as its client reads it. */
 const MAX_WHOLE_LENGTH = 1024 * 1024;
 const PIECE_LENGTH = 64 * 1024;
 /** A UTF-16 code unit has at most three bytes. */
@@ -11,7 +11,7 @@ const scratch = Buffer.allocUnsafeSlow(3 * MAX_WHOLE_LENGTH);
 
 export type ResponseBody = string | Buffer | Readable;
 
-/** Takes the parts one by one, and those of a long response only when they are about to be written. */
+/** Takes the parts one by one; those of a long response only when they are about to be written. */
 export function bodyOf(parts: Iterable<string>): ResponseBody {
   const taken: string[] = [];
   let length = 0;

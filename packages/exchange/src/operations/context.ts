@@ -14,7 +14,7 @@ import type { ChangeBus } from '../feed/changeBus.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { PageTokens } from './paging.ts';
 
-/** What every operation is given of the running exchange. */
+/** The parts of the running exchange that operations use. */
 export interface Exchange {
   db: Database;
   clock: () => Timestamp;
@@ -23,42 +23,42 @@ export interface Exchange {
   protocols: Protocols;
   /** By duchy: the data providers that it belongs to. */
   duchyOperators: DuchyOperators;
-  /** Bounds what a consumer has open. */
+  /** Limits the open measurements of a consumer. */
   openMeasurements: OpenMeasurements;
-  /** When something that is pending ends by itself. */
+  /** The deadlines after which pending measurements end by themselves. */
   deadlines: PendingDeadlines;
   lastSeen: LastSeen;
-  /** Where duchies may be. */
+  /** The endpoints that duchies may have. */
   duchyEndpoints: EndpointRules;
   /** Whether webhooks may be http: in development mode only. */
   allowsHttp: boolean;
   pageTokens: PageTokens;
-  /** Who follows the log of changes. */
+  /** Follows the log of changes. */
   feed: Feed;
-  /** Seals what is stored and must not be read from a copy of the database. */
+  /** Encrypts secrets that must not be readable in a copy of the database. */
   secrets: Secrets;
-  /** After a change to parties or bindings: this replica sees it at once, the others within 30 s. */
+  /** To be called after a change of parties or bindings: this replica sees it at once, the others within 30 s. */
   principalsChanged: () => void;
   /** Announces changes, and work for the background jobs. */
   bus: ChangeBus;
 }
 
-/** One call: who makes it, and what the checks found that is not part of its response. */
+/** One call of an operation: its caller, and the findings that are not part of its response. */
 export interface Call {
   principal: Principal;
   issuer: string;
   subject: string;
-  /** Finds the log line. */
+  /** Identifies the log line of the request. */
   requestId: string;
   /** Filled by the operation; counted in the `x-mex-findings` header and logged. */
   findings: Finding[];
   /** Runs a job in the caller's turn and charges its time to the caller's rate. */
   compute<J extends JobName>(job: J, input: Input<J>): Promise<Output<J>>;
-  /** Waits without the slot that the call has, and outside of its deadline. `gone`: when the caller hangs up. */
+  /** Waits without a slot and outside of the deadline. `gone` is aborted when the caller hangs up. */
   waitAside(wait: (gone: AbortSignal) => Promise<void>): Promise<void>;
 }
 
-/** Who makes a change, for the transition log. */
+/** The author of a change, for the transition log. */
 export function authorOf(call: Call): Author {
   return { actor: call.principal.name, requestId: call.requestId, findings: call.findings };
 }

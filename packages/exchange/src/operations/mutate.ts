@@ -9,22 +9,22 @@ import { enforce } from '../domain/findings.ts';
 import type { Call, Exchange } from './context.ts';
 
 export interface Decision<Resource> {
-  /** What the checks found. */
+  /** Findings of the checks. */
   findings?: Finding[];
-  /** Those of the findings that reject the request under strict checks; all of them by default. */
+  /** The findings that reject the request under strict checks; all of them by default. */
   rejecting?: Finding[];
   /** Sends the writes; absent where nothing changes. */
   save?: (() => void | Promise<void>) | undefined;
   /** Only the write shows whether the resource exists already: `validateOnly` sends it as well, and rolls back. */
   savesToValidate?: boolean;
-  /** What was written, for the audit log. Changes of measurements are in the transition log instead. */
+  /** The written versions, for the audit log. Changes of measurements are in the transition log instead. */
   versions?: Version[];
   view: () => Resource;
-  /** The response to `validateOnly`; by default the view, without what only a write gives it. */
+  /** The response to `validateOnly`; by default the view without the fields that only a write sets. */
   viewValidated?: () => Resource;
 }
 
-/** A version of a resource, and when it was made. */
+/** A version of a resource, and the time of its write. */
 export interface Version {
   name: string;
   version: number;
@@ -64,7 +64,7 @@ export function mutate<Resource extends object>(
 /** The `save` of a delete, which was sent already to find what it deletes. */
 export function alreadySent(): void {}
 
-/** The resource as it would be, without what only a write gives it. */
+/** The resource as it would be, without the fields that only a write sets. */
 export function asValidated<Resource extends object>(resource: Resource, findings: Finding[]): Resource {
   return {
     ...resource,

@@ -11,7 +11,7 @@ export { DEFAULT_PAGE_SIZE } from '@measurement-exchange/contract';
 
 export const START: Cursor = { time: '-infinity', id: '' };
 
-/** What a token belongs to: the method, the parent, and every filter that is in force. */
+/** The list that a token belongs to: the method, the parent and every filter. */
 export type ListScope = [operation: string, parent: string, ...filters: unknown[]];
 
 const MAC_BYTES = 16;
@@ -23,7 +23,7 @@ export class PageTokens {
     this.key = createSecretKey(key);
   }
 
-  /** Where the page of this token begins; the start of the list without one. */
+  /** The position at which the page of this token begins; without a token, the start of the list. */
   read(scope: ListScope, token: string | undefined): Cursor {
     if (token === undefined) return START;
     const bytes = Buffer.from(token, 'base64url');

@@ -1,4 +1,4 @@
-/** Which certificates are trusted. The domain decides what it means when one is not. */
+/** Checks whether certificates are trusted. The domain decides what an untrusted one means. */
 import { ConsentError, cachedCertificate, type Root, requireTrusted } from '@measurement-exchange/consent';
 import type { Timestamp } from '@measurement-exchange/contract';
 

@@ -1,5 +1,5 @@
 /**
- * Which requests are worked on, and who is next.
+ * Decides which requests run, and which one is next.
  *
  * Fair queueing over a fixed number of slots: each principal is a flow with a queue of its own, and the flows take turns
  * (Nagle, RFC 970; with several servers SFQ(D): Jin, Chase and Kaur 2004). Turns alone let the busiest flow keep the
@@ -8,9 +8,9 @@
  */
 import { WaitingQueue } from './waitingQueue.ts';
 
-/** As many as the pool has connections: one more would only wait there, behind whatever came first. */
+/** As many as the pool has connections: one more request would only wait there.*/
 const SLOTS = 16;
-/** A flow that was seen within this time is active: the others leave room for its next request. */
+/** A flow that sent a request within this time is active: the others leave room for its next request. */
 const ACTIVE_MS = 1_000;
 /** Slot time that a flow may have saved, or owe. */
 const BURST_MS = 20;
@@ -34,9 +34,9 @@ interface Flow {
 
 export class Admission {
   running = 0;
-  /** The active ones. */
+  /** The active flows, by principal. */
   private readonly flows = new Map<string, Flow>();
-  /** Those with a queue; the first is next. */
+  /** Flows with a queue; the first one is next. */
   private readonly backlog = new Set<Flow>();
   private readonly slots: number;
   private readonly clock: () => number;
@@ -51,7 +51,7 @@ export class Admission {
 
   private readonly maxWaiting: number | undefined;
 
-  /** `clock` is monotonic, in milliseconds; `maxWaiting` is about one principal. */
+  /** `clock` is monotonic, in milliseconds. `maxWaiting` limits the queue of one principal. */
   constructor(slots = SLOTS, clock: () => number = () => performance.now(), maxWaiting?: number) {
     this.slots = slots;
     this.clock = clock;
@@ -73,21 +73,21 @@ export class Admission {
     }
   }
 
-  /** Runs `work` without the slot that its caller has, who takes it again when that is done. */
+  /** Runs `work` without the slot of its caller, which takes the slot back when the work is done. */
   async outside<T>(principal: string, work: () => Promise<T>): Promise<T> {
     this.leave(principal);
     try {
       return await work();
     } finally {
-      // At once, also where all are taken: it is halfway through, and others wait for what it holds.
+      // At once, even if all slots are taken: the operation is halfway through, and others may wait for its locks.
       this.change(this.flowOf(principal), 1);
     }
   }
 
-  /** Undefined: it has a slot. Otherwise it has one when the promise resolves. In both cases: `leave` when it is done. */
+  /** Undefined where the request has a slot at once; otherwise it has one when the promise resolves. Call `leave` afterwards. */
   enter(principal: string, isGone: () => boolean): Promise<void> | undefined {
     const flow = this.flowOf(principal);
-    // While slots are about to be granted, nobody overtakes those who wait for them.
+    // While slots are about to be granted, a new request must not overtake those that wait for them.
     if (flow.queue.length === 0 && !this.granting && this.mayBegin(flow)) {
       this.change(flow, 1);
       return undefined;
@@ -104,7 +104,7 @@ export class Admission {
       this.grant();
       return;
     }
-    // In a turn of its own: a queue of operations that wait for nothing would otherwise hold up everything else.
+    // In a later turn of the event loop, because a queue of operations that do not wait would block everything else.
     this.granting = true;
     setImmediate(() => {
       this.granting = false;
@@ -113,14 +113,14 @@ export class Admission {
     });
   }
 
-  /** The free slots, to one flow after the other. */
+  /** Grants the free slots to one flow after the other. */
   private grant(): void {
     for (const flow of this.backlog) {
       if (flow.queue.length > 0 && !this.mayBegin(flow)) continue;
       this.backlog.delete(flow);
       if (!flow.queue.admitFirst()) continue;
       this.change(flow, 1);
-      // At the end, where this very loop comes to it again.
+      // At the end of the set, so that this loop reaches the flow again.
       if (flow.queue.length > 0) this.backlog.add(flow);
     }
   }
@@ -128,7 +128,7 @@ export class Admission {
   private mayBegin(flow: Flow): boolean {
     if (this.running >= this.slots) return false;
     if (this.flows.size === 1) return true;
-    // The other half stays free for flows that become active: a request waits for what is ahead of it.
+    // The other half stays free for flows that become active, so that their first requests do not wait.
     const share = this.slots / 2 / this.flows.size;
     if (share >= 1) return flow.slots < Math.floor(share);
     return flow.slots === 0 && this.hasCredit(flow);
@@ -150,7 +150,7 @@ export class Admission {
     this.load = this.running + (this.load - this.running) * Math.exp((this.loadAt - now) / LOAD_MS);
     this.loadAt = now;
     const flows = this.flows.size;
-    // Half of the share: beside a processor that is never idle everyone is slow.
+    // Half of the share, because on a processor that is never idle every caller is slow.
     const rate = Math.max(this.slots / 4 / flows, MIN_RATE, (MEAN_MULTIPLE * this.load) / flows);
     const credit = flow.credit + (rate - flow.slots) * (now - flow.creditAt);
     flow.credit = Math.min(BURST_MS, Math.max(-BURST_MS, credit));

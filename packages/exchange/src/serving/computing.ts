@@ -1,13 +1,13 @@
-/** Jobs of the operations: short ones at once, others one by one in a thread, where principals take turns. */
+/** Runs the jobs of operations: short ones at once, others one by one in a thread, where principals take turns. */
 import { ComputeThread, failure } from '../compute/computeThread.ts';
 import { type Input, isShort, type JobName, jobs, type Output } from '../compute/jobs.ts';
 import { stopwatch } from '../compute/stopwatch.ts';
 import { Admission } from './admission.ts';
 import type { RateLimiter } from './rateLimiter.ts';
 
-/** Jobs of one principal: each of them holds what it is about. */
+/** The most jobs that one principal has waiting, because each holds its input in memory. */
 const MAX_WAITING = 4;
-/** Of processor time cost as much of the rate as a request: by default, all of it is all of the thread. */
+/** This much processor time is charged like one request: by default, a caller's whole rate is all of the thread. */
 const MS_PER_REQUEST = 2;
 
 export class Computing {
@@ -16,7 +16,7 @@ export class Computing {
   private readonly rates: RateLimiter;
   private readonly slots: Admission;
 
-  /** `slots` are those that the callers have: they leave them while they wait for the thread. */
+  /** `slots` are the slots of the callers, which give them up while they wait for the thread. */
   constructor(rates: RateLimiter, slots: Admission) {
     this.rates = rates;
     this.slots = slots;

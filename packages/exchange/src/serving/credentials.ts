@@ -1,4 +1,4 @@
-/** What a face received to identify its caller by. */
+/** The credentials that a face received from its caller. */
 
 /**
  * A further kind, such as a client certificate, an API key or a session, is a member here, a case in `identify.ts` and its

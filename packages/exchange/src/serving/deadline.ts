@@ -1,6 +1,6 @@
 import { ExchangeError } from '@measurement-exchange/contract';
 
-/** Within which work is to be done, but for the time in which it waits on purpose. */
+/** The time within which work must be done, not counting the time in which it waits on purpose. */
 export class Deadline {
   private leftMs: number;
   private startedAt = 0;
@@ -11,7 +11,7 @@ export class Deadline {
     this.leftMs = ms;
   }
 
-  /** `work` goes on after the deadline, and keeps its slot until it ends: it cannot be undone from here. */
+  /** `work` continues after the deadline and holds its slot until it ends, because it cannot be undone from here. */
   bound<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.expire = () =>
@@ -32,7 +32,7 @@ export class Deadline {
     });
   }
 
-  /** The time of `wait` does not count. */
+  /** The time of `wait` is not counted. */
   async pause<T>(wait: () => Promise<T>): Promise<T> {
     clearTimeout(this.timer);
     this.leftMs -= performance.now() - this.startedAt;

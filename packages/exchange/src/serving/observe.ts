@@ -13,13 +13,13 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { Call, Principal } from '../operations/index.ts';
 import type { Quota } from './rateLimiter.ts';
 
-/** What is known of a request so far. Every face makes one per request, and the pipeline fills it in. */
+/** The facts known about a request so far. Every face makes one per request, and the pipeline fills it in. */
 export interface Progress {
   readonly requestId: string;
   principal?: Principal;
   match?: Match;
   quota?: Quota;
-  /** What the operation was given; it holds what the checks found. */
+  /** The call that the operation got; it has the findings. */
   call?: Call | undefined;
   /** Why the request was rejected. */
   error?: ExchangeError;

@@ -51,7 +51,7 @@ class Authenticated {
   readonly progress: Progress;
   readonly credentials: Credentials;
   readonly identity: Identity;
-  /** What is left of the deadline; the time in which the body arrives does not count. */
+  /** The rest of the deadline; the time in which the body arrives is not counted. */
   readonly leftMs: number;
 
   constructor(progress: Progress, credentials: Credentials, identity: Identity, leftMs: number) {
@@ -131,7 +131,7 @@ export class Pipeline {
     return new Authenticated(progress, credentials, identity, leftMs);
   }
 
-  /** Decided from names alone, before anything is looked up; then the caller's rate. */
+  /** Authorizes from names alone, before any lookup; then takes from the caller's rate. */
   authorize(caller: Authenticated, match: Match): Authorized {
     const { progress, principal } = caller;
     progress.match = match;

@@ -6,15 +6,15 @@ import { LRUCache } from 'lru-cache';
 export const Rate = object({ perSecond: number(), burst: number() });
 export type Rate = Static<typeof Rate>;
 
-/** What is left of a rate. */
+/** The rest of a rate. */
 export interface Quota {
   limit: number;
   remaining: number;
-  /** Until all of it is there again. */
+  /** Until the bucket is full again. */
   resetSeconds: number;
 }
 
-/** The least recently used bucket is evicted beyond this many, so that strangers cannot fill the memory. */
+/** Beyond this many the least recently used bucket is evicted, so that strangers cannot fill the memory. */
 const MAX_BUCKETS = 10_000;
 
 export function rateLimited(what: string, retryAfterSeconds: number): ExchangeError {
@@ -32,7 +32,7 @@ export class RateLimiter {
     this.clock = clock;
   }
 
-  /** With what is in it now. */
+  /** The bucket with the tokens that it has now. */
   bucketOf(key: string): Bucket {
     const now = this.clock();
     let bucket = this.buckets.get(key);
@@ -66,17 +66,17 @@ export class Bucket {
     return this.tokens < 1;
   }
 
-  /** Until there is a token; 0 where there is one. */
+  /** The time until the bucket has a token; 0 where it has one. */
   get waitMs(): number {
     return this.isEmpty ? Math.ceil(((1 - this.tokens) / this.rate.perSecond) * 1000) : 0;
   }
 
-  /** Never below zero: what was begun together and is charged later puts nobody off for longer. */
+  /** Never below zero: requests that started together and are charged later do not add to the wait. */
   take(): void {
     this.tokens = Math.max(0, this.tokens - 1);
   }
 
-  /** For work that is done: what is beyond all there is must come in before there is a token again. */
+  /** Charges for finished work. The bucket may go below zero, and has a token again only after that refills. */
   charge(tokens: number): void {
     this.tokens -= tokens;
   }
@@ -90,7 +90,7 @@ export class Bucket {
     };
   }
 
-  /** The error of an empty one. */
+  /** The error of an empty bucket. */
   error(what: string): ExchangeError {
     return rateLimited(what, Math.max(1, Math.ceil((1 - this.tokens) / this.rate.perSecond)));
   }

@@ -39,7 +39,7 @@ export class WaitingQueue {
     });
   }
 
-  /** Admits the first request whose caller is still there; false where there is none. */
+  /** Admits the first request whose caller is still there; false where no such request waits. */
   admitFirst(): boolean {
     for (const waiter of this.waiters) {
       this.remove(waiter);

@@ -5,7 +5,7 @@ import type { Call, Exchange } from '../context.ts';
 import { DEFAULT_PAGE_SIZE } from '../paging.ts';
 import { changeTokenExpired, partyOf, startOf, tokenAt, viewChange } from './token.ts';
 
-/** Rows that a page with a filter looks at; it may hold none of them, and its token is behind them. */
+/** The most rows that a page with a filter reads. The page may be empty; its token continues behind these rows. */
 const MAX_LOOKED = 1000;
 
 export async function listChanges(
@@ -51,7 +51,7 @@ async function lookFor(
   return { ...page, changes, next: changes.length < wanted.length ? changes.at(-1)!.at : page.next };
 }
 
-/** Until there is something, the time is over or the caller is gone: then the empty page, as far as it was looked at. */
+/** Waits until there is a change, the time is over or the caller has hung up; then the page may be empty. */
 async function waitFor(
   { feed }: Exchange,
   call: Call,
@@ -82,7 +82,7 @@ async function waitFor(
   return page;
 }
 
-/** Of those who wait in this process, for one party and for all. */
+/** The most followers that may wait in this process, for one party and for all parties. */
 const MAX_OF_PARTY = 500;
 const MAX_FOLLOWERS = 3_000;
 

@@ -1,4 +1,4 @@
-/** Where a reader of changes is: its tokens belong to the party, whatever it filters. */
+/** Positions of readers of changes. A token belongs to the party, whatever the filter. */
 import { type Change, ExchangeError } from '@measurement-exchange/contract';
 import { latestPosition, type Position } from '../../database/changes.ts';
 import type { ChangeRecord } from '../../domain/changes.ts';
@@ -11,12 +11,12 @@ export function tokenAt({ pageTokens }: Exchange, party: string, { xid, seq }: P
   return pageTokens.write(scopeOf(party), { time: xid, id: String(seq) });
 }
 
-/** Whose changes a path is about. */
+/** The party in the path of its changes. */
 export function partyOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/'));
 }
 
-/** Where a request begins to read. */
+/** The position at which a request starts to read. */
 export async function startOf(
   exchange: Exchange,
   party: string,

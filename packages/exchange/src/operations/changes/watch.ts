@@ -4,21 +4,21 @@ import type { Call, Exchange } from '../context.ts';
 import { requireRoom } from './list.ts';
 import { changeTokenExpired, partyOf, startOf, tokenAt, viewChange } from './token.ts';
 
-/** A change, and the token that goes on behind it. */
+/** A change, and the token that continues behind it. */
 export interface ChangeEvent {
   token: string;
   change: Change;
 }
 
-/** What a watch found next. */
+/** The next events of a watch. */
 export interface Found {
-  /** None where the filter leaves nothing. */
+  /** Empty where the filter leaves nothing. */
   events: ChangeEvent[];
-  /** Goes on behind all that was looked at. */
+  /** Continues behind everything that was read. */
   token: string;
 }
 
-/** Who watches holds no slot; it reads for itself only where it is far behind. */
+/** A watch holds no slot. It queries the database by itself only where it is far behind. */
 export interface Watch {
   /** Where it begins; undefined where the first events are there already. */
   token: string | undefined;
@@ -27,7 +27,7 @@ export interface Watch {
   close(): void;
 }
 
-/** Changes that are handed over at once. */
+/** The most changes that `next` returns. */
 const MAX_EVENTS = 100;
 
 export async function watchChanges(
@@ -69,7 +69,7 @@ export async function watchChanges(
   }
 }
 
-/** The rows of a tail are the same for all who follow the party: each is signed and printed once. */
+/** All followers of a party share the rows of its tail: each row is signed and printed once. */
 const events = new WeakMap<PlacedChange, ChangeEvent>();
 
 function eventOf(exchange: Exchange, placed: PlacedChange): ChangeEvent {

@@ -14,7 +14,7 @@ import { mutate } from '../mutate.ts';
 import { requireFound } from './change.ts';
 import { viewComputation } from './view.ts';
 
-/** The report is a record of who did what and when by itself: it needs no audit entry, and makes no version. */
+/** A report is its own record of the duchy and the time, so it needs no audit entry and makes no version. */
 export async function logComputation(
   exchange: Exchange,
   call: Call,

@@ -49,7 +49,7 @@ export function requireOwnCertificate(duchy: string, name: string): string {
   throw invalid([{ field: 'certificate', description }]);
 }
 
-/** Those of the keys that the key of the certificate signed. */
+/** The keys that the key of the certificate signed. */
 async function signedBy(
   certificate: CertificateRecord | undefined,
   keys: ParameterKeys,
@@ -64,7 +64,7 @@ async function signedBy(
     }
     return signed;
   } catch (error) {
-    // Of a certificate that was registered before today's rules for reading certificates.
+    // The certificate was registered before today's rules for reading certificates.
     if (error instanceof ConsentError) return [];
     throw error;
   }

@@ -1,4 +1,4 @@
-/** What creating and replacing a descriptor check alike. */
+/** Checks that creating and replacing a descriptor have in common. */
 import { exactJson, fromBase64, invalid, type JsonValue } from '@measurement-exchange/contract';
 import type { Transaction } from '../../database/db.ts';
 import { lockTypes, registeredTypes } from '../../database/descriptorTypes.ts';

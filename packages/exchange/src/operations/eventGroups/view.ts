@@ -9,7 +9,7 @@ import { withSchemas } from '../descriptors/schemas.ts';
 import { descriptorName, isTooCostly } from '../descriptors/view.ts';
 import type { Version } from '../mutate.ts';
 
-/** Who a path is about: each side reads under its own name. */
+/** The party in a path: each side reads event groups under its own name. */
 export function sideOf(params: { dataProvider: string } | { measurementConsumer: string }): {
   side: Side;
   party: string;
@@ -104,7 +104,7 @@ async function printMetadata(
       call.compute('printMetadata', { schemas, messages, maxBytes }),
     );
   } catch (error) {
-    // What an earlier version accepted: it cannot be printed.
+    // An earlier version of the exchange accepted it, and it cannot be printed.
     if (isTooCostly(error)) return messages.map(() => undefined);
     throw error;
   }

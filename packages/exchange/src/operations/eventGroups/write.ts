@@ -142,7 +142,7 @@ export async function updateEventGroups(
   });
 }
 
-/** Findings and views. Of the parts only the fresh ones are written; the others were written by an earlier request. */
+/** Findings and views. Only fresh parts are written; an earlier request wrote the others. */
 async function written<P extends Part>(
   tx: Transaction,
   call: Call,
@@ -197,7 +197,7 @@ function requireConsistent(provider: string, parts: Part[]): void {
   if (violations.length > 0) throw invalid(violations);
 }
 
-/** What event groups refer to, as it stays until the transaction ends. */
+/** The rows that event groups refer to, locked until the transaction ends. */
 interface References {
   consumers: ReadonlyMap<string, unknown>;
   /** IDs of the descriptors that there are. */
@@ -266,7 +266,7 @@ function descriptorOf(input: EventGroupInput): { name: string; id: string } | un
   return { name, id: parseName('eventGroupMetadataDescriptor', name)!.eventGroupMetadataDescriptor };
 }
 
-/** Of all of them, or every fault of every one. */
+/** Returns the contents of all parts, or throws with every fault of every part. */
 function readContents<P extends Part>(
   parts: P[],
   { descriptors, messages }: References,

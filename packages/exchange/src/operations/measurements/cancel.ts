@@ -27,7 +27,7 @@ export async function cancelMeasurement(
   });
 }
 
-/** Of a measurement that was removed only the final state is left. */
+/** A removed measurement has only its final state left. */
 async function lockOpen(tx: Transaction, consumer: string, id: string): Promise<Aggregate> {
   const aggregate = await lockMeasurement(tx, consumer, id);
   if (aggregate !== undefined) return aggregate;

@@ -63,7 +63,7 @@ export function timelinePage(
   };
 }
 
-/** Of the subject of a transition: a participant. */
+/** Whether the subject of a transition is a participant. */
 function isDuchy(subject: string): boolean {
   return subject.includes('/');
 }

@@ -7,7 +7,7 @@ import { certificateName } from '../certificates/view.ts';
 export type Party = MeasurementConsumer & DataProvider & Duchy;
 
 export function viewParty(party: PartyWithCertificate): Party {
-  // The one that its key was signed with: who encrypts to the key verifies it with this certificate.
+  // The certificate that signed the party's key: a party that encrypts for the key verifies it with this certificate.
   const certificate = party.publicKeyCertificate ?? party.preferredCertificate;
   const isProvider = party.name.startsWith('dataProviders/');
   return {

@@ -64,7 +64,7 @@ function viewDuchies(
         duchy,
         {
           duchyCertificate: certificateName(duchy, certificate),
-          // Of share-shuffle: the share is encrypted for one worker, and a seed for the other one.
+          // In share-shuffle the share is encrypted for one worker, and a seed for the other one.
           [protocol]: isShuffle ? { publicKey } : { elGamalPublicKey },
         },
       ];
@@ -78,7 +78,7 @@ export function viewOwn({ requisitions, ...rest }: AggregateOfRequisition, id: s
   return viewRequisition({ requisition: { ...outline, ...content! }, ...rest }, 'dataProvider');
 }
 
-/** What is left of a requisition whose measurement the retention removed; `name` in the form it was requested in. */
+/** The tombstone of a requisition whose measurement retention removed; `name` is the requested name. */
 export async function viewTombstone(
   exchange: Exchange,
   name: string,
