@@ -26,6 +26,28 @@ const MPC = 'packages/mpc/src';
 
 /** The folders of the SDK in the order in which they may import each other; all of them run in browsers. */
 const SDK_LAYERS = ['client', 'identity', 'verification', 'refusals', 'consumer'];
+/** The parts of the provider in the same order; `index.ts` and the other entries import what they export. */
+const PROVIDER_LAYERS = [
+  'filter',
+  'events',
+  'events.ts',
+  'population.ts',
+  'ledger',
+  'ledger.ts',
+  'sealing.ts',
+  'vidIndex.ts',
+  'shareShuffle.ts',
+  'liquidLegions.ts',
+  'verify',
+  'verify.ts',
+  'verifySteps.ts',
+  'eventQuery.ts',
+  'fulfill.ts',
+  'multiParty',
+  'compute.ts',
+  'agent',
+  'agent.ts',
+];
 
 const inDuchy = (...parts: string[]) => parts.map((part) => `${DUCHY}/${part}`);
 
@@ -126,6 +148,11 @@ const RULES: Rule[] = [
   ],
   ...layers(SDK, ['contract', 'consent', 'mpc'], SDK_LAYERS),
   [`${SDK}/provider`, ['contract', 'consent', 'mpc', SDK]],
+  ...layers(
+    `${SDK}/provider`,
+    ['contract', 'consent', 'mpc', `${SDK}/endpoints.ts`, ...SDK_LAYERS.map((part) => `${SDK}/${part}`)],
+    PROVIDER_LAYERS,
+  ),
   [`${DUCHY}/config`, ['contract', 'sdk/endpoints', 'server', ...inDuchy('config')]],
   [`${DUCHY}/database`, ['contract', 'server', ...inDuchy('database')]],
   [`${DUCHY}/observability`, ['server', ...inDuchy('database', 'observability')]],

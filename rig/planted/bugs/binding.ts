@@ -12,8 +12,8 @@ const inSealing = (file: string, find: string, replace: string): Edit => ({
   find,
   replace,
 });
-const PROVIDER_VERIFIES = test('sdk/src/provider/multiParty/verify.test.ts');
-const RING_VERIFIES = test('sdk/src/provider/multiParty/verifyLegions.test.ts');
+const PROVIDER_VERIFIES = test('sdk/src/provider/verify/shareShuffle.test.ts');
+const RING_VERIFIES = test('sdk/src/provider/verify/liquidLegions.test.ts');
 const seed = (name: string) => test('duchy/test/stages/verification.test.ts', name);
 const upload = (name: string) => test('duchy/test/face/spoiledUploads.test.ts', name);
 const message = (name: string) => test('duchy/test/face/messages.test.ts', name);

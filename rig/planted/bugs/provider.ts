@@ -5,8 +5,8 @@ import { inConsumer, inMpc, inProvider, test } from './edits.ts';
 const LEDGER_TEST = test('sdk/src/provider/ledger.test.ts');
 const VERIFY_TEST = test('sdk/src/provider/verify.test.ts');
 const COMPUTE_TEST = test('sdk/src/provider/compute.test.ts');
-const DUCHIES_TEST = test('sdk/src/provider/multiParty/verify.test.ts');
-const RING_TEST = test('sdk/src/provider/multiParty/verifyLegions.test.ts');
+const DUCHIES_TEST = test('sdk/src/provider/verify/shareShuffle.test.ts');
+const RING_TEST = test('sdk/src/provider/verify/liquidLegions.test.ts');
 const shareTest = (name: string) => test('sdk/test/provider/shareShuffle.test.ts', name);
 const uploadTest = (name: string) => test('sdk/test/provider/shareUploads.test.ts', name);
 const agentTest = (name: string) => test('sdk/test/provider/agent.test.ts', name);
@@ -156,7 +156,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     name: 'nonce-not-verified',
     edits: [
       inProvider(
-        'verify.ts',
+        'verify/keys.ts',
         'if (nonce === 0n || !(await nonceMatches(nonce, hash))) {',
         'if (nonce === 0n) {',
       ),
@@ -167,7 +167,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     name: 'nonce-hash-not-signed',
     edits: [
       inProvider(
-        'verify.ts',
+        'verify/keys.ts',
         'if (!signedHashes.some((signed) => equalBytes(signed, hash))) {',
         'if (false) {',
       ),
@@ -229,7 +229,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     name: 'duchy-in-two-roles',
     edits: [
       inProvider(
-        'multiParty/duchies.ts',
+        'verify/duchies.ts',
         'if (participants.some((other, j) => j !== i && other.duchy === duchy)) {',
         'if (false) {',
       ),
@@ -241,7 +241,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     name: 'duchy-key-not-verified',
     edits: [
       inProvider(
-        'multiParty/duchies.ts',
+        'verify/duchies.ts',
         'verifySignature(key, certificate).then(() => read(key.message))',
         'Promise.resolve(certificate).then(() => read(key.message))',
       ),
@@ -262,7 +262,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
   },
   {
     name: 'duchy-not-in-settings',
-    edits: [inProvider('multiParty/duchies.ts', 'if (!trusted.has(duchy)) {', 'if (false) {')],
+    edits: [inProvider('verify/duchies.ts', 'if (!trusted.has(duchy)) {', 'if (false) {')],
     foundBy: DUCHIES_TEST,
   },
   {
@@ -309,7 +309,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     name: 'ring-key-not-verified',
     edits: [
       inProvider(
-        'multiParty/duchies.ts',
+        'verify/duchies.ts',
         'verifySignature(key, certificate).then(() => read(key.message))',
         'Promise.resolve(certificate).then(() => read(key.message))',
       ),
@@ -318,7 +318,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
   },
   {
     name: 'ring-hides-too-little',
-    edits: [inProvider('multiParty/verifyLegions.ts', 'if (violation) {', 'if (violation === null) {')],
+    edits: [inProvider('verify/liquidLegions.ts', 'if (violation) {', 'if (violation === null) {')],
     foundBy: RING_TEST,
   },
   {

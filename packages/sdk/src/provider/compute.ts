@@ -13,6 +13,7 @@ import {
 } from '@measurement-exchange/mpc';
 import { exactRational } from '@measurement-exchange/mpc/privacy/rational';
 import { RefusalError } from '../refusals/refusalError.ts';
+import { queryOf } from './eventQuery.ts';
 import type { EventQuery, Events } from './events.ts';
 import { addUnits, costInUnits, NOTHING, type Units } from './ledger/amounts.ts';
 import type { Charge } from './ledger/charges.ts';
@@ -220,12 +221,6 @@ function releases({ spec }: VerifiedRequisition, methodology: Methodology): Rele
       return [];
   }
 }
-
-/** The registers of a share are a sample of their own, of people in another order; a sketch is of those that are sampled here. */
-export function queryOf({ selection, vidSampling, shareShuffle }: VerifiedRequisition): EventQuery {
-  return { eventGroups: selection.events ?? [], vidSampling: shareShuffle ? EVERYBODY : vidSampling };
-}
-const EVERYBODY = { start: 0, width: 1 };
 
 const NOISE = specs.ProtocolConfig_NoiseMechanism;
 const MAX_INT64 = 2n ** 63n - 1n;

@@ -5,6 +5,7 @@ export type { AgentEvent, AgentStage } from './agent/logEvents.ts';
 export type { Agent, AgentOptions, RequisitionSpan } from './agent/options.ts';
 export * from './agent.ts';
 export * from './compute.ts';
+export { queryOf } from './eventQuery.ts';
 export * from './events.ts';
 export { FilterError, QueryStopped } from './filter/errors.ts';
 export { fulfillOrRefuse, refusalFor, sealResult } from './fulfill.ts';
@@ -15,6 +16,7 @@ export { type LedgerReader, type ResponseCounts, readLedger, type Spending } fro
 export type { RejectedUpload, Rejection, Rejections } from './ledger/rejections.ts';
 export type { DirectResponse, RequisitionResponse, Upload } from './ledger/responses.ts';
 export * from './ledger.ts';
+export * from './population.ts';
 export {
   type ComputationSettings,
   createDuchyTrust,
@@ -22,11 +24,9 @@ export {
   type DuchyTrust,
   type LiquidLegionsSettings,
   type ShareShuffleSettings,
-} from './multiParty/settings.ts';
-export { awaitsDuchies, type ShareShuffleContext, type VerifiedShareShuffle } from './multiParty/verify.ts';
-export type { LiquidLegionsContext, VerifiedLiquidLegions } from './multiParty/verifyLegions.ts';
-export * from './population.ts';
+} from './verify/duchySettings.ts';
 export { LIMITS } from './verify/limits.ts';
+export type { LiquidLegionsContext, VerifiedLiquidLegions } from './verify/liquidLegions.ts';
 export type { PlainInterval } from './verify/requisitionSpec.ts';
 export type {
   ReferenceAccess,
@@ -35,5 +35,6 @@ export type {
   Selection,
   SelectionContext,
 } from './verify/selection.ts';
-export { verifyRequisitionSteps } from './verify/steps.ts';
+export { awaitsDuchies, type ShareShuffleContext, type VerifiedShareShuffle } from './verify/shareShuffle.ts';
 export * from './verify.ts';
+export { verifyRequisitionSteps } from './verifySteps.ts';

@@ -4,51 +4,45 @@
  * the requisition is retried later.
  */
 
-import {
-  ConsentError,
-  decrypt,
-  nonceMatches,
-  readPublicKeyset,
-  resultKeysetOf,
-  type TrustStore,
-  unpackSignedMessage,
-  verifySignature,
-  type X509,
-} from '@measurement-exchange/consent';
+import { type TrustStore, verifySignature, type X509 } from '@measurement-exchange/consent';
 import {
   type Certificate,
   decodeMeasurementSpec,
-  equalBytes,
   liquidLegionsOf,
   measurementSpecViolations,
   type PlainSpec,
   type Protocol,
-  parseName,
   type Requisition,
   type SignedMessage,
 } from '@measurement-exchange/contract';
-import type { Credentials } from '../identity/credentials.ts';
 import type { RefusalCode } from '../refusals/codes.ts';
-import { isNotYetValid, type RetryableCode, refuseOnConsentError } from '../refusals/consentRefusal.ts';
+import { isNotYetValid, refuseOnConsentError } from '../refusals/consentRefusal.ts';
 import { RefusalError, type RefusalPlace } from '../refusals/refusalError.ts';
 import { type CertificateFault, trustedCertificate } from '../verification/certificates.ts';
-import { LEGIONS_PROTOCOLS } from './multiParty/settings.ts';
+import { LEGIONS_PROTOCOLS } from './verify/duchySettings.ts';
 import {
-  type ShareShuffleContext,
-  type VerifiedShareShuffle,
-  verifyShareShuffle,
-} from './multiParty/verify.ts';
+  decryptRequisitionSpec,
+  type EncryptionKeys,
+  ownKey,
+  requireNonce,
+  sameResultKey,
+} from './verify/keys.ts';
+import { MINIMUM_EPSILON, outOfRange, requireEpsilon, requireInRange } from './verify/limits.ts';
 import {
   type LiquidLegionsContext,
   type VerifiedLiquidLegions,
   verifyLiquidLegions,
-} from './multiParty/verifyLegions.ts';
-import { MINIMUM_EPSILON, outOfRange, requireEpsilon, requireInRange } from './verify/limits.ts';
+} from './verify/liquidLegions.ts';
+import { type Parts, requireAddressedTo } from './verify/parts.ts';
 import { decodeRequisitionSpec, type PlainRequisitionSpec } from './verify/requisitionSpec.ts';
 import { type Selection, type SelectionContext, selectionOf } from './verify/selection.ts';
+import {
+  type ShareShuffleContext,
+  type VerifiedShareShuffle,
+  verifyShareShuffle,
+} from './verify/shareShuffle.ts';
 
-/** The keys under which consumers encrypt for a provider. */
-export type EncryptionKeys = Pick<Credentials, 'encryptionPublicKey' | 'encryptionPrivateKey'>;
+export type { EncryptionKeys } from './verify/keys.ts';
 
 /** The provider's keys and trusted roots, and how to read certificates and event groups. */
 export interface VerifyContext extends SelectionContext {
@@ -114,36 +108,6 @@ export async function verifyRequisition(
     resultKeyset,
     ...computation,
   };
-}
-
-/** Fields that the exchange sends with every open requisition. */
-const PARTS = [
-  'name',
-  'measurement',
-  'measurementConsumerCertificate',
-  'measurementSpec',
-  'dataProvider',
-  'dataProviderPublicKey',
-  'encryptedRequisitionSpec',
-  'nonceHash',
-] as const;
-
-type Relayed = { [P in (typeof PARTS)[number]]: NonNullable<Requisition[P]> };
-type Parts = Relayed & { measurementConsumer: string };
-
-/** The requisition is complete and addressed to this provider. */
-function requireAddressedTo(provider: string, requisition: Requisition): Parts {
-  const missing = PARTS.find((part) => requisition[part] === undefined);
-  if (missing !== undefined) {
-    throw new RefusalError('REQUISITION_INCOMPLETE', `The requisition has no ${missing}.`, { at: missing });
-  }
-  const parts = requisition as Relayed;
-  if (parts.dataProvider !== provider) {
-    const message = `The requisition is for ${parts.dataProvider}.`;
-    throw new RefusalError('PROVIDER_MISMATCH', message, { at: 'dataProvider' });
-  }
-  const { measurementConsumer } = parseName('measurement', parts.measurement)!;
-  return { ...parts, measurementConsumer: `measurementConsumers/${measurementConsumer}` };
 }
 
 /** The protocol of the measurement, which this provider has to offer. */
@@ -221,23 +185,6 @@ function readMeasurementSpec(message: Uint8Array, protocol: Protocol): PlainSpec
   return decoded.spec;
 }
 
-/** The key of this provider that the requisition was encrypted under. */
-function ownKey({ dataProviderPublicKey }: Parts, keys: EncryptionKeys[]): EncryptionKeys {
-  const key = keys.find(({ encryptionPublicKey }) =>
-    equalBytes(encryptionPublicKey, dataProviderPublicKey.data),
-  );
-  if (key) return key;
-  throw new RefusalError('PROVIDER_KEY_UNKNOWN', 'dataProviderPublicKey is no key of this provider.', {
-    at: 'dataProviderPublicKey',
-  });
-}
-
-async function decryptRequisitionSpec(parts: Parts, key: EncryptionKeys): Promise<SignedMessage> {
-  const { ciphertext } = parts.encryptedRequisitionSpec;
-  const opened = decrypt(key.encryptionPrivateKey, ciphertext).then(unpackSignedMessage);
-  return refuseOnConsentError('DECRYPTION_FAILED', 'encryptedRequisitionSpec', opened, isOwnKeyError);
-}
-
 function readRequisitionSpec(message: Uint8Array): PlainRequisitionSpec {
   try {
     return decodeRequisitionSpec(message);
@@ -246,47 +193,3 @@ function readRequisitionSpec(message: Uint8Array): PlainRequisitionSpec {
     throw new RefusalError('SPEC_MALFORMED', message, { at: 'requisitionSpec' });
   }
 }
-
-/** Both specifications must name the same key for the result, else one of them is from another measurement. */
-async function sameResultKey(spec: PlainSpec, requisitionSpec: PlainRequisitionSpec): Promise<Uint8Array> {
-  const [theirs, ours] = [spec.measurementPublicKey!, requisitionSpec.measurementPublicKey];
-  const sameType =
-    theirs.typeUrl === undefined || ours.typeUrl === undefined || theirs.typeUrl === ours.typeUrl;
-  if (!sameType || !equalBytes(theirs.value, ours.value)) {
-    throw new RefusalError('RESULT_KEY_MISMATCH', 'The two specifications differ in measurementPublicKey.', {
-      at: 'requisitionSpec.measurementPublicKey',
-    });
-  }
-  try {
-    const keyset = resultKeysetOf(theirs);
-    await readPublicKeyset(keyset);
-    return keyset;
-  } catch (error) {
-    if (!(error instanceof ConsentError)) throw error;
-    const at = 'measurementSpec.measurementPublicKey';
-    throw new RefusalError('RESULT_KEY_INVALID', `measurementPublicKey: ${error.message}`, {
-      at,
-      cause: error,
-    });
-  }
-}
-
-/** The nonce must hash to the requisition's nonceHash, which must be in the signed MeasurementSpec. */
-async function requireNonce(nonce: bigint, hash: Uint8Array, signedHashes: Uint8Array[]): Promise<void> {
-  if (nonce === 0n || !(await nonceMatches(nonce, hash))) {
-    throw new RefusalError('NONCE_MISMATCH', 'The nonce of the RequisitionSpec does not hash to nonceHash.', {
-      at: 'requisitionSpec.nonce',
-    });
-  }
-  if (!signedHashes.some((signed) => equalBytes(signed, hash))) {
-    throw new RefusalError(
-      'NONCE_NOT_SIGNED',
-      'nonceHash is none of the nonceHashes of the MeasurementSpec.',
-      {
-        at: 'nonceHash',
-      },
-    );
-  }
-}
-
-const isOwnKeyError: RetryableCode = (code) => code.startsWith('KEY');

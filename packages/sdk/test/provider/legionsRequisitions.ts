@@ -10,7 +10,7 @@ import type {
 import { Keystream } from '@measurement-exchange/mpc/shares';
 import type { Identity } from '../../src/identity/index.ts';
 import { type ElGamalKeyPair, newKeyPair, publishedKey } from '../../src/provider/liquidLegions.ts';
-import { createDuchyTrust, type LiquidLegionsSettings } from '../../src/provider/multiParty/settings.ts';
+import { createDuchyTrust, type LiquidLegionsSettings } from '../../src/provider/verify/duchySettings.ts';
 import { type KeyContext, signedBy } from './boundKeys.ts';
 import type { Draft } from './requisitions.ts';
 import {

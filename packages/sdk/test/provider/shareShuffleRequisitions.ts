@@ -19,7 +19,7 @@ import {
   type VidRange,
 } from '@measurement-exchange/contract';
 import { createIdentity, type Identity } from '../../src/identity/index.ts';
-import { createDuchyTrust, type ShareShuffleSettings } from '../../src/provider/multiParty/settings.ts';
+import { createDuchyTrust, type ShareShuffleSettings } from '../../src/provider/verify/duchySettings.ts';
 import type { VerifyContext } from '../../src/provider/verify.ts';
 import { signedBy, withSignedKeys } from './boundKeys.ts';
 import { certificateOf, createWorld, type Draft, NOW, type World } from './requisitions.ts';

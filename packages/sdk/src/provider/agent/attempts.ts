@@ -1,6 +1,6 @@
 /** Attempts at requisitions: how many run at once, whose turn it is, and what becomes of each. */
 import { ExchangeError, type Protocol, type Requisition } from '@measurement-exchange/contract';
-import { awaitsDuchies } from '../multiParty/verify.ts';
+import { awaitsDuchies } from '../verify/shareShuffle.ts';
 import { type AgentContext, consumerOf } from './context.ts';
 import { Deferred, defer } from './deferral.ts';
 import type { RequisitionSpan } from './options.ts';

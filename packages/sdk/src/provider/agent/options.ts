@@ -7,7 +7,7 @@ import type { Credentials } from '../../identity/credentials.ts';
 import type { Methodology } from '../compute.ts';
 import type { Events } from '../events.ts';
 import type { Ledger } from '../ledger.ts';
-import type { LiquidLegionsSettings, ShareShuffleSettings } from '../multiParty/settings.ts';
+import type { LiquidLegionsSettings, ShareShuffleSettings } from '../verify/duchySettings.ts';
 import type { References } from '../verify/selection.ts';
 import type { EncryptionKeys } from '../verify.ts';
 import type { AgentEvent } from './logEvents.ts';

@@ -11,8 +11,8 @@ import {
 } from '@measurement-exchange/contract';
 import type { Sealing } from '../fulfill.ts';
 import type { Upload } from '../ledger/responses.ts';
+import type { AgreedTerms } from '../verify/duchies.ts';
 import type { VerifiedRequisition } from '../verify.ts';
-import type { AgreedTerms } from './duchies.ts';
 import type { StoredShare } from './share.ts';
 import type { StoredFile } from './storedFile.ts';
 

@@ -8,16 +8,16 @@ import {
 import type { Events, Watch } from '../events.ts';
 import type { Sealing } from '../fulfill.ts';
 import type { Upload } from '../ledger/responses.ts';
-import type { VerifiedRequisition, VerifyContext } from '../verify.ts';
-import type { MultiPartyProtocol } from './capabilities.ts';
-import { signShare, signSketch } from './fulfillment.ts';
-import { PendingUploads, type UploadContext } from './pendingUploads.ts';
 import {
   createDuchyTrust,
   LEGIONS_PROTOCOLS,
   type LiquidLegionsSettings,
   type ShareShuffleSettings,
-} from './settings.ts';
+} from '../verify/duchySettings.ts';
+import type { VerifiedRequisition, VerifyContext } from '../verify.ts';
+import type { MultiPartyProtocol } from './capabilities.ts';
+import { signShare, signSketch } from './fulfillment.ts';
+import { PendingUploads, type UploadContext } from './pendingUploads.ts';
 import { prepareOrder, storeShare } from './share.ts';
 import { storeSketch } from './sketch.ts';
 

@@ -7,8 +7,8 @@ import { RefusalError } from '../../refusals/refusalError.ts';
 import type { Watch } from '../events.ts';
 import type { Rejections } from '../ledger/rejections.ts';
 import type { Upload } from '../ledger/responses.ts';
+import type { ComputationSettings } from '../verify/duchySettings.ts';
 import { counted, isGivenUp, UploadRejected } from './rejections.ts';
-import type { ComputationSettings } from './settings.ts';
 import { openShareFiles, type ShareFiles } from './shareFiles.ts';
 import { sendUpload, UploadFailed, uploadUrl } from './upload.ts';
 

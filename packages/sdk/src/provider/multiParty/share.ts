@@ -3,7 +3,7 @@ import { extname } from 'node:path';
 import { newSealingKey, shareContext } from '@measurement-exchange/consent/sealing';
 import type { SealingKey } from '@measurement-exchange/consent/sealing/pieces';
 import type { VidRange } from '@measurement-exchange/contract';
-import { queryOf } from '../compute.ts';
+import { queryOf } from '../eventQuery.ts';
 import type { Events, Watch } from '../events.ts';
 import type { VerifiedRequisition } from '../verify.ts';
 import type { StoredFile } from './storedFile.ts';

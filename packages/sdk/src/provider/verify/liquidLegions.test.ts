@@ -15,7 +15,7 @@ import { frequencySpec } from '../../../test/provider/shareWorld.ts';
 import { SPOILED_LEGIONS } from '../../../test/provider/spoiledLegions.ts';
 import { RefusalError } from '../../refusals/refusalError.ts';
 import { verifyRequisition } from '../verify.ts';
-import { awaitsDuchies } from './verify.ts';
+import { awaitsDuchies } from './shareShuffle.ts';
 
 let world: LegionsWorld;
 beforeAll(async () => {

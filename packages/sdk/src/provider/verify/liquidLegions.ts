@@ -27,7 +27,7 @@ import {
   signedKey,
   termsOf,
 } from './duchies.ts';
-import { ACCEPTED_LEGIONS_NOISE, type DuchyTrust, type LiquidLegionsSettings } from './settings.ts';
+import { ACCEPTED_LEGIONS_NOISE, type DuchyTrust, type LiquidLegionsSettings } from './duchySettings.ts';
 
 /** The computations that the provider accepts. */
 export interface LiquidLegionsContext extends Pick<LiquidLegionsSettings, 'protocols' | 'noiseMechanisms'> {

@@ -8,8 +8,8 @@ import {
   ringOf,
   type SignedMessage,
 } from '@measurement-exchange/contract';
-import { partyOf } from '../../client/names.ts';
-import { Checklist, DoesNotHold, type VerificationStep } from '../../verification/checklist.ts';
+import { partyOf } from '../client/names.ts';
+import { Checklist, DoesNotHold, type VerificationStep } from '../verification/checklist.ts';
 import {
   checkCertificate,
   checkSignature,
@@ -17,9 +17,9 @@ import {
   day,
   decrypted,
   type Verifier,
-} from '../../verification/checks.ts';
-import { type VerifyContext, verifyRequisition } from '../verify.ts';
-import type { Selection } from './selection.ts';
+} from '../verification/checks.ts';
+import type { Selection } from './verify/selection.ts';
+import { type VerifyContext, verifyRequisition } from './verify.ts';
 
 /**
  * Verifies a requisition step by step, for people who want to see each: certificates, signatures and keys, then everything

@@ -14,7 +14,7 @@ import {
 import { SPOILED_COMPUTATIONS } from '../../../test/provider/spoiledComputations.ts';
 import { RefusalError } from '../../refusals/refusalError.ts';
 import { verifyRequisition } from '../verify.ts';
-import { awaitsDuchies } from './verify.ts';
+import { awaitsDuchies } from './shareShuffle.ts';
 
 let world: DuchyWorld;
 beforeAll(async () => {

@@ -12,7 +12,7 @@ import type {
 import { isNotYetValid, refuseOnConsentError } from '../../refusals/consentRefusal.ts';
 import { RefusalError, type RefusalPlace } from '../../refusals/refusalError.ts';
 import { trustedCertificate } from '../../verification/certificates.ts';
-import type { DuchyTrust } from './settings.ts';
+import type { DuchyTrust } from './duchySettings.ts';
 
 export interface DuchyContext {
   duchies: DuchyTrust;

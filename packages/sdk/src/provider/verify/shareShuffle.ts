@@ -24,8 +24,6 @@ import {
 } from '@measurement-exchange/contract';
 import { populationFingerprint as fingerprintOf, isPrime } from '@measurement-exchange/mpc/shares';
 import { RefusalError } from '../../refusals/refusalError.ts';
-import { outOfRange } from '../verify/limits.ts';
-import { found } from '../verify/selection.ts';
 import {
   type AgreedTerms,
   type DuchyContext,
@@ -37,7 +35,9 @@ import {
   signedKey,
   termsOf,
 } from './duchies.ts';
-import { ACCEPTED_NOISE, type DuchyTrust, type ShareShuffleSettings } from './settings.ts';
+import { ACCEPTED_NOISE, type DuchyTrust, type ShareShuffleSettings } from './duchySettings.ts';
+import { outOfRange } from './limits.ts';
+import { found } from './selection.ts';
 
 /** The computations that the provider accepts, and how to read populations. */
 export interface ShareShuffleContext extends Pick<ShareShuffleSettings, 'populations' | 'noiseMechanisms'> {
