@@ -91,7 +91,12 @@ export function createApp(options: AppOptions): FastifyInstance {
     reply.headers(everywhere).header('x-request-id', request.id);
     done(framingError(request, limits.maxUrl));
   });
-  closeConnectionsOnStop(app);
+  const isStopping = watchStop(app);
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    // A connection that is kept alive after its response would hold up the stop.
+    if (isStopping()) reply.header('connection', 'close');
+    done();
+  });
   app.addHook('onResponse', (request, reply, done) => {
     options.onResponse(request, reply);
     done();
@@ -107,17 +112,13 @@ export function isApiUrl(url: string): boolean {
   return url === API_PREFIX || url.startsWith(`${API_PREFIX}/`) || url.startsWith(`${API_PREFIX}?`);
 }
 
-/** A connection that is kept alive after its response would hold up the stop. */
-function closeConnectionsOnStop(app: FastifyInstance): void {
+function watchStop(app: FastifyInstance): () => boolean {
   let stopping = false;
   app.addHook('preClose', (done) => {
     stopping = true;
     done();
   });
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (stopping) reply.header('connection', 'close');
-    done();
-  });
+  return () => stopping;
 }
 
 /** Health and metrics, for load balancers and Prometheus. */
@@ -128,14 +129,10 @@ export function addStatusPages(
     metrics,
   }: { isReady: () => Promise<boolean>; metrics: { contentType: string; text(): Promise<string> } },
 ): void {
-  let stopping = false;
-  app.addHook('preClose', (done) => {
-    stopping = true;
-    done();
-  });
+  const isStopping = watchStop(app);
   app.get('/healthz', () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
-    const ready = !stopping && (await isReady());
+    const ready = !isStopping() && (await isReady());
     return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready' });
   });
   app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));

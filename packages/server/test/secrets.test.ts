@@ -52,7 +52,7 @@ test.each([
   ['10.0.0.0/8/8', 'is not an address or CIDR'],
   ['10.0.0.0/', 'is not an address or CIDR'],
   ['proxy.example.com', 'is not an address or CIDR'],
-  ['::ffff:10.0.0.1/128', 'is an IPv4 address in IPv6 clothes'],
+  ['::ffff:10.0.0.1/128', 'is an IPv4 address written as IPv6'],
 ])('a proxy %s is said to be: %s', (range, problem) => {
   const problems = proxyRangeProblems('listen.trustedProxies', [range, '127.0.0.1/32']);
   expect(problems).toEqual(

@@ -11,7 +11,7 @@ import {
   type Violation,
 } from '@measurement-exchange/contract';
 import { SECRETS_KEY_BYTES, Secrets } from '@measurement-exchange/server';
-import { type Queryable, type Row, type SealingQueryable, sql } from './db.ts';
+import { camelCase, type Queryable, type Row, type SealingQueryable, sql } from './db.ts';
 import { removeBlobsOf } from './retention.ts';
 
 export const OUTCOMES = ['SUCCEEDED', 'FAILED', 'CANCELLED'] as const;
@@ -145,22 +145,7 @@ export async function countPending(db: Queryable): Promise<{ role: string; stage
 }
 
 export function computationOf(row: Row): StoredComputation {
-  return {
-    id: row.id,
-    role: row.role,
-    protocol: row.protocol,
-    stage: row.stage,
-    view: viewOf(row.view),
-    spec: row.spec,
-    registerCount: row.register_count,
-    attempt: row.attempt,
-    runAfter: row.run_after,
-    lastError: row.last_error,
-    outcome: row.outcome,
-    failure: row.failure,
-    createTime: row.create_time,
-    updateTime: row.update_time,
-  };
+  return { ...camelCase<StoredComputation>(row), view: viewOf(row.view) };
 }
 
 function viewOf(text: string): Computation {

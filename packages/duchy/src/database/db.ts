@@ -2,6 +2,7 @@
 import type { Secrets } from '@measurement-exchange/server';
 import {
   type Queryable,
+  type Row,
   Database as ServerDatabase,
   type DatabaseOptions as ServerOptions,
   type SessionOptions,
@@ -21,6 +22,12 @@ export interface SealingQueryable extends Queryable {
 export interface DatabaseOptions extends ServerOptions {
   /** Seals the values that must not be readable in the database. */
   secrets: Secrets;
+}
+
+/** The columns of a row as members: `create_time` becomes `createTime`. */
+export function camelCase<T>(row: Row): T {
+  const memberOf = (column: string) => column.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+  return Object.fromEntries(Object.entries(row).map(([column, value]) => [memberOf(column), value])) as T;
 }
 
 const types = new pg.TypeOverrides();

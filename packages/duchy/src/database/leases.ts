@@ -45,7 +45,9 @@ export async function claimStage(
   { owner, leaseMs }: { owner: string; leaseMs: number },
 ): Promise<Claim | undefined> {
   const [row] = await db.query(CLAIM, [owner, leaseMs]);
-  return row && { computation: computationOf(row), token: row.lease_token, leaseMs };
+  if (row === undefined) return undefined;
+  const { lease_token: token, ...computation } = row;
+  return { computation: computationOf(computation), token, leaseMs };
 }
 
 const RENEW = sql(

@@ -1,6 +1,6 @@
 /** Messages between duchies. A message to another duchy is stored first, so that every retry sends the same bytes. */
 import { completeBlob } from './blobs.ts';
-import { type Queryable, type Row, sql } from './db.ts';
+import { camelCase, type Queryable, sql } from './db.ts';
 
 export interface Message {
   computation: string;
@@ -50,7 +50,7 @@ const ACKNOWLEDGE = sql(
 
 /** The oldest first. */
 export async function messagesOf(db: Queryable, computation: string): Promise<StoredMessage[]> {
-  return (await db.query(OF_COMPUTATION, [computation])).map(messageIn);
+  return (await db.query(OF_COMPUTATION, [computation])).map((row) => camelCase<StoredMessage>(row));
 }
 
 export async function acknowledge(
@@ -58,18 +58,4 @@ export async function acknowledge(
   { computation, stage, peer }: Pick<Message, 'computation' | 'stage' | 'peer'>,
 ): Promise<void> {
   await db.query(ACKNOWLEDGE, [computation, stage, peer]);
-}
-
-function messageIn(row: Row): StoredMessage {
-  return {
-    computation: row.computation,
-    stage: row.stage,
-    direction: row.direction,
-    peer: row.peer,
-    certificate: row.certificate,
-    signedMessage: row.signed_message,
-    blob: row.blob,
-    createTime: row.create_time,
-    acknowledgedTime: row.acknowledged_time,
-  };
 }

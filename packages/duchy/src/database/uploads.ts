@@ -1,6 +1,6 @@
 /** Uploads of providers to this duchy. */
 import { completeBlob } from './blobs.ts';
-import { type Queryable, type Row, sql } from './db.ts';
+import { camelCase, type Queryable, sql } from './db.ts';
 
 export interface Upload {
   /** `dataProviders/…/requisitions/…` */
@@ -64,12 +64,12 @@ const REPORTED = sql(
 
 export async function uploadOf(db: Queryable, requisition: string): Promise<StoredUpload | undefined> {
   const [row] = await db.query(OF_REQUISITION, [requisition]);
-  return row && uploadIn(row);
+  return row && camelCase(row);
 }
 
 /** Ordered by requisition. */
 export async function uploadsOf(db: Queryable, computation: string): Promise<StoredUpload[]> {
-  return (await db.query(OF_COMPUTATION, [computation])).map(uploadIn);
+  return (await db.query(OF_COMPUTATION, [computation])).map((row) => camelCase<StoredUpload>(row));
 }
 
 /** Unreported uploads of pending computations, ordered by requisition, after `afterName`. */
@@ -77,25 +77,9 @@ export async function unreportedUploads(
   db: Queryable,
   { afterName = '', limit = 100 } = {},
 ): Promise<StoredUpload[]> {
-  return (await db.query(UNREPORTED, [afterName, limit])).map(uploadIn);
+  return (await db.query(UNREPORTED, [afterName, limit])).map((row) => camelCase<StoredUpload>(row));
 }
 
 export async function markReported(db: Queryable, requisition: string): Promise<void> {
   await db.query(REPORTED, [requisition]);
-}
-
-function uploadIn(row: Row): StoredUpload {
-  return {
-    requisition: row.requisition,
-    computation: row.computation,
-    dataProvider: row.data_provider,
-    certificate: row.certificate,
-    nonce: row.nonce,
-    registerCount: row.register_count,
-    secretSeed: row.secret_seed,
-    signedFulfillment: row.signed_fulfillment,
-    blob: row.blob,
-    createTime: row.create_time,
-    reportedTime: row.reported_time,
-  };
 }

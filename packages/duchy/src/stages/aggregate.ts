@@ -18,7 +18,7 @@ import type { StageFunction, Work } from './work.ts';
 const PROTOCOL = 'honestMajorityShareShuffle';
 const WORKERS = ['FIRST_WORKER', 'SECOND_WORKER'] as const;
 
-/** Adds up what the workers sent, estimates with noise of its own, and seals the result for the consumer. */
+/** Adds up the shares of the workers, estimates with noise of its own, and encrypts the result for the consumer. */
 export const aggregate: StageFunction = async (work) => {
   const { view, registerCount } = work.computation;
   const methodology = {
@@ -40,7 +40,7 @@ async function estimated({ duchy, computation }: Work): Promise<ShareShuffleEsti
     received(duchy, computation, 'AGGREGATION_PHASE_INPUT', duchyAt(role, computation.view)),
   );
   const counts = await countValues(parameters, [first!, second!]).catch((error: unknown) => {
-    // Both are about the form of a worker's message: none depends on the values of registers.
+    // Both errors are about the form of a worker's message; neither depends on the values of registers.
     if (!(error instanceof ShareShuffleError || error instanceof RangeError)) throw error;
     throw new PermanentError('PEER_MESSAGE_INVALID', { stage: 'AGGREGATION_PHASE_INPUT' }, { cause: error });
   });

@@ -16,8 +16,8 @@ import { ownUploads } from './uploads.ts';
 import type { StageFunction, Work } from './work.ts';
 
 /**
- * Says that this duchy is ready to compute, after a last look at what it will compute with: the nonces of all providers, the
- * terms that all duchies signed, and keys and uploads as they are now, when nothing of them can change any more.
+ * Confirms that this duchy is ready to compute, after it verified the final input: the nonces of all providers, the terms
+ * that all duchies signed, and the keys and uploads, which can no longer change.
  */
 export const confirm: StageFunction = async (work) => {
   const { duchy, computation } = work;
@@ -29,13 +29,13 @@ export const confirm: StageFunction = async (work) => {
   return undefined;
 };
 
-/** The ElGamal keys are checked where they are combined; those for messages, here. */
+/** Verifies the keys for messages; ElGamal keys are verified where they are combined. */
 async function requireSameTerms({ duchy, computation }: Work): Promise<void> {
   const { ring } = ownPlace(computation.view);
   for (const peer of ring) if (peer !== duchy.name) await verifiedPeerKey(duchy, computation, peer);
 }
 
-/** Each provider opened the requisition that the consumer signed for it. */
+/** Requires that each provider opened the requisition that the consumer signed for it. */
 async function requireNonces({ computation }: Work): Promise<void> {
   for (const { name, nonce, nonceHash } of computation.view.requisitions) {
     if (nonce === undefined || !(await nonceMatches(nonce, nonceHash))) {
@@ -44,7 +44,7 @@ async function requireNonces({ computation }: Work): Promise<void> {
   }
 }
 
-/** Its provider signed these bytes for this ring. */
+/** Requires that the provider signed these bytes for this ring. */
 async function requireUpload(
   { duchy, computation }: Work,
   { requisition, dataProvider, certificate, signedFulfillment, blob }: StoredUpload,

@@ -1,4 +1,4 @@
-/** What duchies compute in the protocol with frequencies. */
+/** The stages of the protocol with frequencies. */
 import { create } from '@bufbuild/protobuf';
 import { specs } from '@measurement-exchange/contract';
 import { estimateReach, FrequencyStages, relativeFrequencies } from '@measurement-exchange/mpc/liquidLegions';
@@ -23,22 +23,22 @@ const { stage, setup, combine } = legionsStages(
 
 export { combine, setup };
 
-/** A worker's: its key comes off the indexes, and nobody can tell any more which register is which. */
+/** A worker removes its key from the indexes and blinds them, so that registers cannot be recognized. */
 export const blind = stage(async (given) =>
   given.stages.blind(await fromPrevious(given, ONE), given.keys, given.seed, given),
 );
 
-/** The aggregator's: registers of the same index become one tuple. */
+/** The aggregator joins registers of the same index into one tuple. */
 export const group = stage(async (given) =>
   given.stages.group(await fromPrevious(given, ONE), given.keys, given.seed, given),
 );
 
-/** A worker's: its key comes off the flags of the tuples, each is multiplied by a random number, and noise is added. */
+/** A worker removes its key from the flags of the tuples, multiplies each by a random number, and adds noise. */
 export const decryptFlags = stage(async (given) =>
   given.stages.decryptFlags(await fromPrevious(given, TWO), given.keys, given.seed, given),
 );
 
-/** The aggregator's: counts the registers, which is for the last stage, and prepares the comparisons of frequencies. */
+/** The aggregator counts the registers, keeps the count for the last stage, and prepares the comparisons of frequencies. */
 export const countRegisters = stage(async (given) => {
   const { stages, keys, seed, duchy, computation } = given;
   const tuples = await fromPrevious(given, TWO);
@@ -47,12 +47,12 @@ export const countRegisters = stage(async (given) => {
   return comparisons;
 });
 
-/** A worker's: its key comes off the comparisons, and each is multiplied by a random number. */
+/** A worker removes its key from the comparisons and multiplies each by a random number. */
 export const decryptComparisons = stage(async (given) =>
   given.stages.decryptComparisons(await fromPrevious(given, THREE), given.keys, given.seed, given),
 );
 
-/** The aggregator's: counts the registers of each frequency. */
+/** The aggregator counts the registers of each frequency. */
 export const countFrequencies = stage(async (given) => {
   const { stages, plan, keys, duchy, computation } = given;
   const { interim } = await readSecrets(duchy.db, computation.id);

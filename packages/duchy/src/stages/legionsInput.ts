@@ -1,4 +1,4 @@
-/** What the stages of a ring work on: sketches of providers, and what the other duchies sent. */
+/** The input of a stage of a ring: sketches of providers and messages of other duchies. */
 import type { Position } from '@measurement-exchange/contract';
 import { checkPoints } from '@measurement-exchange/mpc/liquidLegions';
 import { PermanentError } from '../computations/errors.ts';
@@ -22,7 +22,7 @@ export async function fromWorkers(work: Work, message: string): Promise<Uint8Arr
   const messages: Uint8Array[] = [];
   for (const worker of duchiesAt('EVERY_WORKER', work.computation.view)) {
     const bytes = await messageFrom(work, message, worker);
-    // Nothing is computed with them before the next duchy has them, which could not tell whose they are.
+    // The next duchy could not tell whose points are invalid.
     const position = { stage: message, duchy: worker };
     await computed(position, () => checkPoints(bytes, POOL, { signal: work.signal }));
     messages.push(bytes);
@@ -44,7 +44,7 @@ async function messageFrom(
   return bytes;
 }
 
-/** As many registers as all sketches and all noise are. */
+/** Requires as many registers as all sketches and all noise have. */
 function requireSize(computation: StoredComputation, message: string, sender: string, length: number): void {
   const { least, most } = messageSize(computation, message, sender);
   if (length >= least && length <= most) return;
@@ -56,16 +56,16 @@ function requireSize(computation: StoredComputation, message: string, sender: st
   );
 }
 
-/** Errors that tell of bytes that nobody who follows the protocol sends. */
+/** Errors about bytes that no duchy sends if it follows the protocol. */
 const DEVIATIONS = ['LiquidLegionsError', 'RangeError'];
 
-/** Ends the computation where what came in cannot be computed with. */
+/** Ends the computation where its input is invalid. */
 export async function computed<T>(position: Position, compute: () => Promise<T>): Promise<T> {
   try {
     return await compute();
   } catch (error) {
     if (!(error instanceof Error && DEVIATIONS.includes(error.name))) throw error;
-    // What the error says may tell of a register.
+    // The text of the error may reveal a register.
     throw new PermanentError('PEER_MESSAGE_INVALID', position, { cause: error });
   }
 }

@@ -21,23 +21,23 @@ import { type ComputationSecrets, readSecrets, type StoredComputation } from '..
 import { verifiedKey } from '../peers/verifiedKey.ts';
 import type { Work } from './work.ts';
 
-/** The own pair, which is the same whenever it is needed. */
+/** The key pair of this duchy, derived from its seed: the same each time. */
 export function elGamalKeyPair({ randomSeed }: ComputationSecrets): ElGamalKeyPair {
   return newKeyPair(new Keystream(randomSeed!));
 }
 
-/** What a stage draws its noise and its blinding from: the same when it is repeated, and another one for each stage. */
+/** The seed of the noise and the blinding of a stage: a repetition has the same seed, another stage another one. */
 export function stageSeed({ noiseSeed }: ComputationSecrets, stage: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', noiseSeed!, '', stage, SEED_BYTES));
 }
 
-/** The key that providers encrypt for: that of the whole ring. Each part is signed by a duchy that proved to know its secret. */
+/** The combined key of the ring, for which providers encrypt. Each duchy signed its part and proved that it knows its secret. */
 export async function combinedKey(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array> {
   const keys = await verifiedKeys(duchy, computation);
   return usable(() => combineKeys(new Curve(1), keys));
 }
 
-/** All that the stages of this duchy need. */
+/** All keys that the stages of this duchy need. */
 export async function ownKeys({ duchy, computation }: Work): Promise<RingKeys> {
   const keys = await verifiedKeys(duchy, computation);
   const { place } = ownPlace(computation.view);
@@ -45,7 +45,7 @@ export async function ownKeys({ duchy, computation }: Work): Promise<RingKeys> {
   return usable(() => ringKeys(own.secretKey, keys, place));
 }
 
-/** In the order of the ring. Its own key a duchy has from its secrets: nobody need be trusted for it. */
+/** Returns the keys in the order of the ring. The duchy derives its own key from its secrets and need not trust anybody for it. */
 async function verifiedKeys(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array[]> {
   const { ring } = ownPlace(computation.view);
   const keys: Uint8Array[] = [];

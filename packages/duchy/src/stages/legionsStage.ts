@@ -1,4 +1,4 @@
-/** What a stage of a ring is given, whichever of the two protocols it is of. */
+/** The common frame of the stages of both ring protocols. */
 import type { LiquidLegionsProtocol } from '@measurement-exchange/contract';
 import type { RingKeys, StageRun } from '@measurement-exchange/mpc/liquidLegions';
 import { type Plan, planOf } from '../computations/plan.ts';
@@ -7,7 +7,7 @@ import { computed, fromWorkers, ownSketches } from './legionsInput.ts';
 import { ownKeys, stageSeed } from './legionsKeys.ts';
 import type { StageFunction, Work } from './work.ts';
 
-/** What both protocols begin with. */
+/** The first steps of both protocols. */
 interface Setup {
   setup(
     sketches: readonly Uint8Array[],
@@ -25,7 +25,7 @@ interface Setup {
 
 export interface Given<P extends LiquidLegionsProtocol, S extends Setup> extends Work {
   plan: Plan<P>;
-  /** What computes. */
+  /** The computations of the protocol. */
   stages: S;
   keys: RingKeys;
   seed: Uint8Array;
@@ -49,11 +49,11 @@ export function legionsStages<P extends LiquidLegionsProtocol, S extends Setup>(
     };
   return {
     stage,
-    /** A worker's: the sketches that it took, with noise. */
+    /** A worker combines the sketches that it received with noise. */
     setup: stage(async (given) =>
       given.stages.setup(await ownSketches(given), given.keys, given.seed, given),
     ),
-    /** The aggregator's: what all workers sent, with noise of its own. */
+    /** The aggregator combines the messages of all workers with noise of its own. */
     combine: stage(async (given) => {
       const messages = await fromWorkers(given, 'SETUP_PHASE_INPUT');
       const { stages, keys, seed, signal } = given;

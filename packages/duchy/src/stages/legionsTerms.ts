@@ -1,4 +1,4 @@
-/** What a provider of a sketch signed that it was told, held against what this duchy was told. */
+/** Compares the terms that a provider of a sketch signed with the terms that this duchy was told. */
 import { isDeepStrictEqual } from 'node:util';
 import {
   type duchyMessages,
@@ -7,7 +7,7 @@ import {
   type Violation,
 } from '@measurement-exchange/contract';
 
-/** The first that differs; the combined key is none of them. */
+/** Returns the first term that differs, apart from the combined key. */
 export function wrongTerm(
   signed: duchyMessages.Fulfillment_LiquidLegions,
   config: LiquidLegionsConfig,

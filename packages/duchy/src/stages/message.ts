@@ -1,7 +1,7 @@
 import { type DescMessage, fromBinary, type MessageShape } from '@bufbuild/protobuf';
 import type { PermanentError } from '../computations/errors.ts';
 
-/** A protobuf message that another party wrote; throws `invalid` where it cannot be read. */
+/** Reads a protobuf message of another party; throws `invalid` where it is malformed. */
 export function readMessage<Desc extends DescMessage>(
   schema: Desc,
   bytes: Uint8Array,

@@ -16,8 +16,8 @@ import { elGamalKeyPair } from './legionsKeys.ts';
 import type { StageFunction } from './work.ts';
 
 /**
- * Tells the exchange the keys that providers and the other duchies encrypt for in this computation. Where the exchange has
- * other ones, another database of this duchy made them, with other noise: then nothing more is done here.
+ * Publishes the keys for which providers and other duchies encrypt in this computation. If the exchange has other keys,
+ * another database of this duchy made them, with other noise: this one must not take part then.
  */
 export const publishKey: StageFunction = async ({ duchy, computation }) => {
   const { name, certificate, signer } = duchy;
@@ -37,8 +37,8 @@ export const publishKey: StageFunction = async ({ duchy, computation }) => {
 };
 
 /**
- * What is signed, by its name in the parameters of the protocol: each key says which duchy made it, for which computation and
- * under which terms. In share-shuffle it also fixes the worker's half of the common seed, before either half is sent.
+ * The messages to sign, by name in the parameters of the protocol. Each key names its duchy, computation and terms. In
+ * share-shuffle it also commits to the worker's half of the common seed, before either half is sent.
  */
 async function keysOf(
   { db, name: duchy }: Duchy,

@@ -1,4 +1,4 @@
-/** What duchies compute in the reach-only protocol. */
+/** The stages of the reach-only protocol. */
 import { create } from '@bufbuild/protobuf';
 import { specs } from '@measurement-exchange/contract';
 import { estimateReach, ReachOnlyStages } from '@measurement-exchange/mpc/liquidLegions';
@@ -17,12 +17,12 @@ const { stage, setup, combine } = legionsStages(
 
 export { combine, setup };
 
-/** A worker's: its key comes off, and nobody can tell any more which register is which. */
+/** A worker removes its key and blinds the registers, so that they cannot be recognized. */
 export const execute = stage(async (given) =>
   given.stages.execute(await fromPrevious(given, 'EXECUTION_PHASE_INPUT'), given.keys, given.seed, given),
 );
 
-/** The aggregator's: counts the registers. */
+/** The aggregator counts the registers. */
 export const count = stage(async (given) => {
   const { stages, plan, keys, computation } = given;
   const registers = await stages.count(await fromPrevious(given, 'EXECUTION_PHASE_INPUT'), keys, given);

@@ -1,4 +1,4 @@
-/** What the aggregator makes of its figures: a result that only the consumer can open. */
+/** Makes the result of the aggregator's figures; only the consumer can open it. */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { encrypt, packSignedMessage, resultKeysetOf } from '@measurement-exchange/consent';
 import { type MpcNoiseMechanism, specs, TYPE_URLS } from '@measurement-exchange/contract';
@@ -23,7 +23,7 @@ export interface Figures {
   };
 }
 
-/** Signs the result, then encrypts it under the key that the consumer signed; serialized. */
+/** Signs the result, encrypts it under the key that the consumer signed, and serializes it. */
 export async function sealedResult({ duchy, computation }: Work, figures: Figures): Promise<Uint8Array> {
   const typeUrl = TYPE_URLS.MeasurementResult;
   const signed = await duchy.signer.sign(toBinary(specs.Measurement_ResultSchema, resultOf(figures)));

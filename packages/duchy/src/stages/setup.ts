@@ -5,8 +5,8 @@ import { ownUploads } from './uploads.ts';
 import type { StageFunction } from './work.ts';
 
 /**
- * For the other worker: this worker's half of their common seed, and the seeds of the shares that were uploaded here,
- * which only the other worker can decrypt.
+ * Makes the message for the other worker: this worker's half of their common seed, and the seeds of the shares that were
+ * uploaded here, which only the other worker can decrypt.
  */
 export const setup: StageFunction = async ({ duchy, computation }) => {
   const uploads = await ownUploads(duchy, computation);

@@ -33,7 +33,7 @@ const PEERS = {
   SECOND_WORKER: { role: 'FIRST_WORKER', message: 'SHUFFLE_PHASE_INPUT_ONE' },
 } as const;
 
-/** Adds up the shares of all providers, hides and shuffles them, with this worker's noise among them. */
+/** Adds up the shares of all providers, blinds them, adds this worker's noise, and shuffles. */
 export const shuffle: StageFunction = async (work) => {
   const { duchy, computation } = work;
   const { id, role } = computation;
@@ -59,8 +59,8 @@ export const shuffle: StageFunction = async (work) => {
 };
 
 /**
- * With a half of the seed that the other worker fixed before it could see this one: else it could choose the order of all
- * registers, and the noise of both.
+ * Reads the other worker's half of the seed. That worker must have committed to it before it could see this half: otherwise
+ * it could choose the order of all registers and the noise of both workers.
  */
 async function readInput(
   { duchy, computation }: Work,
@@ -79,7 +79,7 @@ async function readInput(
   return input;
 }
 
-/** The seeds of the shares that were uploaded to the other worker: of these requisitions exactly, one each. */
+/** The seeds of the shares that were uploaded to the other worker: exactly one for each of its requisitions. */
 async function peerSeeds(
   work: Work,
   peer: string,
@@ -98,7 +98,7 @@ async function peerSeeds(
   return seeds;
 }
 
-/** A seed that the provider of the requisition signed, and encrypted for this worker. */
+/** Opens a seed that the provider of the requisition signed and encrypted for this worker. */
 async function openSeed(
   { duchy, computation }: Work,
   { name, dataProvider }: ComputationRequisition,

@@ -1,4 +1,4 @@
-/** How large messages between duchies can be: whoever sends more is not listened to. */
+/** The sizes of messages between duchies; a larger message is rejected. */
 
 import { type NoiseParameters, TUPLE_BYTES } from '@measurement-exchange/mpc/liquidLegions';
 import { shuffledCount } from '@measurement-exchange/mpc/shareShuffle';
@@ -12,20 +12,20 @@ import { ownPlace } from '../computations/places.ts';
 import { type MpcProtocol, planOf } from '../computations/plan.ts';
 import type { StoredComputation } from '../database/index.ts';
 
-/** Of an encrypted seed with its signature and the names that go with it; uploads may have seeds of 8 KiB. */
+/** The size of an encrypted seed with its signature and names; a seed of an upload may have 8 KiB. */
 const SEED_BYTES = 10 * 1024;
-/** For whatever a message has once. */
+/** The size of the parts that a message has once. */
 const ENVELOPE_BYTES = 64 * 1024;
-/** Encryption makes a message longer by far less than this share. */
+/** Encryption makes a message longer by less than this factor. */
 const ENCRYPTION = 1.02;
 
-/** In bytes, before it is encrypted. */
+/** The size in bytes before encryption. */
 export interface MessageSize {
   least: number;
   most: number;
 }
 
-/** Of one that a computation can need, encrypted. */
+/** The largest message that a computation can need, encrypted. */
 export function largestMessage(computation: StoredComputation, message: string, sender: string): number {
   return Math.ceil(messageSize(computation, message, sender).most * ENCRYPTION) + ENVELOPE_BYTES;
 }
@@ -65,7 +65,7 @@ const SIZES: Record<
       case 'EXECUTION_PHASE_ONE_INPUT':
         return exactly(registers * FREQUENCY_REGISTER_BYTES);
       case 'EXECUTION_PHASE_TWO_INPUT': {
-        // Of the aggregator, with which the round starts, and of the workers up to the sender.
+        // The round starts at the aggregator, so its noise and that of the workers up to the sender is in the message.
         const noise =
           (1 + ((ownPlace(computation.view).ring.indexOf(sender) + 1) % duchyCount)) * noiseTupleCount;
         return { least: noise * TUPLE_BYTES, most: (registers + noise) * TUPLE_BYTES };
@@ -84,7 +84,7 @@ function exactly(bytes: number): MessageSize {
   return { least: bytes, most: bytes };
 }
 
-/** The sketches that a worker took, and its noise. */
+/** The sketches that a worker received, and its noise. */
 function registersOf(
   { view, registerCount }: StoredComputation,
   noise: NoiseParameters,

@@ -1,6 +1,6 @@
 /**
- * Threads that compute: at most as many as processors, started when there is work, ended when there was none for a while and
- * no computation will need them.
+ * Threads that compute: at most as many as processors. A thread starts when there is work, and ends after a while without
+ * work if no computation will need it.
  */
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
@@ -10,7 +10,7 @@ import type { Input, OperationName, Output } from '@measurement-exchange/mpc/liq
 
 /** TypeScript in the workspace, JavaScript in the packages. */
 const THREAD = new URL(`./poolThread${extname(import.meta.url)}`, import.meta.url);
-/** After so long without work a thread ends, or asks again whether it will be needed. */
+/** A thread without work for this long ends, unless it will be needed. */
 const IDLE_MS = 10_000;
 
 /** To a thread. */
@@ -40,7 +40,7 @@ export class Pool {
     this.idleMs = idleMs;
   }
 
-  /** Threads without work stay while this says so: starting them takes a third of a small computation. Returns the way back. */
+  /** Idle threads stay while `isNeeded` says so: starting them takes a third of a small computation. Returns the undo. */
   keepWhile(isNeeded: () => Promise<boolean>): () => void {
     this.needs.add(isNeeded);
     return () => this.needs.delete(isNeeded);
@@ -51,7 +51,7 @@ export class Pool {
     return answers.some((answer) => answer.status === 'fulfilled' && answer.value);
   }
 
-  /** An abort rejects at once; a thread that is at it finishes, and its output is dropped. */
+  /** An abort rejects at once; a thread that already computes finishes, and its output is dropped. */
   run<O extends OperationName>(
     operation: O,
     input: Input<O>,
@@ -96,7 +96,7 @@ export class Pool {
       idleMs: this.idleMs,
       isNeeded: () => this.isNeeded(),
       onIdle: () => this.assign(),
-      // One that is ending gets no work any more, and another one may start at once.
+      // A thread that ends gets no more work, and another one may start at once.
       onEnding: () => {
         this.threads.delete(thread);
         this.assign();
@@ -106,13 +106,13 @@ export class Pool {
     return thread;
   }
 
-  /** Ends all threads, whatever they are at. */
+  /** Ends all threads, also those that compute. */
   async close(): Promise<void> {
     await Promise.all(Array.from(this.threads, (thread) => thread.end()));
   }
 }
 
-/** Of this process. */
+/** The pool of this process. */
 export const POOL = new Pool();
 
 interface ThreadOptions {
@@ -131,7 +131,7 @@ class Thread {
 
   constructor(options: ThreadOptions) {
     this.options = options;
-    // Blocks are not on its heap: what is left needs no more, and would not be collected before it is that much.
+    // Blocks are not on its heap: the rest needs little memory, and is collected sooner with a small young generation.
     this.worker = new Worker(THREAD, { resourceLimits: { maxYoungGenerationSizeMb: 6 } });
     let problem: unknown;
     this.worker.on('message', (answer: Answer) => {
@@ -147,7 +147,7 @@ class Thread {
     });
     this.worker.on('exit', () => {
       clearTimeout(this.idle);
-      // Its input went to the thread, so that only whoever asked can try again.
+      // Its input was transferred to the thread, so only the caller can try again.
       this.task?.reject(new Error('a thread of the computation ended', { cause: problem }));
       options.onEnding();
     });

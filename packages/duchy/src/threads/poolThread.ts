@@ -31,7 +31,7 @@ function answerTo(operation: OperationName, input: Input<OperationName>): Answer
   }
 }
 
-/** What an output is made of goes to the caller, and is not copied. */
+/** The buffers of an output are transferred to the caller without a copy. */
 function buffersOf(output: unknown): Transferable[] {
   const arrays = ArrayBuffer.isView(output) ? [output] : Object.values(Object(output));
   return arrays.flatMap((array) =>

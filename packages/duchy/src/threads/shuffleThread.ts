@@ -7,7 +7,7 @@ import type { ShuffleInput } from '@measurement-exchange/mpc/shareShuffle/shuffl
 /** TypeScript in the workspace, JavaScript in the packages. */
 const THREAD = new URL(`./shuffleWorker${extname(import.meta.url)}`, import.meta.url);
 
-/** What the thread is given: uploads stay here, and it asks for their chunks. */
+/** The input of the thread. Uploads stay here, and the thread asks for their chunks. */
 export type ThreadInput = Omit<ShuffleInput, 'shares'> & { shares: ({ seed: Uint8Array } | 'upload')[] };
 
 /** From the thread: the next chunk of this share is needed, or the output. */
@@ -15,12 +15,12 @@ export type FromThread = { next: number } | { output: Uint8Array<ArrayBuffer> };
 /** To the thread: a chunk, or undefined after the last one. */
 export type ToThread = Uint8Array | undefined;
 
-/** Whether nothing else is in its memory, so that the thread can have it without a copy. */
+/** Whether the chunk has its buffer to itself, so that it can be transferred without a copy. */
 function ownsMemory(chunk: Uint8Array): chunk is Uint8Array<ArrayBuffer> {
   return chunk.buffer instanceof ArrayBuffer && chunk.byteLength === chunk.buffer.byteLength;
 }
 
-/** What `shuffleStage` returns, off the event loop. An abort ends the thread. */
+/** Runs `shuffleStage` off the event loop. An abort ends the thread. */
 export async function shuffleInThread(
   input: ShuffleInput,
   signal?: AbortSignal,
@@ -33,9 +33,9 @@ export async function shuffleInThread(
     ...input,
     shares: input.shares.map((share) => ('seed' in share ? share : 'upload')),
   };
-  // The vectors are elsewhere: what is left needs no more, and would not be collected before it is that much.
+  // Vectors are not on its heap: the rest needs little memory, and is collected sooner with a small young generation.
   const worker = new Worker(THREAD, { workerData, resourceLimits: { maxYoungGenerationSizeMb: 6 } });
-  // One that comes after an abort has nobody else who listens.
+  // An error after an abort has no other listener.
   worker.on('error', () => {});
   try {
     for await (const [message] of on(worker, 'message', { signal, close: ['exit'] })) {
