@@ -8,7 +8,8 @@ import { filesOf, type PlantedBug } from './plant.ts';
 import type { Report } from './session.ts';
 
 const SESSION = fileURLToPath(new URL('session.ts', import.meta.url));
-const TIMEOUT_MS = 180_000;
+const TIMEOUT_MS = 300_000;
+const STOP_MS = 30_000;
 
 interface TestRun {
   tests: number;
@@ -37,7 +38,7 @@ export class TestSession {
   private async run({ name }: PlantedBug): Promise<Report> {
     this.child ??= this.start();
     const { child } = this;
-    const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS);
+    const timer = setTimeout(() => giveUp(child), TIMEOUT_MS);
     const ended = new AbortController();
     const end = once(child, 'exit', { signal: ended.signal }).then(() => {
       this.child = undefined;
@@ -76,6 +77,12 @@ export class TestSession {
     child.disconnect();
     await gone;
   }
+}
+
+/** A session that is disconnected stops its database first. */
+function giveUp(child: ChildProcess): void {
+  child.disconnect();
+  setTimeout(() => child.kill('SIGKILL'), STOP_MS).unref();
 }
 
 /** Code that cannot run is a mistake in the planted bug, which any test would find. */

@@ -3,16 +3,13 @@
  * two batches, and nothing that comes out of it is the same twice. Each stage sorts what it sends.
  */
 
-import { InProcess } from '@measurement-exchange/testkit/mpc/inProcess';
-import { frequencySketch, Ring, reachSketch } from '@measurement-exchange/testkit/mpc/ring';
-import { Dice } from '@measurement-exchange/testkit/mpc/world';
+import { frequencySketch, hexBlocks, reachSketch, ringOfThree } from '@measurement-exchange/testkit/mpc/ring';
 import { expect, test } from 'vitest';
 import { batchSize } from '../src/liquidLegions/stageWork.ts';
 import {
   FrequencyStages,
   frequencyParameters,
   ReachOnlyStages,
-  type RingKeys,
   reachOnlyParameters,
   TUPLE_BYTES,
 } from '../src/liquidLegions.ts';
@@ -23,10 +20,7 @@ import {
   REACH_REGISTER_BYTES,
 } from '../src/sketches.ts';
 
-const dice = new Dice('batches');
-const pool = new InProcess();
-const ring = new Ring(dice, 3);
-const [first, second, aggregator] = ring.keys as [RingKeys, RingKeys, RingKeys];
+const { dice, pool, ring, first, second, aggregator } = ringOfThree('batches');
 const COUNT = 600;
 expect(Math.ceil(COUNT / batchSize(COUNT))).toBe(2);
 
@@ -45,21 +39,16 @@ const MAXIMUM = 3;
 const repeated = (bytes: Uint8Array, size: number, times = COUNT) =>
   Buffer.concat(Array(times).fill(bytes.subarray(0, size)));
 
-const blocks = (bytes: Uint8Array, size: number) =>
-  Array.from({ length: bytes.length / size }, (_, i) =>
-    Buffer.from(bytes.subarray(i * size, (i + 1) * size)).toString('hex'),
-  );
-
 /** The first halves are multiples of the generator by what was drawn, or are moved by such a multiple. */
 function expectFresh(bytes: Uint8Array, given: Uint8Array): void {
-  const points = blocks(bytes, POINT_BYTES);
+  const points = hexBlocks(bytes, POINT_BYTES);
   expect(new Set(points).size).toBe(points.length);
-  const known = new Set(blocks(given, POINT_BYTES));
+  const known = new Set(hexBlocks(given, POINT_BYTES));
   expect(points.filter((point) => known.has(point))).toEqual([]);
 }
 
 const expectSorted = (bytes: Uint8Array, size: number) =>
-  expect(blocks(bytes, size)).toEqual(blocks(bytes, size).toSorted());
+  expect(hexBlocks(bytes, size)).toEqual(hexBlocks(bytes, size).toSorted());
 
 test('of the reach-only protocol', async () => {
   const stages = new ReachOnlyStages(reachOnlyParameters(SPEC), pool);

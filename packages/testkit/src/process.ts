@@ -12,7 +12,7 @@ import type { DevJson } from './requests.ts';
 
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 export const MEX = fileURLToPath(new URL('../../cli/src/mex.ts', import.meta.url));
-const START_MS = 60_000;
+const START_MS = 180_000;
 /** The environment of every process of a test; the compile cache halves its start. */
 export const SURROUNDINGS = Object.fromEntries(
   ['PATH', 'HOME', 'NODE_COMPILE_CACHE'].flatMap((name) => {

@@ -8,7 +8,6 @@ import {
   FrequencyStages,
   frequencyParameters,
   ReachOnlyStages,
-  type RingKeys,
   reachOnlyParameters,
   TUPLE_BYTES,
 } from '@measurement-exchange/mpc/liquidLegions';
@@ -28,17 +27,18 @@ import {
   POINT_BYTES,
   REACH_REGISTER_BYTES,
 } from '@measurement-exchange/mpc/sketches';
-import { InProcess } from '@measurement-exchange/testkit/mpc/inProcess';
-import { type Events, frequencySketch, Ring, reachSketch } from '@measurement-exchange/testkit/mpc/ring';
-import { Dice } from '@measurement-exchange/testkit/mpc/world';
+import {
+  type Events,
+  frequencySketch,
+  hexBlocks,
+  reachSketch,
+  ringOfThree,
+} from '@measurement-exchange/testkit/mpc/ring';
 import { describe, expect, test } from 'vitest';
 import { drawNoise, type PlainRegister, registersOf, sumOf, viewOf } from './ringModel.ts';
 import { compareWorlds, expectHidden, RUNS, type WorldNumber } from './worlds.ts';
 
-const dice = new Dice('ring coalitions');
-const pool = new InProcess();
-const ring = new Ring(dice, 3);
-const [first, second, aggregator] = ring.keys as [RingKeys, RingKeys, RingKeys];
+const { dice, pool, ring, first, second, aggregator } = ringOfThree('ring coalitions');
 const workspace = new Workspace(ring.curve);
 const MAXIMUM = 3;
 
@@ -57,11 +57,6 @@ const SPEC = {
   } as const),
   ...{ dataProviderCount: 2, duchyCount: 3, maximumFrequency: MAXIMUM, ...NOISE },
 };
-
-const hexes = (bytes: Uint8Array, size: number) =>
-  Array.from({ length: bytes.length / size }, (_, i) =>
-    Buffer.from(bytes.subarray(i * size, (i + 1) * size)).toString('hex'),
-  );
 
 /** Every message of a computation with frequencies, by whoever gets it. */
 async function computeFrequencies(
@@ -96,7 +91,7 @@ function groupsIn(
   providers: number,
 ): { groups: number[]; larger: number[] } {
   const opened = openIndexes(workspace, { blocks: message, size, secretKey: aggregator.secretKey });
-  const indexes = hexes(opened, opened.length / (message.length / size)).map((hex) =>
+  const indexes = hexBlocks(opened, opened.length / (message.length / size)).map((hex) =>
     hex.slice(0, 2 * POINT_BYTES),
   );
   const sizes = [...Map.groupBy(indexes, (index) => index).values()].map(({ length }) => length);
@@ -162,7 +157,7 @@ describe('the model sees what the aggregator finds in the bytes', () => {
       takeColumn(flags, TUPLE_BYTES, 0, 3 * CIPHERTEXT_BYTES),
       aggregator.secretKey,
     );
-    const types = hexes(zeroFlags, 3).map((hex) => hex.replace(/0(.)/g, '$1'));
+    const types = hexBlocks(zeroFlags, 3).map((hex) => hex.replace(/0(.)/g, '$1'));
     const has = (type: string) => types.filter((each) => each === type).length;
     expect([has('000'), has('110'), has('101') + has('001')]).toEqual([
       view.several,
@@ -213,7 +208,7 @@ describe('an aggregator that opens every flag and every comparison', async () =>
   const events = [new Map(reached.map((vid) => [vid, 2])), new Map(reached.map((vid) => [vid, 3]))];
   const { flags, left } = await computeFrequencies(small as unknown as typeof SPEC, events);
   const opened = (ciphertexts: Uint8Array) =>
-    hexes(workspace.decrypt(ciphertexts, ALONE, aggregator.secretKey), POINT_BYTES);
+    hexBlocks(workspace.decrypt(ciphertexts, ALONE, aggregator.secretKey), POINT_BYTES);
   const NOTHING = '00'.repeat(POINT_BYTES);
   /** a − b, for points. */
   const difference = (a: Uint8Array, b: Uint8Array) => {
@@ -225,11 +220,11 @@ describe('an aggregator that opens every flag and every comparison', async () =>
     curve.load(q, b, count);
     curve.add(p, p, q, -1);
     curve.store(p, result, count);
-    return hexes(result, POINT_BYTES);
+    return hexBlocks(result, POINT_BYTES);
   };
   const flagsOf = (place: number) =>
     Buffer.concat(
-      hexes(flags, TUPLE_BYTES).map((tuple) =>
+      hexBlocks(flags, TUPLE_BYTES).map((tuple) =>
         Buffer.from(tuple, 'hex').subarray(place * CIPHERTEXT_BYTES, (place + 1) * CIPHERTEXT_BYTES),
       ),
     );
@@ -264,7 +259,7 @@ describe('an aggregator that opens every flag and every comparison', async () =>
   });
 
   test('cannot tell by how much a count is above the maximum', () => {
-    const points = hexes(countPoints(ring.curve, 20), POINT_BYTES);
+    const points = hexBlocks(countPoints(ring.curve, 20), POINT_BYTES);
     const found = opened(left);
     expect(found.filter((point) => point === NOTHING)).toEqual([]);
     expect(found.length).toBeGreaterThan(100);
@@ -273,7 +268,7 @@ describe('an aggregator that opens every flag and every comparison', async () =>
   });
 });
 
-test('workers that look for what they sent recognize nothing, in 200 runs of two worlds', async () => {
+test('workers that look for what they sent recognize nothing, in many runs of two worlds', async () => {
   const stages = new ReachOnlyStages(reachOnlyParameters({ ...SPEC, noiseMechanism: 'NONE' }), pool);
   /** A sketch of four registers in each run of each world: in world 1 three of them have somebody, in world 0 two. */
   const texts = [0, 1].flatMap((world) =>
@@ -287,15 +282,15 @@ test('workers that look for what they sent recognize nothing, in 200 runs of two
   const once = await stages.execute(combined, first, dice.seed());
   // The first worker is given what the aggregator combined, the second one what the first one sends.
   for (const given of [combined, once]) {
-    const found = new Set(hexes(given, CIPHERTEXT_BYTES));
-    const kept = hexes(sent, CIPHERTEXT_BYTES).map((register) => found.has(register));
+    const found = new Set(hexBlocks(given, CIPHERTEXT_BYTES));
+    const kept = hexBlocks(sent, CIPHERTEXT_BYTES).map((register) => found.has(register));
     // It keeps what it recognizes and drops the rest: this is the figure that the consumer gets then.
     const figure = (world: WorldNumber, run: number) => {
       const from = (world * RUNS + run) * 4;
       return new Set(texts.slice(from, from + 4).filter((_, i) => kept[from + i])).size;
     };
     expectHidden(await compareWorlds(figure), 0);
-    const points = new Set(hexes(message, POINT_BYTES));
-    expect(hexes(given, POINT_BYTES).filter((point) => points.has(point))).toEqual([]);
+    const points = new Set(hexBlocks(message, POINT_BYTES));
+    expect(hexBlocks(given, POINT_BYTES).filter((point) => points.has(point))).toEqual([]);
   }
 });

@@ -90,7 +90,7 @@ test('half of a geometric draw, that of the other worker alone, is not all that 
   // So little noise that 800 runs tell half a draw, with an advantage of 0.44, from what is promised, 0.24.
   const reachPrivacyParams = { epsilon: 1, delta: 1e-5 };
   const spec = specOf('REACH', 'GEOMETRIC', reachPrivacyParams);
-  const views = await played('half a draw', spec, { runs: 4 * RUNS });
+  const views = await played('half a draw', spec, { runs: Math.max(800, RUNS) });
   const charge = mpcCharge({ measurementType: 'REACH', noiseMechanism: 'GEOMETRIC', reachPrivacyParams });
   const compared = compareViews(views, ({ figures, ownNoise }) => figures!.reach + zeros(ownNoise));
   expectHidden(compared, promisedAdvantage(charge));

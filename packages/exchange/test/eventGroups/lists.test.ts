@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type DevParty, type Reply, useExchange } from '@measurement-exchange/testkit/exchange';
 import { castOf, errorOf, get, ok } from '@measurement-exchange/testkit/steps';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -274,9 +275,10 @@ describe('paging while others write', () => {
         const touched = before[Math.floor(before.length / 2)];
         if (touched.state === 'ACTIVE')
           await ok(steps.put(touched.name, { ...touched, eventGroupReferenceId: 'touched' }));
+        await sleep(10);
       }
     })();
-    const seen = (await all(streamly, query, 3)).map(({ name }) => name);
+    const seen = (await all(streamly, query, 7)).map(({ name }) => name);
     isOver = true;
     await writer;
     const known = new Set(before.map(({ name }) => name));

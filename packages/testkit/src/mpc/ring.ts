@@ -20,7 +20,8 @@ import {
   SketchEncrypter,
 } from '@measurement-exchange/mpc/sketches';
 import { rounds } from '../rounds.ts';
-import type { Dice } from './world.ts';
+import { InProcess } from './inProcess.ts';
+import { Dice } from './world.ts';
 
 /** Events by VID. */
 export type Events = Map<number, number>;
@@ -108,4 +109,19 @@ export function noiseCount(drawn: Uint8Array[], kind: NoiseKind): number {
     if (NOISE_KINDS[registers[at]!] === kind) count++;
   }
   return count;
+}
+
+/** A ring of two workers and an aggregator, with the dice of this name. */
+export function ringOfThree(name: string) {
+  const dice = new Dice(name);
+  const ring = new Ring(dice, 3);
+  const [first, second, aggregator] = ring.keys as [RingKeys, RingKeys, RingKeys];
+  return { dice, ring, first, second, aggregator, pool: new InProcess() };
+}
+
+/** Bytes as blocks of this size, in hexadecimal. */
+export function hexBlocks(bytes: Uint8Array, size: number): string[] {
+  return Array.from({ length: bytes.length / size }, (_, i) =>
+    Buffer.from(bytes.subarray(i * size, (i + 1) * size)).toString('hex'),
+  );
 }
