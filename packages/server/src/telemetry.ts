@@ -2,9 +2,9 @@
  * OpenTelemetry, if its environment variables turn it on. Otherwise nothing of it is loaded, `telemetry` stays undefined,
  * and each traced place costs one comparison.
  */
-import type { OpenSpan, SpanOptions, Telemetry } from './spans.ts';
+import type { OpenSpan, SpanOptions, Telemetry } from './openTelemetry/spans.ts';
 
-export type { OpenSpan, SpanAttributes, SpanOptions, Telemetry } from './spans.ts';
+export type { OpenSpan, SpanAttributes, SpanOptions, Telemetry } from './openTelemetry/spans.ts';
 
 export let telemetry: Telemetry | undefined;
 

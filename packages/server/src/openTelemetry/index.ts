@@ -25,9 +25,9 @@ import {
   resourceFromAttributes,
 } from '@opentelemetry/resources';
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
-import type { OpenSpan, SpanAttributes, SpanOptions, Telemetry } from '../spans.ts';
 import { MetricsExport } from './metrics.ts';
 import { samplerOf } from './sampler.ts';
+import type { OpenSpan, SpanAttributes, SpanOptions, Telemetry } from './spans.ts';
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
 /** The channels on which Node announces a request before it is sent, and the method that adds a header to it. */

@@ -1,5 +1,5 @@
 /** The interface to tracing. */
-import type { ReadMetrics } from './openTelemetry/metrics.ts';
+import type { ReadMetrics } from './metrics.ts';
 
 export interface SpanOptions {
   name: string;
