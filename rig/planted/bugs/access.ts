@@ -12,8 +12,18 @@ export const ACCESS_BUGS: PlantedBug[] = [
     edits: [
       inExchange(
         'http/api.ts',
+        'const proceed = (caller: Authenticated)',
+        'const proceed = async (caller: Authenticated)',
+      ),
+      inExchange(
+        'http/api.ts',
         'pipeline.authorize(caller, match)',
         'await pipeline.authorize(caller, match)',
+      ),
+      inExchange(
+        'http/api.ts',
+        'if (caller instanceof Promise) { caller.then(proceed)',
+        'if (caller !== undefined) { Promise.resolve(caller).then(proceed)',
       ),
       inExchange(PIPELINE, 'authorize(caller: Authenticated', 'async authorize(caller: Authenticated'),
       inExchange(

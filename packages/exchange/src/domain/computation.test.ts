@@ -1,4 +1,5 @@
 import { ExchangeError, type SignedMessage } from '@measurement-exchange/contract';
+import { measurementRecord, requisitionRecord } from '@measurement-exchange/testkit/measurementRecord';
 import { describe, expect, it } from 'vitest';
 import type { Aggregate, Change } from './aggregate.ts';
 import {
@@ -38,25 +39,8 @@ const certificateOf = (party: string) => ({
 
 function fresh(): Aggregate {
   return create(
-    {
-      id: 'm',
-      consumer: 'measurementConsumers/x',
-      certificate: 'c',
-      spec: { message: new Uint8Array([1]), signature: new Uint8Array([2]) },
-      labels: {},
-      measurementType: 'REACH',
-      protocol: 'honestMajorityShareShuffle',
-      protocolConfig,
-      traceparent: undefined,
-    },
-    ['a', 'b'].map((p) => ({
-      id: `r${p}`,
-      provider: `dataProviders/${p}`,
-      certificate: 'c',
-      publicKey: { '@type': 't', data: new Uint8Array([1]) },
-      encryptedSpec: { ciphertext: new Uint8Array([1]), typeUrl: 't' },
-      nonceHash: HASH,
-    })),
+    measurementRecord({ protocol: 'honestMajorityShareShuffle', protocolConfig }),
+    ['a', 'b'].map((p) => requisitionRecord(p, { nonceHash: HASH })),
     NOW,
   ).after;
 }

@@ -1,4 +1,5 @@
 import type { Protocol } from '@measurement-exchange/contract';
+import { measurementRecord, requisitionRecord } from '@measurement-exchange/testkit/measurementRecord';
 import { describe, expect, it } from 'vitest';
 import type { Aggregate } from './aggregate.ts';
 import { expireComputation, type Report, type WaitingState } from './deadlines.ts';
@@ -30,16 +31,8 @@ function measurement(
 ): Aggregate {
   const message = { message: new Uint8Array(1), signature: new Uint8Array(1) };
   return create(
-    {
-      ...{ id: 'm', consumer: 'measurementConsumers/x', certificate: 'c', spec: message, labels: {} },
-      ...{ measurementType: 'REACH', protocol, protocolConfig, traceparent: undefined },
-    },
-    Array.from({ length: providers }, (_, i) => ({
-      ...{ id: `r${i}`, provider: `dataProviders/p${i}`, certificate: 'c' },
-      publicKey: { '@type': 't', data: new Uint8Array(1) },
-      encryptedSpec: { ciphertext: new Uint8Array(1), typeUrl: 't' },
-      nonceHash: new Uint8Array(32),
-    })),
+    measurementRecord({ consumer: 'measurementConsumers/x', spec: message, protocol, protocolConfig }),
+    Array.from({ length: providers }, (_, i) => requisitionRecord(`p${i}`, { id: `r${i}` })),
     NOW,
   ).after;
 }

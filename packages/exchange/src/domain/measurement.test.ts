@@ -6,6 +6,7 @@ import {
   REQUISITION_STATES,
   type RequisitionState,
 } from '@measurement-exchange/contract';
+import { measurementRecord, requisitionRecord } from '@measurement-exchange/testkit/measurementRecord';
 import { describe, expect, it } from 'vitest';
 import { type Aggregate, type Change, EDGES, type RequisitionRecord, target } from './aggregate.ts';
 import { cancel, create, etagOf, fail, fulfill, refuse } from './measurement.ts';
@@ -32,25 +33,8 @@ function fresh(
   protocol: Aggregate['measurement']['protocol'] = 'direct',
 ): Aggregate {
   return create(
-    {
-      id: 'm',
-      consumer: 'measurementConsumers/x',
-      certificate: 'c',
-      spec: { message: new Uint8Array([1]), signature: new Uint8Array([2]) },
-      labels: {},
-      measurementType: 'IMPRESSION',
-      protocol,
-      protocolConfig: undefined,
-      traceparent: undefined,
-    },
-    providers.map((p, i) => ({
-      id: `r${p}`,
-      provider: `dataProviders/${p}`,
-      certificate: 'c',
-      publicKey: { '@type': 't', data: new Uint8Array([1]) },
-      encryptedSpec: { ciphertext: new Uint8Array([1]), typeUrl: 't' },
-      nonceHash: hashOf(BigInt(i)),
-    })),
+    measurementRecord({ measurementType: 'IMPRESSION', protocol }),
+    providers.map((p, i) => requisitionRecord(p, { nonceHash: hashOf(BigInt(i)) })),
     NOW,
   ).after;
 }

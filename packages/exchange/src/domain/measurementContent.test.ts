@@ -1,5 +1,6 @@
 /** The content of a measurement after a change, besides its states, and the errors of rejected changes. */
 import { createHash } from 'node:crypto';
+import { measurementRecord, requisitionRecord } from '@measurement-exchange/testkit/measurementRecord';
 import { describe, expect, it } from 'vitest';
 import { type Aggregate, target } from './aggregate.ts';
 import { cancel, create, etagOf, fail, fulfill, measurementClosed, refuse } from './measurement.ts';
@@ -19,25 +20,12 @@ const context = { buildLabel: 'v1' };
 const nonceHash = createHash('sha256').update(Buffer.alloc(8)).digest();
 const otherHash = createHash('sha256').update('0').digest();
 
-const measurement = {
-  id: 'm',
+const measurement = measurementRecord({
   consumer: CONSUMER,
-  certificate: 'c',
-  spec: { message: Uint8Array.of(1), signature: Uint8Array.of(2) },
   labels: { measurementReferenceId: 'ref' },
   measurementType: 'IMPRESSION',
-  protocol: 'direct',
-  protocolConfig: undefined,
-  traceparent: undefined,
-} as const;
-const requisition = (id: string) => ({
-  id,
-  provider: `dataProviders/${id}`,
-  certificate: 'c',
-  publicKey: { '@type': 't', data: Uint8Array.of(1) },
-  encryptedSpec: { ciphertext: Uint8Array.of(1), typeUrl: 't' },
-  nonceHash,
 });
+const requisition = (id: string) => requisitionRecord(id, { id, nonceHash });
 const created = () => create(measurement, [requisition('a'), requisition('b')], NOW);
 const fresh = (): Aggregate => created().after;
 const etag = ({ requisitions: [, second] }: Aggregate) => etagOf(second!);

@@ -6,6 +6,7 @@ import {
   type SetParametersRequest,
   type SignedMessage,
 } from '@measurement-exchange/contract';
+import { measurementRecord, requisitionRecord } from '@measurement-exchange/testkit/measurementRecord';
 import { describe, expect, it } from 'vitest';
 import type { Aggregate, Change } from './aggregate.ts';
 import { computationEtag, confirm, fulfillRequisition, giveUp, setResult } from './computation.ts';
@@ -34,15 +35,8 @@ const certificateOf = (party: string) => ({
 function fresh(): Aggregate {
   const spec = { message: new Uint8Array([1]), signature: new Uint8Array([2]) };
   return create(
-    {
-      ...{ id: 'm', consumer: 'measurementConsumers/x', certificate: 'c', spec, labels: {} },
-      ...{ measurementType: 'REACH', protocol: PROTOCOL, protocolConfig, traceparent: undefined },
-    },
-    ['a', 'b'].map((p) => ({
-      ...{ id: `r${p}`, provider: `dataProviders/${p}`, certificate: 'c', nonceHash: HASH },
-      publicKey: { '@type': 't', data: new Uint8Array([1]) },
-      encryptedSpec: { ciphertext: new Uint8Array([1]), typeUrl: 't' },
-    })),
+    measurementRecord({ spec, protocol: PROTOCOL, protocolConfig }),
+    ['a', 'b'].map((p) => requisitionRecord(p, { nonceHash: HASH })),
     NOW,
   ).after;
 }

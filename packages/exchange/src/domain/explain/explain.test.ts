@@ -1,5 +1,6 @@
 /** The numbers in explanations: deadlines, times since, bounds; each with values that differ from all others. */
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
+import { measurementRecord, requisitionRecord } from '@measurement-exchange/testkit/measurementRecord';
 import { describe, expect, it } from 'vitest';
 import type { Aggregate } from '../aggregate.ts';
 import { create } from '../measurement.ts';
@@ -26,16 +27,8 @@ function pending(providers = 1, protocolConfig: StoredProtocolConfig | undefined
   const message = { message: new Uint8Array(1), signature: new Uint8Array(1) };
   const protocol = protocolConfig === undefined ? 'direct' : 'honestMajorityShareShuffle';
   return create(
-    {
-      ...{ id: 'm', consumer: CONSUMER, certificate: 'c', spec: message, labels: {} },
-      ...{ measurementType: 'REACH', protocol, protocolConfig, traceparent: undefined },
-    },
-    Array.from({ length: providers }, (_, i) => ({
-      ...{ id: `r${i}`, provider: `dataProviders/p${i}`, certificate: 'c' },
-      publicKey: { '@type': 't', data: new Uint8Array(1) },
-      encryptedSpec: { ciphertext: new Uint8Array(1), typeUrl: 't' },
-      nonceHash: new Uint8Array(32),
-    })),
+    measurementRecord({ consumer: CONSUMER, spec: message, protocol, protocolConfig }),
+    Array.from({ length: providers }, (_, i) => requisitionRecord(`p${i}`, { id: `r${i}` })),
     CREATED,
   ).after;
 }

@@ -1,8 +1,10 @@
 /** For tests: a healthy database, written the way the exchange writes it. */
+
 import { createHash } from 'node:crypto';
 import { create as message, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { type Protocol, type Timestamp, timestampOf } from '@measurement-exchange/contract';
+import { measurementRecord, requisitionRecord } from '@measurement-exchange/testkit/measurementRecord';
 import { insertCertificate, updateCertificate } from '../../../src/database/certificates.ts';
 import type { Database, Transaction } from '../../../src/database/db.ts';
 import { insertDescriptor, updateDescriptor } from '../../../src/database/descriptors.ts';
@@ -174,26 +176,23 @@ export async function addMeasurement(
   const eightBytes = Buffer.alloc(8);
   eightBytes.writeBigUInt64BE(NONCE);
   const made = create(
-    {
+    measurementRecord({
       id,
       consumer: BRAND,
       certificate: certificateOf(BRAND).id,
-      spec: { message: BYTES, signature: BYTES, signatureAlgorithm: undefined },
+      spec: { message: BYTES, signature: BYTES },
       labels: { measurementReferenceId: 'reference' },
-      measurementType: 'REACH',
       protocol: protocolOf(protocolConfig),
       protocolConfig,
-      traceparent: undefined,
-    },
-    [TV, RADIO].map((provider) => ({
-      id: `${id}-${provider.split('/')[1]}`,
-      provider,
-      certificate: certificateOf(provider).id,
-      publicKey: { '@type': 'type', data: BYTES, format: undefined },
-      encryptedSpec: { ciphertext: BYTES, typeUrl: 'type', nonce: undefined },
-      // Both preimages that are accepted.
-      nonceHash: sha256(provider === TV ? eightBytes : NONCE.toString()),
-    })),
+    }),
+    [TV, RADIO].map((provider) =>
+      requisitionRecord(provider.split('/')[1]!, {
+        id: `${id}-${provider.split('/')[1]}`,
+        certificate: certificateOf(provider).id,
+        // Both preimages that are accepted.
+        nonceHash: sha256(provider === TV ? eightBytes : NONCE.toString()),
+      }),
+    ),
     clock(),
   );
   const request = { id: `${id}-request`, hash: sha256(id) };

@@ -1,0 +1,36 @@
+/** Records of measurements for tests of rules: the one place that lists their fields. */
+import type {
+  NewMeasurement,
+  NewRequisition,
+} from '@measurement-exchange/exchange/internal/domain/measurement';
+
+const bytes = () => Uint8Array.of(1);
+
+/** A new measurement; `change` has the fields that the test is about. */
+export function measurementRecord(change: Partial<NewMeasurement> = {}): NewMeasurement {
+  return {
+    id: 'm',
+    consumer: 'measurementConsumers/x',
+    certificate: 'c',
+    spec: { message: bytes(), signature: Uint8Array.of(2) },
+    labels: {},
+    measurementType: 'REACH',
+    protocol: 'direct',
+    protocolConfig: undefined,
+    traceparent: undefined,
+    ...change,
+  };
+}
+
+/** A new requisition `r<provider>` of `dataProviders/<provider>`. */
+export function requisitionRecord(provider: string, change: Partial<NewRequisition> = {}): NewRequisition {
+  return {
+    id: `r${provider}`,
+    provider: `dataProviders/${provider}`,
+    certificate: 'c',
+    publicKey: { '@type': 't', data: bytes() },
+    encryptedSpec: { ciphertext: bytes(), typeUrl: 't' },
+    nonceHash: new Uint8Array(32),
+    ...change,
+  };
+}
