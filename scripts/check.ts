@@ -226,8 +226,9 @@ const RULES: Rule[] = [
 /** Code that providers and duchies alone run, on Node. */
 const ON_NODE = [
   `${CONSENT}/sealing`,
-  ...['curve', 'elGamal', 'liquidLegions', 'shareShuffle', 'shares', 'sketches'].map(
-    (part) => `${MPC}/${part}`,
+  ...['curve', 'elGamal', 'liquidLegions', 'shares', 'sketches'].map((part) => `${MPC}/${part}`),
+  ...['honestMajorityShareShuffle', 'liquidLegionsV2', 'reachOnlyLiquidLegionsV2'].flatMap((name) =>
+    ['duchy', 'provider'].map((part) => `${MPC}/protocols/${name}/${part}.ts`),
   ),
   `${SDK}/endpoints.ts`,
   `${SDK}/provider`,

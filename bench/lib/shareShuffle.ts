@@ -6,8 +6,8 @@ import {
   shuffledCount,
   shuffleStage,
 } from '@measurement-exchange/mpc/shareShuffle';
-import { swapAll } from '@measurement-exchange/mpc/shareShuffle/permutation';
 import { Keystream, newSeed, uploadChunks, wordsOf } from '@measurement-exchange/mpc/shares';
+import { swapAll } from '@measurement-exchange/mpc/shares/permutation';
 
 export type MeasurementType = 'REACH' | 'REACH_AND_FREQUENCY';
 

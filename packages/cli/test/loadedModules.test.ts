@@ -65,7 +65,7 @@ it('loads of TypeBox only the types', async () => {
 it('loads into the thread of a share nothing that only messages need', async () => {
   const modules = [
     '@measurement-exchange/consent/sealing/pieces',
-    '@measurement-exchange/mpc/shares/frequencyVector',
+    '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/provider',
     '@measurement-exchange/mpc/shares/keystream',
     './packages/sdk/src/provider/vidIndex.ts',
   ];

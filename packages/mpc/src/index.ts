@@ -1,10 +1,12 @@
 /** Differential privacy: calibrating and drawing noise, sampling people, and the uncertainty of a figure. */
+
+export { type LegionsRelease, legionsCharge } from './liquidLegions/charge.ts';
+export type { MpcRelease } from './privacy/countCost.ts';
 export * from './privacy/liquidLegions.ts';
 export {
   type LiquidLegionsIntervalParams,
   liquidLegionsReachInterval,
 } from './privacy/liquidLegionsReach.ts';
-export { type LegionsRelease, legionsCharge, type MpcRelease, mpcCharge } from './privacy/mpcCharge.ts';
 export { drawAggregatorNoise, drawMpcNoise, type MpcNoise, mpcNoise } from './privacy/mpcNoise.ts';
 export {
   type Charge,
@@ -17,7 +19,6 @@ export {
 export { type RandomSource, secureRandom } from './privacy/random.ts';
 export type { Rational } from './privacy/rational.ts';
 export { sampleDiscreteGaussian, sampleDiscreteLaplace } from './privacy/sampler.ts';
-export * from './privacy/shareShuffleVariance.ts';
 export {
   discreteGaussianSigma,
   discreteGaussianVariance,
@@ -32,3 +33,5 @@ export {
   sampleBucket,
   type VidSamplingInterval,
 } from './privacy/vidSampling.ts';
+export { mpcCharge } from './protocols/honestMajorityShareShuffle/charge.ts';
+export * from './protocols/honestMajorityShareShuffle/variance.ts';

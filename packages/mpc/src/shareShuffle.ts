@@ -1,10 +1,10 @@
 /** Honest Majority Share Shuffle: what workers and aggregator compute, without any server. */
-export { countValues, ShareShuffleError } from './shareShuffle/aggregate.ts';
-export { estimate, type ShareShuffleEstimate } from './shareShuffle/estimate.ts';
+export { countValues, ShareShuffleError } from './protocols/honestMajorityShareShuffle/aggregate.ts';
+export { type Share, type ShuffleInput, shuffleStage } from './protocols/honestMajorityShareShuffle/duchy.ts';
+export { estimate, type ShareShuffleEstimate } from './protocols/honestMajorityShareShuffle/estimate.ts';
 export {
   type ShareShuffleParameters,
   type ShareShuffleSpec,
   shareShuffleParameters,
   shuffledCount,
-} from './shareShuffle/parameters.ts';
-export { type Share, type ShuffleInput, shuffleStage } from './shareShuffle/shuffleStage.ts';
+} from './protocols/honestMajorityShareShuffle/limits.ts';

@@ -99,7 +99,7 @@ export const CONSUMER_BUGS: PlantedBug[] = [
     name: 'duchies-half-charged',
     edits: [
       inMpc(
-        'privacy/mpcCharge.ts',
+        'protocols/honestMajorityShareShuffle/charge.ts',
         'spent = frequency.spent + Math.max(reach.spent, frequency.spent);',
         'spent = Math.max(reach.spent, frequency.spent);',
       ),

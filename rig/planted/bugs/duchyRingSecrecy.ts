@@ -1,6 +1,6 @@
 /** Noise and blinding in a ring of duchies, and contents that must not make a computation fail. */
 import type { PlantedBug } from '../plant.ts';
-import { inDuchy, inMpc, test } from './edits.ts';
+import { inMpc, test } from './edits.ts';
 
 const drawn = (title: string) => test('mpc/test/noise.test.ts', title);
 const batches = (title: string) => test('mpc/test/batches.test.ts', title);
@@ -96,7 +96,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
     name: 'full-sketch-ends-a-computation',
     edits: [
       inMpc(
-        'liquidLegions/reachOnly.ts',
+        'protocols/reachOnlyLiquidLegionsV2/estimate.ts',
         'Math.min(registers, parameters.maxSize - 1)',
         'Math.max(registers, 0)',
       ),
@@ -139,8 +139,8 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
   {
     name: 'reach-noise-of-the-frequency',
     edits: [
-      inDuchy(
-        'computations/plan.ts',
+      inMpc(
+        'protocols/liquidLegionsV2/limits.ts',
         'privacyParams: reachPrivacyParams!,',
         'privacyParams: reachPrivacyParams && frequencyPrivacyParams!,',
       ),
@@ -169,7 +169,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
     name: 'tuples-not-sorted',
     edits: [
       inMpc(
-        'liquidLegions/frequency.ts',
+        'protocols/liquidLegionsV2/duchy.ts',
         'return work.sort([...decrypted, ...(await this.noise(work.upTo(1), keys))], TUPLE_BYTES);',
         'return Buffer.concat([...decrypted, ...(await this.noise(work.upTo(1), keys))]) as never;',
       ),
@@ -180,7 +180,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
     name: 'comparisons-not-sorted',
     edits: [
       inMpc(
-        'liquidLegions/frequency.ts',
+        'protocols/liquidLegionsV2/duchy.ts',
         'sorted.push( await work.sort(',
         'sorted.push( ...parts.slice(0, 1) ); if (!work) sorted.push( await work.sort(',
       ),

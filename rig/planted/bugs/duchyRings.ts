@@ -48,8 +48,8 @@ export const DUCHY_RING_BUGS: PlantedBug[] = [
     edits: [
       inDuchy(
         'computations/accept.ts',
-        'const [violation] = liquidLegionsViolations(config);',
-        'const [violation] = liquidLegionsViolations(config).slice(0, 0);',
+        'const [violation] = violationsOf(config);',
+        'const [violation] = violationsOf(config).slice(0, 0);',
       ),
     ],
     foundBy: test('duchy/src/computations/acceptLegions.test.ts', 'next to nothing hides the histogram'),

@@ -270,7 +270,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     edits: [
       inProvider(
         'compute.ts',
-        'if (verified.shareShuffle) return costInUnits(shareShuffleCharge(verified));',
+        'if (verified.shareShuffle) return costInUnits(computationCharge(verified));',
         'if (verified.shareShuffle) return NOTHING;',
       ),
     ],
@@ -326,7 +326,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     edits: [
       inProvider(
         'compute.ts',
-        'if (verified.liquidLegions) return costInUnits(liquidLegionsCharge(verified));',
+        'if (verified.liquidLegions) return costInUnits(computationCharge(verified));',
         'if (verified.liquidLegions) return NOTHING;',
       ),
     ],

@@ -2,19 +2,20 @@
 import type { PlantedBug } from '../plant.ts';
 import { inDuchy, inMpc, inProvider, test } from './edits.ts';
 
-const ofStages = (file: string, name: string) => test(`mpc/src/shareShuffle/${file}.test.ts`, name);
+const ofStages = (file: string, name: string) =>
+  test(`mpc/src/protocols/honestMajorityShareShuffle/${file}.test.ts`, name);
 const inThread = (file: string, name: string) => test(`duchy/src/threads/${file}.test.ts`, name);
 const ofCoalitions = (file: string, name: string) => test(`duchy/test/coalitions/${file}.test.ts`, name);
 const ofShares = (file: string, name: string) => test(`mpc/src/shares/${file}.test.ts`, name);
 
 /** As it was: noise up to what two providers can report. */
 const NO_NOISE_ABOVE = inMpc(
-  'shareShuffle/noiseRegisters.ts',
+  'protocols/honestMajorityShareShuffle/noiseRegisters.ts',
   'value < mark;',
   'value <= 2 * parameters.maximumFrequency;',
 );
 const AGGREGATOR_ADDS_NOTHING = inMpc(
-  'shareShuffle/estimate.ts',
+  'protocols/honestMajorityShareShuffle/estimate.ts',
   'NOISE_WORKERS * noise.offset + drawAggregatorNoise(noise, random)',
   'NOISE_WORKERS * noise.offset',
 );
@@ -24,7 +25,7 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
     name: 'noise-drawn-again',
     edits: [
       inMpc(
-        'shareShuffle/noiseRegisters.ts',
+        'protocols/honestMajorityShareShuffle/noiseRegisters.ts',
         'const random = new Keystream(seed);',
         'const random = new Keystream(crypto.getRandomValues(seed.slice()));',
       ),
@@ -33,7 +34,13 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
   },
   {
     name: 'noise-not-added',
-    edits: [inMpc('shareShuffle/noiseRegisters.ts', 'registers.fill(value, at, at + count);', '')],
+    edits: [
+      inMpc(
+        'protocols/honestMajorityShareShuffle/noiseRegisters.ts',
+        'registers.fill(value, at, at + count);',
+        '',
+      ),
+    ],
     foundBy: ofStages('noiseRegisters', 'have a draw for every value of the ring'),
   },
   {
@@ -43,20 +50,30 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
   },
   {
     name: 'no-noise-on-the-highest-value',
-    edits: [inMpc('shareShuffle/noiseRegisters.ts', 'value < mark;', 'value < mark - 1;')],
+    edits: [
+      inMpc('protocols/honestMajorityShareShuffle/noiseRegisters.ts', 'value < mark;', 'value < mark - 1;'),
+    ],
     foundBy: ofStages('noiseRegisters', 'have a draw for every value of the ring'),
   },
   {
     name: 'worker-noise-of-the-frequency-at-zero',
     edits: [
-      inMpc('shareShuffle/noiseRegisters.ts', 'value === 0 ? reachNoise : frequencyNoise', 'frequencyNoise'),
+      inMpc(
+        'protocols/honestMajorityShareShuffle/noiseRegisters.ts',
+        'value === 0 ? reachNoise : frequencyNoise',
+        'frequencyNoise',
+      ),
     ],
     foundBy: ofStages('noiseRegisters', 'have a draw for every value of the ring'),
   },
   {
     name: 'worker-noise-of-the-reach-on-frequencies',
     edits: [
-      inMpc('shareShuffle/noiseRegisters.ts', 'value === 0 ? reachNoise : frequencyNoise', 'reachNoise'),
+      inMpc(
+        'protocols/honestMajorityShareShuffle/noiseRegisters.ts',
+        'value === 0 ? reachNoise : frequencyNoise',
+        'reachNoise',
+      ),
     ],
     foundBy: ofStages('noiseRegisters', 'have a draw for every value of the ring'),
   },
@@ -64,7 +81,7 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
     name: 'parameters-of-the-reach-for-frequencies',
     edits: [
       inMpc(
-        'shareShuffle/parameters.ts',
+        'protocols/honestMajorityShareShuffle/limits.ts',
         'frequencies ? spec.frequencyPrivacyParams : undefined',
         'frequencies ? spec.reachPrivacyParams : undefined',
       ),
@@ -75,7 +92,7 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
     name: 'parameters-of-the-frequency-for-the-reach',
     edits: [
       inMpc(
-        'shareShuffle/parameters.ts',
+        'protocols/honestMajorityShareShuffle/limits.ts',
         'frequencies ? spec.reachPrivacyParams : spec.privacyParams',
         'frequencies ? spec.frequencyPrivacyParams : spec.privacyParams',
       ),
@@ -88,7 +105,7 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
     edits: [
       NO_NOISE_ABOVE,
       inMpc(
-        'shareShuffle/estimate.ts',
+        'protocols/honestMajorityShareShuffle/estimate.ts',
         'const people = Array.from(',
         `if (counts.subarray(2 * maximumFrequency + 1, -1).some((count) => count > 0)) throw new Error('too much');
         const people = Array.from(`,
@@ -100,7 +117,7 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
     name: 'frequency-of-nobody-fails',
     edits: [
       inMpc(
-        'shareShuffle/estimate.ts',
+        'protocols/honestMajorityShareShuffle/estimate.ts',
         'if (reached === 0) return { reach: 0, relativeFrequencyDistribution: new Map() };',
         "if (reached === 0) throw new Error('nobody');",
       ),
@@ -121,7 +138,7 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
     name: 'reach-noise-not-drawn',
     edits: [
       inMpc(
-        'shareShuffle/noiseRegisters.ts',
+        'protocols/honestMajorityShareShuffle/noiseRegisters.ts',
         'const reached = drawMpcNoise(reachNoise, random);',
         'const reached = reachNoise.offset;',
       ),
@@ -142,20 +159,30 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
   {
     name: 'aggregator-noise-of-the-frequency-at-zero',
     edits: [
-      inMpc('shareShuffle/estimate.ts', 'frequency === 0 ? reachNoise : frequencyNoise', 'frequencyNoise'),
+      inMpc(
+        'protocols/honestMajorityShareShuffle/estimate.ts',
+        'frequency === 0 ? reachNoise : frequencyNoise',
+        'frequencyNoise',
+      ),
     ],
     foundBy: ofStages('estimate', 'on each count of a histogram is another one'),
   },
   {
     name: 'aggregator-noise-of-the-reach-on-frequencies',
-    edits: [inMpc('shareShuffle/estimate.ts', 'frequency === 0 ? reachNoise : frequencyNoise', 'reachNoise')],
+    edits: [
+      inMpc(
+        'protocols/honestMajorityShareShuffle/estimate.ts',
+        'frequency === 0 ? reachNoise : frequencyNoise',
+        'reachNoise',
+      ),
+    ],
     foundBy: ofStages('estimate', 'on each count of a histogram is another one'),
   },
   {
     name: 'aggregator-draws-again',
     edits: [
       inMpc(
-        'shareShuffle/estimate.ts',
+        'protocols/honestMajorityShareShuffle/estimate.ts',
         'new Keystream(input.noiseSeed)',
         'new Keystream(crypto.getRandomValues(input.noiseSeed.slice()))',
       ),
@@ -196,30 +223,32 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
   },
   {
     name: 'second-piece-added-to-the-first',
-    edits: [inMpc('shareShuffle/shuffleStage.ts', 'use(at, values); } }', 'use(0, values); } }')],
-    foundBy: ofStages('shuffleStage', 'are added up exactly, wherever the uploads are cut'),
+    edits: [
+      inMpc('protocols/honestMajorityShareShuffle/duchy.ts', 'use(at, values); } }', 'use(0, values); } }'),
+    ],
+    foundBy: ofStages('duchy', 'are added up exactly, wherever the uploads are cut'),
   },
   {
     name: 'number-of-providers-shown',
     edits: [
       inMpc(
-        'shareShuffle/shuffleStage.ts',
+        'protocols/honestMajorityShareShuffle/duchy.ts',
         "parameters.measurementType === 'REACH'",
         'parameters.modulus === 0',
       ),
     ],
-    foundBy: ofStages('shuffleStage', 'the stage hides how many providers reached a person'),
+    foundBy: ofStages('duchy', 'the stage hides how many providers reached a person'),
   },
   {
     name: 'people-in-their-order',
     edits: [
       inMpc(
-        'shareShuffle/shuffleStage.ts',
+        'protocols/honestMajorityShareShuffle/duchy.ts',
         'shuffle(values, keystream.bytes(SEED_BYTES));',
         'shuffle(values.subarray(0, 0), keystream.bytes(SEED_BYTES));',
       ),
     ],
-    foundBy: ofStages('shuffleStage', 'sees how often people were reached, but not who they are'),
+    foundBy: ofStages('duchy', 'sees how often people were reached, but not who they are'),
   },
   {
     name: 'share-of-another-ring-accepted',

@@ -9,8 +9,6 @@ import {
   decodeMeasurementSpec,
   equalBytes,
   isName,
-  type LiquidLegionsConfig,
-  liquidLegionsViolations,
   type MpcNoiseMechanism,
   measurementSpecViolations,
   type PlainSpec,
@@ -19,11 +17,13 @@ import {
   sampledRegisters,
   toBase64,
 } from '@measurement-exchange/contract';
+import { type MpcProtocol, protocolMath } from '@measurement-exchange/mpc/protocols';
+import type { Roles } from '@measurement-exchange/mpc/protocols/protocol';
 import { populationFingerprint } from '@measurement-exchange/mpc/shares';
 import { requireConsent, trustedCertificate } from './certificates.ts';
 import type { Duchy } from './context.ts';
 import { PermanentError } from './errors.ts';
-import { configOf, type MpcProtocol, planOf, protocolOf } from './plan.ts';
+import { configOf, planOf, protocolOf } from './plan.ts';
 
 export interface Accepted {
   role: DuchyRole;
@@ -48,32 +48,16 @@ export async function accept(duchy: Duchy, view: Computation): Promise<Accepted>
   return { role, protocol, spec: message, registerCount };
 }
 
-/** The role of each duchy, as the config says. */
-type Roles = [duchy: string, role: DuchyRole][];
-
 function requireConfig(protocol: MpcProtocol, view: Computation): Roles {
-  if (protocol === 'honestMajorityShareShuffle') return shuffleRoles(configOf(protocol, view));
-  const config: LiquidLegionsConfig = configOf(protocol, view);
-  const [violation] = liquidLegionsViolations(config);
-  if (violation) {
-    throw new PermanentError(
-      'PROTOCOL_INVALID',
-      { field: `protocolConfig.${protocol}.${violation.field}` },
-      { detail: violation.description },
-    );
-  }
-  return [
-    ...config.workers.map((worker): Roles[number] => [worker, 'WORKER']),
-    [config.aggregator, 'AGGREGATOR'],
-  ];
-}
-
-function shuffleRoles({ firstWorker, secondWorker, aggregator }: ShareShuffleConfig): Roles {
-  return [
-    [firstWorker, 'FIRST_WORKER'],
-    [secondWorker, 'SECOND_WORKER'],
-    [aggregator, 'AGGREGATOR'],
-  ];
+  const { rolesOf, violationsOf } = protocolMath(protocol);
+  const config = configOf(protocol, view);
+  const [violation] = violationsOf(config);
+  if (violation === undefined) return rolesOf(config);
+  throw new PermanentError(
+    'PROTOCOL_INVALID',
+    { field: `protocolConfig.${protocol}.${violation.field}` },
+    { detail: violation.description },
+  );
 }
 
 /** The participants have the roles of the config, one each, and this duchy is one of them. */

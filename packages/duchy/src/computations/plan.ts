@@ -4,38 +4,22 @@ import {
   decodeMeasurementSpec,
   type LiquidLegionsConfig,
   type LiquidLegionsProtocol,
-  legionsRegisterCount,
   liquidLegionsOf,
-  MAX_LEGIONS_REGISTERS,
   type PlainSpec,
   PROTOCOLS,
-  type Protocol,
-  type ProtocolConfig,
 } from '@measurement-exchange/contract';
 import {
-  type FrequencyParameters,
-  frequencyParameters,
-  type NoiseParameters,
-  reachOnlyParameters,
-} from '@measurement-exchange/mpc/liquidLegions';
-import { type ShareShuffleParameters, shareShuffleParameters } from '@measurement-exchange/mpc/shareShuffle';
+  type MpcConfig,
+  type MpcParameters,
+  type MpcProtocol,
+  protocolMath,
+} from '@measurement-exchange/mpc/protocols';
 import type { StoredComputation } from '../database/index.ts';
 import { PermanentError } from './errors.ts';
 
-/** The protocols that duchies compute. */
-export type MpcProtocol = Exclude<Protocol, 'direct'>;
-
-interface Parameters {
-  honestMajorityShareShuffle: ShareShuffleParameters;
-  reachOnlyLiquidLegionsV2: NoiseParameters;
-  liquidLegionsV2: FrequencyParameters;
-}
-
-type Configs = { [P in MpcProtocol]: NonNullable<ProtocolConfig[P]> };
-
 export interface Plan<P extends MpcProtocol> {
   spec: PlainSpec;
-  parameters: Parameters[P];
+  parameters: MpcParameters<P>;
 }
 
 /** Throws PermanentError where the protocol cannot compute the measurement. */
@@ -45,8 +29,11 @@ export function planOf<P extends MpcProtocol>(
 ): Plan<P> {
   const { view, registerCount } = computation;
   const spec = specOf(computation);
+  const { computes, parametersOf } = protocolMath(protocol);
+  if (!computes.includes(spec.measurementType)) throw notComputed(spec);
   try {
-    return { spec, parameters: PARAMETERS[protocol](spec, configOf(protocol, view), view, registerCount) };
+    const given = { dataProviderCount: view.requisitions.length, registerCount };
+    return { spec, parameters: parametersOf(spec, configOf(protocol, view), given) };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new PermanentError('PROTOCOL_UNFIT', {}, { detail: error.message, cause: error });
@@ -71,11 +58,11 @@ export function protocolOf({ protocolConfig }: Pick<Computation, 'protocolConfig
 export function configOf<P extends MpcProtocol>(
   protocol: P,
   { protocolConfig }: Pick<Computation, 'protocolConfig'>,
-): Configs[P] {
+): MpcConfig<P> {
   const config = protocolConfig[protocol];
   if (config === undefined)
     throw new PermanentError('PROTOCOL_UNKNOWN', { field: `protocolConfig.${protocol}` });
-  return config as Configs[P];
+  return config as MpcConfig<P>;
 }
 
 /** The config of a computation with sketches, under either of the two protocols. */
@@ -86,72 +73,6 @@ export function legionsOf({ protocolConfig }: Pick<Computation, 'protocolConfig'
   const legions = liquidLegionsOf(protocolConfig);
   if (legions === undefined) throw new PermanentError('PROTOCOL_UNKNOWN');
   return legions;
-}
-
-const PARAMETERS: {
-  [P in MpcProtocol]: (
-    spec: PlainSpec,
-    config: Configs[P],
-    view: Computation,
-    registerCount: number,
-  ) => Parameters[P];
-} = {
-  honestMajorityShareShuffle(spec, { ringModulus, noiseMechanism }, { requisitions }, registerCount) {
-    const common = { ringModulus, noiseMechanism, dataProviderCount: requisitions.length, registerCount };
-    switch (spec.measurementType) {
-      case 'REACH':
-        return shareShuffleParameters({ ...common, measurementType: 'REACH', ...spec.reach });
-      case 'REACH_AND_FREQUENCY':
-        return shareShuffleParameters({
-          ...common,
-          measurementType: 'REACH_AND_FREQUENCY',
-          ...spec.reachAndFrequency,
-        });
-      default:
-        throw notComputed(spec);
-    }
-  },
-  reachOnlyLiquidLegionsV2(spec, config, view) {
-    if (spec.measurementType !== 'REACH') throw notComputed(spec);
-    return fitting(
-      reachOnlyParameters({ ...noiseOf(config, view), privacyParams: spec.reach.privacyParams! }),
-    );
-  },
-  liquidLegionsV2(spec, config, view) {
-    if (spec.measurementType !== 'REACH_AND_FREQUENCY') throw notComputed(spec);
-    const { reachPrivacyParams, frequencyPrivacyParams, maximumFrequency } = spec.reachAndFrequency;
-    if (maximumFrequency > config.maximumFrequency) {
-      throw new RangeError(`maximumFrequency must be at most ${config.maximumFrequency}`);
-    }
-    return fitting(
-      frequencyParameters({
-        ...noiseOf(config, view),
-        privacyParams: reachPrivacyParams!,
-        frequencyPrivacyParams: frequencyPrivacyParams!,
-        maximumFrequency,
-      }),
-    );
-  },
-};
-
-function noiseOf({ workers, ...config }: LiquidLegionsConfig, { requisitions }: Computation) {
-  const { noiseMechanism, decayRate, maxSize, histogramPrivacyParams, publisherPrivacyParams } = config;
-  return {
-    ...{ noiseMechanism, decayRate, maxSize, histogramPrivacyParams, publisherPrivacyParams },
-    dataProviderCount: requisitions.length,
-    duchyCount: workers.length + 1,
-  };
-}
-
-/** Every duchy holds the registers of all providers and duchies in memory. */
-function fitting<N extends NoiseParameters & Partial<FrequencyParameters>>(parameters: N): N {
-  const { dataProviderCount, maxSize, duchyCount, noiseRegisterCount, noiseTupleCount = 0 } = parameters;
-  const registers = legionsRegisterCount(
-    { dataProviders: dataProviderCount, maxSize },
-    { duchies: duchyCount, registers: noiseRegisterCount, tuples: noiseTupleCount },
-  );
-  if (registers <= MAX_LEGIONS_REGISTERS) return parameters;
-  throw new RangeError(`maxSize and the noise make ${registers} registers, and ${MAX_LEGIONS_REGISTERS} fit`);
 }
 
 function notComputed({ measurementType }: PlainSpec): PermanentError {

@@ -4,9 +4,9 @@ import {
   type ProtocolConfig,
   stepsOf,
 } from '@measurement-exchange/contract';
+import type { MpcProtocol } from '@measurement-exchange/mpc/protocols';
 import { describe, expect, test } from 'vitest';
 import { duchyAt } from './places.ts';
-import type { MpcProtocol } from './plan.ts';
 import { firstStage, rowOf, runAfter, sendersOf } from './progress.ts';
 import { COMPLETE, EXCHANGE } from './tables/table.ts';
 

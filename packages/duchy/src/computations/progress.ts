@@ -1,4 +1,5 @@
 /** The position of a computation in the table of its protocol, and when the next stage begins. */
+import type { MpcProtocol } from '@measurement-exchange/mpc/protocols';
 import {
   messagesOf,
   type Queryable,
@@ -8,7 +9,6 @@ import {
 } from '../database/index.ts';
 import { PermanentError } from './errors.ts';
 import { duchiesAt } from './places.ts';
-import type { MpcProtocol } from './plan.ts';
 import { LIQUID_LEGIONS } from './tables/liquidLegions.ts';
 import { REACH_ONLY_LIQUID_LEGIONS } from './tables/reachOnlyLiquidLegions.ts';
 import { SHARE_SHUFFLE } from './tables/shareShuffle.ts';

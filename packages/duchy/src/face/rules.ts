@@ -1,4 +1,4 @@
-import type { MpcProtocol } from '../computations/plan.ts';
+import type { MpcProtocol } from '@measurement-exchange/mpc/protocols';
 import { legionsRules } from './liquidLegions.ts';
 import { SHARE_RULES } from './shareShuffle.ts';
 import type { UploadRules } from './uploadRules.ts';

@@ -1,5 +1,5 @@
 /** The functions that the tables of the protocols name. */
-import type { MpcProtocol } from '../computations/plan.ts';
+import type { MpcProtocol } from '@measurement-exchange/mpc/protocols';
 import { rowOf } from '../computations/progress.ts';
 import type { LIQUID_LEGIONS } from '../computations/tables/liquidLegions.ts';
 import type { REACH_ONLY_LIQUID_LEGIONS } from '../computations/tables/reachOnlyLiquidLegions.ts';

@@ -1,6 +1,7 @@
 /** The sizes of messages between duchies; a larger message is rejected. */
 
 import { type NoiseParameters, TUPLE_BYTES } from '@measurement-exchange/mpc/liquidLegions';
+import type { MpcProtocol } from '@measurement-exchange/mpc/protocols';
 import { shuffledCount } from '@measurement-exchange/mpc/shareShuffle';
 import {
   CIPHERTEXT_BYTES,
@@ -9,7 +10,7 @@ import {
 } from '@measurement-exchange/mpc/sketches';
 import { PermanentError } from '../computations/errors.ts';
 import { ownPlace } from '../computations/places.ts';
-import { type MpcProtocol, planOf } from '../computations/plan.ts';
+import { planOf } from '../computations/plan.ts';
 import type { StoredComputation } from '../database/index.ts';
 
 /** The size of an encrypted seed with its signature and names; a seed of an upload may have 8 KiB. */

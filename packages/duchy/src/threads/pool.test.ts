@@ -1,6 +1,7 @@
 import { LiquidLegionsError } from '@measurement-exchange/mpc/liquidLegions/errors';
-import { ReachOnlyStages, reachOnlyParameters } from '@measurement-exchange/mpc/liquidLegions/reachOnly';
 import { batchSize, checkPoints } from '@measurement-exchange/mpc/liquidLegions/stageWork';
+import { ReachOnlyStages } from '@measurement-exchange/mpc/protocols/reachOnlyLiquidLegionsV2/duchy';
+import { reachOnlyParameters } from '@measurement-exchange/mpc/protocols/reachOnlyLiquidLegionsV2/limits';
 import { CIPHERTEXT_BYTES, POINT_BYTES } from '@measurement-exchange/mpc/sketches';
 import { Ring, reachSketch } from '@measurement-exchange/testkit/mpc/ring';
 import { Dice } from '@measurement-exchange/testkit/mpc/world';

@@ -1,5 +1,8 @@
-import { shareShuffleParameters } from '@measurement-exchange/mpc/shareShuffle/parameters';
-import { type ShuffleInput, shuffleStage } from '@measurement-exchange/mpc/shareShuffle/shuffleStage';
+import {
+  type ShuffleInput,
+  shuffleStage,
+} from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/duchy';
+import { shareShuffleParameters } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/limits';
 import { Dice, inChunks, upload, type World } from '@measurement-exchange/testkit/mpc/world';
 import { describe, expect, test } from 'vitest';
 import { shuffleInThread } from './shuffleThread.ts';

@@ -2,7 +2,7 @@
 import { on } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { ShuffleInput } from '@measurement-exchange/mpc/shareShuffle/shuffleStage';
+import type { ShuffleInput } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/duchy';
 
 /** TypeScript in the workspace, JavaScript in the packages. */
 const THREAD = new URL(`./shuffleWorker${extname(import.meta.url)}`, import.meta.url);

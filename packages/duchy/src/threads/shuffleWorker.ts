@@ -1,6 +1,6 @@
 /** The thread that `shuffleInThread` starts. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { shuffleStage } from '@measurement-exchange/mpc/shareShuffle/shuffleStage';
+import { shuffleStage } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/duchy';
 import type { FromThread, ThreadInput, ToThread } from './shuffleThread.ts';
 
 const port = parentPort!;

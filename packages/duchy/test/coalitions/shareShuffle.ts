@@ -1,16 +1,21 @@
 /** Share shuffle among participants, any of which can be played by an adversary: everybody's part is that of the product. */
 
-import { countValues } from '@measurement-exchange/mpc/shareShuffle/aggregate';
-import { estimate, type ShareShuffleEstimate } from '@measurement-exchange/mpc/shareShuffle/estimate';
-import { noiseRegisters } from '@measurement-exchange/mpc/shareShuffle/noiseRegisters';
+import { countValues } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/aggregate';
+import {
+  type Share,
+  shuffleStage,
+} from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/duchy';
+import {
+  estimate,
+  type ShareShuffleEstimate,
+} from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/estimate';
 import {
   type ShareShuffleParameters,
   type ShareShuffleSpec,
   shareShuffleParameters,
   shuffledCount,
-} from '@measurement-exchange/mpc/shareShuffle/parameters';
-import { shuffle } from '@measurement-exchange/mpc/shareShuffle/permutation';
-import { type Share, shuffleStage } from '@measurement-exchange/mpc/shareShuffle/shuffleStage';
+} from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/limits';
+import { noiseRegisters } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/noiseRegisters';
 import {
   combineSeeds,
   Keystream,
@@ -20,6 +25,7 @@ import {
   uploadChunks,
   valuesPrefix,
 } from '@measurement-exchange/mpc/shares';
+import { shuffle } from '@measurement-exchange/mpc/shares/permutation';
 import { type Dice, inChunks, type World } from '@measurement-exchange/testkit/mpc/world';
 
 export interface Played {

@@ -4,8 +4,7 @@ import { decrypt } from '@measurement-exchange/consent';
 import {
   type ShareShuffleParameters,
   shuffledCount,
-} from '@measurement-exchange/mpc/shareShuffle/parameters';
-import { shuffle } from '@measurement-exchange/mpc/shareShuffle/permutation';
+} from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/limits';
 import {
   combineSeeds,
   Keystream,
@@ -13,6 +12,7 @@ import {
   SEED_BYTES,
   UniformValues,
 } from '@measurement-exchange/mpc/shares';
+import { shuffle } from '@measurement-exchange/mpc/shares/permutation';
 import { inversesOf, Span } from './span.ts';
 import type { View } from './view.ts';
 import { isWritten, type Secret } from './written.ts';

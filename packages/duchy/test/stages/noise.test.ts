@@ -5,7 +5,7 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { decrypt, unpackSignedMessage } from '@measurement-exchange/consent';
 import { type Measurement, specs } from '@measurement-exchange/contract';
-import { noiseRegisters } from '@measurement-exchange/mpc/shareShuffle/noiseRegisters';
+import { noiseRegisters } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/noiseRegisters';
 import { findResultKeyset } from '@measurement-exchange/sdk';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { planOf } from '../../src/computations/plan.ts';

@@ -8,6 +8,12 @@ import { frequencySketch, Ring, reachSketch } from '@measurement-exchange/testki
 import { Dice } from '@measurement-exchange/testkit/mpc/world';
 import { rounds } from '@measurement-exchange/testkit/rounds';
 import { expect, test } from 'vitest';
+import { FrequencyStages } from '../protocols/liquidLegionsV2/duchy.ts';
+import { relativeFrequencies } from '../protocols/liquidLegionsV2/estimate.ts';
+import { frequencyParameters } from '../protocols/liquidLegionsV2/limits.ts';
+import { ReachOnlyStages } from '../protocols/reachOnlyLiquidLegionsV2/duchy.ts';
+import { estimateReach } from '../protocols/reachOnlyLiquidLegionsV2/estimate.ts';
+import { reachOnlyParameters } from '../protocols/reachOnlyLiquidLegionsV2/limits.ts';
 import {
   CIPHERTEXT_BYTES,
   Ciphertexts,
@@ -20,9 +26,6 @@ import {
   NOBODY_INDEX,
   POINT_BYTES,
 } from '../sketches.ts';
-import { FrequencyStages, relativeFrequencies } from './frequency.ts';
-import { frequencyParameters } from './frequencyParameters.ts';
-import { estimateReach, ReachOnlyStages, reachOnlyParameters } from './reachOnly.ts';
 import type { RingKeys } from './ringKeys.ts';
 import { HISTOGRAM_KEY } from './tuples.ts';
 

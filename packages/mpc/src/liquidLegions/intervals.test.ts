@@ -19,8 +19,9 @@ import {
 import { Dice } from '@measurement-exchange/testkit/mpc/world';
 import { isStress, rounds } from '@measurement-exchange/testkit/rounds';
 import { describe, expect, test } from 'vitest';
+import { estimateReach } from '../protocols/reachOnlyLiquidLegionsV2/estimate.ts';
+import { reachOnlyParameters } from '../protocols/reachOnlyLiquidLegionsV2/limits.ts';
 import { drawMpcNoise, Keystream } from '../sketches.ts';
-import { estimateReach, reachOnlyParameters } from './reachOnly.ts';
 
 const DRAWS = rounds(2000, 600);
 const EPSILONS = [0.1, 0.3, 1];

@@ -1,14 +1,18 @@
 /** The noise that all duchies of one computation must agree on, from the spec and the protocol's config. */
 import {
   knownRegisterCount,
+  type LiquidLegionsConfig,
   type LiquidLegionsProtocol,
   legionsNoiseRegisterCount,
   legionsNoiseShapes,
+  legionsRegisterCount,
   MAX_LEGIONS_NOISE,
+  MAX_LEGIONS_REGISTERS,
   type MpcNoiseMechanism,
   type PrivacyParams,
 } from '@measurement-exchange/contract';
-import { type LiquidLegionsParams, type MpcNoise, mpcNoise } from '../sketches.ts';
+import { type MpcNoise, mpcNoise } from '../privacy/mpcNoise.ts';
+import type { LiquidLegionsParams } from '../sketches/sketch.ts';
 
 export interface NoiseSpec extends LiquidLegionsParams {
   noiseMechanism: MpcNoiseMechanism;
@@ -67,4 +71,25 @@ export function noiseParameters(spec: NoiseSpec, protocol: LiquidLegionsProtocol
     ...{ decayRate, maxSize, dataProviderCount, duchyCount },
     ...{ reachNoise, histogramNoise, publisherNoise, knownRegisters, noiseRegisterCount },
   };
+}
+
+/** The noise of a ring, apart from what the spec says. */
+export function noiseSpecOf({ workers, ...config }: LiquidLegionsConfig, dataProviderCount: number) {
+  const { noiseMechanism, decayRate, maxSize, histogramPrivacyParams, publisherPrivacyParams } = config;
+  return {
+    ...{ noiseMechanism, decayRate, maxSize, histogramPrivacyParams, publisherPrivacyParams },
+    dataProviderCount,
+    duchyCount: workers.length + 1,
+  };
+}
+
+/** Every duchy has the registers of all providers and duchies in memory. */
+export function fitting<N extends NoiseParameters & { noiseTupleCount?: number }>(parameters: N): N {
+  const { dataProviderCount, maxSize, duchyCount, noiseRegisterCount, noiseTupleCount = 0 } = parameters;
+  const registers = legionsRegisterCount(
+    { dataProviders: dataProviderCount, maxSize },
+    { duchies: duchyCount, registers: noiseRegisterCount, tuples: noiseTupleCount },
+  );
+  if (registers <= MAX_LEGIONS_REGISTERS) return parameters;
+  throw new RangeError(`maxSize and the noise make ${registers} registers, and ${MAX_LEGIONS_REGISTERS} fit`);
 }

@@ -1,7 +1,8 @@
 /** Tuples that no register is behind: they look like registers of each frequency, or like such without one. */
+
+import type { FrequencyParameters } from '../protocols/liquidLegionsV2/limits.ts';
 import { CIPHERTEXT_BYTES, drawMpcNoise, Keystream } from '../sketches.ts';
 import { putColumn } from './blocks.ts';
-import type { FrequencyParameters } from './frequencyParameters.ts';
 import { COUNT, FLAGS_BYTES, TUPLE_BYTES } from './tuples.ts';
 import type { Plain, Workspace } from './workspace.ts';
 

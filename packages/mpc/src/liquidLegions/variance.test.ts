@@ -9,9 +9,10 @@ import { expectStated } from '@measurement-exchange/testkit/mpc/deviations';
 import { Dice } from '@measurement-exchange/testkit/mpc/world';
 import { rounds } from '@measurement-exchange/testkit/rounds';
 import { describe, expect, test } from 'vitest';
+import { relativeFrequencies } from '../protocols/liquidLegionsV2/estimate.ts';
+import { estimateReach } from '../protocols/reachOnlyLiquidLegionsV2/estimate.ts';
+import { reachOnlyParameters } from '../protocols/reachOnlyLiquidLegionsV2/limits.ts';
 import { DESTROYED, drawMpcNoise, Keystream, type MpcNoise, mpcNoise } from '../sketches.ts';
-import { relativeFrequencies } from './frequency.ts';
-import { estimateReach, reachOnlyParameters } from './reachOnly.ts';
 
 const FIGURES = rounds(3000);
 

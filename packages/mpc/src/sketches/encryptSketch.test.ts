@@ -8,10 +8,12 @@ import {
   newKeyPair,
   POINT_BYTES,
 } from '../elGamal.ts';
+import { FrequencySketch } from '../protocols/liquidLegionsV2/provider.ts';
+import { ReachSketch } from '../protocols/reachOnlyLiquidLegionsV2/provider.ts';
 import { Keystream } from '../shares.ts';
 import { FREQUENCY_REGISTER_BYTES, REACH_REGISTER_BYTES, SketchEncrypter } from './encryptSketch.ts';
 import { countPoints, DESTROYED_KEY, NOBODY_INDEX } from './points.ts';
-import { DESTROYED, FrequencySketch, ReachSketch } from './sketch.ts';
+import { DESTROYED } from './sketch.ts';
 
 const random = new Keystream(new Uint8Array(48).fill(3));
 const curve = new Curve(16);

@@ -15,7 +15,7 @@ import {
 import type { RandomSource } from '../privacy/random.ts';
 import { uniformBelow32 } from '../privacy/random.ts';
 import { countPoints, DESTROYED_KEY, NOBODY_INDEX } from './points.ts';
-import { DESTROYED, type FrequencySketch, type ReachSketch } from './sketch.ts';
+import { DESTROYED } from './sketch.ts';
 
 /** A register of a reach: its index. */
 export const REACH_REGISTER_BYTES = CIPHERTEXT_BYTES;
@@ -41,7 +41,7 @@ export class SketchEncrypter {
   }
 
   /** The registers, some of them at a time. */
-  *reach({ active }: ReachSketch): Generator<Uint8Array<ArrayBuffer>> {
+  *reach({ active }: { active: Uint8Array }): Generator<Uint8Array<ArrayBuffer>> {
     for (const places of this.batches(active.length)) {
       const registers = new Uint8Array(places.length * REACH_REGISTER_BYTES);
       this.encrypt(this.indexes(places, active), registers, REACH_REGISTER_BYTES, 0);
@@ -51,7 +51,7 @@ export class SketchEncrypter {
 
   /** Counts above the maximum are encrypted as one more than it. An empty register looks like a destroyed one otherwise. */
   *frequency(
-    { keys, frequencies }: FrequencySketch,
+    { keys, frequencies }: Record<'keys' | 'frequencies', Uint32Array>,
     maximumFrequency: number,
   ): Generator<Uint8Array<ArrayBuffer>> {
     const stride = FREQUENCY_REGISTER_BYTES;

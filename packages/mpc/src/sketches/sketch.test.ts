@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { expectedRegisters } from '../privacy/liquidLegions.ts';
+import { FrequencySketch } from '../protocols/liquidLegionsV2/provider.ts';
+import { ReachSketch } from '../protocols/reachOnlyLiquidLegionsV2/provider.ts';
 import { Fingerprints } from './fingerprint.ts';
-import { DESTROYED, FrequencySketch, ReachSketch, RegisterIndexes } from './sketch.ts';
+import { DESTROYED, RegisterIndexes } from './sketch.ts';
 
 const PARAMS = { decayRate: 12, maxSize: 100_000, samplingIndicatorSize: 10_000_000 };
 

@@ -2,8 +2,6 @@
 import {
   type LiquidLegionsConfig,
   type LiquidLegionsProtocol,
-  liquidLegionsOf,
-  liquidLegionsViolations,
   type Measurement,
   type PlainSpec,
   PROTOCOLS,
@@ -11,6 +9,7 @@ import {
   type ShareShuffleConfig,
   wrapsAround,
 } from '@measurement-exchange/contract';
+import { protocolMath } from '@measurement-exchange/mpc/protocols';
 import type { Dependencies } from './deps.ts';
 
 /** Why a consumer does not accept the protocol of a measurement. */
@@ -41,22 +40,16 @@ export type DuchyProtocol = { aggregator: string; workers: string[] } & (
   | { protocol: LiquidLegionsProtocol; config: LiquidLegionsConfig }
 );
 
+const MPC_PROTOCOLS = PROTOCOLS.filter((name) => name !== 'direct');
+
 /** As `protocolConfig` says; undefined where it names no duchies. */
 export function duchyProtocolOf(protocolConfig: ProtocolConfig = {}): DuchyProtocol | undefined {
-  const { honestMajorityShareShuffle: config } = protocolConfig;
-  if (config !== undefined) {
-    const { aggregator, firstWorker, secondWorker } = config;
-    return {
-      protocol: 'honestMajorityShareShuffle',
-      config,
-      aggregator,
-      workers: [firstWorker, secondWorker],
-    };
-  }
-  const legions = liquidLegionsOf(protocolConfig);
-  if (legions === undefined) return undefined;
-  const { aggregator, workers } = legions.config;
-  return { ...legions, aggregator, workers };
+  const protocol = MPC_PROTOCOLS.find((name) => protocolConfig[name] !== undefined);
+  if (protocol === undefined) return undefined;
+  const config = protocolConfig[protocol]!;
+  const roles = protocolMath(protocol).rolesOf(config as never);
+  const workers = roles.filter(([, role]) => role !== 'AGGREGATOR').map(([duchy]) => duchy);
+  return { protocol, config, aggregator: config.aggregator, workers } as DuchyProtocol;
 }
 
 type Asked = Pick<PlainSpec, 'measurementType' | 'vidSamplingInterval'> &
@@ -105,24 +98,19 @@ function requireOne(config: ProtocolConfig): void {
   );
 }
 
-const COMPUTES: Record<DuchyProtocol['protocol'], readonly PlainSpec['measurementType'][]> = {
-  honestMajorityShareShuffle: ['REACH', 'REACH_AND_FREQUENCY'],
-  reachOnlyLiquidLegionsV2: ['REACH'],
-  liquidLegionsV2: ['REACH_AND_FREQUENCY'],
-};
-
 /** The protocol computes what is asked for, with parameters that it can have. */
 function requireFit(computed: DuchyProtocol, { measurementType, reachAndFrequency }: Asked): void {
   const { protocol } = computed;
-  if (!COMPUTES[protocol].includes(measurementType)) {
+  const { computes, violationsOf } = protocolMath(protocol);
+  if (!computes.includes(measurementType)) {
     throw new ProtocolError('PROTOCOL_MISMATCH', `${protocol} does not compute ${measurementType}`);
   }
-  if (computed.protocol === 'honestMajorityShareShuffle') return;
-  const [violation] = liquidLegionsViolations(computed.config);
+  const [violation] = violationsOf(computed.config as never);
   if (violation !== undefined) {
     const { field, description } = violation;
     throw new ProtocolError('PROTOCOL_UNSUPPORTED', `its protocolConfig.${protocol}.${field} ${description}`);
   }
+  if (computed.protocol === 'honestMajorityShareShuffle') return;
   const { maximumFrequency: highest = 0 } = computed.config;
   if (reachAndFrequency !== undefined && reachAndFrequency.maximumFrequency > highest) {
     throw new ProtocolError(

@@ -17,7 +17,7 @@ import { queryOf } from './eventQuery.ts';
 import type { EventQuery, Events } from './events.ts';
 import { addUnits, costInUnits, NOTHING, type Units } from './ledger/amounts.ts';
 import type { Charge } from './ledger/charges.ts';
-import { liquidLegionsCharge, shareShuffleCharge } from './multiParty/charge.ts';
+import { computationCharge } from './multiParty/charge.ts';
 import type { Population } from './population.ts';
 import { capMillis } from './verify/limits.ts';
 import type { VerifiedRequisition } from './verify.ts';
@@ -98,8 +98,8 @@ export function chargesFor(verified: VerifiedRequisition, methodology: Methodolo
 }
 
 function costOf(verified: VerifiedRequisition, methodology: Methodology): Units {
-  if (verified.shareShuffle) return costInUnits(shareShuffleCharge(verified));
-  if (verified.liquidLegions) return costInUnits(liquidLegionsCharge(verified));
+  if (verified.shareShuffle) return costInUnits(computationCharge(verified));
+  if (verified.liquidLegions) return costInUnits(computationCharge(verified));
   return releases(verified, methodology)
     .map(({ mechanism, params, sensitivity, changed }) =>
       costInUnits(charge(mechanism, params, sensitivity, changed)),

@@ -1,13 +1,19 @@
 /** Small worlds of providers and people, the figures that are true of them, and the whole protocol run on them. */
 import { createHash } from 'node:crypto';
 import type { VidRange } from '@measurement-exchange/contract';
-import { countValues } from '@measurement-exchange/mpc/shareShuffle/aggregate';
-import { estimate, type ShareShuffleEstimate } from '@measurement-exchange/mpc/shareShuffle/estimate';
+import { countValues } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/aggregate';
+import {
+  type Share,
+  shuffleStage,
+} from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/duchy';
+import {
+  estimate,
+  type ShareShuffleEstimate,
+} from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/estimate';
 import {
   type ShareShuffleSpec,
   shareShuffleParameters,
-} from '@measurement-exchange/mpc/shareShuffle/parameters';
-import { type Share, shuffleStage } from '@measurement-exchange/mpc/shareShuffle/shuffleStage';
+} from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/limits';
 import {
   combineSeeds,
   FrequencyVector,

@@ -1,7 +1,7 @@
 import type { PlainSpec } from '@measurement-exchange/contract';
 import { describe, expect, test } from 'vitest';
 import type { VerifiedRequisition } from '../verify.ts';
-import { shareShuffleCharge } from './charge.ts';
+import { computationCharge } from './charge.ts';
 
 const REACH = { epsilon: 1, delta: 1e-9 };
 const FREQUENCY = { epsilon: 0.2, delta: 1e-6 };
@@ -14,8 +14,8 @@ const frequency = (reachPrivacyParams: typeof REACH, frequencyPrivacyParams: typ
 });
 
 const charged = (spec: Asked, noiseMechanism: string) => {
-  const requisition = { spec, shareShuffle: { config: { noiseMechanism } } };
-  return shareShuffleCharge(requisition as unknown as VerifiedRequisition);
+  const requisition = { spec: { ...spec, nonceHashes: [] }, shareShuffle: { config: { noiseMechanism } } };
+  return computationCharge(requisition as unknown as VerifiedRequisition);
 };
 
 /** Of one count, with a formula of its own: 1 / (2σ²), σ² = 2 ln(2.5 / δ) / ε². */

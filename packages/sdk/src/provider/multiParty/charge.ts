@@ -1,35 +1,21 @@
 /** What a result of duchies costs a unit of privacy. */
 import type { MpcNoiseMechanism, PlainSpec } from '@measurement-exchange/contract';
-import {
-  type Charge,
-  legionsCharge,
-  type MpcRelease,
-  mpcCharge,
-  type NoiseMechanism,
-} from '@measurement-exchange/mpc';
+import type { Charge, MpcRelease, NoiseMechanism } from '@measurement-exchange/mpc';
+import { protocolMath } from '@measurement-exchange/mpc/protocols';
 import type { PrivacyAmount } from '../ledger/amounts.ts';
 import { outOfRange } from '../verify/limits.ts';
 import type { VerifiedRequisition } from '../verify.ts';
 
-export function shareShuffleCharge({ spec, shareShuffle }: VerifiedRequisition): Partial<PrivacyAmount> {
+export function computationCharge({
+  spec,
+  shareShuffle,
+  liquidLegions,
+}: VerifiedRequisition): Partial<PrivacyAmount> {
+  const protocol = liquidLegions?.protocol ?? 'honestMajorityShareShuffle';
+  const config = liquidLegions?.config ?? shareShuffle!.config;
   const release = releaseOf(spec);
-  return chargeOf(release, shareShuffle!.config.noiseMechanism, (noiseMechanism) =>
-    mpcCharge({ noiseMechanism, ...release }),
-  );
-}
-
-export function liquidLegionsCharge({ spec, liquidLegions }: VerifiedRequisition): Partial<PrivacyAmount> {
-  const release = releaseOf(spec);
-  const { config } = liquidLegions!;
-  const { histogramPrivacyParams, publisherPrivacyParams } = config;
   return chargeOf(release, config.noiseMechanism, (noiseMechanism) =>
-    legionsCharge({
-      noiseMechanism,
-      ...release,
-      ...{ histogramPrivacyParams, publisherPrivacyParams },
-      dataProviders: spec.nonceHashes.length,
-      duchies: config.workers.length + 1,
-    }),
+    protocolMath(protocol).chargeOf({ noiseMechanism, ...release }, config as never, spec.nonceHashes.length),
   );
 }
 

@@ -5,7 +5,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
 // Not the index of the folder: what a thread loads, it loads each time it starts.
 import { type SealingKey, sealedPieces } from '@measurement-exchange/consent/sealing/pieces';
-import { FrequencyVector, uploadChunks } from '@measurement-exchange/mpc/shares/frequencyVector';
+import {
+  FrequencyVector,
+  uploadChunks,
+} from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/provider';
 import { newSeed } from '@measurement-exchange/mpc/shares/keystream';
 import { openVidIndex } from '../vidIndex.ts';
 import type { ShareJob, StoredShare, ThreadRequest } from './share.ts';

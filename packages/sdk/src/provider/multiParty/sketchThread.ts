@@ -5,12 +5,13 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Curve, ElGamalPublicKey } from '@measurement-exchange/mpc/elGamal';
 import { secureRandom } from '@measurement-exchange/mpc/privacy/random';
+import { FrequencySketch } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/provider';
+import { ReachSketch } from '@measurement-exchange/mpc/protocols/reachOnlyLiquidLegionsV2/provider';
 import {
   FREQUENCY_REGISTER_BYTES,
   REACH_REGISTER_BYTES,
   SketchEncrypter,
 } from '@measurement-exchange/mpc/sketches/encryptSketch';
-import { FrequencySketch, ReachSketch } from '@measurement-exchange/mpc/sketches/sketch';
 import type { SketchJob, ThreadRequest } from './sketch.ts';
 import { type StoredFile, storeFile } from './storedFile.ts';
 import type { ThreadProgress } from './thread.ts';

@@ -1,0 +1,65 @@
+/** What one count that workers release with noise costs the people of one data provider. */
+import type { MpcNoiseShape, PrivacyParams } from '@measurement-exchange/contract';
+import { mpcNoise } from './mpcNoise.ts';
+import { type Charge, type NoiseMechanism, ROUNDED_UP } from './noise.ts';
+
+/** What is released. Without noise there is no price: that is for the data provider to refuse. */
+export type MpcRelease = { noiseMechanism: NoiseMechanism; reachPrivacyParams: PrivacyParams } & (
+  | { measurementType: 'REACH' }
+  | { measurementType: 'REACH_AND_FREQUENCY'; frequencyPrivacyParams: PrivacyParams }
+);
+
+/** `spent` is in epsilon for geometric noise, in rho for Gaussian noise. */
+export type Cost = Record<'spent' | 'delta', number>;
+export const FREE: Cost = { spent: 0, delta: 0 };
+
+export function asCharge(mechanism: NoiseMechanism, { spent, delta }: Cost): Charge {
+  return mechanism === 'GEOMETRIC' ? { epsilon: spent, delta } : { rho: spent, delta };
+}
+
+/** Of one count that a unit changes by 1. `unknown` is of how many workers the one who sees it does not know the noise. */
+export function costOfCount(
+  mechanism: NoiseMechanism,
+  params: PrivacyParams,
+  shape: MpcNoiseShape,
+  unknown: number,
+): Cost {
+  const noise = mpcNoise(mechanism, params, shape);
+  const logOnePlusExp = params.epsilon + Math.log1p(Math.exp(-params.epsilon));
+  // θ, the chance that a draw is cut off, changes what two neighbors show by (1 + e^ε) θ at most.
+  const delta = (logTheta: number) => Math.exp(logTheta + logOnePlusExp) * ROUNDED_UP;
+  switch (noise.mechanism) {
+    case 'GEOMETRIC': {
+      const { scale, offset } = noise;
+      // Each part is the difference of two draws.
+      return {
+        spent: params.epsilon / shape.sensitivity,
+        delta: delta(Math.log(2 * unknown) - (offset + 1) / scale),
+      };
+    }
+    case 'DISCRETE_GAUSSIAN': {
+      const { workerSigma, offset } = noise;
+      return {
+        spent: sumRho(workerSigma, unknown) * ROUNDED_UP,
+        delta: delta(Math.log(unknown) - (offset / workerSigma) ** 2 / 2),
+      };
+    }
+    case 'NONE':
+      throw new RangeError('a release without noise has no price');
+  }
+}
+
+/**
+ * rho of the sum of the workers' discrete Gaussians, which is not quite one itself (Kairouz, Liu and Steinke 2021,
+ * theorem 1). Below σ = 1/2 that theorem is silent, and only one worker's noise counts.
+ */
+function sumRho(workerSigma: number, workers: number): number {
+  if (workerSigma < 0.5) return 1 / (2 * workerSigma ** 2);
+  const sigma = workerSigma * Math.sqrt(workers);
+  let distance = 0;
+  for (let k = 1; k < workers; k++) {
+    distance += Math.exp(-2 * Math.PI ** 2 * workerSigma ** 2 * (k / (k + 1)));
+  }
+  const epsilon = Math.min(Math.sqrt(1 / sigma ** 2 + 5 * distance), 1 / sigma + 10 * distance);
+  return epsilon ** 2 / 2;
+}

@@ -1,0 +1,116 @@
+/**
+ * What each coalition around share shuffle gets, computed exactly from the parts of the noise that are left against it, beside
+ * what is charged. privacy.md promises something about each of these coalitions.
+ */
+import type { PrivacyParams } from '@measurement-exchange/contract';
+import { describe, expect, test } from 'vitest';
+import {
+  aggregatorPart,
+  convolved,
+  divergence,
+  neighbors,
+  shiftedPairs,
+  workerPart,
+} from '../../../test/exactNoise.ts';
+import { mpcNoise } from '../../privacy/mpcNoise.ts';
+import type { NoiseMechanism } from '../../privacy/noise.ts';
+import { mpcCharge } from './charge.ts';
+
+/** Of one count that differs by one. `spent` is in rho with Gaussian noise, in epsilon with geometric noise. */
+interface Cost {
+  spent: number;
+  delta: number;
+}
+
+const ORDERS = [1.01, 2, 5, 20];
+/** How far from 0 the pairs of probabilities are compared: all the rest is below 10⁻¹⁵ at every order. */
+const COMPARED = 100;
+
+function costOf(mechanism: NoiseMechanism, pairs: [number, number][]): number {
+  if (mechanism === 'DISCRETE_GAUSSIAN') {
+    return Math.max(...ORDERS.map((order) => divergence(pairs, order) / order));
+  }
+  return Math.max(...pairs.filter(([p]) => p > 0).map(([p, q]) => Math.abs(Math.log(p / q))));
+}
+
+/** What is left of the noise on a count. The workers' parts are cut off, which shows where the aggregator's is not on top. */
+const COALITIONS: Record<string, (mechanism: NoiseMechanism, params: PrivacyParams) => Cost> = {
+  'an aggregator that looks, alone or with providers: the parts of both workers': (mechanism, params) => {
+    const { left, lost } = neighbors(mpcNoise(mechanism, params));
+    return { spent: costOf(mechanism, left), delta: lost };
+  },
+  'a consumer with a worker that lies: the part of the aggregator': (mechanism, params) => {
+    const noise = aggregatorPart(mpcNoise(mechanism, params), COMPARED + 200);
+    return { spent: costOf(mechanism, shiftedPairs(noise, COMPARED)), delta: 0 };
+  },
+  'a consumer with a worker that looks: the parts of the other worker and the aggregator': (
+    mechanism,
+    params,
+  ) => {
+    const noise = mpcNoise(mechanism, params);
+    const sum = convolved(workerPart(noise, noise.offset), aggregatorPart(noise, COMPARED + 200));
+    return { spent: costOf(mechanism, shiftedPairs(sum, COMPARED)), delta: 0 };
+  },
+  'a consumer, alone or with providers: the parts of all': (mechanism, params) => {
+    const noise = mpcNoise(mechanism, params);
+    const worker = workerPart(noise, noise.offset);
+    const sum = convolved(convolved(worker, worker), aggregatorPart(noise, COMPARED + 300));
+    return { spent: costOf(mechanism, shiftedPairs(sum, COMPARED)), delta: 0 };
+  },
+};
+
+const REACH = { epsilon: 1, delta: 1e-6 };
+const FREQUENCIES = [
+  { epsilon: 2, delta: 1e-9 },
+  { epsilon: 0.7, delta: 1e-5 },
+];
+
+function charged(mechanism: NoiseMechanism, frequency?: PrivacyParams): Cost {
+  const charge = mpcCharge({
+    noiseMechanism: mechanism,
+    reachPrivacyParams: REACH,
+    ...(frequency
+      ? { measurementType: 'REACH_AND_FREQUENCY', frequencyPrivacyParams: frequency }
+      : { measurementType: 'REACH' }),
+  });
+  return { spent: 'rho' in charge ? charge.rho : charge.epsilon, delta: charge.delta ?? 0 };
+}
+
+const ROUNDING = 1 + 1e-9;
+
+describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('with %s noise', (mechanism) => {
+  test.each(Object.entries(COALITIONS))('is charged at least what is got by %s', (_, cost) => {
+    const reach = cost(mechanism, REACH);
+    const ofReach = charged(mechanism);
+    expect(reach.spent).toBeLessThanOrEqual(ofReach.spent * ROUNDING);
+    expect(reach.delta).toBeLessThanOrEqual(ofReach.delta);
+    for (const params of FREQUENCIES) {
+      const frequency = cost(mechanism, params);
+      const both = charged(mechanism, params);
+      // A person moves between 0 and a frequency, or between two frequencies: the noise of the counts is independent.
+      for (const first of [reach, frequency]) {
+        expect(first.spent + frequency.spent).toBeLessThanOrEqual(both.spent * ROUNDING);
+        expect(first.delta + frequency.delta).toBeLessThanOrEqual(both.delta);
+      }
+    }
+  });
+
+  test('is charged no more than what the weakest promise needs', () => {
+    const weakest = (params: PrivacyParams) =>
+      Math.max(...Object.values(COALITIONS).map((cost) => cost(mechanism, params).spent));
+    expect(charged(mechanism).spent / weakest(REACH)).toBeCloseTo(1, 3);
+    for (const params of FREQUENCIES) {
+      const most = weakest(params) + Math.max(weakest(REACH), weakest(params));
+      expect(charged(mechanism, params).spent / most).toBeCloseTo(1, 3);
+    }
+  });
+
+  test('costs a lying worker and its consumer as much as the aggregator, and others less', () => {
+    const [aggregator, lying, looking, consumer] = Object.values(COALITIONS).map(
+      (cost) => cost(mechanism, REACH).spent,
+    ) as [number, number, number, number];
+    expect(lying / aggregator).toBeCloseTo(1, 3);
+    expect(looking).toBeLessThan(lying * ROUNDING);
+    expect(consumer).toBeLessThan(looking * ROUNDING);
+  });
+});

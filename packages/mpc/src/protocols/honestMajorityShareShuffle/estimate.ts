@@ -1,0 +1,72 @@
+/** From the counts of values to the figures of the result. No value of a register makes this fail. */
+import { NOISE_WORKERS } from '@measurement-exchange/contract/shareShuffle';
+import { drawAggregatorNoise, Keystream, type MpcNoise } from '../../shares.ts';
+import type { ShareShuffleParameters } from './limits.ts';
+
+export interface ShareShuffleEstimate {
+  reach: number;
+  /** By frequency, the share of the people reached; the last is of those reached that often or more. Empty for nobody. */
+  relativeFrequencyDistribution?: Map<number, number>;
+}
+
+export interface EstimateInput {
+  /** Of `countValues`. */
+  counts: Float64Array;
+  /** Of the interval of the spec, in which it is a 32-bit float. */
+  width: number;
+  /** Of the aggregator alone. It must be stored before, and be the same when the figures are computed again. */
+  noiseSeed: Uint8Array;
+}
+
+export function estimate(parameters: ShareShuffleParameters, input: EstimateInput): ShareShuffleEstimate {
+  const random = new Keystream(input.noiseSeed);
+  /** The workers' noise on average is taken off, and the aggregator's part is added. */
+  const released = (count: number, noise: MpcNoise) =>
+    count - NOISE_WORKERS * noise.offset + drawAggregatorNoise(noise, random);
+  return parameters.measurementType === 'REACH'
+    ? estimateReach(parameters, input, released)
+    : estimateFrequencies(parameters, input, released);
+}
+
+type Release = (count: number, noise: MpcNoise) => number;
+
+function estimateReach(
+  { registerCount, reachNoise }: ShareShuffleParameters,
+  { counts, width }: EstimateInput,
+  released: Release,
+): ShareShuffleEstimate {
+  const nonZero = counts.reduce((sum, count) => sum + count, 0) - counts[0]!;
+  return { reach: scaled(clamp(released(nonZero, reachNoise), registerCount), width) };
+}
+
+/**
+ * Registers at the maximum frequency or above it, up to any value of the ring, are those that the lower frequencies leave. A
+ * value that no honest provider can report counts there as well.
+ */
+function estimateFrequencies(
+  { registerCount, maximumFrequency, reachNoise, frequencyNoise }: ShareShuffleParameters,
+  { counts, width }: EstimateInput,
+  released: Release,
+): ShareShuffleEstimate {
+  const people = Array.from({ length: maximumFrequency }, (_, frequency) =>
+    Math.max(0, released(counts[frequency]!, frequency === 0 ? reachNoise : frequencyNoise)),
+  );
+  const reached = clamp(registerCount - people[0]!, registerCount);
+  if (reached === 0) return { reach: 0, relativeFrequencyDistribution: new Map() };
+  const known = people.reduce((sum, count) => sum + count, 0);
+  people[maximumFrequency] = Math.max(0, registerCount - known);
+  const total = Math.max(registerCount, known) - people[0]!;
+  const distribution = people
+    .map((count, frequency) => [frequency, count / total] as const)
+    .filter(([frequency, share]) => frequency > 0 && share > 0);
+  return { reach: scaled(reached, width), relativeFrequencyDistribution: new Map(distribution) };
+}
+
+function clamp(value: number, most: number): number {
+  return Math.min(Math.max(0, value), most);
+}
+
+/** From the sample to the population. */
+function scaled(reached: number, width: number): number {
+  return Math.trunc(reached / Math.fround(width));
+}

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { MAX_SHUFFLED } from '../../shares/permutation.ts';
+import { type ShareShuffleSpec, shareShuffleParameters, shuffledCount } from './limits.ts';
+
+const COMMON = { ringModulus: 127, dataProviderCount: 3, registerCount: 1000 };
+const REACH: ShareShuffleSpec = {
+  ...COMMON,
+  measurementType: 'REACH',
+  noiseMechanism: 'DISCRETE_GAUSSIAN',
+  privacyParams: { epsilon: 0.1, delta: 1e-9 },
+};
+const FREQUENCY: ShareShuffleSpec = {
+  ...COMMON,
+  measurementType: 'REACH_AND_FREQUENCY',
+  noiseMechanism: 'DISCRETE_GAUSSIAN',
+  maximumFrequency: 10,
+  reachPrivacyParams: { epsilon: 0.0033, delta: 1e-12 },
+  frequencyPrivacyParams: { epsilon: 0.115, delta: 1e-12 },
+};
+
+describe('the registers of noise', () => {
+  test.each([
+    [127, 3],
+    [127, 12],
+    [61, 3],
+  ])(
+    'of frequencies are of all values of a ring of %d, for %d providers',
+    (ringModulus, dataProviderCount) => {
+      const parameters = shareShuffleParameters({ ...FREQUENCY, ringModulus, dataProviderCount });
+      // The offsets are 12,482 and 359: one draw for the people at 0, and one for each value up to the mark.
+      const expected = 2 * 12_482 + (ringModulus - 2) * 2 * 359;
+      expect(parameters.noiseRegisterCount).toBe(expected);
+      expect(shuffledCount(parameters)).toBe(1000 + 2 * expected);
+    },
+  );
+
+  test('of a reach are twice the offset', () => {
+    expect(shareShuffleParameters(REACH)).toMatchObject({
+      noiseRegisterCount: 630,
+      maximumFrequency: 1,
+    });
+  });
+
+  test('are none without noise, and no privacy parameters are needed', () => {
+    const { privacyParams: _, ...reach } = REACH;
+    expect(shareShuffleParameters({ ...reach, noiseMechanism: 'NONE' }).noiseRegisterCount).toBe(0);
+    expect(() => shareShuffleParameters(reach)).toThrow(/privacyParams/);
+  });
+});
+
+describe('a spec is rejected', () => {
+  test.each<[string, ShareShuffleSpec, RegExp]>([
+    ['a modulus of 8 bits', { ...REACH, ringModulus: 131 }, /ringModulus/],
+    ['a modulus that is not prime, for a reach', { ...REACH, ringModulus: 121 }, /prime/],
+    ['as many providers as the modulus', { ...REACH, dataProviderCount: 127 }, /data providers/],
+    ['no providers', { ...REACH, dataProviderCount: 0 }, /dataProviders/],
+    ['frequencies that overflow', { ...FREQUENCY, dataProviderCount: 13 }, /ringModulus .* 131, and is 127/],
+    [
+      'frequencies that are the mark',
+      { ...FREQUENCY, maximumFrequency: 42 },
+      /ringModulus .* 127, and is 127/,
+    ],
+    ['a maximum frequency of 1', { ...FREQUENCY, maximumFrequency: 1 }, /maximumFrequency/],
+    [
+      'too much noise',
+      { ...FREQUENCY, frequencyPrivacyParams: { epsilon: 1e-5, delta: 1e-12 } },
+      /raise epsilon/,
+    ],
+    ['no ε at all', { ...REACH, privacyParams: { epsilon: 1e-7, delta: 1e-12 } }, /epsilon/],
+    ['too many registers', { ...REACH, registerCount: MAX_SHUFFLED }, /width/],
+    ['half a register', { ...REACH, registerCount: 0.5 }, /registerCount/],
+  ])('for %s', (_, spec, message) => expect(() => shareShuffleParameters(spec)).toThrow(message));
+
+  test('but not at the limits', () => {
+    expect(() => shareShuffleParameters({ ...FREQUENCY, dataProviderCount: 12 })).not.toThrow();
+    expect(() => shareShuffleParameters({ ...FREQUENCY, maximumFrequency: 41 })).not.toThrow();
+    expect(shareShuffleParameters({ ...FREQUENCY, ringModulus: 121 }).modulus).toBe(121);
+    expect(() => shareShuffleParameters({ ...REACH, dataProviderCount: 126 })).not.toThrow();
+    // With the noise of both workers, which is 630 registers each.
+    const most = MAX_SHUFFLED - 2 * 630;
+    expect(() => shareShuffleParameters({ ...REACH, registerCount: most })).not.toThrow();
+    expect(() => shareShuffleParameters({ ...REACH, registerCount: most + 1 })).toThrow(/width/);
+  });
+});

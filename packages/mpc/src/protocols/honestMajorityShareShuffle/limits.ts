@@ -1,0 +1,129 @@
+/** What the two workers and the aggregator of one computation must agree on, from the spec and the protocol's config. */
+import type {
+  MpcNoiseMechanism,
+  PlainSpec,
+  PrivacyParams,
+  ShareShuffleConfig,
+} from '@measurement-exchange/contract';
+import {
+  noiseRegisterCount as countNoiseRegisters,
+  MAX_NOISE_REGISTERS,
+  MAX_SHUFFLED,
+} from '@measurement-exchange/contract/shareShuffle';
+import { type MpcNoise, mpcNoise } from '../../privacy/mpcNoise.ts';
+import { isPrime, MAX_MODULUS } from '../../shares/ring.ts';
+
+export type ShareShuffleSpec = {
+  ringModulus: number;
+  noiseMechanism: MpcNoiseMechanism;
+  dataProviderCount: number;
+  /** Length of each frequency vector. */
+  registerCount: number;
+} & (
+  | { measurementType: 'REACH'; privacyParams?: PrivacyParams }
+  | {
+      measurementType: 'REACH_AND_FREQUENCY';
+      maximumFrequency: number;
+      reachPrivacyParams?: PrivacyParams;
+      frequencyPrivacyParams?: PrivacyParams;
+    }
+);
+
+export interface ShareShuffleParameters {
+  measurementType: ShareShuffleSpec['measurementType'];
+  modulus: number;
+  registerCount: number;
+  /** 1 for a reach. */
+  maximumFrequency: number;
+  /** Of the number of people who were not reached, or who were reached at all for a reach. */
+  reachNoise: MpcNoise;
+  /** Of the number of people of each frequency; none for a reach. */
+  frequencyNoise: MpcNoise;
+  /** How many registers each worker appends for its noise, whatever the noise is. */
+  noiseRegisterCount: number;
+}
+
+export function parametersOf(
+  spec: PlainSpec,
+  { ringModulus, noiseMechanism }: ShareShuffleConfig,
+  given: { dataProviderCount: number; registerCount: number },
+): ShareShuffleParameters {
+  const common = { ringModulus, noiseMechanism, ...given };
+  switch (spec.measurementType) {
+    case 'REACH':
+      return shareShuffleParameters({ ...common, measurementType: 'REACH', ...spec.reach });
+    case 'REACH_AND_FREQUENCY':
+      return shareShuffleParameters({
+        ...common,
+        measurementType: 'REACH_AND_FREQUENCY',
+        ...spec.reachAndFrequency,
+      });
+    default:
+      throw new RangeError(`${spec.measurementType} is not computed`);
+  }
+}
+
+/** Throws a RangeError that names the field where the protocol cannot do what is asked for. */
+export function shareShuffleParameters(spec: ShareShuffleSpec): ShareShuffleParameters {
+  const { measurementType, ringModulus: modulus, noiseMechanism, dataProviderCount, registerCount } = spec;
+  if (!(Number.isInteger(dataProviderCount) && dataProviderCount >= 1)) {
+    throw new RangeError('dataProviders must not be empty');
+  }
+  const frequencies = measurementType === 'REACH_AND_FREQUENCY';
+  const maximumFrequency = frequencies ? spec.maximumFrequency : 1;
+  checkModulus(modulus, dataProviderCount, frequencies ? maximumFrequency : undefined);
+  const reachNoise = mpcNoise(noiseMechanism, frequencies ? spec.reachPrivacyParams : spec.privacyParams);
+  const frequencyNoise = mpcNoise(
+    frequencies ? noiseMechanism : 'NONE',
+    frequencies ? spec.frequencyPrivacyParams : undefined,
+  );
+  const noiseRegisterCount = countNoiseRegisters(modulus, reachNoise.offset, frequencyNoise.offset);
+  if (noiseRegisterCount > MAX_NOISE_REGISTERS) {
+    throw new RangeError(
+      `privacyParams ask for ${noiseRegisterCount} registers of noise, and ${MAX_NOISE_REGISTERS} are possible: raise epsilon`,
+    );
+  }
+  if (!(Number.isInteger(registerCount) && registerCount >= 0)) {
+    throw new RangeError('registerCount must be a whole number');
+  }
+  if (registerCount + 2 * noiseRegisterCount > MAX_SHUFFLED) {
+    throw new RangeError(
+      `the sample has ${registerCount} registers, and about ${MAX_SHUFFLED} are possible: narrow vidSamplingInterval.width`,
+    );
+  }
+  return {
+    measurementType,
+    modulus,
+    registerCount,
+    maximumFrequency,
+    reachNoise,
+    frequencyNoise,
+    noiseRegisterCount,
+  };
+}
+
+/** The ring must have room for the sum of all frequencies of a person. */
+function checkModulus(modulus: number, dataProviders: number, maximumFrequency: number | undefined): void {
+  if (!(Number.isInteger(modulus) && modulus >= 2 && modulus <= MAX_MODULUS)) {
+    throw new RangeError(`ringModulus must be a whole number from 2 to ${MAX_MODULUS}`);
+  }
+  if (maximumFrequency === undefined) {
+    if (!isPrime(modulus)) throw new RangeError('ringModulus must be a prime number for a reach');
+    if (modulus > dataProviders) return;
+    throw new RangeError(`ringModulus must be above the number of data providers, ${dataProviders}`);
+  }
+  if (!(Number.isInteger(maximumFrequency) && maximumFrequency > 1)) {
+    throw new RangeError('maximumFrequency must be a whole number above 1');
+  }
+  // The largest value of the ring marks registers that count for nothing.
+  const least = maximumFrequency * dataProviders + 1;
+  if (modulus > least) return;
+  throw new RangeError(
+    `ringModulus must be above maximumFrequency × data providers + 1, which is ${least}, and is ${modulus}`,
+  );
+}
+
+/** How many registers a worker sends to the aggregator. */
+export function shuffledCount({ registerCount, noiseRegisterCount }: ShareShuffleParameters): number {
+  return registerCount + 2 * noiseRegisterCount;
+}

@@ -1,0 +1,26 @@
+/** A worker's noise, as registers that are appended to those of people. Their number is public, so it says nothing. */
+import { drawMpcNoise, Keystream, NonZeroValues, wordAligned } from '../../shares.ts';
+import type { ShareShuffleParameters } from './limits.ts';
+
+/** The same registers for the same seed: a stage that is repeated must not draw other noise. */
+export function noiseRegisters(parameters: ShareShuffleParameters, seed: Uint8Array): Uint8Array {
+  const { measurementType, modulus, reachNoise, frequencyNoise, noiseRegisterCount } = parameters;
+  const random = new Keystream(seed);
+  const registers = wordAligned(noiseRegisterCount);
+  if (measurementType === 'REACH') {
+    const reached = drawMpcNoise(reachNoise, random);
+    new NonZeroValues(random, modulus, reached).fill(registers.subarray(0, reached));
+    return registers;
+  }
+  // The last value of the ring marks registers that count for nothing; those below are overwritten.
+  const mark = modulus - 1;
+  registers.fill(mark);
+  let at = 0;
+  // Values that no honest provider can report have noise, too: one that lies can move any person to them.
+  for (let value = 0; value < mark; value++) {
+    const count = drawMpcNoise(value === 0 ? reachNoise : frequencyNoise, random);
+    registers.fill(value, at, at + count);
+    at += count;
+  }
+  return registers;
+}

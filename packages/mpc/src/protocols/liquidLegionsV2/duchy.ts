@@ -1,0 +1,214 @@
+/**
+ * Liquid Legions v2, stage by stage, as functions from bytes to bytes. A register is three ciphertexts: index, key, count.
+ *
+ * Setup: every duchy appends its noise to the sketches it got; the aggregator puts all together and re-randomizes them.
+ * First round: one worker after the other takes its key off the indexes and multiplies them by a secret number; the
+ * aggregator then sees which registers are the same, and makes one tuple of each. Second round: workers take their keys off
+ * the flags of the tuples, multiply each flag by a random number, and add noise; the aggregator sees which flags are zero.
+ * Third round: workers take their keys off what compares the tuples that have a frequency with every frequency, and multiply
+ * each comparison by a random number; the aggregator sees which are zero. Whatever a duchy sends is re-randomized and sorted.
+ *
+ * So all that the aggregator sees are four kinds of numbers, each with noise (docs/privacy.md): in the first round how many
+ * indexes have k registers, and how large the groups of known noise are; in the second how many tuples have which flags; in
+ * the third how many comparisons of each frequency are zero. Nothing links what it sees in one round to another.
+ */
+
+import { copyOf } from '../../liquidLegions/blocks.ts';
+import { checkBlocks } from '../../liquidLegions/errors.ts';
+import { NOISE_REGISTER_BYTES } from '../../liquidLegions/noiseRegisters.ts';
+import type { RingKeys } from '../../liquidLegions/ringKeys.ts';
+import { type Executor, type StageRun, StageWork } from '../../liquidLegions/stageWork.ts';
+import { MEMBER_BYTES, TUPLE_BYTES } from '../../liquidLegions/tuples.ts';
+import { CIPHERTEXT_BYTES, drawScalars, FREQUENCY_REGISTER_BYTES, Keystream } from '../../sketches.ts';
+import type { FrequencyParameters } from './limits.ts';
+
+export class FrequencyStages {
+  private readonly parameters: FrequencyParameters;
+  private readonly pool: Executor;
+
+  constructor(parameters: FrequencyParameters, pool: Executor) {
+    this.parameters = parameters;
+    this.pool = pool;
+  }
+
+  /** What each duchy does: sketches of providers and noise. */
+  async setup(
+    sketches: readonly Uint8Array[],
+    { key }: RingKeys,
+    seed: Uint8Array,
+    run: StageRun = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    for (const sketch of sketches) checkBlocks(sketch, FREQUENCY_REGISTER_BYTES, 'a sketch');
+    const { parameters } = this;
+    const work = new StageWork(this.pool, run, seed);
+    const { registers } = await work.run('drawNoiseRegisters', { parameters, seed: work.seed('noise') });
+    const options = { key, isFull: true };
+    const noise = await work.overBlocks('encryptNoiseRegisters', registers, NOISE_REGISTER_BYTES, options);
+    const copies = sketches.map((sketch) => copyOf(sketch));
+    return work.sort([...copies, ...noise], FREQUENCY_REGISTER_BYTES);
+  }
+
+  /**
+   * What the aggregator does then: the messages of all duchies, its own included, as one. The first worker would recognize
+   * what it sent, and could leave out the noise of all others.
+   */
+  async combine(
+    messages: readonly Uint8Array[],
+    { key }: RingKeys,
+    seed: Uint8Array,
+    run: StageRun = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const size = FREQUENCY_REGISTER_BYTES;
+    for (const message of messages) checkBlocks(message, size, 'a message');
+    const work = new StageWork(this.pool, run, seed);
+    const registers = Buffer.concat(messages);
+    return work.sort(await work.overBlocks('reRandomizeRegisters', registers, size, { key }), size);
+  }
+
+  /** First round, worker. */
+  async blind(
+    registers: Uint8Array,
+    keys: RingKeys,
+    seed: Uint8Array,
+    run: StageRun = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const size = FREQUENCY_REGISTER_BYTES;
+    checkBlocks(registers, size, 'a message');
+    const work = new StageWork(this.pool, run, seed);
+    const blinding = drawScalars(new Keystream(work.seed('blinding')), 1);
+    return work.sort(
+      await work.overBlocks('blindRegisters', registers, size, { size, keys, blinding }),
+      size,
+    );
+  }
+
+  /** First round, aggregator: registers to tuples. */
+  async group(
+    registers: Uint8Array,
+    keys: RingKeys,
+    seed: Uint8Array,
+    run: StageRun = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const size = FREQUENCY_REGISTER_BYTES;
+    checkBlocks(registers, size, 'a message');
+    const { secretKey, key } = keys;
+    const { dataProviderCount } = this.parameters;
+    const work = new StageWork(this.pool, run, seed);
+    const opened = await work.upTo(0.2).overBlocks('openIndexes', registers, size, { size, secretKey });
+    const { members, sizes } = await work.run('groupMembers', { parts: opened, dataProviderCount }, opened);
+    let end = 0;
+    const starts = Uint32Array.from([0, ...sizes], (size) => (end += size));
+    const tuples = await work.upTo(0.9).inBatches('makeTuples', sizes.length, (from, to) => ({
+      blocks: copyOf(members, starts[from]! * MEMBER_BYTES, starts[to]! * MEMBER_BYTES),
+      sizes: sizes.slice(from, to),
+      key,
+    }));
+    return work.sort([...tuples, ...(await this.noise(work.upTo(1), keys))], TUPLE_BYTES);
+  }
+
+  /** Second round, worker. */
+  async decryptFlags(
+    tuples: Uint8Array,
+    keys: RingKeys,
+    seed: Uint8Array,
+    run: StageRun = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    checkBlocks(tuples, TUPLE_BYTES, 'a message');
+    const work = new StageWork(this.pool, run, seed);
+    const decrypted = await work.upTo(0.8).overBlocks('decryptTupleFlags', tuples, TUPLE_BYTES, { keys });
+    return work.sort([...decrypted, ...(await this.noise(work.upTo(1), keys))], TUPLE_BYTES);
+  }
+
+  private async noise(work: StageWork, { key, restKey }: RingKeys): Promise<Uint8Array<ArrayBuffer>[]> {
+    const { parameters } = this;
+    const tuples = await work.run('drawNoiseTuples', { parameters, seed: work.seed('noise') });
+    return work.overBlocks('encryptNoiseTuples', tuples, 1, { key, restKey });
+  }
+
+  /**
+   * Second round, aggregator: how many registers have somebody, as far as the noise lets it know; and for each register with
+   * a frequency what compares its count with 1, 2 … maximumFrequency − 1.
+   */
+  async countRegisters(
+    tuples: Uint8Array,
+    keys: RingKeys,
+    seed: Uint8Array,
+    run: StageRun = {},
+  ): Promise<{ registers: number; comparisons: Uint8Array }> {
+    checkBlocks(tuples, TUPLE_BYTES, 'a message');
+    const { duchyCount, reachNoise, noiseTupleCount, maximumFrequency } = this.parameters;
+    const work = new StageWork(this.pool, run, seed);
+    const options = { keys, maximumFrequency };
+    const compared = await work.overBlocks('compareTuples', tuples, TUPLE_BYTES, options);
+    const columns = compared.map(({ comparisons }) => this.columnsOf(comparisons));
+    const histogramCount = compared.reduce((sum, batch) => sum + batch.histogramCount, 0);
+    const noise = histogramCount + duchyCount * (reachNoise.offset + noiseTupleCount);
+    return {
+      registers: Math.max(0, tuples.length / TUPLE_BYTES - noise),
+      comparisons: await this.sortColumns(
+        work,
+        Array.from({ length: maximumFrequency - 1 }, (_, i) => columns.map((column) => column[i]!)),
+      ),
+    };
+  }
+
+  /** Third round, worker. */
+  async decryptComparisons(
+    comparisons: Uint8Array,
+    keys: RingKeys,
+    seed: Uint8Array,
+    run: StageRun = {},
+  ): Promise<Uint8Array> {
+    const work = new StageWork(this.pool, run, seed);
+    this.checkColumns(comparisons);
+    const decrypted = await work.overBlocks('decryptComparisons', comparisons, CIPHERTEXT_BYTES, { keys });
+    const columns = this.columnsOf(Buffer.concat(decrypted));
+    return this.sortColumns(
+      work,
+      columns.map((column) => [column]),
+    );
+  }
+
+  /** Third round, aggregator: registers by frequency, from 1 on; the last are those with the maximum or more. */
+  async countFrequencies(
+    comparisons: Uint8Array,
+    { secretKey }: RingKeys,
+    run: StageRun = {},
+  ): Promise<number[]> {
+    const { maximumFrequency, duchyCount, frequencyNoise } = this.parameters;
+    const work = new StageWork(this.pool, run);
+    this.checkColumns(comparisons);
+    const found = await work.overBlocks('findZeros', comparisons, CIPHERTEXT_BYTES, { secretKey });
+    const isZero = Buffer.concat(found);
+    const compared = isZero.length / (maximumFrequency - 1);
+    const equal = Array.from({ length: maximumFrequency - 1 }, (_, i) =>
+      isZero.subarray(i * compared, (i + 1) * compared).reduce((sum, zero) => sum + zero, 0),
+    );
+    const above = compared - equal.reduce((sum, count) => sum + count, 0);
+    return [...equal, above].map((count) => Math.max(0, count - duchyCount * frequencyNoise.offset));
+  }
+
+  /** Each column in an order of its own. */
+  private async sortColumns(work: StageWork, columns: Uint8Array[][]): Promise<Uint8Array> {
+    const sorted: Uint8Array[] = [];
+    for (const parts of columns) {
+      sorted.push(
+        await work.sort(
+          parts.map((part) => copyOf(part)),
+          CIPHERTEXT_BYTES,
+        ),
+      );
+    }
+    return Buffer.concat(sorted);
+  }
+
+  private columnsOf(comparisons: Uint8Array): Uint8Array[] {
+    const columns = this.parameters.maximumFrequency - 1;
+    const size = comparisons.length / columns;
+    return Array.from({ length: columns }, (_, i) => comparisons.subarray(i * size, (i + 1) * size));
+  }
+
+  private checkColumns(comparisons: Uint8Array): void {
+    checkBlocks(comparisons, (this.parameters.maximumFrequency - 1) * CIPHERTEXT_BYTES, 'a message');
+  }
+}

@@ -1,0 +1,70 @@
+/** What all duchies of one computation with frequencies must agree on, from the spec and the protocol's config. */
+import {
+  type LiquidLegionsV2Config,
+  legionsNoiseShapes,
+  legionsNoiseTupleCount,
+  type PlainSpec,
+  type PrivacyParams,
+} from '@measurement-exchange/contract';
+import {
+  checkNoise,
+  fitting,
+  type NoiseParameters,
+  type NoiseSpec,
+  noiseParameters,
+  noiseSpecOf,
+} from '../../liquidLegions/noiseParameters.ts';
+import { type MpcNoise, mpcNoise } from '../../privacy/mpcNoise.ts';
+
+export interface FrequencySpec extends NoiseSpec {
+  maximumFrequency: number;
+  frequencyPrivacyParams?: PrivacyParams;
+}
+
+export interface FrequencyParameters extends NoiseParameters {
+  maximumFrequency: number;
+  /** Of the number of registers of each frequency. */
+  frequencyNoise: MpcNoise;
+  /** How many tuples each duchy adds for its noise, whatever the noise is. */
+  noiseTupleCount: number;
+}
+
+export function parametersOf(
+  spec: PlainSpec,
+  config: LiquidLegionsV2Config,
+  { dataProviderCount }: { dataProviderCount: number },
+): FrequencyParameters {
+  if (spec.measurementType !== 'REACH_AND_FREQUENCY') {
+    throw new RangeError(`${spec.measurementType} is not computed`);
+  }
+  const { reachPrivacyParams, frequencyPrivacyParams, maximumFrequency } = spec.reachAndFrequency;
+  if (maximumFrequency > config.maximumFrequency) {
+    throw new RangeError(`maximumFrequency must be at most ${config.maximumFrequency}`);
+  }
+  return fitting(
+    frequencyParameters({
+      ...noiseSpecOf(config, dataProviderCount),
+      privacyParams: reachPrivacyParams!,
+      frequencyPrivacyParams: frequencyPrivacyParams!,
+      maximumFrequency,
+    }),
+  );
+}
+
+/** Throws a RangeError that names the field where the protocol cannot do what is asked for. */
+export function frequencyParameters(spec: FrequencySpec): FrequencyParameters {
+  const { noiseMechanism, maximumFrequency, dataProviderCount, duchyCount } = spec;
+  if (!(Number.isInteger(maximumFrequency) && maximumFrequency > 1)) {
+    throw new RangeError('maximumFrequency must be a whole number above 1');
+  }
+  const { frequency } = legionsNoiseShapes(dataProviderCount, duchyCount);
+  const frequencyNoise = mpcNoise(noiseMechanism, spec.frequencyPrivacyParams, frequency);
+  const noiseTupleCount = legionsNoiseTupleCount(frequencyNoise.offset, maximumFrequency);
+  checkNoise(noiseTupleCount, 'frequencyPrivacyParams');
+  return {
+    ...noiseParameters(spec, 'liquidLegionsV2'),
+    maximumFrequency,
+    frequencyNoise,
+    noiseTupleCount,
+  };
+}

@@ -1,0 +1,47 @@
+/** A provider's sketch for a reach with frequencies. */
+import { Fingerprints } from '../../sketches/fingerprint.ts';
+import { DESTROYED, type FrequencySketchParams, MAX, RegisterIndexes } from '../../sketches/sketch.ts';
+
+export { FREQUENCY_REGISTER_BYTES } from '../../sketches/encryptSketch.ts';
+
+/** Who is in each register, and how often that person was reached. */
+export class FrequencySketch {
+  /** The sampling indicator plus one, or DESTROYED; meaningless for an empty register. */
+  readonly keys: Uint32Array<ArrayBuffer>;
+  /** 0 for an empty register. */
+  readonly frequencies: Uint32Array<ArrayBuffer>;
+  private readonly indexes: RegisterIndexes;
+  private readonly indicators = new Fingerprints('SamplingIndicator');
+  private readonly indicatorCount: number;
+
+  constructor(params: FrequencySketchParams) {
+    const { maxSize, samplingIndicatorSize } = params;
+    if (
+      !(Number.isInteger(samplingIndicatorSize) && samplingIndicatorSize >= 1 && samplingIndicatorSize < MAX)
+    ) {
+      throw new RangeError(`samplingIndicatorSize must be a whole number from 1 to ${MAX - 1}`);
+    }
+    this.indexes = new RegisterIndexes(params);
+    this.indicatorCount = samplingIndicatorSize;
+    this.keys = new Uint32Array(maxSize);
+    this.frequencies = new Uint32Array(maxSize);
+  }
+
+  /** Counts `times` more events of a person. */
+  add(vid: number | bigint, times: number): void {
+    if (times === 0) return;
+    const index = this.indexes.of(vid);
+    const key = this.indicatorOf(vid) + 1;
+    const known = this.frequencies[index]!;
+    this.keys[index] = known === 0 || this.keys[index] === key ? key : DESTROYED;
+    this.frequencies[index] = Math.min(known + times, MAX);
+  }
+
+  indicatorOf(vid: number | bigint): number {
+    const { high, low } = this.indicators.of(vid);
+    const size = this.indicatorCount;
+    // By 16 bits at a time: every number on the way is exact.
+    const rest = ((high % size) * 2 ** 16 + (low >>> 16)) % size;
+    return (rest * 2 ** 16 + (low & 0xffff)) % size;
+  }
+}

@@ -1,0 +1,5 @@
+/** Who takes part in reach-only Liquid Legions v2, and what it computes. */
+export { liquidLegionsViolations as violationsOf } from '@measurement-exchange/contract';
+export { rolesOf } from '../../liquidLegions/config.ts';
+
+export const computes = ['REACH'] as const;

@@ -1,0 +1,20 @@
+/** A provider's sketch for a reach. */
+import { type LiquidLegionsParams, RegisterIndexes } from '../../sketches/sketch.ts';
+
+export { REACH_REGISTER_BYTES } from '../../sketches/encryptSketch.ts';
+
+/** Which registers have somebody: enough for a reach. */
+export class ReachSketch {
+  /** 1 for a register that is active, else 0. */
+  readonly active: Uint8Array<ArrayBuffer>;
+  private readonly indexes: RegisterIndexes;
+
+  constructor(params: LiquidLegionsParams) {
+    this.indexes = new RegisterIndexes(params);
+    this.active = new Uint8Array(params.maxSize);
+  }
+
+  add(vid: number | bigint): void {
+    this.active[this.indexes.of(vid)] = 1;
+  }
+}
