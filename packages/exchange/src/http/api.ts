@@ -59,7 +59,8 @@ export interface HttpProgress extends Progress {
 /** JSON is UTF-8 (RFC 8259, section 8.1): text declared as anything else would be misread. */
 const OTHER_CHARSET = /;\s*charset\s*=\s*(?!"?utf-?8"?\s*(?:;|$))/i;
 
-export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: ApiOptions): void {
+/** Reads bodies of JSON within the limits, and releases their memory when the response is done. */
+function registerBodies(app: FastifyInstance, bodyLimitBytes: number): void {
   const memory = new BodyMemory();
 
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
@@ -81,6 +82,10 @@ export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: 
     }
     done();
   });
+}
+
+export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: ApiOptions): void {
+  registerBodies(app, bodyLimitBytes);
 
   function authorize(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
     const { progress, headers, method, originalUrl } = request;
