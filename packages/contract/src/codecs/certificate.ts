@@ -1,25 +1,25 @@
-import { array, bytes, enumOf, object, optional, type Static, text, timestamp } from '../json/schema.ts';
+import * as s from '../json/schema.ts';
 import { REVOCATION_STATES } from '../values/states.ts';
 import { certificateName, Finding } from './common.ts';
 
 /** DER or PEM, one of them. */
-export const CertificateInput = object({
-  x509Der: optional(bytes({ min: 1 })),
-  x509Pem: optional(text(20_000, 1)),
+export const CertificateInput = s.object({
+  x509Der: s.optional(s.bytes({ min: 1 })),
+  x509Pem: s.optional(s.text(20_000, 1)),
 });
-export type CertificateInput = Static<typeof CertificateInput>;
+export type CertificateInput = s.Static<typeof CertificateInput>;
 
-export const Certificate = object({
-  name: optional(certificateName),
-  x509Der: bytes(),
-  subjectKeyIdentifier: bytes(),
-  revocationState: optional(enumOf(REVOCATION_STATES)),
-  notBefore: timestamp(),
-  notAfter: timestamp(),
-  expiresIn: optional(text(20)),
-  findings: optional(array(Finding)),
+export const Certificate = s.object({
+  name: s.optional(certificateName),
+  x509Der: s.bytes(),
+  subjectKeyIdentifier: s.bytes(),
+  revocationState: s.optional(s.enumOf(REVOCATION_STATES)),
+  notBefore: s.timestamp(),
+  notAfter: s.timestamp(),
+  expiresIn: s.optional(s.text(20)),
+  findings: s.optional(s.array(Finding)),
 });
-export type Certificate = Static<typeof Certificate>;
+export type Certificate = s.Static<typeof Certificate>;
 
-export const RevokeRequest = object({ revocationState: enumOf(REVOCATION_STATES) });
-export type RevokeRequest = Static<typeof RevokeRequest>;
+export const RevokeRequest = s.object({ revocationState: s.enumOf(REVOCATION_STATES) });
+export type RevokeRequest = s.Static<typeof RevokeRequest>;

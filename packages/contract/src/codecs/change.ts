@@ -1,4 +1,4 @@
-import { enumOf, integer, nameOf, object, optional, type Static, text, timestamp } from '../json/schema.ts';
+import * as s from '../json/schema.ts';
 
 export const CHANGE_KINDS = [
   'MEASUREMENT',
@@ -12,8 +12,8 @@ export const CHANGE_KINDS = [
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
 /** That a resource has a new version. What is in it, the reader gets with the rights it has then. */
-export const Change = object({
-  name: nameOf(
+export const Change = s.object({
+  name: s.nameOf(
     'measurement',
     'requisition',
     'measurementRequisition',
@@ -28,9 +28,9 @@ export const Change = object({
     'dataProvider',
     'duchy',
   ),
-  kind: enumOf(CHANGE_KINDS),
-  state: optional(text(100), 'The state of this version; absent for what has none.'),
-  version: integer(1, 2 ** 31 - 1),
-  time: timestamp(),
+  kind: s.enumOf(CHANGE_KINDS),
+  state: s.optional(s.text(100), 'The state of this version; absent for what has none.'),
+  version: s.integer(1, 2 ** 31 - 1),
+  time: s.timestamp(),
 });
-export type Change = Static<typeof Change>;
+export type Change = s.Static<typeof Change>;

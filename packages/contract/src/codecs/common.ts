@@ -1,4 +1,4 @@
-import { bytes, enumOf, nameOf, object, optional, type Static, text, uint64 } from '../json/schema.ts';
+import * as s from '../json/schema.ts';
 
 /** Names as WebCrypto has them. `curve` only where the key is one of an elliptic curve. */
 export interface SignatureAlgorithm {
@@ -56,12 +56,12 @@ function isOfKey(
   return algorithm.keyType === key.keyType && algorithm.curve === key.curve;
 }
 
-export const SignedMessage = object(
+export const SignedMessage = s.object(
   {
-    message: bytes({ min: 1 }),
-    signature: bytes({ min: 1 }),
-    signatureAlgorithm: optional(
-      enumOf([
+    message: s.bytes({ min: 1 }),
+    signature: s.bytes({ min: 1 }),
+    signatureAlgorithm: s.optional(
+      s.enumOf([
         ...Object.keys(SIGNATURE_ALGORITHMS),
         ...Object.values(SIGNATURE_ALGORITHMS).map(({ oid }) => oid),
       ]),
@@ -69,39 +69,39 @@ export const SignedMessage = object(
   },
   'A message and its signature over exactly these bytes.',
 );
-export type SignedMessage = Static<typeof SignedMessage>;
+export type SignedMessage = s.Static<typeof SignedMessage>;
 
-const encryptedMessage = { ciphertext: bytes({ min: 1 }), typeUrl: text(512, 1) };
+const encryptedMessage = { ciphertext: s.bytes({ min: 1 }), typeUrl: s.text(512, 1) };
 
-export const EncryptedMessage = object(encryptedMessage);
-export type EncryptedMessage = Static<typeof EncryptedMessage>;
+export const EncryptedMessage = s.object(encryptedMessage);
+export type EncryptedMessage = s.Static<typeof EncryptedMessage>;
 
-export const EncryptedRequisitionSpec = object(
-  { ...encryptedMessage, nonce: optional(uint64()) },
+export const EncryptedRequisitionSpec = s.object(
+  { ...encryptedMessage, nonce: s.optional(s.uint64()) },
   'Encrypted for the data provider. `nonce` only where the consumer chose to disclose it.',
 );
-export type EncryptedRequisitionSpec = Static<typeof EncryptedRequisitionSpec>;
+export type EncryptedRequisitionSpec = s.Static<typeof EncryptedRequisitionSpec>;
 
-export const EncryptionPublicKey = object({
-  '@type': text(512, 1),
-  data: bytes({ min: 1 }),
-  format: optional(enumOf(['FORMAT_UNSPECIFIED', 'TINK_KEYSET'])),
+export const EncryptionPublicKey = s.object({
+  '@type': s.text(512, 1),
+  data: s.bytes({ min: 1 }),
+  format: s.optional(s.enumOf(['FORMAT_UNSPECIFIED', 'TINK_KEYSET'])),
 });
-export type EncryptionPublicKey = Static<typeof EncryptionPublicKey>;
+export type EncryptionPublicKey = s.Static<typeof EncryptionPublicKey>;
 
 /** The trace that a measurement was created in, as the header of W3C Trace Context, where the exchange traces it. */
-export const Traceparent = text(55, 55);
+export const Traceparent = s.text(55, 55);
 
 /** Something a deeper check found: see the setting `checks`. */
-export const Finding = object({
-  code: text(100),
-  field: text(1000),
-  message: text(2000),
-  remedy: text(2000),
+export const Finding = s.object({
+  code: s.text(100),
+  field: s.text(1000),
+  message: s.text(2000),
+  remedy: s.text(2000),
 });
-export type Finding = Static<typeof Finding>;
+export type Finding = s.Static<typeof Finding>;
 
-export const certificateName = nameOf(
+export const certificateName = s.nameOf(
   'measurementConsumerCertificate',
   'dataProviderCertificate',
   'duchyCertificate',

@@ -4,133 +4,123 @@ import {
   PROGRESS_CODES,
   type ProgressCode,
 } from '../errors/computationCodes.ts';
-import {
-  array,
-  enumOf,
-  integer,
-  mapOf,
-  nameOf,
-  number,
-  object,
-  optional,
-  type Static,
-  sha256,
-  text,
-  timestamp,
-  uint64,
-} from '../json/schema.ts';
+import * as s from '../json/schema.ts';
 import { ProtocolConfig } from '../protocols/protocolConfig.ts';
 import { COMPUTATION_STATES, DUCHY_ROLES, FAILURE_REASONS, REQUISITION_STATES } from '../values/states.ts';
 import { EncryptedMessage, Finding, SignedMessage, Traceparent } from './common.ts';
 import { FulfillmentContext } from './requisition.ts';
 
-const legionsKeys = object(
+const legionsKeys = s.object(
   { publicKey: SignedMessage, elGamalPublicKey: SignedMessage },
   'Of every duchy: an EncryptionPublicKey and an ElGamalPublicKey, made for this computation, each signed by the duchy.',
 );
 
 /** What one duchy contributes before requisitions can be fulfilled; in share-shuffle the aggregator's is empty. */
 const parameters = {
-  honestMajorityShareShuffle: optional(
-    object({
-      publicKey: optional(
+  honestMajorityShareShuffle: s.optional(
+    s.object({
+      publicKey: s.optional(
         SignedMessage,
         'An EncryptionPublicKey, made for this computation, signed by the duchy.',
       ),
     }),
   ),
-  liquidLegionsV2: optional(legionsKeys),
-  reachOnlyLiquidLegionsV2: optional(legionsKeys),
+  liquidLegionsV2: s.optional(legionsKeys),
+  reachOnlyLiquidLegionsV2: s.optional(legionsKeys),
 };
 
 export const PARTICIPANT_STATES = ['CREATED', 'PARAMS_SET', 'READY', 'FAILED'] as const;
 export type ParticipantState = (typeof PARTICIPANT_STATES)[number];
 
-export const Participant = object({
-  role: enumOf(DUCHY_ROLES),
-  state: enumOf(PARTICIPANT_STATES),
-  certificate: optional(nameOf('duchyCertificate')),
-  parameters: optional(object(parameters)),
+export const Participant = s.object({
+  role: s.enumOf(DUCHY_ROLES),
+  state: s.enumOf(PARTICIPANT_STATES),
+  certificate: s.optional(s.nameOf('duchyCertificate')),
+  parameters: s.optional(s.object(parameters)),
 });
-export type Participant = Static<typeof Participant>;
+export type Participant = s.Static<typeof Participant>;
 
-export const ComputationRequisition = object({
-  name: nameOf('requisition'),
-  dataProvider: nameOf('dataProvider'),
-  dataProviderCertificate: nameOf('dataProviderCertificate'),
-  requisitionSpecHash: sha256(),
-  nonceHash: sha256(),
-  nonce: optional(uint64(), 'Once the requisition is fulfilled.'),
-  state: enumOf(REQUISITION_STATES),
-  fulfillingDuchy: nameOf('duchy'),
+export const ComputationRequisition = s.object({
+  name: s.nameOf('requisition'),
+  dataProvider: s.nameOf('dataProvider'),
+  dataProviderCertificate: s.nameOf('dataProviderCertificate'),
+  requisitionSpecHash: s.sha256(),
+  nonceHash: s.sha256(),
+  nonce: s.optional(s.uint64(), 'Once the requisition is fulfilled.'),
+  state: s.enumOf(REQUISITION_STATES),
+  fulfillingDuchy: s.nameOf('duchy'),
 });
-export type ComputationRequisition = Static<typeof ComputationRequisition>;
+export type ComputationRequisition = s.Static<typeof ComputationRequisition>;
 
 /** A duchy's view of a measurement; all participants know it under the same ID. */
-export const Computation = object({
-  name: optional(nameOf('computation')),
-  role: enumOf(DUCHY_ROLES),
-  state: enumOf(COMPUTATION_STATES),
-  measurementConsumer: nameOf('measurementConsumer'),
+export const Computation = s.object({
+  name: s.optional(s.nameOf('computation')),
+  role: s.enumOf(DUCHY_ROLES),
+  state: s.enumOf(COMPUTATION_STATES),
+  measurementConsumer: s.nameOf('measurementConsumer'),
   measurementSpec: SignedMessage,
-  measurementConsumerCertificate: nameOf('measurementConsumerCertificate'),
+  measurementConsumerCertificate: s.nameOf('measurementConsumerCertificate'),
   protocolConfig: ProtocolConfig,
-  participants: mapOf('duchy', Participant),
-  requisitions: array(ComputationRequisition),
-  failure: optional(object({ reason: enumOf(FAILURE_REASONS), message: text(4000) })),
-  traceparent: optional(Traceparent),
-  etag: optional(text(100)),
-  createTime: optional(timestamp()),
-  updateTime: optional(timestamp()),
-  findings: optional(array(Finding)),
+  participants: s.mapOf('duchy', Participant),
+  requisitions: s.array(ComputationRequisition),
+  failure: s.optional(s.object({ reason: s.enumOf(FAILURE_REASONS), message: s.text(4000) })),
+  traceparent: s.optional(Traceparent),
+  etag: s.optional(s.text(100)),
+  createTime: s.optional(s.timestamp()),
+  updateTime: s.optional(s.timestamp()),
+  findings: s.optional(s.array(Finding)),
 });
-export type Computation = Static<typeof Computation>;
+export type Computation = s.Static<typeof Computation>;
 
-const etag = text(100, 1);
+const etag = s.text(100, 1);
 
-export const SetParametersRequest = object({ etag, certificate: nameOf('duchyCertificate'), ...parameters });
-export type SetParametersRequest = Static<typeof SetParametersRequest>;
-
-export const ConfirmRequest = object({ etag });
-
-export const FulfillComputationRequisitionRequest = object({
+export const SetParametersRequest = s.object({
   etag,
-  requisition: nameOf('requisition'),
-  nonce: uint64(),
-  fulfillmentContext: optional(FulfillmentContext),
+  certificate: s.nameOf('duchyCertificate'),
+  ...parameters,
 });
-export type FulfillComputationRequisitionRequest = Static<typeof FulfillComputationRequisitionRequest>;
+export type SetParametersRequest = s.Static<typeof SetParametersRequest>;
 
-export const SetResultRequest = object({
+export const ConfirmRequest = s.object({ etag });
+
+export const FulfillComputationRequisitionRequest = s.object({
   etag,
-  certificate: nameOf('duchyCertificate'),
+  requisition: s.nameOf('requisition'),
+  nonce: s.uint64(),
+  fulfillmentContext: s.optional(FulfillmentContext),
+});
+export type FulfillComputationRequisitionRequest = s.Static<typeof FulfillComputationRequisitionRequest>;
+
+export const SetResultRequest = s.object({
+  etag,
+  certificate: s.nameOf('duchyCertificate'),
   encryptedResult: EncryptedMessage,
 });
-export type SetResultRequest = Static<typeof SetResultRequest>;
+export type SetResultRequest = s.Static<typeof SetResultRequest>;
 
-const Position = object(
+const Position = s.object(
   {
-    field: optional(text(200, 1)),
-    stage: optional(text(64, 1), 'A stage of the duchy, or a message between duchies.'),
-    requisition: optional(nameOf('requisition')),
-    dataProvider: optional(nameOf('dataProvider')),
-    duchy: optional(nameOf('duchy')),
+    field: s.optional(s.text(200, 1)),
+    stage: s.optional(s.text(64, 1), 'A stage of the duchy, or a message between duchies.'),
+    requisition: s.optional(s.nameOf('requisition')),
+    dataProvider: s.optional(s.nameOf('dataProvider')),
+    duchy: s.optional(s.nameOf('duchy')),
   },
   'Where the fault is: the requisition, the provider and the duchy are ones of the computation.',
 );
 
-export const FailRequest = object({
+export const FailRequest = s.object({
   etag,
-  code: enumOf(Object.keys(FAILURE_CODES) as FailureCode[]),
-  position: optional(Position),
+  code: s.enumOf(Object.keys(FAILURE_CODES) as FailureCode[]),
+  position: s.optional(Position),
 });
-export type FailRequest = Static<typeof FailRequest>;
+export type FailRequest = s.Static<typeof FailRequest>;
 
-export const LogRequest = object({
-  stage: text(64, 1),
-  attempt: integer(1, 1_000_000),
-  code: enumOf(Object.keys(PROGRESS_CODES) as ProgressCode[]),
-  position: optional(Position),
-  progress: optional(number(), 'From 0 to 1, of the stage.'),
+export const LogRequest = s.object({
+  stage: s.text(64, 1),
+  attempt: s.integer(1, 1_000_000),
+  code: s.enumOf(Object.keys(PROGRESS_CODES) as ProgressCode[]),
+  position: s.optional(Position),
+  progress: s.optional(s.number(), 'From 0 to 1, of the stage.'),
 });
-export type LogRequest = Static<typeof LogRequest>;
+export type LogRequest = s.Static<typeof LogRequest>;

@@ -1,60 +1,49 @@
-import {
-  anyJson,
-  array,
-  boolean,
-  bytes,
-  nameOf,
-  number,
-  object,
-  optional,
-  type Static,
-  text,
-} from '../json/schema.ts';
+import * as s from '../json/schema.ts';
 import { Finding } from './common.ts';
 
-const descriptorSet = anyJson(
+const descriptorSet = s.anyJson(
   'google.protobuf.FileDescriptorSet: proto3 JSON, or on input a base64 string of its serialized form. ' +
     'With `descriptorSetEncoding=BASE64` the response holds the exact bytes, and so it does where an earlier version ' +
     'accepted a set whose JSON would be above 8 MiB.',
 );
 
-export const EventGroupMetadataDescriptorInput = object({ descriptorSet });
-export type EventGroupMetadataDescriptorInput = Static<typeof EventGroupMetadataDescriptorInput>;
+export const EventGroupMetadataDescriptorInput = s.object({ descriptorSet });
+export type EventGroupMetadataDescriptorInput = s.Static<typeof EventGroupMetadataDescriptorInput>;
 
-export const EventGroupMetadataDescriptor = object({
-  name: optional(nameOf('eventGroupMetadataDescriptor')),
+export const EventGroupMetadataDescriptor = s.object({
+  name: s.optional(s.nameOf('eventGroupMetadataDescriptor')),
   descriptorSet,
-  findings: optional(array(Finding)),
+  findings: s.optional(s.array(Finding)),
 });
-export type EventGroupMetadataDescriptor = Static<typeof EventGroupMetadataDescriptor>;
+export type EventGroupMetadataDescriptor = s.Static<typeof EventGroupMetadataDescriptor>;
 
-export const DiffRequest = object({ descriptorSet });
-export type DiffRequest = Static<typeof DiffRequest>;
+export const DiffRequest = s.object({ descriptorSet });
+export type DiffRequest = s.Static<typeof DiffRequest>;
 
 /** One difference between two descriptor sets. */
-export const SchemaChange = object({
-  kind: text(100),
-  path: text(1000),
-  breaking: boolean(),
-  message: text(2000),
+export const SchemaChange = s.object({
+  kind: s.text(100),
+  path: s.text(1000),
+  breaking: s.boolean(),
+  message: s.text(2000),
 });
-export type SchemaChange = Static<typeof SchemaChange>;
+export type SchemaChange = s.Static<typeof SchemaChange>;
 
-export const SchemaDiff = object({
-  compatible: boolean(),
-  changes: array(SchemaChange),
-  omittedChanges: optional(
-    number(),
+export const SchemaDiff = s.object({
+  compatible: s.boolean(),
+  changes: s.array(SchemaChange),
+  omittedChanges: s.optional(
+    s.number(),
     'How many more changes there are: `changes` lists the first 1,000 that break and the first 1,000 that do not.',
   ),
 });
-export type SchemaDiff = Static<typeof SchemaDiff>;
+export type SchemaDiff = s.Static<typeof SchemaDiff>;
 
-export const DecodeRequest = object({ typeUrl: text(512, 1), value: bytes() });
-export type DecodeRequest = Static<typeof DecodeRequest>;
+export const DecodeRequest = s.object({ typeUrl: s.text(512, 1), value: s.bytes() });
+export type DecodeRequest = s.Static<typeof DecodeRequest>;
 
-export const DecodedMessage = object({
-  typeUrl: text(512),
-  message: anyJson('The message in proto3 JSON.'),
+export const DecodedMessage = s.object({
+  typeUrl: s.text(512),
+  message: s.anyJson('The message in proto3 JSON.'),
 });
-export type DecodedMessage = Static<typeof DecodedMessage>;
+export type DecodedMessage = s.Static<typeof DecodedMessage>;

@@ -1,14 +1,14 @@
 /** The JSON parts of what duchies receive; the octets follow in a part `data` of the same multipart/form-data body. */
-import { object, type Static } from '../json/schema.ts';
+import * as s from '../json/schema.ts';
 import { SignedMessage } from './common.ts';
 
 /** The part `fulfillment` of an upload: a signed `mex.contract.Fulfillment`. */
-export const FulfillmentPart = object({ fulfillment: SignedMessage });
-export type FulfillmentPart = Static<typeof FulfillmentPart>;
+export const FulfillmentPart = s.object({ fulfillment: SignedMessage });
+export type FulfillmentPart = s.Static<typeof FulfillmentPart>;
 
 /** The part `message` of what one duchy sends another: a signed `mex.contract.StageMessage`. */
-export const StageMessagePart = object({ message: SignedMessage });
-export type StageMessagePart = Static<typeof StageMessagePart>;
+export const StageMessagePart = s.object({ message: SignedMessage });
+export type StageMessagePart = s.Static<typeof StageMessagePart>;
 
 /** The purposes that are signed with the messages. */
 export const FULFILLMENT_PURPOSE = 'mex.contract.Fulfillment';

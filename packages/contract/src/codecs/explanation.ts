@@ -1,4 +1,4 @@
-import { array, enumOf, nameOf, object, optional, type Static, text, timestamp } from '../json/schema.ts';
+import * as s from '../json/schema.ts';
 
 /** What somebody is waited for, or what keeps them from it. */
 const WAIT_CODES = [
@@ -35,42 +35,45 @@ const ENDING_CODES = [
 
 const MAX_WORDS = 5000;
 
-export const Wait = object({
-  party: nameOf('measurementConsumer', 'dataProvider', 'duchy'),
-  resource: optional(text(300), 'What the party has to act on, by the name that the caller knows it under.'),
-  code: enumOf(WAIT_CODES),
-  since: timestamp(),
-  lastSeen: optional(
-    timestamp(),
+export const Wait = s.object({
+  party: s.nameOf('measurementConsumer', 'dataProvider', 'duchy'),
+  resource: s.optional(
+    s.text(300),
+    'What the party has to act on, by the name that the caller knows it under.',
+  ),
+  code: s.enumOf(WAIT_CODES),
+  since: s.timestamp(),
+  lastSeen: s.optional(
+    s.timestamp(),
     'The half minute in which the party last called the exchange; absent where it never did.',
   ),
-  detail: text(MAX_WORDS),
-  remedy: text(MAX_WORDS),
+  detail: s.text(MAX_WORDS),
+  remedy: s.text(MAX_WORDS),
 });
-export type Wait = Static<typeof Wait>;
+export type Wait = s.Static<typeof Wait>;
 
-export const Risk = object({
-  code: enumOf(RISK_CODES),
-  detail: text(MAX_WORDS),
-  at: timestamp(),
+export const Risk = s.object({
+  code: s.enumOf(RISK_CODES),
+  detail: s.text(MAX_WORDS),
+  at: s.timestamp(),
 });
-export type Risk = Static<typeof Risk>;
+export type Risk = s.Static<typeof Risk>;
 
-export const Ending = object({
-  code: enumOf(ENDING_CODES),
-  detail: text(MAX_WORDS),
-  remedy: text(MAX_WORDS),
+export const Ending = s.object({
+  code: s.enumOf(ENDING_CODES),
+  detail: s.text(MAX_WORDS),
+  remedy: s.text(MAX_WORDS),
 });
-export type Ending = Static<typeof Ending>;
+export type Ending = s.Static<typeof Ending>;
 
 /** What a measurement, a requisition or a computation waits for, or why it ended. */
-export const Explanation = object({
-  state: text(100),
-  since: timestamp(),
-  summary: text(MAX_WORDS),
-  waitingFor: array(Wait, { description: 'The most severe first; empty once it has ended.' }),
-  risks: array(Risk),
-  ending: optional(Ending, 'Why it ended, and what to do next.'),
-  nextDeadline: optional(timestamp(), 'When it ends unless what it waits for has come.'),
+export const Explanation = s.object({
+  state: s.text(100),
+  since: s.timestamp(),
+  summary: s.text(MAX_WORDS),
+  waitingFor: s.array(Wait, { description: 'The most severe first; empty once it has ended.' }),
+  risks: s.array(Risk),
+  ending: s.optional(Ending, 'Why it ended, and what to do next.'),
+  nextDeadline: s.optional(s.timestamp(), 'When it ends unless what it waits for has come.'),
 });
-export type Explanation = Static<typeof Explanation>;
+export type Explanation = s.Static<typeof Explanation>;

@@ -1,16 +1,4 @@
-import {
-  array,
-  enumOf,
-  mapOf,
-  nameOf,
-  object,
-  optional,
-  partial,
-  type Static,
-  sha256,
-  text,
-  timestamp,
-} from '../json/schema.ts';
+import * as s from '../json/schema.ts';
 import { ProtocolConfig, ProtocolWish } from '../protocols/protocolConfig.ts';
 import { FAILURE_REASONS, MEASUREMENT_STATES } from '../values/states.ts';
 import {
@@ -22,37 +10,37 @@ import {
   SignedMessage,
 } from './common.ts';
 
-export const DataProviderEntry = object({
-  dataProviderCertificate: nameOf('dataProviderCertificate'),
+export const DataProviderEntry = s.object({
+  dataProviderCertificate: s.nameOf('dataProviderCertificate'),
   dataProviderPublicKey: EncryptionPublicKey,
   encryptedRequisitionSpec: EncryptedRequisitionSpec,
-  nonceHash: sha256(),
+  nonceHash: s.sha256(),
 });
-export type DataProviderEntry = Static<typeof DataProviderEntry>;
+export type DataProviderEntry = s.Static<typeof DataProviderEntry>;
 
 const input = {
-  measurementConsumerCertificate: nameOf('measurementConsumerCertificate'),
+  measurementConsumerCertificate: s.nameOf('measurementConsumerCertificate'),
   measurementSpec: SignedMessage,
-  dataProviders: mapOf('dataProvider', DataProviderEntry, 1),
-  measurementReferenceId: optional(text(255)),
-  protocolConfig: optional(ProtocolWish),
+  dataProviders: s.mapOf('dataProvider', DataProviderEntry, 1),
+  measurementReferenceId: s.optional(s.text(255)),
+  protocolConfig: s.optional(ProtocolWish),
 };
 
 /** What a consumer sends to create a measurement. */
-export const MeasurementInput = object(input);
-export type MeasurementInput = Static<typeof MeasurementInput>;
+export const MeasurementInput = s.object(input);
+export type MeasurementInput = s.Static<typeof MeasurementInput>;
 
 /** Of a measurement that the retention removed, only name, state and times are left. */
-export const Measurement = object({
-  name: optional(nameOf('measurement')),
-  state: enumOf(MEASUREMENT_STATES),
-  ...partial(input),
-  protocolConfig: optional(ProtocolConfig),
-  createTime: optional(timestamp()),
-  updateTime: optional(timestamp()),
-  deleteTime: optional(timestamp()),
-  results: optional(array(object({ certificate: certificateName, encryptedResult: EncryptedMessage }))),
-  failure: optional(object({ reason: enumOf(FAILURE_REASONS), message: text(4000) })),
-  findings: optional(array(Finding)),
+export const Measurement = s.object({
+  name: s.optional(s.nameOf('measurement')),
+  state: s.enumOf(MEASUREMENT_STATES),
+  ...s.partial(input),
+  protocolConfig: s.optional(ProtocolConfig),
+  createTime: s.optional(s.timestamp()),
+  updateTime: s.optional(s.timestamp()),
+  deleteTime: s.optional(s.timestamp()),
+  results: s.optional(s.array(s.object({ certificate: certificateName, encryptedResult: EncryptedMessage }))),
+  failure: s.optional(s.object({ reason: s.enumOf(FAILURE_REASONS), message: s.text(4000) })),
+  findings: s.optional(s.array(Finding)),
 });
-export type Measurement = Static<typeof Measurement>;
+export type Measurement = s.Static<typeof Measurement>;

@@ -1,84 +1,74 @@
-import {
-  array,
-  boolean,
-  enumOf,
-  nameOf,
-  object,
-  optional,
-  type Static,
-  text,
-  timestamp,
-} from '../json/schema.ts';
+import * as s from '../json/schema.ts';
 import { Finding, SignedMessage } from './common.ts';
 
 export const PARTY_STATES = ['ACTIVE', 'SUSPENDED'] as const;
 export type PartyState = (typeof PARTY_STATES)[number];
 
 /** `endTime` absent: open. */
-export const Interval = object({ startTime: timestamp(), endTime: optional(timestamp()) });
-export type Interval = Static<typeof Interval>;
+export const Interval = s.object({ startTime: s.timestamp(), endTime: s.optional(s.timestamp()) });
+export type Interval = s.Static<typeof Interval>;
 
-export const Capabilities = object(
+export const Capabilities = s.object(
   {
-    honestMajorityShareShuffleSupported: optional(boolean()),
-    reachOnlyLiquidLegionsV2Supported: optional(boolean()),
-    liquidLegionsV2Supported: optional(boolean()),
+    honestMajorityShareShuffleSupported: s.optional(s.boolean()),
+    reachOnlyLiquidLegionsV2Supported: s.optional(s.boolean()),
+    liquidLegionsV2Supported: s.optional(s.boolean()),
   },
   'Multi-party protocols the data provider can take part in.',
 );
-export type Capabilities = Static<typeof Capabilities>;
+export type Capabilities = s.Static<typeof Capabilities>;
 
 /** What a party or the operator may set; in an update the fields present are replaced. */
 const input = {
-  displayName: optional(text(255)),
-  publicKey: optional(SignedMessage),
+  displayName: s.optional(s.text(255)),
+  publicKey: s.optional(SignedMessage),
 };
 const dataProviderInput = {
   ...input,
-  capabilities: optional(Capabilities),
-  dataAvailabilityInterval: optional(Interval),
+  capabilities: s.optional(Capabilities),
+  dataAvailabilityInterval: s.optional(Interval),
 };
 
 const duchyInput = {
   ...input,
-  endpoint: optional(
-    text(1000),
+  endpoint: s.optional(
+    s.text(1000),
     'Absolute URL, without a path, where data providers and other duchies reach the duchy.',
   ),
 };
 
 const output = {
-  state: enumOf(PARTY_STATES),
-  createTime: optional(timestamp()),
-  updateTime: optional(timestamp()),
-  findings: optional(array(Finding)),
+  state: s.enumOf(PARTY_STATES),
+  createTime: s.optional(s.timestamp()),
+  updateTime: s.optional(s.timestamp()),
+  findings: s.optional(s.array(Finding)),
 };
 
-export const PartyInput = object(input);
-export const DataProviderInput = object(dataProviderInput);
-export const DuchyInput = object(duchyInput);
-export type PartyInput = Static<typeof DataProviderInput> & Static<typeof DuchyInput>;
+export const PartyInput = s.object(input);
+export const DataProviderInput = s.object(dataProviderInput);
+export const DuchyInput = s.object(duchyInput);
+export type PartyInput = s.Static<typeof DataProviderInput> & s.Static<typeof DuchyInput>;
 
-export const MeasurementConsumer = object({
-  name: optional(nameOf('measurementConsumer')),
+export const MeasurementConsumer = s.object({
+  name: s.optional(s.nameOf('measurementConsumer')),
   ...input,
-  certificate: optional(nameOf('measurementConsumerCertificate')),
+  certificate: s.optional(s.nameOf('measurementConsumerCertificate')),
   ...output,
 });
-export type MeasurementConsumer = Static<typeof MeasurementConsumer>;
+export type MeasurementConsumer = s.Static<typeof MeasurementConsumer>;
 
-export const DataProvider = object({
-  name: optional(nameOf('dataProvider')),
+export const DataProvider = s.object({
+  name: s.optional(s.nameOf('dataProvider')),
   ...dataProviderInput,
-  certificate: optional(nameOf('dataProviderCertificate')),
+  certificate: s.optional(s.nameOf('dataProviderCertificate')),
   ...output,
 });
-export type DataProvider = Static<typeof DataProvider>;
+export type DataProvider = s.Static<typeof DataProvider>;
 
-export const Duchy = object({
-  name: optional(nameOf('duchy')),
+export const Duchy = s.object({
+  name: s.optional(s.nameOf('duchy')),
   ...duchyInput,
-  certificate: optional(nameOf('duchyCertificate')),
+  certificate: s.optional(s.nameOf('duchyCertificate')),
   ...output,
 });
-export type Duchy = Static<typeof Duchy>;
+export type Duchy = s.Static<typeof Duchy>;

@@ -1,15 +1,4 @@
-import {
-  array,
-  boolean,
-  integer,
-  nameOf,
-  object,
-  optional,
-  type Static,
-  sha256,
-  text,
-  timestamp,
-} from '../json/schema.ts';
+import * as s from '../json/schema.ts';
 import { Finding } from './common.ts';
 
 /** VIDs are 31-bit signed integers above 0. */
@@ -17,38 +6,41 @@ export const MAX_VID = 2 ** 31 - 2;
 const MAX_VID_RANGES = 1000;
 
 /** Both ends belong to the range. */
-export const VidRange = object({ start: integer(1, MAX_VID), end: integer(1, MAX_VID) });
-export type VidRange = Static<typeof VidRange>;
+export const VidRange = s.object({ start: s.integer(1, MAX_VID), end: s.integer(1, MAX_VID) });
+export type VidRange = s.Static<typeof VidRange>;
 
-const vidRanges = array(VidRange, { minItems: 1, maxItems: MAX_VID_RANGES });
+const vidRanges = s.array(VidRange, { minItems: 1, maxItems: MAX_VID_RANGES });
 
 const changeable = {
-  displayName: optional(text(255)),
-  modelLines: optional(
-    array(text(255, 1), { maxItems: 1000 }),
+  displayName: s.optional(s.text(255)),
+  modelLines: s.optional(
+    s.array(s.text(255, 1), { maxItems: 1000 }),
     'Measurements whose spec names one of these model lines count people of this population.',
   ),
-  default: optional(boolean(), 'Whether measurements without a model line count people of this population.'),
+  default: s.optional(
+    s.boolean(),
+    'Whether measurements without a model line count people of this population.',
+  ),
 };
 
-export const PopulationInput = object({ ...changeable, vidRanges });
-export type PopulationInput = Static<typeof PopulationInput>;
+export const PopulationInput = s.object({ ...changeable, vidRanges });
+export type PopulationInput = s.Static<typeof PopulationInput>;
 
 /** The fields present are replaced. */
-export const PopulationUpdate = object({
+export const PopulationUpdate = s.object({
   ...changeable,
-  vidRanges: optional(vidRanges, 'Only what they are already: the ranges of a population never change.'),
+  vidRanges: s.optional(vidRanges, 'Only what they are already: the ranges of a population never change.'),
 });
-export type PopulationUpdate = Static<typeof PopulationUpdate>;
+export type PopulationUpdate = s.Static<typeof PopulationUpdate>;
 
-export const Population = object({
-  name: optional(nameOf('population')),
+export const Population = s.object({
+  name: s.optional(s.nameOf('population')),
   ...changeable,
   vidRanges,
-  size: optional(integer(1, MAX_VID), 'How many VIDs the ranges hold.'),
-  fingerprint: optional(sha256(), 'SHA-256 of the ranges in ascending order.'),
-  createTime: optional(timestamp()),
-  updateTime: optional(timestamp()),
-  findings: optional(array(Finding)),
+  size: s.optional(s.integer(1, MAX_VID), 'How many VIDs the ranges hold.'),
+  fingerprint: s.optional(s.sha256(), 'SHA-256 of the ranges in ascending order.'),
+  createTime: s.optional(s.timestamp()),
+  updateTime: s.optional(s.timestamp()),
+  findings: s.optional(s.array(Finding)),
 });
-export type Population = Static<typeof Population>;
+export type Population = s.Static<typeof Population>;

@@ -1,17 +1,4 @@
-import {
-  array,
-  enumOf,
-  mapOf,
-  nameOf,
-  object,
-  optional,
-  partial,
-  type Static,
-  sha256,
-  text,
-  timestamp,
-  uint64,
-} from '../json/schema.ts';
+import * as s from '../json/schema.ts';
 import { ProtocolConfig } from '../protocols/protocolConfig.ts';
 import { MEASUREMENT_STATES, REFUSAL_JUSTIFICATIONS, REQUISITION_STATES } from '../values/states.ts';
 import {
@@ -23,79 +10,79 @@ import {
   Traceparent,
 } from './common.ts';
 
-export const Refusal = object({
-  justification: enumOf(REFUSAL_JUSTIFICATIONS),
-  message: optional(text(2000)),
+export const Refusal = s.object({
+  justification: s.enumOf(REFUSAL_JUSTIFICATIONS),
+  message: s.optional(s.text(2000)),
 });
-export type Refusal = Static<typeof Refusal>;
+export type Refusal = s.Static<typeof Refusal>;
 
 /** Why a requisition has to wait, in the provider's words, and until when. */
-export const Deferral = object({ reason: text(1000, 1), until: timestamp() });
-export type Deferral = Static<typeof Deferral>;
+export const Deferral = s.object({ reason: s.text(1000, 1), until: s.timestamp() });
+export type Deferral = s.Static<typeof Deferral>;
 
-export const FulfillmentContext = object({
-  buildLabel: optional(text(255)),
-  warnings: optional(array(text(1000), { maxItems: 100 })),
+export const FulfillmentContext = s.object({
+  buildLabel: s.optional(s.text(255)),
+  warnings: s.optional(s.array(s.text(1000), { maxItems: 100 })),
 });
-export type FulfillmentContext = Static<typeof FulfillmentContext>;
+export type FulfillmentContext = s.Static<typeof FulfillmentContext>;
 
-const elGamalKey = object({ elGamalPublicKey: SignedMessage });
+const elGamalKey = s.object({ elGamalPublicKey: SignedMessage });
 
 /** What a multi-party protocol tells the data provider about one duchy. */
-const DuchyEntry = object({
-  duchyCertificate: nameOf('duchyCertificate'),
-  liquidLegionsV2: optional(elGamalKey),
-  reachOnlyLiquidLegionsV2: optional(elGamalKey),
-  honestMajorityShareShuffle: optional(
-    object({
-      publicKey: optional(
+const DuchyEntry = s.object({
+  duchyCertificate: s.nameOf('duchyCertificate'),
+  liquidLegionsV2: s.optional(elGamalKey),
+  reachOnlyLiquidLegionsV2: s.optional(elGamalKey),
+  honestMajorityShareShuffle: s.optional(
+    s.object({
+      publicKey: s.optional(
         SignedMessage,
         'Of both workers: the share is encrypted for the one that takes the upload, and the seed of its other half for the other one.',
       ),
     }),
   ),
 });
-export type DuchyEntry = Static<typeof DuchyEntry>;
+export type DuchyEntry = s.Static<typeof DuchyEntry>;
 
 /** Of a requisition whose measurement the retention removed, only name, state and times are left. */
-export const Requisition = object({
-  name: optional(nameOf('requisition', 'measurementRequisition')),
-  state: enumOf(REQUISITION_STATES),
-  ...partial({
-    measurement: nameOf('measurement'),
-    measurementState: enumOf(MEASUREMENT_STATES),
-    measurementConsumerCertificate: nameOf('measurementConsumerCertificate'),
+export const Requisition = s.object({
+  name: s.optional(s.nameOf('requisition', 'measurementRequisition')),
+  state: s.enumOf(REQUISITION_STATES),
+  ...s.partial({
+    measurement: s.nameOf('measurement'),
+    measurementState: s.enumOf(MEASUREMENT_STATES),
+    measurementConsumerCertificate: s.nameOf('measurementConsumerCertificate'),
     measurementSpec: SignedMessage,
-    dataProvider: nameOf('dataProvider'),
-    dataProviderCertificate: nameOf('dataProviderCertificate'),
+    dataProvider: s.nameOf('dataProvider'),
+    dataProviderCertificate: s.nameOf('dataProviderCertificate'),
     dataProviderPublicKey: EncryptionPublicKey,
     encryptedRequisitionSpec: EncryptedRequisitionSpec,
-    nonceHash: sha256(),
-    nonce: uint64(),
+    nonceHash: s.sha256(),
+    nonce: s.uint64(),
     protocolConfig: ProtocolConfig,
-    duchies: mapOf('duchy', DuchyEntry),
-    fulfillingDuchy: nameOf('duchy'),
+    duchies: s.mapOf('duchy', DuchyEntry),
+    fulfillingDuchy: s.nameOf('duchy'),
     refusal: Refusal,
     deferral: Deferral,
     fulfillmentContext: FulfillmentContext,
     traceparent: Traceparent,
-    etag: text(100),
-    createTime: timestamp(),
-    updateTime: timestamp(),
-    deleteTime: timestamp(),
-    findings: array(Finding),
+    etag: s.text(100),
+    createTime: s.timestamp(),
+    updateTime: s.timestamp(),
+    deleteTime: s.timestamp(),
+    findings: s.array(Finding),
   }),
 });
-export type Requisition = Static<typeof Requisition>;
+export type Requisition = s.Static<typeof Requisition>;
 
-export const FulfillDirectRequest = object({
+export const FulfillDirectRequest = s.object({
   encryptedResult: EncryptedMessage,
-  nonce: uint64(),
-  certificate: nameOf('dataProviderCertificate'),
-  etag: text(100, 1),
-  fulfillmentContext: optional(FulfillmentContext),
+  nonce: s.uint64(),
+  certificate: s.nameOf('dataProviderCertificate'),
+  etag: s.text(100, 1),
+  fulfillmentContext: s.optional(FulfillmentContext),
 });
-export type FulfillDirectRequest = Static<typeof FulfillDirectRequest>;
+export type FulfillDirectRequest = s.Static<typeof FulfillDirectRequest>;
 
-export const RefuseRequest = object({ refusal: Refusal, etag: text(100, 1) });
-export type RefuseRequest = Static<typeof RefuseRequest>;
+export const RefuseRequest = s.object({ refusal: Refusal, etag: s.text(100, 1) });
+export type RefuseRequest = s.Static<typeof RefuseRequest>;

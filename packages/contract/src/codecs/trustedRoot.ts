@@ -1,21 +1,21 @@
-import { array, bytes, nameOf, object, optional, type Static, text, timestamp } from '../json/schema.ts';
+import * as s from '../json/schema.ts';
 import { Finding } from './common.ts';
 
 /** A root certificate, as DER or PEM; for one party, or for all where `party` is absent. */
 const input = {
-  party: optional(nameOf('measurementConsumer', 'dataProvider', 'duchy')),
-  x509Der: optional(bytes({ min: 1 })),
+  party: s.optional(s.nameOf('measurementConsumer', 'dataProvider', 'duchy')),
+  x509Der: s.optional(s.bytes({ min: 1 })),
 };
-export const TrustedRootInput = object({ ...input, x509Pem: optional(text(20_000, 1)) });
-export type TrustedRootInput = Static<typeof TrustedRootInput>;
+export const TrustedRootInput = s.object({ ...input, x509Pem: s.optional(s.text(20_000, 1)) });
+export type TrustedRootInput = s.Static<typeof TrustedRootInput>;
 
-export const TrustedRoot = object({
-  name: optional(nameOf('trustedRoot')),
+export const TrustedRoot = s.object({
+  name: s.optional(s.nameOf('trustedRoot')),
   ...input,
-  subjectKeyIdentifier: bytes(),
-  notBefore: timestamp(),
-  notAfter: timestamp(),
-  createTime: optional(timestamp()),
-  findings: optional(array(Finding)),
+  subjectKeyIdentifier: s.bytes(),
+  notBefore: s.timestamp(),
+  notAfter: s.timestamp(),
+  createTime: s.optional(s.timestamp()),
+  findings: s.optional(s.array(Finding)),
 });
-export type TrustedRoot = Static<typeof TrustedRoot>;
+export type TrustedRoot = s.Static<typeof TrustedRoot>;

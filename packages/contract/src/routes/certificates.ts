@@ -1,5 +1,5 @@
 import { Certificate, CertificateInput, RevokeRequest } from '../codecs/certificate.ts';
-import { array, bytes, object, optional } from '../json/schema.ts';
+import * as s from '../json/schema.ts';
 import { PATTERNS } from '../values/names.ts';
 import { type Access, EVERYBODY, nextPageToken, noQuery, paging, type Route } from './route.ts';
 
@@ -28,14 +28,14 @@ const create = {
 const list = {
   operation: 'listCertificates',
   method: 'GET',
-  query: object({
+  query: s.object({
     ...paging,
-    'filter.subjectKeyIdentifiers': optional(
-      array(bytes({ min: 1 })),
+    'filter.subjectKeyIdentifiers': s.optional(
+      s.array(s.bytes({ min: 1 })),
       'Only those with any of these key identifiers; repeat the parameter.',
     ),
   }),
-  response: object({ certificates: array(Certificate), nextPageToken }),
+  response: s.object({ certificates: s.array(Certificate), nextPageToken }),
   summary: 'List the certificates of a party; those that expire within 30 days say so',
 } as const;
 const revoke = {
@@ -55,7 +55,7 @@ const releaseHold = {
   verb: 'releaseHold',
   mutates: true,
   query: noQuery,
-  body: { form: 'message', schema: object({}), also: 'name' },
+  body: { form: 'message', schema: s.object({}), also: 'name' },
   response: Certificate,
   errors: ['CERTIFICATE_NOT_FOUND', 'CERTIFICATE_REVOCATION_STATE_ILLEGAL'],
   summary: 'Release the hold on a certificate',

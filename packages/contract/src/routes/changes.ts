@@ -1,14 +1,14 @@
 import { CHANGE_KINDS, Change } from '../codecs/change.ts';
-import { array, enumOf, integer, object, optional, text } from '../json/schema.ts';
+import * as s from '../json/schema.ts';
 import { paging, type Route } from './route.ts';
 
 const follow = {
-  from: optional(
-    enumOf(['NOW', 'OLDEST']),
+  from: s.optional(
+    s.enumOf(['NOW', 'OLDEST']),
     'Where to begin without a token: with what changes from now on (default), or with the oldest change that is kept.',
   ),
-  'filter.kinds': optional(
-    array(enumOf(CHANGE_KINDS)),
+  'filter.kinds': s.optional(
+    s.array(s.enumOf(CHANGE_KINDS)),
     'Only changes of these kinds; repeat the parameter. A token is good for any filter.',
   ),
 };
@@ -19,15 +19,15 @@ export const MAX_WAIT_SECONDS = 30;
 const list = {
   operation: 'listChanges',
   method: 'GET',
-  query: object({
+  query: s.object({
     ...paging,
     ...follow,
-    waitSeconds: optional(
-      integer(0, MAX_WAIT_SECONDS),
+    waitSeconds: s.optional(
+      s.integer(0, MAX_WAIT_SECONDS),
       `Wait for as long where there is nothing yet; at most ${MAX_WAIT_SECONDS}.`,
     ),
   }),
-  response: object({ changes: array(Change), nextPageToken: text(2000) }),
+  response: s.object({ changes: s.array(Change), nextPageToken: s.text(2000) }),
   errors: ['CHANGE_TOKEN_EXPIRED'],
   summary: 'What changed for a party, in order; there is always a next page',
 } as const;
@@ -37,7 +37,7 @@ const watch = {
   method: 'GET',
   verb: 'watch',
   streams: true,
-  query: object({ pageToken: paging.pageToken, ...follow }),
+  query: s.object({ pageToken: paging.pageToken, ...follow }),
   response: Change,
   errors: ['CHANGE_TOKEN_EXPIRED'],
   summary: 'Follow what changes for a party, as Server-Sent Events whose IDs are tokens',

@@ -8,7 +8,7 @@ import {
   SetResultRequest,
 } from '../codecs/computation.ts';
 import { Explanation } from '../codecs/explanation.ts';
-import { array, enumOf, object, optional, timestamp } from '../json/schema.ts';
+import * as s from '../json/schema.ts';
 import { PATTERNS } from '../values/names.ts';
 import { COMPUTATION_STATES } from '../values/states.ts';
 import { dangling, nextPageToken, noQuery, paging, type Route } from './route.ts';
@@ -31,15 +31,15 @@ export const COMPUTATION_ROUTES = [
     method: 'GET',
     path: 'duchies/{duchy}/computations',
     access: { duchy: 'own' },
-    query: object({
+    query: s.object({
       ...paging,
-      'filter.states': optional(
-        array(enumOf(COMPUTATION_STATES)),
+      'filter.states': s.optional(
+        s.array(s.enumOf(COMPUTATION_STATES)),
         'Only those in one of these states; repeat the parameter.',
       ),
-      'filter.updatedAfter': optional(timestamp(), 'Only those updated after this time, exclusive.'),
+      'filter.updatedAfter': s.optional(s.timestamp(), 'Only those updated after this time, exclusive.'),
     }),
-    response: object({ computations: array(Computation), nextPageToken }),
+    response: s.object({ computations: s.array(Computation), nextPageToken }),
     errors: [],
     summary: 'List the computations of a duchy, by update time',
   },

@@ -6,7 +6,7 @@ import {
   EventGroupMetadataDescriptorInput,
   SchemaDiff,
 } from '../codecs/descriptor.ts';
-import { array, nameOf, object } from '../json/schema.ts';
+import * as s from '../json/schema.ts';
 import { PATTERNS } from '../values/names.ts';
 import {
   descriptorSetEncoding,
@@ -34,7 +34,7 @@ const update = {
   path: descriptor,
   access: { dataProvider: 'own' },
   mutates: true,
-  query: object(descriptorSetEncoding),
+  query: s.object(descriptorSetEncoding),
   body: { ...body, create: false },
   response: EventGroupMetadataDescriptor,
   errors: [
@@ -53,7 +53,7 @@ export const DESCRIPTOR_ROUTES = [
     path: descriptors,
     access: { dataProvider: 'own' },
     mutates: true,
-    query: object({ ...requestId, ...descriptorSetEncoding }),
+    query: s.object({ ...requestId, ...descriptorSetEncoding }),
     body: { ...body, create: true },
     response: EventGroupMetadataDescriptor,
     errors: [
@@ -70,7 +70,7 @@ export const DESCRIPTOR_ROUTES = [
     method: 'GET',
     path: descriptor,
     access: { measurementConsumer: 'any', dataProvider: 'own' },
-    query: object(descriptorSetEncoding),
+    query: s.object(descriptorSetEncoding),
     response: EventGroupMetadataDescriptor,
     errors: ['EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND'],
     summary: 'Read a metadata schema',
@@ -81,15 +81,15 @@ export const DESCRIPTOR_ROUTES = [
     path: descriptors,
     verb: 'batchGet',
     access: { measurementConsumer: 'all', dataProvider: 'own' },
-    query: object({
-      names: array(nameOf('eventGroupMetadataDescriptor'), {
+    query: s.object({
+      names: s.array(s.nameOf('eventGroupMetadataDescriptor'), {
         minItems: 1,
         maxItems: MAX_BATCH,
         description: 'The names to read; repeat the parameter.',
       }),
       ...descriptorSetEncoding,
     }),
-    response: object({ eventGroupMetadataDescriptors: array(EventGroupMetadataDescriptor) }),
+    response: s.object({ eventGroupMetadataDescriptors: s.array(EventGroupMetadataDescriptor) }),
     errors: ['EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND', 'RESPONSE_TOO_LARGE'],
     summary: 'Read several metadata schemas, all or nothing',
   },
@@ -98,8 +98,11 @@ export const DESCRIPTOR_ROUTES = [
     method: 'GET',
     path: descriptors,
     access: { measurementConsumer: 'all', dataProvider: 'own' },
-    query: object({ ...paging, ...descriptorSetEncoding }),
-    response: object({ eventGroupMetadataDescriptors: array(EventGroupMetadataDescriptor), nextPageToken }),
+    query: s.object({ ...paging, ...descriptorSetEncoding }),
+    response: s.object({
+      eventGroupMetadataDescriptors: s.array(EventGroupMetadataDescriptor),
+      nextPageToken,
+    }),
     errors: ['DATA_PROVIDER_NOT_FOUND'],
     summary: 'List the metadata schemas of one data provider, or of all (`dataProviders/-`)',
   },

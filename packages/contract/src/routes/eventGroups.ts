@@ -6,17 +6,7 @@ import {
   EventGroupReplacement,
   MEDIA_TYPES,
 } from '../codecs/eventGroup.ts';
-import {
-  array,
-  boolean,
-  enumOf,
-  nameOf,
-  object,
-  optional,
-  type TSchema,
-  text,
-  timestamp,
-} from '../json/schema.ts';
+import * as s from '../json/schema.ts';
 import { PATTERNS } from '../values/names.ts';
 import { dangling, MAX_BATCH, nextPageToken, noQuery, paging, type Route, requestId } from './route.ts';
 
@@ -60,47 +50,47 @@ const update = {
 const list = {
   operation: 'listEventGroups',
   method: 'GET',
-  query: object({
+  query: s.object({
     ...paging,
-    'filter.measurementConsumers': optional(
-      array(nameOf('measurementConsumer')),
+    'filter.measurementConsumers': s.optional(
+      s.array(s.nameOf('measurementConsumer')),
       'Only those of these measurement consumers; repeat the parameter.',
     ),
-    'filter.dataProviders': optional(
-      array(nameOf('dataProvider')),
+    'filter.dataProviders': s.optional(
+      s.array(s.nameOf('dataProvider')),
       'Only those of these data providers; repeat the parameter.',
     ),
-    'filter.mediaTypes': optional(
-      array(enumOf(MEDIA_TYPES)),
+    'filter.mediaTypes': s.optional(
+      s.array(s.enumOf(MEDIA_TYPES)),
       'Only those with any of these media types; repeat the parameter.',
     ),
-    'filter.dataAvailabilityStartTimeOnOrAfter': optional(
-      timestamp(),
+    'filter.dataAvailabilityStartTimeOnOrAfter': s.optional(
+      s.timestamp(),
       'Only those whose data begins then or later.',
     ),
-    'filter.dataAvailabilityStartTimeOnOrBefore': optional(
-      timestamp(),
+    'filter.dataAvailabilityStartTimeOnOrBefore': s.optional(
+      s.timestamp(),
       'Only those whose data begins then or earlier.',
     ),
-    'filter.dataAvailabilityEndTimeOnOrAfter': optional(
-      timestamp(),
+    'filter.dataAvailabilityEndTimeOnOrAfter': s.optional(
+      s.timestamp(),
       'Only those whose data ends then or later; an open end is later.',
     ),
-    'filter.dataAvailabilityEndTimeOnOrBefore': optional(
-      timestamp(),
+    'filter.dataAvailabilityEndTimeOnOrBefore': s.optional(
+      s.timestamp(),
       'Only those whose data ends then or earlier.',
     ),
-    'filter.metadataSearchQuery': optional(
-      text(500),
+    'filter.metadataSearchQuery': s.optional(
+      s.text(500),
       'Only those whose brand or campaign name holds every word.',
     ),
-    showDeleted: optional(boolean(), 'Whether deleted ones are listed too.'),
-    orderBy: optional(
-      enumOf(['dataAvailabilityStartTime', 'dataAvailabilityStartTime desc']),
+    showDeleted: s.optional(s.boolean(), 'Whether deleted ones are listed too.'),
+    orderBy: s.optional(
+      s.enumOf(['dataAvailabilityStartTime', 'dataAvailabilityStartTime desc']),
       'By the begin of their data instead of by creation.',
     ),
   }),
-  response: object({ eventGroups: array(EventGroup), nextPageToken }),
+  response: s.object({ eventGroups: s.array(EventGroup), nextPageToken }),
   errors: [],
 } as const;
 const get = {
@@ -119,9 +109,9 @@ const decode = {
   errors: ['EVENT_GROUP_NOT_FOUND', 'METADATA_NOT_READABLE', 'DESCRIPTOR_TOO_COSTLY'],
 } as const;
 
-const batchOf = <S extends TSchema>(request: S) =>
-  object({ requests: array(request, { minItems: 1, maxItems: MAX_BATCH }) });
-const EventGroups = object({ eventGroups: array(EventGroup) });
+const batchOf = <S extends s.TSchema>(request: S) =>
+  s.object({ requests: s.array(request, { minItems: 1, maxItems: MAX_BATCH }) });
+const EventGroups = s.object({ eventGroups: s.array(EventGroup) });
 
 export const EVENT_GROUP_ROUTES = [
   {
@@ -130,7 +120,7 @@ export const EVENT_GROUP_ROUTES = [
     path: collection,
     access: own,
     mutates: true,
-    query: object(requestId),
+    query: s.object(requestId),
     body: { ...body, create: true },
     response: EventGroup,
     errors: createErrors,

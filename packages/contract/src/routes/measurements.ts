@@ -2,7 +2,7 @@ import { Explanation } from '../codecs/explanation.ts';
 import { Measurement, MeasurementInput } from '../codecs/measurement.ts';
 import { Deferral, FulfillDirectRequest, RefuseRequest, Requisition } from '../codecs/requisition.ts';
 import { Timeline } from '../codecs/timeline.ts';
-import { array, enumOf, nameOf, object, optional, timestamp } from '../json/schema.ts';
+import * as s from '../json/schema.ts';
 import { PATTERNS } from '../values/names.ts';
 import { MEASUREMENT_STATES, REQUISITION_STATES } from '../values/states.ts';
 import { dangling, MAX_BATCH, nextPageToken, noQuery, paging, type Route, requestId } from './route.ts';
@@ -12,11 +12,11 @@ const measurements = 'measurementConsumers/{measurementConsumer}/measurements' a
 const STATES = 'Only those in one of these states; repeat the parameter.';
 const UPDATED_AFTER = 'Only those updated after this time, exclusive.';
 
-const RequisitionList = object({ requisitions: array(Requisition), nextPageToken });
-const requisitionFilters = object({
+const RequisitionList = s.object({ requisitions: s.array(Requisition), nextPageToken });
+const requisitionFilters = s.object({
   ...paging,
-  'filter.states': optional(array(enumOf(REQUISITION_STATES)), STATES),
-  'filter.updatedAfter': optional(timestamp(), UPDATED_AFTER),
+  'filter.states': s.optional(s.array(s.enumOf(REQUISITION_STATES)), STATES),
+  'filter.updatedAfter': s.optional(s.timestamp(), UPDATED_AFTER),
 });
 
 export const MEASUREMENT_ROUTES = [
@@ -125,7 +125,7 @@ export const MEASUREMENT_ROUTES = [
     path: PATTERNS.requisition,
     verb: 'timeline',
     access: { dataProvider: 'own' },
-    query: object(paging),
+    query: s.object(paging),
     response: Timeline,
     errors: ['REQUISITION_NOT_FOUND'],
     summary: 'What happened to a requisition, and why',
@@ -137,7 +137,7 @@ export const MEASUREMENT_ROUTES = [
     path: measurements,
     access: { measurementConsumer: 'own' },
     mutates: true,
-    query: object(requestId),
+    query: s.object(requestId),
     body: {
       form: 'resource',
       schema: MeasurementInput,
@@ -172,15 +172,15 @@ export const MEASUREMENT_ROUTES = [
     method: 'GET',
     path: measurements,
     access: { measurementConsumer: 'own' },
-    query: object({
+    query: s.object({
       ...paging,
-      'filter.states': optional(array(enumOf(MEASUREMENT_STATES)), STATES),
-      'filter.updatedAfter': optional(timestamp(), UPDATED_AFTER),
-      'filter.updatedBefore': optional(timestamp(), 'Only those updated before this time, exclusive.'),
-      'filter.createdAfter': optional(timestamp(), 'Only those created after this time, exclusive.'),
-      'filter.createdBefore': optional(timestamp(), 'Only those created before this time, exclusive.'),
+      'filter.states': s.optional(s.array(s.enumOf(MEASUREMENT_STATES)), STATES),
+      'filter.updatedAfter': s.optional(s.timestamp(), UPDATED_AFTER),
+      'filter.updatedBefore': s.optional(s.timestamp(), 'Only those updated before this time, exclusive.'),
+      'filter.createdAfter': s.optional(s.timestamp(), 'Only those created after this time, exclusive.'),
+      'filter.createdBefore': s.optional(s.timestamp(), 'Only those created before this time, exclusive.'),
     }),
-    response: object({ measurements: array(Measurement), nextPageToken }),
+    response: s.object({ measurements: s.array(Measurement), nextPageToken }),
     errors: [],
     summary: 'List measurements',
   },
@@ -193,10 +193,10 @@ export const MEASUREMENT_ROUTES = [
     query: noQuery,
     body: {
       form: 'message',
-      schema: object({ names: array(nameOf('measurement'), { minItems: 1, maxItems: MAX_BATCH }) }),
+      schema: s.object({ names: s.array(s.nameOf('measurement'), { minItems: 1, maxItems: MAX_BATCH }) }),
       also: 'parent',
     },
-    response: object({ measurements: array(Measurement) }),
+    response: s.object({ measurements: s.array(Measurement) }),
     errors: ['MEASUREMENT_NOT_FOUND', 'RESPONSE_TOO_LARGE'],
     summary: 'Read several measurements, all or nothing',
   },
@@ -208,7 +208,7 @@ export const MEASUREMENT_ROUTES = [
     access: { measurementConsumer: 'own' },
     mutates: true,
     query: noQuery,
-    body: { form: 'message', schema: object({}), also: 'name' },
+    body: { form: 'message', schema: s.object({}), also: 'name' },
     response: Measurement,
     errors: ['MEASUREMENT_NOT_FOUND', 'MEASUREMENT_STATE_ILLEGAL'],
     summary: 'Cancel a measurement that is not complete',
@@ -230,7 +230,7 @@ export const MEASUREMENT_ROUTES = [
     path: PATTERNS.measurement,
     verb: 'timeline',
     access: { measurementConsumer: 'own' },
-    query: object(paging),
+    query: s.object(paging),
     response: Timeline,
     errors: ['MEASUREMENT_NOT_FOUND'],
     summary: 'What happened to a measurement and its requisitions, and why',

@@ -1,7 +1,7 @@
 import { AuditEntry, PrincipalBinding, PrincipalInput } from '../codecs/principal.ts';
 import { WhoAmI } from '../codecs/timeline.ts';
 import { TrustedRoot, TrustedRootInput } from '../codecs/trustedRoot.ts';
-import { array, object, optional, text } from '../json/schema.ts';
+import * as s from '../json/schema.ts';
 import { PATTERNS } from '../values/names.ts';
 import { EVERYBODY, nextPageToken, noQuery, paging, type Route } from './route.ts';
 
@@ -46,11 +46,11 @@ export const OPERATOR_ROUTES = [
     method: 'GET',
     path: 'principals',
     access: operator,
-    query: object({
+    query: s.object({
       ...paging,
-      'filter.resource': optional(text(100, 1), 'Only those bound to this party, or to `operator`.'),
+      'filter.resource': s.optional(s.text(100, 1), 'Only those bound to this party, or to `operator`.'),
     }),
-    response: object({ principals: array(PrincipalBinding), nextPageToken }),
+    response: s.object({ principals: s.array(PrincipalBinding), nextPageToken }),
     errors: [],
     summary: 'List who is bound to what',
   },
@@ -88,8 +88,8 @@ export const OPERATOR_ROUTES = [
     method: 'GET',
     path: 'trustedRoots',
     access: operator,
-    query: object(paging),
-    response: object({ trustedRoots: array(TrustedRoot), nextPageToken }),
+    query: s.object(paging),
+    response: s.object({ trustedRoots: s.array(TrustedRoot), nextPageToken }),
     errors: [],
     summary: 'List the trusted roots',
   },
@@ -109,11 +109,11 @@ export const OPERATOR_ROUTES = [
     method: 'GET',
     path: 'auditEntries',
     access: operator,
-    query: object({
+    query: s.object({
       ...paging,
-      'filter.name': optional(text(500, 1), 'Only those about this resource.'),
+      'filter.name': s.optional(s.text(500, 1), 'Only those about this resource.'),
     }),
-    response: object({ auditEntries: array(AuditEntry), nextPageToken }),
+    response: s.object({ auditEntries: s.array(AuditEntry), nextPageToken }),
     errors: [],
     summary: 'List every mutation outside the transition log, oldest first',
   },

@@ -6,7 +6,7 @@ import {
   MeasurementConsumer,
   PartyInput,
 } from '../codecs/party.ts';
-import { array, chosenId, object, optional } from '../json/schema.ts';
+import * as s from '../json/schema.ts';
 import { PATTERNS } from '../values/names.ts';
 import { nextPageToken, noQuery, paging, type Route } from './route.ts';
 
@@ -19,14 +19,14 @@ const create = {
 } as const;
 const update = { operation: 'updateParty', method: 'PATCH', mutates: true, query: noQuery } as const;
 const get = { operation: 'getParty', method: 'GET', query: noQuery } as const;
-const list = { operation: 'listParties', method: 'GET', query: object(paging), errors: [] } as const;
+const list = { operation: 'listParties', method: 'GET', query: s.object(paging), errors: [] } as const;
 /** What the operator alone does to a party. */
 const administer = {
   method: 'POST',
   access: { operator: 'any' },
   mutates: true,
   query: noQuery,
-  body: { form: 'message', schema: object({}), also: 'name' },
+  body: { form: 'message', schema: s.object({}), also: 'name' },
 } as const;
 const suspend = { ...administer, operation: 'suspendParty', verb: 'suspend' } as const;
 const resume = { ...administer, operation: 'resumeParty', verb: 'resume' } as const;
@@ -49,7 +49,7 @@ export const PARTY_ROUTES = [
   {
     ...create,
     path: 'measurementConsumers',
-    query: object({ measurementConsumerId: optional(chosenId()) }),
+    query: s.object({ measurementConsumerId: s.optional(s.chosenId()) }),
     body: { ...consumerBody, create: true },
     response: MeasurementConsumer,
     summary: 'Create a measurement consumer',
@@ -58,7 +58,7 @@ export const PARTY_ROUTES = [
     ...list,
     path: 'measurementConsumers',
     access: { operator: 'any' },
-    response: object({ measurementConsumers: array(MeasurementConsumer), nextPageToken }),
+    response: s.object({ measurementConsumers: s.array(MeasurementConsumer), nextPageToken }),
     summary: 'List the measurement consumers',
   },
   {
@@ -95,7 +95,7 @@ export const PARTY_ROUTES = [
   {
     ...create,
     path: 'dataProviders',
-    query: object({ dataProviderId: optional(chosenId()) }),
+    query: s.object({ dataProviderId: s.optional(s.chosenId()) }),
     body: { ...providerBody, create: true },
     response: DataProvider,
     summary: 'Create a data provider',
@@ -104,7 +104,7 @@ export const PARTY_ROUTES = [
     ...list,
     path: 'dataProviders',
     access: { measurementConsumer: 'any', operator: 'any' },
-    response: object({ dataProviders: array(DataProvider), nextPageToken }),
+    response: s.object({ dataProviders: s.array(DataProvider), nextPageToken }),
     summary: 'List the data providers',
   },
   {
@@ -142,7 +142,7 @@ export const PARTY_ROUTES = [
   {
     ...create,
     path: 'duchies',
-    query: object({ duchyId: optional(chosenId()) }),
+    query: s.object({ duchyId: s.optional(s.chosenId()) }),
     body: { ...duchyBody, create: true },
     response: Duchy,
     summary: 'Create a duchy',
@@ -151,7 +151,7 @@ export const PARTY_ROUTES = [
     ...list,
     path: 'duchies',
     access: { operator: 'any' },
-    response: object({ duchies: array(Duchy), nextPageToken }),
+    response: s.object({ duchies: s.array(Duchy), nextPageToken }),
     summary: 'List the duchies',
   },
   {

@@ -1,5 +1,5 @@
 import { Population, PopulationInput, PopulationUpdate } from '../codecs/population.ts';
-import { array, chosenId, object, optional } from '../json/schema.ts';
+import * as s from '../json/schema.ts';
 import { PATTERNS } from '../values/names.ts';
 import { EVERYBODY, nextPageToken, noQuery, paging, type Route } from './route.ts';
 
@@ -10,7 +10,7 @@ export const POPULATION_ROUTES = [
     path: 'populations',
     access: { operator: 'any' },
     mutates: true,
-    query: object({ populationId: optional(chosenId()) }),
+    query: s.object({ populationId: s.optional(s.chosenId()) }),
     body: {
       form: 'resource',
       schema: PopulationInput,
@@ -27,8 +27,8 @@ export const POPULATION_ROUTES = [
     method: 'GET',
     path: 'populations',
     access: EVERYBODY,
-    query: object(paging),
-    response: object({ populations: array(Population), nextPageToken }),
+    query: s.object(paging),
+    response: s.object({ populations: s.array(Population), nextPageToken }),
     errors: [],
     summary: 'List the populations',
   },

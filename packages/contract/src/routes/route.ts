@@ -1,6 +1,6 @@
 /** What a row of the routes table says. */
 import type { Code, Reason } from '../errors/reasons.ts';
-import { enumOf, object, optional, pageSize, type TSchema, text } from '../json/schema.ts';
+import * as s from '../json/schema.ts';
 
 /** The kinds of callers; the first three are parties and own the names that begin with them. */
 export type PrincipalKind = 'measurementConsumer' | 'dataProvider' | 'duchy' | 'operator';
@@ -13,9 +13,9 @@ export type Access = Partial<Record<PrincipalKind, 'own' | 'any' | 'all'>>;
 
 export type Body =
   /** A request message; `also` names what a generic client may repeat from the path. */
-  | { form: 'message'; schema: TSchema; also: 'name' | 'parent' }
+  | { form: 'message'; schema: s.TSchema; also: 'name' | 'parent' }
   /** The resource itself, or wrapped under `member`, beside an optional requestId. */
-  | { form: 'resource'; schema: TSchema; resource: TSchema; member: string; create: boolean };
+  | { form: 'resource'; schema: s.TSchema; resource: s.TSchema; member: string; create: boolean };
 
 /** What an operation can fail with; `code` only where it is not the usual one of the reason. */
 export type OperationError = Reason | { reason: Reason; code: Code };
@@ -31,9 +31,9 @@ export interface Route {
   streams?: true;
   /** Mutations take `validateOnly`. */
   mutates?: boolean;
-  query?: TSchema;
+  query?: s.TSchema;
   body?: Body;
-  response: TSchema;
+  response: s.TSchema;
   /** Beyond those that follow from the rest of the row: see errorsOf. */
   errors: readonly OperationError[];
   summary: string;
@@ -46,21 +46,21 @@ export const dangling = <R extends Reason>(reason: R) => ({ reason, code: 'FAILE
 export const MAX_BATCH = 50;
 
 export const paging = {
-  pageSize: optional(pageSize()),
-  pageToken: optional(text(2000), 'The nextPageToken of the page before.'),
+  pageSize: s.optional(s.pageSize()),
+  pageToken: s.optional(s.text(2000), 'The nextPageToken of the page before.'),
 };
-export const nextPageToken = optional(text(2000));
-export const noQuery = object({});
+export const nextPageToken = s.optional(s.text(2000));
+export const noQuery = s.object({});
 export const descriptorSetEncoding = {
-  descriptorSetEncoding: optional(
-    enumOf(['JSON', 'BASE64']),
+  descriptorSetEncoding: s.optional(
+    s.enumOf(['JSON', 'BASE64']),
     'How the response holds descriptorSet: proto3 JSON (default) or the exact bytes in base64.',
   ),
 };
 /** What a create takes in the query. */
 export const requestId = {
-  requestId: optional(
-    text(255, 1),
+  requestId: s.optional(
+    s.text(255, 1),
     'Makes a retry safe: the same ID with the same content returns the resource that exists already. ' +
       'May stand in the body instead.',
   ),

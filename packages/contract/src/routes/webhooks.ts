@@ -5,7 +5,7 @@ import {
   WebhookInput,
   WebhookUpdate,
 } from '../codecs/webhook.ts';
-import { array, object } from '../json/schema.ts';
+import * as s from '../json/schema.ts';
 import { PATTERNS } from '../values/names.ts';
 import { nextPageToken, noQuery, paging, type Route } from './route.ts';
 
@@ -23,8 +23,8 @@ const create = {
 const list = {
   operation: 'listWebhooks',
   method: 'GET',
-  query: object(paging),
-  response: object({ webhooks: array(Webhook), nextPageToken }),
+  query: s.object(paging),
+  response: s.object({ webhooks: s.array(Webhook), nextPageToken }),
   summary: 'List the webhooks of a party',
 } as const;
 const get = {
@@ -59,7 +59,7 @@ const rotateSecret = {
   ...act,
   operation: 'rotateWebhookSecret',
   verb: 'rotateSecret',
-  body: { form: 'message', schema: object({}), also: 'name' },
+  body: { form: 'message', schema: s.object({}), also: 'name' },
   response: Webhook,
   summary: 'Make a new secret, which the response shows once; the old one signs as well for 24 hours',
 } as const;
@@ -67,7 +67,7 @@ const test = {
   ...act,
   operation: 'testWebhook',
   verb: 'test',
-  body: { form: 'message', schema: object({}), also: 'name' },
+  body: { form: 'message', schema: s.object({}), also: 'name' },
   response: WebhookDelivery,
   errors: [...NOT_FOUND, 'TOO_MANY_DELIVERIES'],
   summary: 'Send a test to a webhook, also to one that is paused; its deliveries show how that went',
@@ -85,8 +85,8 @@ const redeliver = {
 const deliveries = {
   operation: 'listWebhookDeliveries',
   method: 'GET',
-  query: object(paging),
-  response: object({ deliveries: array(WebhookDelivery), nextPageToken }),
+  query: s.object(paging),
+  response: s.object({ deliveries: s.array(WebhookDelivery), nextPageToken }),
   errors: NOT_FOUND,
   summary: 'List what was sent to a webhook, the latest first, and what is still to be sent',
 } as const;
