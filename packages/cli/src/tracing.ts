@@ -1,7 +1,7 @@
 /** OpenTelemetry of a command, where its environment variables turn it on. */
 import { isTelemetryOn, startTelemetry } from '@measurement-exchange/server/telemetry';
 
-/** Commands that go on until they are stopped: what they do is traced in parts. */
+/** Commands that run until they are stopped. They have a span for each piece of work instead of one for the command. */
 const SERVICES: Record<string, string> = {
   serve: 'mex-exchange',
   duchy: 'mex-duchy',
@@ -9,7 +9,7 @@ const SERVICES: Record<string, string> = {
   watch: 'mex',
 };
 
-/** Runs the command that the words name; any other than those above is one span. */
+/** Runs the command; one that is not in SERVICES is one span. */
 export async function traced(words: readonly string[], run: () => Promise<unknown>): Promise<void> {
   if (!isTelemetryOn()) {
     await run();
@@ -21,7 +21,7 @@ export async function traced(words: readonly string[], run: () => Promise<unknow
     process.stderr.write(`mex: OpenTelemetry: ${message}\n`),
   );
   try {
-    // Of what was typed only the command: the rest may be secret.
+    // The span names only the command, since its arguments may be secret.
     await (service === undefined ? telemetry.span({ name: `mex ${command}` }, run) : run());
   } finally {
     await telemetry.stop();

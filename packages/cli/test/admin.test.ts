@@ -126,7 +126,9 @@ describe('mex admin certificates', () => {
     await mex('admin', 'certificates', 'revoke', certificate.name);
     expect(await list()).toContain('REVOKED');
     await expect(mex('admin', 'certificates', 'release', certificate.name)).rejects.toThrow('final');
-    await expect(mex('admin', 'certificates', 'revoke', name)).rejects.toThrow('no name of a certificate');
+    await expect(mex('admin', 'certificates', 'revoke', name)).rejects.toThrow(
+      'not the name of a certificate',
+    );
   });
 
   it('is for the party itself too, with its own token, and for no other', async () => {

@@ -158,7 +158,9 @@ it('the quickstart for operators lets a party in, suspends it and lets it back',
   expect(shown[2]).toContain(fingerprint);
   expect(shown[2]).toMatch(/is on board\.[\s\S]*\ndataProviders\/hillside\n/);
   expect(shown[3]).toMatch(/is suspended;.*\nsuspended\n.*is active again;/);
-  expect(shown[4]).toMatch(/resumeParty[\s\S]*all silent\.\n\{"status":"ready"\}\nmex_requests_total/);
+  expect(shown[4]).toMatch(
+    /resumeParty[\s\S]*found nothing wrong\.\n\{"status":"ready"\}\nmex_requests_total/,
+  );
 });
 
 it("the tour's lines, typed as printed, show what they say", async () => {

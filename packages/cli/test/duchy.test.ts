@@ -44,7 +44,7 @@ it('runs on an embedded database of its own until it is stopped, and the doctor 
   expect(operations).toMatch(/^http:\/\/127\.0\.0\.1:/);
   expect((await fetch(`${operations}/readyz`)).status).toBe(200);
   expect((await fetch(`${url}/readyz`)).status).toBe(404);
-  expect(await mex('duchy', 'doctor', '--config', config)).toMatch(/^\S*11 checks, all silent\./);
+  expect(await mex('duchy', 'doctor', '--config', config)).toMatch(/^\S*11 checks found nothing wrong\./);
   expect(await duchy.kill('SIGTERM')).toBe(0);
   await expect(fetch(`${url}/healthz`)).rejects.toThrow();
 });
@@ -194,7 +194,7 @@ it('says who it has to be', async () => {
   const identity = { identity: 'dataProviders-lakeside', tokenFile: 'lakesideToken' };
   const config = await settings('provider.json', identity);
   await expect(mex('duchy', 'run', '--config', config)).rejects.toThrow(
-    /dataProviders\/lakeside is no duchy/,
+    /dataProviders\/lakeside is not a duchy/,
   );
   await expect(mex('duchy', 'doctor', '--config', path('none.json'))).rejects.toThrow(
     /cannot be read \(ENOENT\)/,

@@ -117,9 +117,9 @@ describe('mex identity', () => {
     'operator',
     'events/x',
     'dataProviders/ü',
-  ])('refuses %s, which is no name of a party', async (name) => {
+  ])('refuses %s, which is not the name of a party', async (name) => {
     await expect(mex('identity', name, '--out', path('one'))).rejects.toThrow(
-      /no name of a party.*dataProviders\/<id>/,
+      /not the name of a party.*dataProviders\/<id>/,
     );
     expect(await readdir(folder)).toEqual([]);
   });

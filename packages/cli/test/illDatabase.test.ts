@@ -43,7 +43,7 @@ async function mexOn(url: string, ...args: string[]): Promise<Ran & { code: numb
 it('the doctor ends with 0 where it finds nothing', async () => {
   expect(await mexOn(database.url, 'doctor')).toMatchObject({
     code: 0,
-    out: expect.stringContaining('all silent'),
+    out: expect.stringContaining('found nothing wrong'),
   });
 });
 

@@ -215,7 +215,7 @@ describe('mex measure', () => {
     const { error } = await running;
     expect(error?.exitCode).toBe(130);
     expect(error?.message).toBe(
-      `interrupted. It goes on. Come back with: mex measurements show ${name} --as acme`,
+      `interrupted. It continues. Come back with: mex measurements show ${name} --as acme`,
     );
     expect(process.listenerCount('SIGINT')).toBe(listeners);
     expect((await w.acme.client.getMeasurement({ name })).state).toBe('AWAITING_REQUISITION_FULFILLMENT');
@@ -230,7 +230,9 @@ describe('mex measure', () => {
     const [what, ...advice] = error!.message.split('\n');
     expect(what).toContain(`${proxy.url} does not respond`);
     expect(advice).toEqual([
-      expect.stringContaining(`  It goes on. Come back with: mex measurements show ${name} --as acme --url `),
+      expect.stringContaining(
+        `  It continues. Come back with: mex measurements show ${name} --as acme --url `,
+      ),
     ]);
     await w.acme.client.cancelMeasurement({ name });
     const absent = await run('measurements', 'results', 'absent', '--wait', '--as', 'acme');
@@ -357,7 +359,7 @@ describe('mex measure', () => {
     [
       'a provider that asks',
       ['reach', '--as', 'streamly', '--provider', 'streamly', ...JANUARY],
-      /streamly is no measurement consumer/,
+      /streamly is not a measurement consumer/,
     ],
     ['nobody', ['reach', '--provider', 'streamly', ...JANUARY], /Say who you are: --identity .*--as/],
     [

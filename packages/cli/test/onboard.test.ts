@@ -141,9 +141,9 @@ describe('mex admin onboard', () => {
       (a: Party, b: Party) => ({ ...a, rootPem: b.rootPem }),
       /rootPem did not issue/,
     ],
-    ['no certificate', (a: Party) => ({ ...a, certificatePem: 'none' }), /no certificate in PEM/],
+    ['no certificate', (a: Party) => ({ ...a, certificatePem: 'none' }), /not a certificate in PEM/],
     ['no name', (a: Party) => ({ ...a, name: undefined }), /name is missing/],
-    ['the name of no party', (a: Party) => ({ ...a, name: '../principals' }), /no name of a party/],
+    ['the name of no party', (a: Party) => ({ ...a, name: '../principals' }), /not the name of a party/],
     ['nothing', () => null, /name is missing/],
   ])('refuses a party.json with %s, before anything is written', async (_title, damage, words) => {
     await mex('identity', 'dataProviders/odd', '--out', path('odd'));

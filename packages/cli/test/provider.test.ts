@@ -235,27 +235,27 @@ describe('mex provider run --config', () => {
   });
 
   it.each<[string, object, string]>([
-    ['an unknown setting', { legder: 'x' }, 'there is no setting named legder.'],
+    ['an unknown setting', { legder: 'x' }, 'legder is not a known field.'],
     [
       'a setting of another kind',
       { budget: { epsilon: '1', delta: 0, rho: 0 } },
       'budget.epsilon must be a number',
     ],
-    ['a part of the budget left out', { budget: { epsilon: 1 } }, 'budget.delta is missing.'],
+    ['a part of the budget left out', { budget: { epsilon: 1 } }, 'budget.delta is required.'],
     [
       'an unknown column',
       { events: { files: 'x', columns: { user: 'x' } } },
-      'no setting named events.columns.user',
+      'events.columns.user is not a known field.',
     ],
     [
       'a reference that nobody may ask about',
       { references: { spring: {} } },
-      'references.spring.measurementConsumers is missing.',
+      'references[spring].measurementConsumers is required.',
     ],
     [
       'a consumer that is none',
       { references: { spring: { measurementConsumers: ['acme'] } } },
-      'references.spring.measurementConsumers must be a list of names of consumers: measurementConsumers/…',
+      'references[spring].measurementConsumers[0] must match measurementConsumers/{measurementConsumer}.',
     ],
     [
       'an event group with two references',
@@ -276,37 +276,37 @@ describe('mex provider run --config', () => {
     [
       'a computation without duchies',
       { protocols: { honestMajorityShareShuffle: { populations: [FINGERPRINT] } } },
-      'protocols.honestMajorityShareShuffle.duchies is missing.',
+      'protocols.honestMajorityShareShuffle.duchies is required.',
     ],
     [
       'a computation by two duchies',
       computedBy('duchies/alpha', 'duchies/beta'),
-      'duchies must be an object with three duchies or more',
+      'duchies must have at least 3 members',
     ],
     [
       'a duchy that is none',
       computedBy('duchies/alpha', 'duchies/beta', 'gamma'),
-      'honestMajorityShareShuffle.duchies.gamma must be named as the duchy',
+      'honestMajorityShareShuffle.duchies[gamma] the key must match duchies/{duchy}',
     ],
     [
       'a population that is none',
       computedBy('duchies/alpha', 'duchies/beta', 'duchies/gamma', { populations: ['populations/x'] }),
-      'populations must be a list of fingerprints of populations, as mex populations show prints them.',
+      'populations must be fingerprints of populations, as mex populations show prints them.',
     ],
     [
       'noise that no duchy adds',
       computedBy('duchies/alpha', 'duchies/beta', 'duchies/gamma', { noiseMechanisms: ['LAPLACE'] }),
-      'noiseMechanisms must be a list of NONE, GEOMETRIC, DISCRETE_GAUSSIAN.',
+      'noiseMechanisms[0] must be one of NONE, GEOMETRIC, DISCRETE_GAUSSIAN.',
     ],
     [
       'a ring of one duchy',
       { protocols: { liquidLegions: { duchies: { 'duchies/alpha': { rootFile: 'root.pem' } } } } },
-      'liquidLegions.duchies must be an object with two duchies or more',
+      'liquidLegions.duchies must have at least 2 members',
     ],
     [
       'a protocol on sketches that there is not',
       { protocols: { liquidLegions: { duchies: {}, protocols: ['honestMajorityShareShuffle'] } } },
-      'liquidLegions.protocols must be a list of reachOnlyLiquidLegionsV2, liquidLegionsV2.',
+      'liquidLegions.protocols[0] must be one of reachOnlyLiquidLegionsV2, liquidLegionsV2.',
     ],
     ['no data', {}, 'Say which data to use'],
     ['no identity', { events: { files: 'x' } }, 'Say who you are'],

@@ -1,5 +1,5 @@
 /**
- * THE table: every operation with its binding, its shapes and who may call it. The exchange serves it, clients
+ * THE table: every operation with its binding, its shapes and its callers. The exchange serves it, clients
  * call it, OpenAPI is printed from it, the caller-matrix test is generated from it. A row without `access`
  * does not compile.
  */

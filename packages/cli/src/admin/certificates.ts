@@ -1,7 +1,7 @@
 import type { Certificate } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
-import { type CallOptions, group, remote, show, showList, WHOLE_LIST } from '../calls/command.ts';
+import { type CallOptions, group, remote, showList, showResource, WHOLE_LIST } from '../calls/command.ts';
 import { connect } from '../connection/client.ts';
 import { readCertificate } from '../files/keyFiles.ts';
 import { partyName } from '../files/names.ts';
@@ -28,7 +28,7 @@ function add(): Command {
     partyName(party);
     const pem = await readCertificate(file);
     const certificate = await addCertificate(await connect(options), party, pem);
-    show(options, certificate, (c) => `${c.name} is registered; valid until ${c.notAfter}.`);
+    showResource(options, certificate, (c) => `${c.name} is registered; valid until ${c.notAfter}.`);
   });
 }
 
@@ -40,7 +40,7 @@ function list(): Command {
       await showList(options, 'certificates', client.listCertificates({ parent, ...WHOLE_LIST }), {
         headings: ['NAME', 'STATE', 'EXPIRES IN', 'NOT BEFORE', 'NOT AFTER'],
         row: (c) => [c.name, stateOf(c), inDays(c), c.notBefore, c.notAfter],
-        none: `${party} has none: mex admin certificates add ${party} certificate.pem`,
+        none: `${party} has no certificate: mex admin certificates add ${party} certificate.pem`,
       });
     },
   );

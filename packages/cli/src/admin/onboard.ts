@@ -52,8 +52,8 @@ export function onboardCommand(): Command {
       `
 The party made party.json with mex identity, which printed the fingerprint of its certificate. Ask the party for it
 over another channel than the file came by, such as the telephone: if the file has another one, nothing is registered.
-Nothing is replaced: what is there already is reported, and what differs is an error. Run it again after a failure,
-it goes on where it stopped.
+Nothing is replaced: it reports what exists already, and fails where something differs. After a failure run it again:
+it continues where it stopped.
 
   mex admin onboard party.json --fingerprint 9F:86:D0:… \\
     --issuer https://id.example.com --subject lakeside-machine --trust-root`,
@@ -67,7 +67,7 @@ it goes on where it stopped.
         );
       }
       if (options.endpoint !== undefined && !file.name.startsWith('duchies/')) {
-        throw new Error(`--endpoint is for duchies, and ${file.name} is none: leave it out.`);
+        throw new Error(`--endpoint is for duchies, and ${file.name} is not a duchy: leave it out.`);
       }
       const result = await onboard(await connect(options), file, options);
       const fingerprint = fingerprintOf(file.certificatePem);
@@ -76,7 +76,7 @@ it goes on where it stopped.
     });
 }
 
-/** The certificate in turn verifies the public key, and was issued by the root. */
+/** The certificate is enough: it verifies the public key, and the root issued it. */
 function requireFingerprint(path: string, { certificatePem }: PartyFile, told: string): void {
   const digits = (fingerprint: string) => fingerprint.replace(/[:\s]/g, '').toUpperCase();
   if (!/^[0-9A-F]{64}$/.test(digits(told))) {

@@ -1,11 +1,11 @@
 import { fromBase64, type SignedMessage } from '@measurement-exchange/contract';
 import type { ExchangeClient, ResponseOf } from '@measurement-exchange/sdk';
 import { type Command, Option } from 'commander';
-import { type CallOptions, group, remote, show, WHOLE_LIST } from '../calls/command.ts';
+import { type CallOptions, given, group, remote, showResource, WHOLE_LIST } from '../calls/command.ts';
 import { connect } from '../connection/client.ts';
 import { COLLECTIONS, type Collection, partyName } from '../files/names.ts';
 import { type PartyFile, readPartyFile } from '../files/partyFile.ts';
-import { print, printJson, printTable, visible } from '../terminal/output.ts';
+import { print, printFacts, printJson, printTable, visible } from '../terminal/output.ts';
 
 export type Party = ResponseOf<'getParty'>;
 
@@ -39,7 +39,7 @@ export function signedKey({ publicKey }: PartyFile): SignedMessage {
   return { message: fromBase64(message)!, signature: fromBase64(signature)!, signatureAlgorithm };
 }
 
-/** Of a duchy. */
+/** The option with the endpoint of a duchy. */
 export const ENDPOINT = [
   '--endpoint <url>',
   'a duchy: where data providers and other duchies reach it, https://duchy.example.com',
@@ -51,12 +51,8 @@ function create(): Command {
     .option(...ENDPOINT)
     .action(async (name: string, options: CallOptions & { displayName?: string; endpoint?: string }) => {
       const { displayName, endpoint } = options;
-      const body = {
-        ...(displayName !== undefined && { displayName }),
-        ...(endpoint !== undefined && { endpoint }),
-      };
-      const party = await createParty(await connect(options), name, body);
-      show(
+      const party = await createParty(await connect(options), name, given({ displayName, endpoint }));
+      showResource(
         options,
         party,
         () => `${party.name} is there. It can call once a subject is bound to it: mex admin principals bind`,
@@ -91,7 +87,7 @@ function list(): Command {
 function get(): Command {
   return remote('get <party>', 'show one party').action(async (name: string, options: CallOptions) => {
     const party = await (await connect(options)).getParty({ name: partyName(name).name });
-    show(options, party, describe);
+    showResource(options, party, describe);
   });
 }
 
@@ -106,7 +102,7 @@ interface UpdateOptions extends CallOptions {
 function update(): Command {
   return remote(
     'update <party>',
-    'change a party; what is not given stays (also with the token of the party itself)',
+    'change a party; fields without an option stay (also with the token of the party itself)',
   )
     .option('--display-name <text>', 'the name people know it by')
     .option('--public-key <party.json>', 'the signed encryption key in this file of mex identity')
@@ -122,20 +118,18 @@ function update(): Command {
       if (file !== undefined && file.name !== name) {
         throw new Error(`${options.publicKey} is of ${file.name}, not of ${name}.`);
       }
-      const changes = {
-        ...(options.displayName !== undefined && { displayName: options.displayName }),
-        ...(options.endpoint !== undefined && { endpoint: options.endpoint }),
-        ...(file !== undefined && { publicKey: signedKey(file) }),
-        ...(startTime !== undefined && {
-          dataAvailabilityInterval: { startTime, ...(endTime && { endTime }) },
-        }),
-      };
+      const changes = given({
+        displayName: options.displayName,
+        endpoint: options.endpoint,
+        publicKey: file && signedKey(file),
+        dataAvailabilityInterval: startTime && { startTime, ...given({ endTime }) },
+      });
       if (Object.keys(changes).length === 0) {
         throw new Error(
           'Nothing to change: give --display-name, --public-key, --available-from or --endpoint.',
         );
       }
-      show(options, await (await connect(options)).updateParty({ name, body: changes }), describe);
+      showResource(options, await (await connect(options)).updateParty({ name, body: changes }), describe);
     });
 }
 
@@ -143,7 +137,7 @@ function administer(verb: 'suspend' | 'resume', description: string, now: string
   return remote(`${verb} <party>`, description).action(async (name: string, options: CallOptions) => {
     const client = await connect(options);
     const party = await client[`${verb}Party`]({ name: partyName(name).name });
-    show(options, party, () => `${name} is ${now}; every replica knows within 30 s.`);
+    showResource(options, party, () => `${name} is ${now}; every replica knows within 30 s.`);
   });
 }
 
@@ -152,15 +146,14 @@ function endpointOf(party: Party): string {
   return endpoint ?? 'none: mex admin parties update --endpoint';
 }
 
-function describe(party: Party): string {
-  return [
-    party.name,
-    `  display name  ${visible(party.displayName ?? '')}`,
-    `  state         ${party.state}`,
-    `  certificate   ${party.certificate ?? 'none: mex admin certificates add'}`,
-    `  public key    ${party.publicKey ? 'set' : 'none: mex admin parties update --public-key'}`,
-    ...(party.name!.startsWith('duchies/') ? [`  endpoint      ${endpointOf(party)}`] : []),
-    `  created       ${party.createTime}`,
-    `  updated       ${party.updateTime}`,
-  ].join('\n');
+function describe(party: Party): void {
+  printFacts(party.name!, {
+    'display name': visible(party.displayName ?? ''),
+    state: party.state,
+    certificate: party.certificate ?? 'none: mex admin certificates add',
+    'public key': party.publicKey ? 'set' : 'none: mex admin parties update --public-key',
+    endpoint: party.name!.startsWith('duchies/') ? endpointOf(party) : undefined,
+    created: party.createTime,
+    updated: party.updateTime,
+  });
 }

@@ -1,8 +1,8 @@
 /** `mex admin populations`: makes populations, and says which measurements count whom. */
 import { decode, PopulationInput, type VidRange, type Violation } from '@measurement-exchange/contract';
 import { type Command, InvalidArgumentError } from 'commander';
-import { showResource } from '../calls/caller.ts';
-import { type CallOptions, group, remote } from '../calls/command.ts';
+
+import { type CallOptions, given, group, remote, showResource } from '../calls/command.ts';
 import { connect } from '../connection/client.ts';
 import { readJson } from '../files/input.ts';
 import { describePopulation, populationName } from '../party/populations.ts';
@@ -20,12 +20,8 @@ interface Changes extends CallOptions {
   default?: boolean;
 }
 
-function changesOf({ displayName, modelLine, default: isDefault }: Changes) {
-  return {
-    ...(displayName !== undefined && { displayName }),
-    ...(modelLine !== undefined && { modelLines: modelLine }),
-    ...(isDefault !== undefined && { default: isDefault }),
-  };
+function changesOf({ displayName, modelLine: modelLines, default: isDefault }: Changes) {
+  return given({ displayName, modelLines, default: isDefault });
 }
 
 function create(): Command {
@@ -45,7 +41,7 @@ All data providers must label people with VIDs of these ranges, by the same mode
     .action(async (id: string | undefined, options: Changes & { range?: VidRange[]; ranges?: string }) => {
       const vidRanges = await rangesOf(options);
       const population = await (await connect(options)).createPopulation({
-        ...(id !== undefined && { populationId: id }),
+        ...given({ populationId: id }),
         body: { ...changesOf(options), vidRanges },
       });
       showResource(options, population, describePopulation);
@@ -72,7 +68,7 @@ async function rangesOf({ range, ranges }: { range?: VidRange[]; ranges?: string
 }
 
 function update(): Command {
-  return remote('update <population>', 'change what is given; what is not given stays')
+  return remote('update <population>', 'change a population; fields without an option stay')
     .option('--display-name <text>', 'the name people know it by')
     .option('--model-line <name...>', 'measurements of these model lines count its people, and of no others')
     .option('--no-model-lines', 'it has no model lines any more')

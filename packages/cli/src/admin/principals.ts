@@ -1,7 +1,7 @@
 import type { PrincipalBinding, PrincipalInput } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
-import { type CallOptions, group, remote, show, showList, WHOLE_LIST } from '../calls/command.ts';
+import { type CallOptions, group, remote, showList, showResource, WHOLE_LIST } from '../calls/command.ts';
 import { connect } from '../connection/client.ts';
 import { nameIn, partyName } from '../files/names.ts';
 
@@ -25,7 +25,11 @@ function bind(): Command {
       if (resource !== 'operator') partyName(resource);
       const { issuer, subject } = options;
       const binding = await bindPrincipal(await connect(options), { issuer, subject, resource });
-      show(options, binding, () => `${binding.name}: ${subject} of ${issuer} speaks for ${resource}.`);
+      showResource(
+        options,
+        binding,
+        () => `${binding.name}: ${subject} of ${issuer} speaks for ${resource}.`,
+      );
     });
 }
 
@@ -34,7 +38,7 @@ function unbind(): Command {
     async (name: string, options: CallOptions) => {
       const client = await connect(options);
       const binding = await client.deletePrincipal({ name: nameIn('principals', name) });
-      show(
+      showResource(
         options,
         binding,
         () =>

@@ -1,7 +1,7 @@
 import type { TrustedRoot } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
-import { type CallOptions, group, remote, show, showList, WHOLE_LIST } from '../calls/command.ts';
+import { type CallOptions, group, remote, showList, showResource, WHOLE_LIST } from '../calls/command.ts';
 import { connect } from '../connection/client.ts';
 import { readCertificate } from '../files/keyFiles.ts';
 import { nameIn, partyName } from '../files/names.ts';
@@ -25,7 +25,7 @@ function add(): Command {
       if (options.party !== undefined) partyName(options.party);
       const pem = await readCertificate(file);
       const root = await trustRoot(await connect(options), pem, options.party);
-      show(
+      showResource(
         options,
         root,
         () => `${root.name} is trusted for ${root.party ?? 'every party'}, until ${root.notAfter}.`,
@@ -49,7 +49,11 @@ function remove(): Command {
     async (name: string, options: CallOptions) => {
       const client = await connect(options);
       const root = await client.deleteTrustedRoot({ name: nameIn('trustedRoots', name) });
-      show(options, root, () => `${root.name} is no longer trusted for ${root.party ?? 'every party'}.`);
+      showResource(
+        options,
+        root,
+        () => `${root.name} is no longer trusted for ${root.party ?? 'every party'}.`,
+      );
     },
   );
 }

@@ -1,15 +1,15 @@
-/** Shared parts of the commands of parties. */
+/** The caller of a command, and the resources that belong to it. */
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import { type Command, InvalidArgumentError } from 'commander';
 import { connect } from '../connection/client.ts';
 import { parsePartyName } from '../files/names.ts';
-import { note, print, printJson, printJsonLine, startTable } from '../terminal/output.ts';
+import { note, print, printJsonLine, startTable } from '../terminal/output.ts';
 import { commandLine } from '../terminal/shell.ts';
 import { type CallOptions, remote } from './command.ts';
 
 export interface Caller {
   client: ExchangeClient;
-  /** Who calls: `measurementConsumers/…`, `dataProviders/…`, `duchies/…` or `operator`. */
+  /** `measurementConsumers/…`, `dataProviders/…`, `duchies/…` or `operator`. */
   principal: string;
 }
 
@@ -42,7 +42,7 @@ export function requireKind(kind: Kind, { principal }: Caller, what: string): vo
   if (!isOf(kind, principal)) throw notFor(principal, what, KINDS[kind], `${kind}/…`);
 }
 
-/** Throws where the operator calls, who has nothing that the command could be about. */
+/** Throws for the operator, which owns none of the resources that the command is about. */
 export function requireParty({ principal }: Caller, what: string): void {
   if (parsePartyName(principal) !== undefined) return;
   throw notFor(principal, what, 'consumers, data providers and duchies', '…');
@@ -55,9 +55,22 @@ function notFor(principal: string, what: string, whom: string, as: string): Erro
   );
 }
 
-/** The full name of what is below the caller: an ID alone is enough. */
+/** The full name of a resource of the caller, whose ID is enough. */
 export function nameBelow(principal: string, collection: string, text: string): string {
   return text.includes('/') ? text : `${principal}/${collection}/${text}`;
+}
+
+/** A command about one resource of the caller, `mex webhooks get <webhook>`, by its name or its ID. */
+export function ownCommand<O extends CallOptions>(
+  usage: string,
+  description: string,
+  collection: string,
+  work: (call: Caller & { name: string }, options: O) => Promise<void>,
+): Command {
+  return remote(usage, description).action(async (text: string, options: O) => {
+    const caller = await callerOf(options);
+    await work({ ...caller, name: nameBelow(caller.principal, collection, text) }, options);
+  });
 }
 
 /**
@@ -67,12 +80,6 @@ export function nameBelow(principal: string, collection: string, text: string): 
 export function nextCommand({ as, url, token }: CallOptions, command: string, keys: KeyOptions = {}): string {
   const line = commandLine(command, { as, url, identity: keys.identity, root: keys.root });
   return token === undefined ? line : `${line}   (with your --token, which is not printed)`;
-}
-
-/** Prints a resource as the API's JSON, or for people. */
-export function showResource<T>(options: CallOptions, resource: T, describe: (resource: T) => void): void {
-  if (options.json) printJson(resource);
-  else describe(resource);
 }
 
 export interface ListOptions extends CallOptions {

@@ -1,4 +1,4 @@
-/** Shared parts of the commands that call the exchange. */
+/** The options, groups and output that all commands share which call the exchange. */
 import { MAX_PAGE_SIZE } from '@measurement-exchange/contract';
 import type { Listing } from '@measurement-exchange/sdk';
 import { Command, InvalidArgumentError } from 'commander';
@@ -43,10 +43,19 @@ export function remote(usage: string, description: string): Command {
     .optionsGroup('Options:');
 }
 
-/** One resource: as JSON, or as a sentence. */
-export function show<T>(options: CallOptions, resource: T, sentence: (resource: T) => string): void {
-  if (options.json) printJson(resource);
-  else print(sentence(resource));
+/** Prints a resource as the API's JSON, or for people: `describe` prints it, or returns a sentence. */
+export function showResource<T>(
+  options: { json?: boolean },
+  resource: T,
+  describe: (resource: T) => unknown,
+): void {
+  const sentence = options.json ? printJson(resource) : describe(resource);
+  if (typeof sentence === 'string') print(sentence);
+}
+
+/** Leaves out the members that are undefined, such as options that were not given. */
+export function given<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 }
 
 /** The largest pages, for lists that are read to their end. */

@@ -28,7 +28,7 @@ export async function consumerOf(options: ActingOptions): Promise<Acting & { con
   const { name } = acting.credentials;
   if (!name.startsWith('measurementConsumers/')) {
     throw new Error(
-      `${name} is no measurement consumer: consumers create measurements and read results, providers fulfill them.`,
+      `${name} is not a measurement consumer: consumers create measurements and read results, providers fulfill them.`,
     );
   }
   return { ...acting, consumer: createConsumer(acting) };

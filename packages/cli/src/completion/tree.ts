@@ -1,7 +1,7 @@
-/** What can be typed after `mex`, read from the commands themselves. */
+/** The words that can follow `mex`, read from the commands themselves. */
 import type { Argument, Command, Option } from 'commander';
 
-/** What an argument or the value of an option may be. */
+/** The values of an argument or of an option. */
 export type Values = { choices: string[] } | { parties: string } | 'file' | 'anything';
 
 export interface Word {

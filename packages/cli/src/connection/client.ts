@@ -14,11 +14,11 @@ export interface ClientOptions {
   token?: string;
   /** A demo party of the development exchange here. */
   as?: string;
-  /** Told what goes wrong between here and the exchange while calls go on; printed by default. */
+  /** Receives warnings about the connection, which do not end the call. The default prints them. */
   onWarning?: (message: string) => void;
 }
 
-/** A person waits for the response: the third attempt comes within a second. */
+/** A person waits for the response, so the third and last attempt comes within a second. */
 const MAX_ATTEMPTS = 3;
 
 /**
@@ -43,13 +43,13 @@ export async function connect(options: ClientOptions): Promise<ExchangeClient> {
   if (given === undefined && !isDev) {
     throw new Error(`Say who you are at ${baseUrl}: set MEX_TOKEN to a bearer token, or give --token.`);
   }
-  // The file is read again each time: the exchange renews its tokens there.
+  // The file is read for every call, since the exchange renews its tokens there.
   const token = given ?? (async () => devToken(await readDevFile(dataDir), options.as));
   const { onWarning = warn } = options;
   return createClient({ baseUrl, token, maxAttempts: MAX_ATTEMPTS, userAgent: 'mex', onWarning });
 }
 
-/** Prints a warning of a client, which may quote others. */
+/** Prints a warning, which may quote text of other parties. */
 export function warn(message: string): void {
   note(visible(message));
 }
@@ -58,7 +58,7 @@ function devToken(dev: DevFile, as: string | undefined): string {
   return as === undefined ? dev.operator.token : findDevParty(dev, as).token;
 }
 
-/** What to do about errors whose message, written for every caller, does not tell. */
+/** Advice for errors whose message is written for every caller and gives no advice. */
 const ADVICE: Record<string, string> = {
   TOKEN_INVALID: 'Get a fresh token (in development: mex token <name>) and set MEX_TOKEN.',
   PERMISSION_DENIED:

@@ -13,7 +13,7 @@ export interface Audience {
   impressions: number;
 }
 
-/** A share of the population, and how strongly its impressions repeat (the ratio of a geometric series). */
+/** The share of the population that a provider reaches, and the ratio of the geometric series of its impressions. */
 const PROVIDERS: Record<string, { share: number; repeat: number }> = {
   'dataProviders/streamly': { share: 0.45, repeat: 0.66 },
   'dataProviders/chirper': { share: 0.32, repeat: 0.55 },

@@ -2,7 +2,7 @@
 
 const LABEL = 130;
 const WIDTH = 640;
-/** Beside the longest bar its figure has to fit. */
+/** The figure has to fit beside the longest bar. */
 const PLOT = WIDTH - LABEL - 130;
 const ROW = 34;
 
@@ -13,7 +13,7 @@ export interface Bar {
   truth: number;
 }
 
-/** One bar per row with its interval, and a mark where the truth lies. */
+/** One bar per row with its interval, and a mark at the true value. */
 export function barChart(title: string, bars: Bar[]): string {
   const x = scale(...bars.flatMap((bar) => [bar.interval[1], bar.truth]));
   const rows = bars.map((bar, i) => {
@@ -43,10 +43,10 @@ export function unionChart(
   return svg(title, 20 + rows.length * ROW, rows.join('') + line);
 }
 
-/** A share of the people; `claimed`: what adding up would have said. */
+/** A share of the people; `claimed` is the share that adding up the providers' figures would give. */
 export type Share = Bar & { claimed?: number };
 
-/** A distribution: a column per frequency, its interval, and a mark where the truth lies. */
+/** A distribution: a column per frequency, its interval, and a mark at the true value. */
 export function columnChart(title: string, shares: Share[]): string {
   const height = 170;
   const most = Math.max(...shares.flatMap((s) => [s.interval[1], s.truth, s.claimed ?? 0]), 0.01);
@@ -105,7 +105,7 @@ export interface Deviation {
   sigmas: number;
 }
 
-/** How far results lie from the truth, a row of dots for each kind; the band holds 95 of 100. */
+/** The distance of each result from the truth, a row of dots for each kind; the band holds 95 of 100. */
 export function deviationChart(title: string, deviations: Deviation[]): string {
   const rows = [...new Set(deviations.map(({ row }) => row))];
   const bottom = 6 + rows.length * 26;
@@ -131,7 +131,7 @@ function svg(title: string, height: number, content: string, top = 0): string {
 
 type Scale = (value: number) => number;
 
-/** Along a bar; the largest of the values is as long as the plot is wide, and what has no end ends there. */
+/** The x of a value along a bar: the largest value spans the plot, and an infinite one ends there too. */
 function scale(...values: number[]): Scale {
   const most = Math.max(...values.filter(Number.isFinite), 1);
   return (value) => LABEL + Math.min(1, Math.max(value, 0) / most) * PLOT;

@@ -32,10 +32,10 @@ export function demoCommand(): Command {
       `
 Uses the development exchange that runs here (npm start), or starts one with three duchies for as long as it takes.
 Specifications, shares and results are signed and encrypted as they are between real parties. The duchies count everybody
-once whom several publishers reached, by each of three protocols; the demo's providers keep a privacy budget, and refuse one question that is beyond it
-and one that makes no sense.
+once whom several publishers reached, by each of three protocols. The demo's providers keep a privacy budget: they refuse one
+question that exceeds it, and one that filters by an attribute they do not have.
 
-Ends with 1 when a figure lies more than five standard deviations from the truth.`,
+Ends with 1 when a figure is more than five standard deviations from the truth.`,
     )
     .action(demo);
 }
@@ -94,7 +94,7 @@ function requireDuchies({ baseUrl, duchies }: DevFile): void {
   throw new Error(`The exchange at ${baseUrl} runs without duchies: start it without MEX_DUCHIES=off.`);
 }
 
-/** The people of the demo have to be among those that the duchies count. */
+/** The duchies must be able to count all people of the demo. */
 async function requirePopulation({ baseUrl, operator }: DevFile, people: number): Promise<void> {
   const client = createClient({ baseUrl, token: operator.token });
   for await (const { default: counted, vidRanges = [], size = 0 } of client.listPopulations()) {
@@ -108,7 +108,7 @@ async function requirePopulation({ baseUrl, operator }: DevFile, people: number)
   throw new Error('No population is the default: mex admin populations update demo --default');
 }
 
-/** The file may be left from an exchange that has stopped. */
+/** The file may be from an exchange that has stopped. */
 async function ifReachable(dev: DevFile): Promise<DevFile | undefined> {
   const response = await fetch(`${dev.baseUrl}/healthz`, { signal: AbortSignal.timeout(2000) }).catch(
     () => undefined,
@@ -118,7 +118,7 @@ async function ifReachable(dev: DevFile): Promise<DevFile | undefined> {
 
 const figuresOf = (report: DemoReport) => report.measurements.flatMap(({ figures }) => figures);
 
-const COLUMNS = ['  provider', 'figure', 'truth', 'result', '95 % interval', 'truth lies'];
+const COLUMNS = ['  provider', 'figure', 'truth', 'result', '95 % interval', 'truth is'];
 
 export function printReport(report: DemoReport, file: string): void {
   for (const { title, name, figures, failure } of report.measurements) {
@@ -157,14 +157,14 @@ Adding up their figures would have claimed ${count(claimed)}, ${signedPercent(cl
 
 function row({ of, what, truth, result, inside95, within5Sigma, claimed }: Figure): string[] {
   const text = what.startsWith('frequency') ? percent : count;
-  const lies = inside95 ? 'inside' : within5Sigma ? 'outside, within 5σ' : 'BEYOND 5σ';
+  const position = inside95 ? 'inside' : within5Sigma ? 'outside, within 5σ' : 'BEYOND 5σ';
   return [
     `  ${of === TOGETHER ? 'all, once' : shortName(of)}`,
     what,
     text(truth),
     text(result.value),
     rangeText(result.interval, text, '…'),
-    lies,
+    position,
     ...(claimed === undefined ? [] : [text(claimed)]),
   ];
 }

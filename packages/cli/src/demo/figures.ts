@@ -11,7 +11,7 @@ export interface Figure {
   inside95: boolean;
   /** The tolerance: five standard deviations, and the rounding down of a released figure. */
   within5Sigma: boolean;
-  /** Of all providers together: what adding up their own figures would have claimed. */
+  /** The sum of the providers' own figures, beside a figure of all together. */
   claimed?: number;
 }
 
@@ -25,7 +25,7 @@ export interface DemoMeasurement {
   name: string;
   state: string;
   figures: Figure[];
-  /** Of the duchies, where they computed it. */
+  /** The protocol of the duchies, where they computed it. */
   protocol?: string;
   /** Why it failed, for the measurements that are expected to. */
   failure?: string;

@@ -162,7 +162,7 @@ function table(measurements: DemoMeasurement[]): string {
       });
       return `<tbody><tr><th colspan="7" class="group">${escapeHtml(title)}</th></tr>${rows.join('')}</tbody>`;
     });
-  return `<div class="scroll"><table><thead><tr><th>provider<th>figure<th>truth<th>result<th>95 % interval<th>added up<th>truth lies</thead>${groups.join('')}</table></div>`;
+  return `<div class="scroll"><table><thead><tr><th>provider<th>figure<th>truth<th>result<th>95 % interval<th>added up<th>truth is</thead>${groups.join('')}</table></div>`;
 }
 
 function refusals(measurements: DemoMeasurement[]): string {

@@ -22,7 +22,7 @@ import { type Scenario, scenarios } from './scenarios.ts';
 
 export interface DemoOptions {
   dev: DevFile;
-  /** Of the exchange. */
+  /** The data directory of the exchange. */
   dataDir: string;
   seed: number;
   population: number;
@@ -66,7 +66,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     });
     for (const each of asked) each.catch(() => {});
     const measurements: DemoMeasurement[] = [];
-    /** What each provider said of its own people. */
+    /** Each provider's figures of its own people. */
     const alone: Figures[] = [];
     for (const [i, scenario] of all.entries()) {
       const { result, ...facts } = await asked[i]!;
@@ -104,7 +104,7 @@ function advertiserOf(dev: DevFile) {
   };
 }
 
-/** The advertiser's part, from the signed and encrypted request to the decrypted result. */
+/** Runs one measurement for the advertiser, from the signed and encrypted request to the decrypted result. */
 async function ask(
   { client, consumer }: Advertiser,
   { title, request, refusal }: Scenario,

@@ -10,7 +10,7 @@ export interface Scenario {
   where?: string;
   /** The refusal that is expected. */
   refusal?: string;
-  /** The same question to one provider: what adding up would be made of. */
+  /** The same question to one provider, whose figures are added up for comparison. */
   alone?: true;
 }
 
@@ -19,9 +19,9 @@ const IMPRESSION_CAP = 10;
 const WATCH_CAP_SECONDS = 120;
 /** Noise with a standard deviation of 50 people on a reach. */
 const PRIVACY = { epsilon: 0.1, delta: 1e-9 };
-/** Noise of one person: more than the budget of a day allows. */
+/** Noise of one person, which costs more than the budget of a day. */
 const TOO_CLOSE = { epsilon: 6, delta: 1e-9 };
-/** Of a sketch, in which a register stands for many people: less noise, and fewer frequencies, take less time. */
+/** In a sketch a register stands for many people. Less noise and fewer frequencies take less time. */
 const SKETCHED = { privacy: { epsilon: 1, delta: 1e-9 }, maximumFrequency: 3 };
 
 /** `eventGroups`: the names of the event groups of each provider. */

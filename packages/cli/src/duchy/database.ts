@@ -7,7 +7,7 @@ import { loadConfig } from '@measurement-exchange/exchange/config';
 import { acquireDataDirLock, DataDirInUse, startPostgres } from '@measurement-exchange/exchange/postgres';
 import { type DuchyOptions, loadDuchy } from './settings.ts';
 
-/** `opened` closes what was opened here. A server that another process keeps running is used, and left running. */
+/** `opened` closes the server that is started here. A server of another process is used and left running. */
 export async function openDuchyDatabase(
   { databaseUrl, dataDir }: DuchyConfig,
   { duchy, as }: DuchyOptions & { duchy: string },
@@ -29,10 +29,10 @@ export async function openDuchyDatabase(
   return { ...server.connection, database: name };
 }
 
-/** The URL of the database of a demo duchy on the server that the exchange uses, where it is created unless it exists. */
+/** Creates the database of a demo duchy on the server of the exchange unless it exists, and returns its URL. */
 export async function ensureDemoDatabase(exchangeUrl: string, duchy: string): Promise<string> {
   const url = new URL(exchangeUrl);
-  // Several exchanges may be on the server. The end of the name tells the duchies apart, and 63 characters is all there is.
+  // Several exchanges may share the server. PostgreSQL allows 63 characters, and the end of the name tells duchies apart.
   const name = `${decodeURIComponent(url.pathname.slice(1))}_${nameOf(duchy)}`.slice(-63);
   const { ensureDatabase } = await loadDuchy();
   await ensureDatabase({ connectionString: exchangeUrl }, name).catch((cause: Error & { code?: string }) => {

@@ -13,7 +13,7 @@ export interface DemoDuchies {
 }
 
 export interface DemoDuchyOptions {
-  /** Of the exchange. */
+  /** The data directory of the exchange. */
   dataDir: string;
   /** duchies/… */
   names: string[];
@@ -23,7 +23,7 @@ export interface DemoDuchyOptions {
 /** `process.argv[1]` would be another program where a test runs the command in its own process. */
 const MEX = fileURLToPath(new URL(`../mex${extname(import.meta.url)}`, import.meta.url));
 
-/** Returns before they are ready: until then measurements wait for them. */
+/** Returns before the duchies are ready; measurements wait for them. */
 export function startDemoDuchies({ dataDir, names, log }: DemoDuchyOptions): DemoDuchies {
   const stopping = new AbortController();
   const runs = names.map((name) => keepRunning(name, resolve(dataDir), stopping.signal, log));
@@ -35,13 +35,13 @@ export function startDemoDuchies({ dataDir, names, log }: DemoDuchyOptions): Dem
   };
 }
 
-/** glibc would keep what each thread freed for that thread; a worker with 10,000,000 people takes 60 MB less like this. */
+/** With one arena glibc reuses memory across threads: a worker with 10,000,000 people takes 60 MB less. */
 const ALLOCATOR = { MALLOC_ARENA_MAX: '1' };
 
 const [FIRST_PAUSE_MS, LAST_PAUSE_MS] = [500, 30_000];
-/** Who ran that long is started again at once. */
+/** A duchy that ran for this long is started again without a longer pause. */
 const LASTED_MS = 60_000;
-/** For what is in progress to be given back. */
+/** The time that a duchy gets to release its work. */
 const STOP_MS = 5_000;
 
 async function keepRunning(name: string, dataDir: string, signal: AbortSignal, log: Logger): Promise<void> {
@@ -67,9 +67,9 @@ function launch(name: string, dataDir: string): { child: ChildProcess; logFile: 
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const logFile = join(folder, 'duchy.log');
   const log = openSync(logFile, 'a', 0o600);
-  // It finds the exchange in the data directory.
+  // The duchy finds the exchange in the data directory.
   const { MEX_URL: _url, MEX_TOKEN: _token, ...env } = process.env;
-  // The channel tells the duchy when this process is gone, however it went.
+  // The duchy notices by the channel that this process ended, even when it was killed.
   const child = spawn(process.execPath, [MEX, 'duchy', 'run', '--as', name], {
     env: { ...ALLOCATOR, ...env, MEX_DATA_DIR: dataDir },
     stdio: ['ignore', log, log, 'ipc'],

@@ -1,6 +1,7 @@
 import type { DuchyConfig } from '@measurement-exchange/duchy';
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import { Command, Option } from 'commander';
+import { given } from '../calls/command.ts';
 import { explained } from '../connection/client.ts';
 import { loadCredentials } from '../connection/credentials.ts';
 import { openDuchyDatabase } from './database.ts';
@@ -37,7 +38,7 @@ async function run(options: RunOptions): Promise<void> {
   const connection = await openDuchyDatabase(config, { duchy: credentials.name, ...(as && { as }) }, opened);
   const portOf = async () =>
     port ?? (as === undefined ? config.listen.port : await registeredPort(client, credentials.name));
-  // Before it listens: whoever sees that may stop it.
+  // Handlers are set before it listens, because a parent process may stop it as soon as it does.
   const stopped = untilSignal();
   const running = await startDuchy({
     config,
@@ -60,17 +61,17 @@ async function acting(
   as: string | undefined,
   onWarning: (message: string) => void,
 ) {
-  const options = { url, tokenFile, identity, roots, as, onWarning };
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  const acting = await loadCredentials(given).catch((error: unknown) => {
+  const options = given({ url, tokenFile, identity, roots, as, onWarning });
+  const acting = await loadCredentials(options).catch((error: unknown) => {
     throw explained(error);
   });
   const { name } = acting.credentials;
-  if (!name.startsWith('duchies/')) throw new Error(`${name} is no duchy, and takes part in no computation.`);
+  if (!name.startsWith('duchies/'))
+    throw new Error(`${name} is not a duchy, and takes part in no computation.`);
   return acting;
 }
 
-/** In development the exchange says where its demo duchies are. */
+/** In development the duchy listens on the port that the exchange has registered for it. */
 async function registeredPort(client: ExchangeClient, name: string): Promise<number> {
   const { endpoint } = (await client.getParty({ name })) as { endpoint?: string };
   const port = Number(endpoint === undefined ? Number.NaN : URL.parse(endpoint)?.port);

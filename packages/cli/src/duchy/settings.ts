@@ -1,4 +1,4 @@
-/** What the commands of a duchy are told: a file of settings, or a demo duchy of the development exchange here. */
+/** The settings of a duchy: from a file, or those of a demo duchy of the development exchange here. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuchyConfig } from '@measurement-exchange/duchy';
@@ -9,7 +9,7 @@ export interface DuchyOptions {
   as?: string;
 }
 
-/** Loaded when a command runs, since no other command needs it. */
+/** Loaded when a command of a duchy runs, since no other command needs it. */
 export const loadDuchy = () => import('@measurement-exchange/duchy');
 
 export async function duchySettings({ config, as }: DuchyOptions): Promise<DuchyConfig> {

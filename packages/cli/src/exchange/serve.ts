@@ -35,7 +35,7 @@ export function serveCommand(): Command {
     });
 }
 
-/** Without demo duchies where they cannot have databases: no measurement may wait for duchies that never run. */
+/** Leaves out demo duchies that cannot have databases, so that no measurement waits for duchies that never run. */
 async function withDatabases(config: Config, duchies: string[], log: Logger): Promise<Config> {
   const { databaseUrl } = config;
   if (databaseUrl === undefined || duchies.length === 0) return config;
@@ -44,14 +44,14 @@ async function withDatabases(config: Config, duchies: string[], log: Logger): Pr
     for (const duchy of duchies) await ensureDemoDatabase(databaseUrl, duchy);
     return config;
   } catch (error) {
-    // What is wrong with the server the exchange says itself.
+    // The exchange reports other errors of the server when it starts.
     if (!(error instanceof NoDemoDatabase)) return config;
     log.warn({ component: 'duchy' }, `Started without demo duchies. ${error.message}`);
     return { ...config, demoDuchies: false };
   }
 }
 
-/** In development mode; the exchange serves without them. */
+/** Starts the demo duchies in development mode. The exchange does not need them to serve. */
 async function startDuchies({ dataDir }: Config, { development }: Running, log: Logger) {
   const names = development?.parties.duchies.map(({ name }) => name) ?? [];
   if (names.length === 0) return undefined;
@@ -105,6 +105,6 @@ ${paint('yellow', '  DEVELOPMENT MODE: demo parties, a built-in token issuer, lo
     TOKEN=$(npm run -s mex -- token ${consumer.name})
     curl -s -H "Authorization: Bearer $TOKEN" ${url}/v2alpha/whoami
 
-  docs/quickstart/ and docs/tour.md go on from here. Ctrl-C stops all of it.
+  Next: docs/quickstart/ and docs/tour.md. Ctrl-C stops all of it.
 `;
 }

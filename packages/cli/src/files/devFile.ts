@@ -1,11 +1,11 @@
-/** What a running development exchange wrote for scripts: `dev.json`. */
+/** `dev.json`, which a development exchange writes for scripts. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface DevParty {
   name: string;
   displayName: string;
-  /** Of a duchy: where it listens. */
+  /** Only a duchy has one: the address where it listens. */
   endpoint?: string;
   token: string;
   certificate: string;

@@ -22,5 +22,5 @@ export async function readJson(file: string, what: string): Promise<JsonValue> {
 export async function readJsonObject(file: string, what: string): Promise<JsonObject> {
   const value = await readJson(file, what);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
-  throw new Error(`${file} is no JSON object: give ${what}.`);
+  throw new Error(`${file} is not a JSON object: give ${what}.`);
 }

@@ -29,7 +29,7 @@ export function partyName(name: string): PartyName {
   const party = parsePartyName(name);
   if (party !== undefined) return party;
   throw new Error(
-    `${name} is no name of a party: write ${COLLECTIONS.map((c) => `${c}/<id>`).join(', ')}, ` +
+    `${name} is not the name of a party: write ${COLLECTIONS.map((c) => `${c}/<id>`).join(', ')}, ` +
       'the ID in letters, digits, - and _, 63 at most.',
   );
 }
@@ -39,7 +39,7 @@ export function certificateName(name: string): string {
   const owned = certificates === 'certificates' && isId(id ?? '') && rest.length === 0;
   if (owned && parsePartyName(`${collection}/${party}`) !== undefined) return name;
   throw new Error(
-    `${name} is no name of a certificate: it looks like dataProviders/<id>/certificates/<id>, ` +
+    `${name} is not the name of a certificate: it looks like dataProviders/<id>/certificates/<id>, ` +
       'and mex admin certificates list <party> prints it.',
   );
 }

@@ -1,4 +1,4 @@
-/** `party.json`: what a party hands to the operator of an exchange. Nothing in it is secret. */
+/** `party.json`, which a party hands to the operator of an exchange. Nothing in it is secret. */
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fromBase64, type SignedMessage, toBase64 } from '@measurement-exchange/contract';
@@ -50,7 +50,7 @@ async function problemOf(file: Partial<PartyFile> | null): Promise<string | unde
   for (const [field, value] of Object.entries({ ...texts, 'publicKey.signature': publicKey?.signature })) {
     if (typeof value !== 'string') return `${field} is missing`;
   }
-  if (parsePartyName(name!) === undefined) return `name is ${name}, which is no name of a party`;
+  if (parsePartyName(name!) === undefined) return `name is ${name}, which is not the name of a party`;
   try {
     const certificate = new X509Certificate(certificatePem!);
     const root = rootPem === undefined ? undefined : new X509Certificate(rootPem);
@@ -68,7 +68,7 @@ async function problemOf(file: Partial<PartyFile> | null): Promise<string | unde
     );
     if (!isSigned) return 'the signature of publicKey is not one by the key of certificatePem';
   } catch {
-    return 'certificatePem or rootPem is no certificate in PEM';
+    return 'certificatePem or rootPem is not a certificate in PEM';
   }
   return undefined;
 }

@@ -54,7 +54,7 @@ export function importCommand(): Command {
     .addHelpText(
       'after',
       `${FOLDER_HELP}
-There is no root-key.pem, and root.pem only with --root. That the files belong together is checked first.
+It has no root-key.pem, and root.pem only with --root. The command checks first that the files belong together.
 
   mex identity import dataProviders/lakeside --out lakeside --signing-key lakeside.key --certificate lakeside.der \\
       --root lakeside-root.der --encryption-private lakeside-private.tink`,

@@ -5,17 +5,15 @@ import {
   callerOf,
   type ListOptions,
   listCommand,
-  nameBelow,
+  ownCommand,
   pageSizeOf,
   showPages,
-  showResource,
 } from '../calls/caller.ts';
-import { type CallOptions, group, remote, show } from '../calls/command.ts';
-import { connect } from '../connection/client.ts';
+import { type CallOptions, group, remote, showResource } from '../calls/command.ts';
 import { readCertificate } from '../files/keyFiles.ts';
 import { certificateName, parsePartyName, partyName } from '../files/names.ts';
 import { hex } from '../keys/describe.ts';
-import { print, printFacts } from '../terminal/output.ts';
+import { printFacts } from '../terminal/output.ts';
 import { shortTime } from '../terminal/times.ts';
 
 export function certificatesCommand(): Command {
@@ -37,21 +35,20 @@ function list(): Command {
       await showPages(options, listing.pages(), (page) => page.certificates, {
         headings: ['NAME', 'STATE', 'EXPIRES IN', 'VALID FROM (UTC)', 'UNTIL (UTC)'],
         row: (c) => [c.name, stateOf(c), inDays(c), shortTime(c.notBefore), shortTime(c.notAfter)],
-        none: `${parent} has none: mex certificates create certificate.pem registers one.`,
+        none: `${parent} has no certificate: mex certificates create certificate.pem registers one.`,
       });
     },
   );
 }
 
 function get(): Command {
-  return remote('get <certificate>', 'show one, by its name; of a party the one it prefers').action(
-    async (text: string, options: CallOptions) => {
-      const name = parsePartyName(text) ? `${text}/certificates/${PREFERRED}` : text;
-      const { client, principal } = await callerOf(options);
-      const certificate = await client.getCertificate({
-        name: certificateName(nameBelow(principal, 'certificates', name)),
-      });
-      showResource(options, certificate, describe);
+  return ownCommand(
+    'get <certificate>',
+    'show one by its name or ID; by the name of a party the one that it prefers',
+    'certificates',
+    async ({ client, name: given }, options) => {
+      const name = parsePartyName(given) ? `${given}/certificates/${PREFERRED}` : given;
+      showResource(options, await client.getCertificate({ name: certificateName(name) }), describe);
     },
   );
 }
@@ -72,46 +69,49 @@ function create(): Command {
       const { client, principal } = await callerOf(options);
       const parent = partyName(principal).name;
       const certificate = await client.createCertificate({ parent, body: { x509Pem } });
-      showResource(options, certificate, (c) =>
-        print(
+      showResource(
+        options,
+        certificate,
+        (c) =>
           `${c.name} is registered; valid until ${shortTime(c.notAfter)} UTC. Sign with its key from now on.`,
-        ),
       );
     },
   );
 }
 
 export function revoke(): Command {
-  return remote(
+  return ownCommand(
     'revoke <certificate>',
     'revoke a certificate for good; open measurements that rest on it fail',
-  )
-    .option('--hold', 'put it on hold instead, which can be released')
-    .action(async (name: string, options: CallOptions & { hold?: boolean }) => {
+    'certificates',
+    async ({ client, name }, options: CallOptions & { hold?: boolean }) => {
       const revocationState = options.hold ? 'HOLD' : 'REVOKED';
-      const client = await connect(options);
-      const certificate = await client.revokeCertificate({
+      const revoked = await client.revokeCertificate({
         name: certificateName(name),
         body: { revocationState },
       });
-      show(
+      showResource(
         options,
-        certificate,
+        revoked,
         () =>
           `${name} is ${options.hold ? 'on hold' : 'revoked'}: nothing new may use it, and open measurements that rest on it are failing.`,
       );
-    });
+    },
+  ).option('--hold', 'put it on hold instead, which can be released');
 }
 
 export function release(): Command {
-  return remote(
+  return ownCommand(
     'release <certificate>',
     'release a hold; measurements that failed for it stay failed',
-  ).action(async (name: string, options: CallOptions) => {
-    const client = await connect(options);
-    const certificate = await client.releaseCertificateHold({ name: certificateName(name) });
-    show(options, certificate, () => `${name} may be used again.`);
-  });
+    'certificates',
+    async ({ client, name }, options) =>
+      showResource(
+        options,
+        await client.releaseCertificateHold({ name: certificateName(name) }),
+        () => `${name} may be used again.`,
+      ),
+  );
 }
 
 export function stateOf({ revocationState, notBefore, notAfter }: Certificate): string {

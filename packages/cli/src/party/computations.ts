@@ -5,19 +5,18 @@ import {
   callerOf,
   type ListOptions,
   listCommand,
-  nameBelow,
+  ownCommand,
   pageSizeOf,
   requireKind,
   showPages,
-  showResource,
 } from '../calls/caller.ts';
-import { type CallOptions, group, remote } from '../calls/command.ts';
+import { given, group, showResource } from '../calls/command.ts';
 import { print, printFacts, visible } from '../terminal/output.ts';
 import { parsePast, shortTime } from '../terminal/times.ts';
 import { specFacts, typeWords } from './spec.ts';
 
 export function computationsCommand(): Command {
-  return group('computations', 'what duchies compute together: list, show', [list(), show()]);
+  return group('computations', 'the computations of a duchy: list, show', [list(), show()]);
 }
 
 interface Filters extends ListOptions {
@@ -35,8 +34,7 @@ function list(): Command {
       const listing = caller.client.listComputations({
         parent: caller.principal,
         ...pageSizeOf(options),
-        ...(options.state && { 'filter.states': options.state }),
-        ...(options.updatedAfter && { 'filter.updatedAfter': options.updatedAfter }),
+        ...given({ 'filter.states': options.state, 'filter.updatedAfter': options.updatedAfter }),
       });
       await showPages(options, listing.pages(), (page) => page.computations, {
         headings: ['NAME', 'STATE', 'ROLE', 'MEASURES', 'WAITS FOR', 'UPDATED (UTC)'],
@@ -54,11 +52,12 @@ function list(): Command {
 }
 
 function show(): Command {
-  return remote('show <computation>', 'who takes part, how far it is, and for whom it waits').action(
-    async (text: string, options: CallOptions) => {
-      const caller = await callerOf(options);
+  return ownCommand(
+    'show <computation>',
+    'its parties, its progress, and the parties that it waits for',
+    'computations',
+    async ({ name, ...caller }, options) => {
       requireKind('duchies', caller, 'mex computations show');
-      const name = nameBelow(caller.principal, 'computations', text);
       showResource(options, await caller.client.getComputation({ name }), (c) => {
         printFacts(c.name!, {
           state: c.state,
@@ -78,7 +77,7 @@ function show(): Command {
   );
 }
 
-/** Whose turn it is. */
+/** The parties that have to act next. */
 function waitsFor({ state, participants, requisitions }: Computation): string | undefined {
   const duchies = Object.entries(participants);
   if (state === 'PENDING_PARAMS') {

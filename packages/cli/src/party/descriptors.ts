@@ -7,12 +7,12 @@ import {
   type ListOptions,
   listCommand,
   nameBelow,
+  ownCommand,
   pageSizeOf,
   requireKind,
   showPages,
-  showResource,
 } from '../calls/caller.ts';
-import { type CallOptions, group, remote } from '../calls/command.ts';
+import { type CallOptions, given, group, remote, showResource } from '../calls/command.ts';
 import { readBytes, readJson } from '../files/input.ts';
 import { Failed, paint, print, printFacts, printJson, visible } from '../terminal/output.ts';
 
@@ -57,12 +57,12 @@ function inFull(provider: string): string {
 }
 
 function get(): Command {
-  return remote('get <descriptor>', 'show its message types and their fields').action(
-    async (text: string, options: CallOptions) => {
-      const { client, principal } = await callerOf(options);
-      const name = nameBelow(principal, COLLECTION, text);
-      showResource(options, await client.getEventGroupMetadataDescriptor({ name }), describe);
-    },
+  return ownCommand(
+    'get <descriptor>',
+    'show its message types and their fields',
+    COLLECTION,
+    async ({ client, name }, options) =>
+      showResource(options, await client.getEventGroupMetadataDescriptor({ name }), describe),
   );
 }
 
@@ -91,8 +91,7 @@ function create(): Command {
       const created = await caller.client.createEventGroupMetadataDescriptor({
         parent: caller.principal,
         body: { descriptorSet },
-        ...(options.requestId !== undefined && { requestId: options.requestId }),
-        ...(options.validateOnly && { validateOnly: true }),
+        ...given({ requestId: options.requestId, validateOnly: options.validateOnly }),
       });
       showResource(options, created, (d) => written(d, options, 'is registered'));
     });
@@ -110,7 +109,7 @@ function update(): Command {
       const updated = await client.updateEventGroupMetadataDescriptor({
         name: nameBelow(principal, COLLECTION, text),
         body: { descriptorSet },
-        ...(options.validateOnly && { validateOnly: true }),
+        ...given({ validateOnly: options.validateOnly }),
       });
       showResource(options, updated, (d) => written(d, options, 'is replaced'));
     });

@@ -10,13 +10,11 @@ import {
   type Violation,
 } from '@measurement-exchange/contract';
 import { type Command, Option } from 'commander';
-import { callerOf, nameBelow, requireKind, showResource } from '../calls/caller.ts';
-import { type CallOptions, remote } from '../calls/command.ts';
+import { callerOf, nameBelow, ownCommand, requireKind } from '../calls/caller.ts';
+import { type CallOptions, given, remote, showResource } from '../calls/command.ts';
 import { readJsonObject } from '../files/input.ts';
 import { paint, print, visible } from '../terminal/output.ts';
 import { parseMoment } from '../terminal/times.ts';
-
-const COLLECTION = 'eventGroups';
 
 export const inFull = (collection: string) => (party: string) =>
   party.includes('/') ? party : `${collection}/${party}`;
@@ -65,27 +63,29 @@ export function create(): Command {
       const created = await caller.client.createEventGroup({
         parent: caller.principal,
         body: await bodyOf(options, {}, caller.principal),
-        ...(options.requestId !== undefined && { requestId: options.requestId }),
-        ...(options.validateOnly && { validateOnly: true }),
+        ...given({ requestId: options.requestId, validateOnly: options.validateOnly }),
       });
       showResource(options, created, (g) => written(g, options, `is described to ${g.measurementConsumer}`));
     });
 }
 
 export function update(): Command {
-  return describing(remote('update <event-group>', 'change it; what is not given stays')).action(
-    async (text: string, options: Described) => {
-      const caller = await callerOf(options);
-      requireKind('dataProviders', caller, 'mex event-groups update');
-      const name = nameBelow(caller.principal, COLLECTION, text);
-      const current = await caller.client.getEventGroup({ name });
-      const updated = await caller.client.updateEventGroup({
-        name,
-        body: await bodyOf(options, current, caller.principal),
-        ...(options.validateOnly && { validateOnly: true }),
-      });
-      showResource(options, updated, (g) => written(g, options, 'is changed'));
-    },
+  return describing(
+    ownCommand(
+      'update <event-group>',
+      'change it; fields without an option stay',
+      'eventGroups',
+      async ({ name, ...caller }, options: Described) => {
+        requireKind('dataProviders', caller, 'mex event-groups update');
+        const current = await caller.client.getEventGroup({ name });
+        const updated = await caller.client.updateEventGroup({
+          name,
+          body: await bodyOf(options, current, caller.principal),
+          ...given({ validateOnly: options.validateOnly }),
+        });
+        showResource(options, updated, (g) => written(g, options, 'is changed'));
+      },
+    ),
   );
 }
 
@@ -106,19 +106,18 @@ async function bodyOf(
   const earlier = base.eventGroupMetadata?.adMetadata.campaignMetadata;
   const body = {
     ...base,
-    ...(options.consumer !== undefined && {
-      measurementConsumer: inFull('measurementConsumers')(options.consumer),
+    ...given({
+      measurementConsumer: options.consumer && inFull('measurementConsumers')(options.consumer),
+      eventGroupReferenceId: options.reference,
+      mediaTypes: mediaType,
     }),
-    ...(options.reference !== undefined && { eventGroupReferenceId: options.reference }),
-    ...(mediaType && { mediaTypes: mediaType }),
     ...(startTime && { dataAvailabilityInterval: { startTime, ...(endTime && { endTime }) } }),
     ...((brand ?? campaign) !== undefined && {
       eventGroupMetadata: {
         adMetadata: {
           campaignMetadata: {
             ...earlier,
-            ...(brand && { brandName: brand }),
-            ...(campaign && { campaignName: campaign }),
+            ...given({ brandName: brand, campaignName: campaign }),
           },
         },
       },

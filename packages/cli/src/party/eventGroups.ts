@@ -7,14 +7,13 @@ import {
   isOf,
   type ListOptions,
   listCommand,
-  nameBelow,
+  ownCommand,
   pageSizeOf,
   showPages,
-  showResource,
 } from '../calls/caller.ts';
-import { type CallOptions, group, remote } from '../calls/command.ts';
+import { given, group, showResource } from '../calls/command.ts';
 import { type ActingOptions, consumerOf, withKeys } from '../calls/keys.ts';
-import { print, printFacts, printJson, visible } from '../terminal/output.ts';
+import { printFacts, printJson, visible } from '../terminal/output.ts';
 import { shortInterval, shortTime } from '../terminal/times.ts';
 import { type DecodedEventGroup, decoded, decodedPages, metadataKind } from './eventGroupMetadata.ts';
 import { create, inFull, update } from './eventGroupWrites.ts';
@@ -55,13 +54,13 @@ function list(): Command {
     .action(async (options: Filters) => {
       const { client, principal } = await callerOf(options);
       const filters = {
-        ...(options.provider && { 'filter.dataProviders': options.provider.map(inFull('dataProviders')) }),
-        ...(options.consumer && {
-          'filter.measurementConsumers': options.consumer.map(inFull('measurementConsumers')),
+        ...given({
+          'filter.dataProviders': options.provider?.map(inFull('dataProviders')),
+          'filter.measurementConsumers': options.consumer?.map(inFull('measurementConsumers')),
+          'filter.mediaTypes': options.mediaType,
+          'filter.metadataSearchQuery': options.search,
+          showDeleted: options.deleted,
         }),
-        ...(options.mediaType && { 'filter.mediaTypes': options.mediaType }),
-        ...(options.search && { 'filter.metadataSearchQuery': options.search }),
-        ...(options.deleted && { showDeleted: true }),
         ...pageSizeOf(options),
       };
       const pages = options.decode
@@ -94,18 +93,20 @@ function campaignOf({ eventGroupMetadata }: EventGroup): string | undefined {
 
 function get(): Command {
   return withKeys(
-    remote('get <event-group>', 'show one; a consumer with its keys also reads encrypted metadata'),
-  ).action(async (text: string, options: ActingOptions) => {
-    const { client, principal } = await callerOf(options);
-    const name = nameBelow(principal, COLLECTION, text);
-    const hasKeys = options.as !== undefined || options.identity !== undefined;
-    const described: DescribedEventGroup =
-      isOf('measurementConsumers', principal) && hasKeys
-        ? await decrypted(name, options)
-        : { eventGroup: await client.getEventGroup({ name }) };
-    if (options.json) printJson(decoded(described));
-    else describe(described);
-  });
+    ownCommand(
+      'get <event-group>',
+      'show one; a consumer with its keys also reads encrypted metadata',
+      COLLECTION,
+      async ({ client, principal, name }, options: ActingOptions) => {
+        const hasKeys = options.as !== undefined || options.identity !== undefined;
+        const described: DescribedEventGroup =
+          isOf('measurementConsumers', principal) && hasKeys
+            ? await decrypted(name, options)
+            : { eventGroup: await client.getEventGroup({ name }) };
+        showResource(options, decoded(described), () => describe(described));
+      },
+    ),
+  );
 }
 
 async function decrypted(name: string, options: ActingOptions): Promise<DescribedEventGroup> {
@@ -142,12 +143,11 @@ function describe({ eventGroup: g, metadata, error }: DescribedEventGroup): void
 }
 
 function remove(): Command {
-  return remote(
+  return ownCommand(
     'delete <event-group>',
     'delete it: it stays readable as DELETED, without its metadata',
-  ).action(async (text: string, options: CallOptions) => {
-    const { client, principal } = await callerOf(options);
-    const name = nameBelow(principal, COLLECTION, text);
-    showResource(options, await client.deleteEventGroup({ name }), (g) => print(`${g.name} is ${g.state}.`));
-  });
+    COLLECTION,
+    async ({ client, name }, options) =>
+      showResource(options, await client.deleteEventGroup({ name }), (g) => `${g.name} is ${g.state}.`),
+  );
 }

@@ -52,6 +52,6 @@ it('an error of the exchange that ended a wait keeps its reason and its advice',
   expect(message.split('\n')).toEqual([
     'The token has expired. (TOKEN_INVALID)',
     expect.stringContaining('Get a fresh token'),
-    expect.stringMatching(/^ {2}It goes on. Come back with: .*measurements show .*\/m1$/),
+    expect.stringMatching(/^ {2}It continues. Come back with: .*measurements show .*\/m1$/),
   ]);
 });

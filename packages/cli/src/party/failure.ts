@@ -22,13 +22,13 @@ export const EXIT = { failed: 2, rejected: 3, timedOut: 4, interrupted: 130 } as
 export const EXIT_CODES_HELP = `
 Exit codes:
   0    the result was printed (with --no-wait: the measurement was created)
-  1    something is wrong with the command, the keys or the exchange; a measurement that was created goes on
+  1    something is wrong with the command, the keys or the exchange; a measurement that was created continues
   2    the measurement failed or was cancelled, for good
   3    the result is rejected: a signature, a certificate or an encryption is not valid
-  4    --timeout was up; the measurement goes on
-  130  interrupted; the measurement goes on`;
+  4    --timeout was reached; the measurement continues
+  130  interrupted; the measurement continues`;
 
-/** For refusals without a code that is known here. */
+/** Advice for refusals without a code that this version knows. */
 const ADVICE: Record<RefusalJustification, string> = {
   CONSENT_SIGNAL_INVALID:
     'It could not verify that this is from you. Ask it whether it trusts your root, and check it yourself: VERIFY',
@@ -39,7 +39,7 @@ const ADVICE: Record<RefusalJustification, string> = {
   DECLINED: 'It chose not to fulfill this: talk to the provider, or measure without it.',
 };
 
-/** Turns an error of the SDK into a message with an exit code; other errors stay as they are. */
+/** Turns an error of the SDK into a message with an exit code; returns other errors unchanged. */
 export function explainEnd(error: unknown, options: ActingOptions): unknown {
   const verify = (name: string) => nextCommand(options, `verify measurement ${name}`, options);
   if (error instanceof MeasurementFailed) return new Failed(EXIT.failed, failedText(error, verify));
@@ -76,10 +76,10 @@ export function explainEnd(error: unknown, options: ActingOptions): unknown {
   return error;
 }
 
-/** The exchange knows no such measurement, or none that the caller may see. */
+/** The measurement does not exist, or the caller may not see it. */
 const UNKNOWN_CODES: readonly string[] = ['NOT_FOUND', 'PERMISSION_DENIED', 'INVALID_ARGUMENT'];
 
-/** Adds how to come back to an error that ended the wait and not the measurement; other errors stay as they are. */
+/** Adds the command to come back with to an error that ended only the wait; returns other errors unchanged. */
 export function explainLostWait(error: unknown, name: string, options: CallOptions): unknown {
   if (error instanceof MeasurementFailed || error instanceof WaitTimedOut) return error;
   if (error instanceof ExchangeError && UNKNOWN_CODES.includes(error.code)) return error;
@@ -92,7 +92,7 @@ function failedText(
   verify: (name: string) => string,
 ): string {
   const name = measurement.name!;
-  if (reason === 'CANCELLED') return `${name} was cancelled, for good.`;
+  if (reason === 'CANCELLED') return `${name} was cancelled for good.`;
   if (refusedBy !== undefined) {
     const { dataProvider, justification, message } = refusedBy;
     return visibleLines([
@@ -123,7 +123,7 @@ function visibleLines(lines: string[]): string {
   return lines.map(visible).join('\n');
 }
 
-/** How to look at a measurement that goes on. */
+/** Names the command that shows a measurement which continues without us. */
 export function comeBack(name: string, options: CallOptions): string {
-  return `It goes on. Come back with: ${nextCommand(options, `measurements show ${name}`)}`;
+  return `It continues. Come back with: ${nextCommand(options, `measurements show ${name}`)}`;
 }

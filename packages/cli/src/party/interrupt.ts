@@ -1,7 +1,7 @@
 import { Failed } from '../terminal/output.ts';
 import { EXIT } from './failure.ts';
 
-/** Ctrl-C aborts the work and prints how to go on. */
+/** Ctrl-C aborts the work and prints what to do next. */
 export async function interruptible<T>(
   work: (signal: AbortSignal) => Promise<T>,
   whatNow: string,

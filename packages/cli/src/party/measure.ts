@@ -53,7 +53,7 @@ export function measureCommand(): Command {
     )
     .option(
       '--sampling <start,width>',
-      'count a part of the people, such as 0,0.5 (all); 0.75,0.5 goes on at 0, where duchies compute',
+      'count a part of the people, such as 0,0.5 (all); 0.75,0.5 continues at 0, where duchies compute',
       parseSampling,
     )
     .option('--model-line <name>', 'the model line that assigned people to events')
@@ -118,7 +118,7 @@ export function measureCommand(): Command {
   });
 }
 
-/** The protocol that was asked for may not fit. */
+/** Tells the user where the exchange chose another protocol than the one asked for. */
 function noteOtherProtocol(
   { protocol }: MeasurementRequest,
   { name, protocolConfig }: Measurement,
@@ -166,8 +166,8 @@ const HELP = `
   mex measure --as acme --spec request.json --json
 
 Impressions and watch durations of several providers add up. Reaches do not: where the exchange has duchies that
-compute it, the reach of all together is shown, with everybody counted once; else each provider's own, and between
-which bounds the reach of all lies. Which duchies may compute it is yours to say: --root duchies/x=x.pem for each.
+compute it, the reach of all together is shown, with everybody counted once; else each provider's own reach, and the
+bounds of the reach of all. You choose the duchies that may compute it: --root duchies/x=x.pem for each.
 --protocol asks for one of their protocols, or for direct; where it does not fit, another one is taken.
 
 --json prints the result: {measurement, type, dataProviders: [{name, reach: {value, variance, standardDeviation,

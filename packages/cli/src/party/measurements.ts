@@ -12,15 +12,14 @@ import {
   callerOf,
   type ListOptions,
   listCommand,
-  nameBelow,
   nextCommand,
+  ownCommand,
   pageSizeOf,
   requireKind,
   showPages,
-  showResource,
 } from '../calls/caller.ts';
-import { type CallOptions, group, remote } from '../calls/command.ts';
-import { paint, print, printFacts, visible } from '../terminal/output.ts';
+import { type CallOptions, given, group, showResource } from '../calls/command.ts';
+import { paint, print, printFacts, printJson, visible } from '../terminal/output.ts';
 import { parsePast, shortTime } from '../terminal/times.ts';
 import { resultsCommand } from './results.ts';
 import { duchiesOf, specFacts, typeWords } from './spec.ts';
@@ -36,11 +35,16 @@ export function measurementsCommand(): Command {
   ]);
 }
 
-/** The caller, and the full name of the measurement. */
-export async function measurementOf(text: string, options: CallOptions): Promise<Caller & { name: string }> {
-  const caller = await callerOf(options);
-  requireKind('measurementConsumers', caller, 'mex measurements');
-  return { ...caller, name: nameBelow(caller.principal, 'measurements', text) };
+/** A command about one measurement. */
+function one(
+  verb: string,
+  description: string,
+  work: (call: Caller & { name: string }, options: CallOptions) => Promise<void>,
+): Command {
+  return ownCommand(`${verb} <measurement>`, description, 'measurements', async (call, options) => {
+    requireKind('measurementConsumers', call, 'mex measurements');
+    await work(call, options);
+  });
 }
 
 interface Filters extends ListOptions {
@@ -64,11 +68,13 @@ function list(): Command {
       const listing = caller.client.listMeasurements({
         parent: caller.principal,
         ...pageSizeOf(options),
-        ...(options.state && { 'filter.states': options.state }),
-        ...(options.createdAfter && { 'filter.createdAfter': options.createdAfter }),
-        ...(options.createdBefore && { 'filter.createdBefore': options.createdBefore }),
-        ...(options.updatedAfter && { 'filter.updatedAfter': options.updatedAfter }),
-        ...(options.updatedBefore && { 'filter.updatedBefore': options.updatedBefore }),
+        ...given({
+          'filter.states': options.state,
+          'filter.createdAfter': options.createdAfter,
+          'filter.createdBefore': options.createdBefore,
+          'filter.updatedAfter': options.updatedAfter,
+          'filter.updatedBefore': options.updatedBefore,
+        }),
       });
       await showPages(options, listing.pages(), (page) => page.measurements, {
         headings: ['NAME', 'STATE', 'MEASURES', 'PROVIDERS', 'REFERENCE', 'CREATED (UTC)'],
@@ -86,11 +92,12 @@ function list(): Command {
 }
 
 function show(): Command {
-  return remote('show <measurement>', 'its state, its requisitions, and what to do next').action(
-    async (text: string, options: CallOptions) => {
-      const { client, name } = await measurementOf(text, options);
+  return one(
+    'show',
+    'its state, its requisitions, and what to do next',
+    async ({ client, name }, options) => {
       const measurement = await client.getMeasurement({ name });
-      if (options.json) return showResource(options, measurement, () => {});
+      if (options.json) return printJson(measurement);
       const requisitions = await Array.fromAsync(client.listMeasurementRequisitions({ parent: name }));
       describe(measurement);
       for (const requisition of requisitions) print(`  ${requisitionLine(requisition)}`);
@@ -123,8 +130,7 @@ function computedBy({ protocolConfig }: Measurement): string | undefined {
   return duchies.length === 0 ? undefined : `${duchies.join(', ')}: everybody counted once`;
 }
 
-/** The requisition of one provider, in a line. */
-export function requisitionLine({ dataProvider, name, state, refusal }: Requisition): string {
+function requisitionLine({ dataProvider, name, state, refusal }: Requisition): string {
   const why = refusal === undefined ? '' : ` (${refusal.justification}) ${refusal.message ?? ''}`;
   return visible(`${dataProvider ?? name}  ${state}${why}`.trimEnd());
 }
@@ -139,22 +145,20 @@ function nextStep({ name, state, deleteTime }: Measurement, options: CallOptions
 }
 
 function timeline(): Command {
-  return remote('timeline <measurement>', 'what happened to it and its requisitions, and why').action(
-    async (text: string, options: CallOptions) => {
-      const { client, name } = await measurementOf(text, options);
-      showTimeline(options, await wholeTimeline(client.getMeasurementTimeline({ name })));
-    },
+  return one(
+    'timeline',
+    'what happened to it and its requisitions, and why',
+    async ({ client, name }, options) =>
+      showTimeline(options, await wholeTimeline(client.getMeasurementTimeline({ name }))),
   );
 }
 
 function cancel(): Command {
-  return remote('cancel <measurement>', 'end one that is not complete, for good').action(
-    async (text: string, options: CallOptions) => {
-      const { client, name } = await measurementOf(text, options);
-      const measurement = await client.cancelMeasurement({ name });
-      showResource(options, measurement, ({ state }) =>
-        print(`${name} is ${paint('bold', state)}; the requisitions that were open are withdrawn.`),
-      );
-    },
+  return one('cancel', 'end one that is not complete, for good', async ({ client, name }, options) =>
+    showResource(
+      options,
+      await client.cancelMeasurement({ name }),
+      ({ state }) => `${name} is ${paint('bold', state)}; the requisitions that were open are withdrawn.`,
+    ),
   );
 }

@@ -1,8 +1,8 @@
 /** `mex populations`: the virtual people that measurements can count across data providers. */
 import type { Population } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
-import { type ListOptions, listCommand, pageSizeOf, showPages, showResource } from '../calls/caller.ts';
-import { type CallOptions, group, remote } from '../calls/command.ts';
+import { type ListOptions, listCommand, pageSizeOf, showPages } from '../calls/caller.ts';
+import { type CallOptions, group, remote, showResource } from '../calls/command.ts';
 import { connect } from '../connection/client.ts';
 import { hex } from '../keys/describe.ts';
 import { printFacts, visible } from '../terminal/output.ts';

@@ -16,13 +16,13 @@ import {
   type ListOptions,
   listCommand,
   nameBelow,
+  ownCommand,
   pageSizeOf,
   requireKind,
   showPages,
-  showResource,
 } from '../calls/caller.ts';
-import { type CallOptions, group, remote } from '../calls/command.ts';
-import { print, printFacts, visible } from '../terminal/output.ts';
+import { type CallOptions, given, group, showResource } from '../calls/command.ts';
+import { printFacts, visible } from '../terminal/output.ts';
 import { parsePast, shortTime } from '../terminal/times.ts';
 import { specFacts, typeWords } from './spec.ts';
 import { showTimeline, wholeTimeline } from './timeline.ts';
@@ -55,8 +55,7 @@ function list(): Command {
       const query = {
         parent,
         ...pageSizeOf(options),
-        ...(options.state && { 'filter.states': options.state }),
-        ...(options.updatedAfter && { 'filter.updatedAfter': options.updatedAfter }),
+        ...given({ 'filter.states': options.state, 'filter.updatedAfter': options.updatedAfter }),
       };
       const listing = isOf('dataProviders', parent)
         ? caller.client.listRequisitions(query)
@@ -89,19 +88,15 @@ function parentOf({ principal }: Caller, measurement: string | undefined): strin
   );
 }
 
-async function read(text: string, options: CallOptions): Promise<Caller & { requisition: Requisition }> {
-  const caller = await callerOf(options);
-  const name = nameBelow(caller.principal, 'requisitions', text);
-  const requisition = parseName('measurementRequisition', name)
-    ? await caller.client.getMeasurementRequisition({ name })
-    : await caller.client.getRequisition({ name });
-  return { ...caller, requisition };
-}
-
 function show(): Command {
-  return remote('show <requisition>', 'what is asked, of whom, and what became of it').action(
-    async (text: string, options: CallOptions) => {
-      const { requisition } = await read(text, options);
+  return ownCommand(
+    'show <requisition>',
+    'the question, its provider, and the outcome',
+    'requisitions',
+    async ({ client, name }, options) => {
+      const requisition = parseName('measurementRequisition', name)
+        ? await client.getMeasurementRequisition({ name })
+        : await client.getRequisition({ name });
       showResource(options, requisition, (r) =>
         printFacts(r.name!, {
           state: r.state,
@@ -120,7 +115,7 @@ function show(): Command {
   );
 }
 
-/** Who computes on the provider's share, where duchies do. */
+/** The duchies that compute on the provider's share; no facts for a direct measurement. */
 function duchyFacts(r: Requisition): Record<string, string | undefined> {
   const computed = duchyProtocolOf(r.protocolConfig);
   if (computed === undefined) return {};
@@ -138,20 +133,18 @@ function duchyFacts(r: Requisition): Record<string, string | undefined> {
 }
 
 function timeline(): Command {
-  return remote('timeline <requisition>', 'what happened to it, and why').action(
-    async (text: string, options: CallOptions) => {
-      const caller = await callerOf(options);
-      const name = nameBelow(caller.principal, 'requisitions', text);
-      const parts = parseName('measurementRequisition', name);
-      if (parts === undefined) {
-        showTimeline(options, await wholeTimeline(caller.client.getRequisitionTimeline({ name })));
+  return ownCommand(
+    'timeline <requisition>',
+    'what happened to it, and why',
+    'requisitions',
+    async ({ client, name }, options) => {
+      if (!parseName('measurementRequisition', name)) {
+        showTimeline(options, await wholeTimeline(client.getRequisitionTimeline({ name })));
         return;
       }
-      // A consumer reads the timeline of the whole measurement, of which this is a part.
+      // A consumer reads the timeline of the whole measurement, which has that of the requisition in it.
       const measurement = name.split('/').slice(0, 4).join('/');
-      const { transitions } = await wholeTimeline(
-        caller.client.getMeasurementTimeline({ name: measurement }),
-      );
+      const { transitions } = await wholeTimeline(client.getMeasurementTimeline({ name: measurement }));
       showTimeline(options, { transitions: transitions.filter(({ resource }) => resource === name) });
     },
   );
@@ -163,7 +156,12 @@ interface RefuseOptions extends CallOptions {
 }
 
 function refuse(): Command {
-  return remote('refuse <requisition>', 'refuse it for good, which fails the measurement')
+  return ownCommand(
+    'refuse <requisition>',
+    'refuse it for good, which fails the measurement',
+    'requisitions',
+    refuseNamed,
+  )
     .addOption(
       new Option('--justification <why>', 'why').choices(REFUSAL_JUSTIFICATIONS).makeOptionMandatory(),
     )
@@ -178,19 +176,23 @@ function refuse(): Command {
   DECLINED                     it will not be fulfilled: policy, business, contract
 
 For permanent reasons only: the measurement fails, and the other providers' results are discarded.`,
-    )
-    .action(async (text: string, options: RefuseOptions) => {
-      const caller = await callerOf(options);
-      requireKind('dataProviders', caller, 'mex requisitions refuse');
-      const name = nameBelow(caller.principal, 'requisitions', text);
-      const { justification, message } = options;
-      const refusal = { justification, ...(message !== undefined && { message }) };
-      const requisition = await retryOnAborted(
-        () => caller.client.getRequisition({ name }),
-        ({ etag }) => caller.client.refuseRequisition({ name, body: { refusal, etag: etag! } }),
-      );
-      showResource(options, requisition, (r) =>
-        print(`${r.name} is ${r.state}, and ${r.measurement} is ${r.measurementState}.`),
-      );
-    });
+    );
+}
+
+async function refuseNamed(
+  { name, ...caller }: Caller & { name: string },
+  options: RefuseOptions,
+): Promise<void> {
+  requireKind('dataProviders', caller, 'mex requisitions refuse');
+  const { justification, message } = options;
+  const refusal = { justification, ...given({ message }) };
+  const requisition = await retryOnAborted(
+    () => caller.client.getRequisition({ name }),
+    ({ etag }) => caller.client.refuseRequisition({ name, body: { refusal, etag: etag! } }),
+  );
+  showResource(
+    options,
+    requisition,
+    (r) => `${r.name} is ${r.state}, and ${r.measurement} is ${r.measurementState}.`,
+  );
 }

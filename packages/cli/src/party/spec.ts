@@ -1,4 +1,4 @@
-/** Describes what is measured, from the signed bytes of a MeasurementSpec, and who computes it. */
+/** Describes a measurement from the signed bytes of its MeasurementSpec, and names the duchies that compute it. */
 import {
   decodeMeasurementSpec,
   type Measurement,
@@ -11,7 +11,7 @@ export function typeWords(type: PlainSpec['measurementType'] | undefined): strin
   return type === undefined ? 'unknown' : TYPE_WORDS[type];
 }
 
-/** The duchies that compute it, the aggregator first; none where each provider computes by itself. */
+/** The duchies that compute it, the aggregator first; empty where each provider computes by itself. */
 export function duchiesOf(protocolConfig: Measurement['protocolConfig']): string[] {
   const computed = duchyProtocolOf(protocolConfig);
   return computed === undefined ? [] : [computed.aggregator, ...computed.workers];

@@ -1,7 +1,7 @@
 import type { Progress, Timeline } from '@measurement-exchange/contract';
 import type { Listing } from '@measurement-exchange/sdk';
-import { showResource } from '../calls/caller.ts';
-import type { CallOptions } from '../calls/command.ts';
+
+import { type CallOptions, showResource } from '../calls/command.ts';
 import { paint, print, printTable, visible } from '../terminal/output.ts';
 import { shortTime } from '../terminal/times.ts';
 
@@ -47,7 +47,7 @@ ${paint('yellow', code)} at ${visible(field)}: ${visible(message)}
   });
 }
 
-/** What each duchy reported last, such as `EXECUTION_PHASE 40 %`. */
+/** The last report of each duchy, such as `EXECUTION_PHASE 40 %`. */
 export function latestReports(progress: readonly Progress[]): Map<string, string> {
   return new Map(
     progress.map((report) => [report.duchy, visible(`${report.stage} ${percentOf(report)}`.trimEnd())]),

@@ -1,4 +1,4 @@
-/** `mex webhooks`: endpoints to which the exchange sends what changes. */
+/** `mex webhooks`: endpoints of a party to which the exchange sends changes. */
 import {
   CHANGE_KINDS,
   type ChangeKind,
@@ -14,12 +14,12 @@ import {
   listCommand,
   nameBelow,
   nextCommand,
+  ownCommand,
   pageSizeOf,
   requireParty,
   showPages,
-  showResource,
 } from '../calls/caller.ts';
-import { type CallOptions, group, remote } from '../calls/command.ts';
+import { type CallOptions, given, group, remote, showResource } from '../calls/command.ts';
 import { print, printFacts, visible } from '../terminal/output.ts';
 import { parsePast, shortTime } from '../terminal/times.ts';
 
@@ -29,8 +29,8 @@ export function webhooksCommand(): Command {
     list(),
     get(),
     update(),
-    setState('pause', 'PAUSED', 'send nothing more; what changes waits in the log'),
-    setState('resume', 'ACTIVE', 'go on where it stopped, at once'),
+    setState('pause', 'PAUSED', 'send nothing for now; changes wait in the log'),
+    setState('resume', 'ACTIVE', 'continue where it stopped, at once'),
     rotateSecret(),
     test(),
     redeliver(),
@@ -53,17 +53,27 @@ function withInput(command: Command): Command {
 }
 
 function inputOf({ kind, description }: WebhookOptions) {
-  return {
-    ...(kind && { filter: kind.includes('all') ? {} : { kinds: kind as ChangeKind[] } }),
-    ...(description !== undefined && { description }),
-  };
+  const filter = kind?.includes('all') ? {} : kind && { kinds: kind as ChangeKind[] };
+  return given({ filter, description });
 }
 
-/** The party that calls: only it may see its webhooks. */
+/** Only the party itself may see its webhooks. */
 async function ownerOf(options: CallOptions): Promise<Caller> {
   const caller = await callerOf(options);
   requireParty(caller, 'mex webhooks');
   return caller;
+}
+
+/** A command about one webhook. */
+function one<O extends WebhookOptions>(
+  verb: string,
+  description: string,
+  work: (call: Caller & { name: string }, options: O) => Promise<void>,
+): Command {
+  return ownCommand<O>(`${verb} <webhook>`, description, 'webhooks', async (call, options) => {
+    requireParty(call, 'mex webhooks');
+    await work(call, options);
+  });
 }
 
 function create(): Command {
@@ -86,7 +96,7 @@ function list(): Command {
     await showPages(options, listing.pages(), (page) => page.webhooks, {
       headings: ['NAME', 'STATE', 'URL', 'KINDS', 'DESCRIPTION'],
       row: (w) => [w.name, w.state, w.url, kindsOf(w), w.description],
-      none: `${parent} has none: mex webhooks create https://… makes one.`,
+      none: `${parent} has no webhook: mex webhooks create https://… makes one.`,
     });
   });
 }
@@ -95,20 +105,8 @@ function kindsOf({ filter }: Webhook): string {
   return filter?.kinds?.join(', ') || 'all';
 }
 
-/** A command about one webhook. */
-function one(
-  usage: string,
-  description: string,
-  work: (call: Caller, name: string, options: WebhookOptions) => Promise<void>,
-): Command {
-  return remote(`${usage} <webhook>`, description).action(async (text: string, options: WebhookOptions) => {
-    const caller = await ownerOf(options);
-    await work(caller, nameBelow(caller.principal, 'webhooks', text), options);
-  });
-}
-
 function get(): Command {
-  return one('get', 'show one, by its name or ID', async ({ client }, name, options) => {
+  return one('get', 'show one, by its name or ID', async ({ client, name }, options) => {
     showResource(options, await client.getWebhook({ name }), describe);
   });
 }
@@ -131,20 +129,19 @@ function update(): Command {
   const command = one(
     'update',
     'change the URL, the kinds or the description',
-    async (call, name, options) => {
-      const { to } = options as { to?: string };
-      const body = { ...(to !== undefined && { url: to }), ...inputOf(options) };
+    async ({ client, name }, options: WebhookOptions & { to?: string }) => {
+      const body = { ...given({ url: options.to }), ...inputOf(options) };
       if (Object.keys(body).length === 0) {
         throw new Error('Say what to change: --to, --kind or --description.');
       }
-      showResource(options, await call.client.updateWebhook({ name, body }), describe);
+      showResource(options, await client.updateWebhook({ name, body }), describe);
     },
   );
   return withInput(command).option('--to <url>', 'the new URL of the endpoint');
 }
 
 function setState(verb: string, state: Webhook['state'], description: string): Command {
-  return one(verb, description, async ({ client }, name, options) => {
+  return one(verb, description, async ({ client, name }, options) => {
     showResource(options, await client.updateWebhook({ name, body: { state } }), describe);
   });
 }
@@ -153,55 +150,63 @@ function rotateSecret(): Command {
   return one(
     'rotate-secret',
     'make a new secret; the old one signs too for 24 hours',
-    async (call, name, options) => {
-      const webhook = await call.client.rotateWebhookSecret({ name });
-      showResource(options, webhook, ({ secret }) =>
-        print(`The new secret of ${name}, which is shown only now:\n\n  ${secret}`),
-      );
-    },
+    async ({ client, name }, options) =>
+      showResource(
+        options,
+        await client.rotateWebhookSecret({ name }),
+        ({ secret }) => `The new secret of ${name}, which is shown only now:\n\n  ${secret}`,
+      ),
   );
 }
 
 function test(): Command {
-  return one('test', 'send a test message', async ({ client }, name, options) => {
-    const delivery = await client.testWebhook({ name });
-    showResource(options, delivery, () =>
-      print(`Sent in a moment. How it went: ${nextCommand(options, `webhooks deliveries ${name}`)}`),
+  return one('test', 'send a test message', async ({ client, name }, options) => {
+    const outcome = nextCommand(options, `webhooks deliveries ${name}`);
+    showResource(
+      options,
+      await client.testWebhook({ name }),
+      () => `It is sent in a moment. See the outcome: ${outcome}`,
     );
   });
 }
 
 function redeliver(): Command {
-  const command = one('redeliver', 'send all changes since a time again', async (call, name, options) => {
-    const { from } = options as unknown as { from: Timestamp };
-    showResource(options, await call.client.redeliverWebhook({ name, body: { from } }), () =>
-      print(`${name} gets everything since ${shortTime(from)} UTC again, as far as the log is kept.`),
-    );
-  });
-  return command.requiredOption('--from <time>', 'a time, a day, or how long ago: 12h, 7d', parsePast);
+  return one(
+    'redeliver',
+    'send all changes since a time again',
+    async ({ client, name }, options: WebhookOptions & { from: Timestamp }) => {
+      const { from } = options;
+      showResource(
+        options,
+        await client.redeliverWebhook({ name, body: { from } }),
+        () => `${name} gets everything since ${shortTime(from)} UTC again, as far as the log is kept.`,
+      );
+    },
+  ).requiredOption('--from <time>', 'a time, a day, or how long ago: 12h, 7d', parsePast);
 }
 
 function deliveries(): Command {
-  return listCommand('deliveries <webhook>', 'what was sent, how it went, when it is tried again').action(
-    async (text: string, options: ListOptions) => {
-      const { client, principal } = await ownerOf(options);
-      const name = nameBelow(principal, 'webhooks', text);
-      const listing = client.listWebhookDeliveries({ parent: name, ...pageSizeOf(options) });
-      await showPages(options, listing.pages(), (page) => page.deliveries, {
-        headings: ['RESOURCE', 'VERSION', 'STATE', 'ATTEMPTS', 'LAST', 'MS', 'NEXT (UTC)'],
-        row: (d) => [
-          d.resource,
-          String(d.version),
-          d.state,
-          String(d.attempts),
-          outcomeOf(d),
-          d.milliseconds?.toString(),
-          d.nextAttemptTime && shortTime(d.nextAttemptTime),
-        ],
-        none: 'Nothing was sent yet.',
-      });
-    },
-  );
+  return listCommand(
+    'deliveries <webhook>',
+    'list the deliveries: the outcome of each, and the next attempt',
+  ).action(async (text: string, options: ListOptions) => {
+    const { client, principal } = await ownerOf(options);
+    const name = nameBelow(principal, 'webhooks', text);
+    const listing = client.listWebhookDeliveries({ parent: name, ...pageSizeOf(options) });
+    await showPages(options, listing.pages(), (page) => page.deliveries, {
+      headings: ['RESOURCE', 'VERSION', 'STATE', 'ATTEMPTS', 'LAST', 'MS', 'NEXT (UTC)'],
+      row: (d) => [
+        d.resource,
+        String(d.version),
+        d.state,
+        String(d.attempts),
+        outcomeOf(d),
+        d.milliseconds?.toString(),
+        d.nextAttemptTime && shortTime(d.nextAttemptTime),
+      ],
+      none: 'Nothing was sent yet.',
+    });
+  });
 }
 
 function outcomeOf({ status, error }: WebhookDelivery): string | undefined {
@@ -209,7 +214,7 @@ function outcomeOf({ status, error }: WebhookDelivery): string | undefined {
 }
 
 function remove(): Command {
-  return one('delete', 'delete one', async ({ client }, name, options) => {
-    showResource(options, await client.deleteWebhook({ name }), () => print(`${name} is deleted.`));
+  return one('delete', 'delete one', async ({ client, name }, options) => {
+    showResource(options, await client.deleteWebhook({ name }), () => `${name} is deleted.`);
   });
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { showResource } from '../calls/caller.ts';
-import { type CallOptions, remote } from '../calls/command.ts';
+
+import { type CallOptions, remote, showResource } from '../calls/command.ts';
 import { connect } from '../connection/client.ts';
 import { printFacts, visible } from '../terminal/output.ts';
 

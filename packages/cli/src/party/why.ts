@@ -1,8 +1,8 @@
 /** `mex why`: what something waits for, or why it ended. */
 import type { Explanation } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
-import { type Caller, callerOf, isOf, nameBelow, requireParty, showResource } from '../calls/caller.ts';
-import { type CallOptions, remote } from '../calls/command.ts';
+import { type Caller, callerOf, isOf, nameBelow, requireParty } from '../calls/caller.ts';
+import { type CallOptions, remote, showResource } from '../calls/command.ts';
 import { paint, print, visible } from '../terminal/output.ts';
 import { shortTime } from '../terminal/times.ts';
 

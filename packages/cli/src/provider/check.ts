@@ -1,4 +1,4 @@
-/** `mex provider check`: which references the events have, and the operator's word that they are the right ones. */
+/** `mex provider check`: lists the references of the events, and records that the operator confirmed them. */
 import { existsSync } from 'node:fs';
 import type { EventsConfig, ReferenceInventory, References } from '@measurement-exchange/sdk/provider';
 import { Command } from 'commander';
@@ -8,7 +8,7 @@ import { settingsOf } from './settings.ts';
 
 interface CheckOptions extends LedgerOptions {
   events?: string[];
-  /** True without names. */
+  /** `true` where no names were given. */
   confirm?: true | string[];
 }
 
@@ -88,7 +88,7 @@ async function confirmedIn(ledger: string): Promise<Set<string>> {
   }
 }
 
-/** Those with rows first, then those of the settings that have none. */
+/** References with rows first, then those of the settings without rows. */
 function listOf(
   found: ReferenceInventory[],
   references: References | undefined,
@@ -136,7 +136,7 @@ function show(references: CheckedReference[], confirmed: string[]): void {
     print(
       paint('yellow', `${visible(reference)} has no rows: see that it is spelled as in the files, or that`),
     );
-    print(paint('yellow', '  these are all the files. If there really are none yet, confirm it by name.'));
+    print(paint('yellow', '  these are all the files. If there are no rows yet, confirm it by name.'));
   }
   if (waiting.length > 0) {
     print(`Questions about ${waiting.length} of them are held until you confirm them: --confirm.`);

@@ -5,7 +5,7 @@ import { paint, visible } from '../terminal/output.ts';
 /** How often a long scan logs its progress. */
 const PROGRESS_MS = 5000;
 
-/** What the agent logs, and warnings about something else than a requisition. */
+/** An event of the agent, or a warning that is not about a requisition. */
 export type LoggedEvent = AgentEvent | { type: 'warning'; message: string };
 
 /** Describes events in their order; undefined for those that are not logged. */

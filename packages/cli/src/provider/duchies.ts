@@ -1,14 +1,14 @@
-/** What a provider accepts of computations by duchies: from its settings, or in development from the demo duchies. */
+/** The computations by duchies that a provider accepts: from its settings, or in development those of the demo duchies. */
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import type { AgentOptions, ComputationSettings } from '@measurement-exchange/sdk/provider';
 import { readDevFile } from '../files/devFile.ts';
 import { readCertificates } from '../files/keyFiles.ts';
 import { type ComputationConfig, type ProviderConfig, readFingerprint } from './config.ts';
 
-/** Neither of them where the provider computes direct results only. */
+/** Both are absent where the provider computes direct results only. */
 export type DuchySettings = Pick<AgentOptions, 'shareShuffle' | 'liquidLegions'>;
 
-/** What is to be sent is kept beside the ledger, where the settings do not say otherwise. */
+/** Uploads wait in a folder beside the ledger, unless the settings name another one. */
 export async function duchySettingsOf(
   { as, protocols }: Pick<ProviderConfig, 'protocols'> & { as?: string },
   ledger: string,
@@ -20,7 +20,7 @@ export async function duchySettingsOf(
     ...(shareShuffle && {
       shareShuffle: {
         ...(await configured(shareShuffle, folder)),
-        // The check of the settings has read them before.
+        // The settings were rejected if one of them could not be read.
         populations: shareShuffle.populations.map((fingerprint) => readFingerprint(fingerprint)!),
       },
     }),

@@ -1,4 +1,5 @@
 /** The settings of a provider: from a file, and from the options of a command. */
+import { given } from '../calls/command.ts';
 import { type ProviderConfig, readProviderConfig } from './config.ts';
 
 /** Options that stand for settings. */
@@ -23,14 +24,7 @@ export async function settingsOf(options: SettingsOptions): Promise<Settings> {
   const { as, token, url, identity, ledger, population, concurrency, root, events } = options;
   const settings = {
     ...file,
-    ...(as && { as }),
-    ...(token && { token }),
-    ...(url && { url }),
-    ...(identity && { identity }),
-    ...(ledger && { ledger }),
-    ...(population && { population }),
-    ...(concurrency && { concurrency }),
-    ...(root && { roots: root }),
+    ...given({ as, token, url, identity, ledger, population, concurrency, roots: root }),
     ...(events && { events: { ...file.events, files: events } }),
   };
   if (!settings.events && !settings.population) {

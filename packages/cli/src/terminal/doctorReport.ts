@@ -3,7 +3,7 @@ import type { Ailment } from '@measurement-exchange/exchange/maintenance';
 import { paint, print } from './output.ts';
 
 export function printAilments(ailments: Ailment[], checks: number): void {
-  if (ailments.length === 0) print(paint('green', `${checks} checks, all silent.`));
+  if (ailments.length === 0) print(paint('green', `${checks} checks found nothing wrong.`));
   for (const { check, severity, rows, meaning, remedy, examples } of ailments) {
     const title = severity === 'warning' ? paint('yellow', `${check} (warning)`) : paint('red', check);
     print(`${title}: ${meaning} ${rows} found: ${examples.join(', ')}\n  ${remedy}`);

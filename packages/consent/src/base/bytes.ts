@@ -1,4 +1,4 @@
-/** WebCrypto takes no views of shared memory; none are made here. */
+/** WebCrypto rejects views of shared memory, so this type excludes them. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
 export function concat(...parts: Uint8Array[]): Bytes {
@@ -23,7 +23,7 @@ export function toWidth(integer: Uint8Array, width: number): Bytes | undefined {
   return concat(new Uint8Array(width - digits.length), digits);
 }
 
-/** Of a multiple of eight bytes: byte by byte it would take ten times as long. */
+/** Takes a multiple of eight bytes: byte by byte it would take ten times as long. */
 export function bigEndian(integer: Uint8Array): bigint {
   const view = new DataView(integer.buffer, integer.byteOffset, integer.byteLength);
   let sum = 0n;

@@ -1,4 +1,4 @@
-/** What can be wrong with consent: one code per kind of fault, so that a caller can tell them apart. */
+/** Codes of faults in consent, one per kind, so that a caller can tell them apart. */
 export type ConsentErrorCode =
   | 'KEYSET_MALFORMED'
   | 'KEYSET_NO_PRIMARY'

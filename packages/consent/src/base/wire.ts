@@ -15,7 +15,10 @@ export function fromWire<D extends DescMessage>(
   const wire = readWire(schema, bytes, LIMITS);
   if ('reason' in wire) {
     const field = wire.field === '' ? '' : `, field ${wire.field},`;
-    throw new ConsentError(code, `${what}${field} ${wire.reason}: it is no ${schema.typeName} in protobuf.`);
+    throw new ConsentError(
+      code,
+      `${what}${field} ${wire.reason}: it is not a ${schema.typeName} in protobuf.`,
+    );
   }
   return fromBinary(schema, bytes);
 }

@@ -53,7 +53,7 @@ export async function createEncryptionKeysets(
 
 /**
  * The ECIES key pair that follows from a secret of 32 bytes or more, by DeriveKeyPair of RFC 9180. The public keyset
- * shows the salt, as the one of its HKDF: whoever has the secret finds the pair again from the public keyset.
+ * shows the salt, as the one of its HKDF: a party that has the secret derives the pair again from the public keyset.
  */
 export async function deriveEncryptionKeysets(
   secret: Uint8Array,
@@ -61,11 +61,11 @@ export async function deriveEncryptionKeysets(
 ): Promise<EncryptionKeysets> {
   const pair = await P256_KEM.deriveKeyPair(asBytes(secret));
   const key = eciesData(await crypto.subtle.exportKey('jwk', pair.privateKey), salt);
-  // Any ID will do that is the same next time: results of different measurements differ in it.
+  // The ID only has to be the same each time, so that results of different measurements differ in it.
   return keysetsOf(key, new DataView((await sha256(key.publicData.value)).buffer).getUint32(0));
 }
 
-/** The salt of the one key of a public keyset; undefined where there are more, or it has none. */
+/** The salt of a public keyset with a single key; undefined for more keys, or for a key without a salt. */
 export function saltOf(publicKeyset: Uint8Array): Uint8Array | undefined {
   const { keys } = cachedPublicKeyset(publicKeyset);
   return keys.length === 1 && keys[0]!.scheme === 'ECIES' && keys[0]!.salt.length > 0

@@ -63,7 +63,7 @@ export function eciesKey(key: tink.EciesAeadHkdfPublicKey, head: KeyHead): Ecies
   if (publicKey === undefined || !isPoint(publicKey)) {
     throw new ConsentError(
       'KEY_NOT_ON_CURVE',
-      `Key ${keyId} of the keyset is no point of P-256: ask its owner for the keyset again.`,
+      `Key ${keyId} of the keyset is not a point of P-256: ask its owner for the keyset again.`,
     );
   }
   const salt = kemParams!.hkdfSalt;
@@ -99,7 +99,7 @@ export async function decryptionKey(key: EncryptionKey, secret: Uint8Array): Pro
   if (!inRange) {
     throw new ConsentError(
       'KEY_OUT_OF_RANGE',
-      `The private part of key ${key.keyId} is no private key of its kind: restore the keyset from a copy.`,
+      `The private part of key ${key.keyId} is not a private key of its kind: restore the keyset from a copy.`,
     );
   }
   const isPair = key.scheme === 'ECIES' ? isP256Pair : isX25519Pair;

@@ -1,4 +1,4 @@
-/** The computation that a key or a seed was made for. What was signed for another one is rejected. */
+/** Binds a key or a seed to one computation. One that was signed for another computation is rejected. */
 import { type Binding, equalBytes } from '@measurement-exchange/contract';
 import { ConsentError } from '../base/errors.ts';
 

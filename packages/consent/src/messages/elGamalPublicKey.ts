@@ -11,7 +11,7 @@ const COMPRESSED_POINT_BYTES = 33;
 /** The standard generator of the curve, compressed. */
 const GENERATOR = fromHex('036b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296')!;
 
-/** A key, and the proof that whoever publishes it knows its secret. */
+/** A key, and the proof that its publisher knows the secret key. */
 export interface ElGamalElement {
   /** A compressed point of P-256. */
   element: Bytes;
@@ -41,7 +41,7 @@ export function packElGamalPublicKey({
   );
 }
 
-/** What is in a serialized ElGamalPublicKey; nobody has checked yet that the element is a point, and the proof one of it. */
+/** Reads a serialized ElGamalPublicKey. The caller has to check that the element is a point and that the proof holds. */
 export function unpackElGamalPublicKey(bytes: Uint8Array): ElGamalElement {
   const { ellipticCurveId, generator, element, proofOfPossession, binding } = fromWire(
     specs.ElGamalPublicKeySchema,

@@ -1,4 +1,4 @@
-/** What ties a requisition to its measurement: nonces, their hashes, and the fingerprint. */
+/** Nonces, their hashes, and the fingerprint: they tie a requisition to its measurement. */
 import { equalBytes, noncePreimages } from '@measurement-exchange/contract';
 import { concat } from '../base/bytes.ts';
 import { sha256 } from '../signatures/engine.ts';
@@ -14,12 +14,12 @@ export async function nonceHash(nonce: bigint): Promise<Uint8Array> {
   return sha256(noncePreimages(nonce)[0]);
 }
 
-/** The hashes of a nonce: one for each form that the exchange takes. */
+/** The hashes of a nonce: one for each form that the exchange accepts. */
 export async function nonceHashes(nonce: bigint): Promise<Uint8Array[]> {
   return Promise.all(noncePreimages(nonce).map(sha256));
 }
 
-/** Whether the hash is one of the nonce, in either form that the exchange takes. */
+/** Whether the hash is one of the nonce, in either form that the exchange accepts. */
 export async function nonceMatches(nonce: bigint, hash: Uint8Array): Promise<boolean> {
   return includesHash(await nonceHashes(nonce), hash);
 }

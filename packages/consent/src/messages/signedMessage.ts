@@ -53,7 +53,7 @@ function fromJsonForm(bytes: Uint8Array): SignedMessage {
   try {
     signed = decode(SignedMessageJson, parseJsonBytes(bytes), violations);
   } catch {
-    throw malformed('The SignedMessage is no JSON');
+    throw malformed('The SignedMessage is not JSON');
   }
   if (signed !== undefined) return signed;
   const [{ field, description } = { field: '', description: '' }] = violations;

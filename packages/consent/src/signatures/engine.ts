@@ -24,7 +24,7 @@ type Verify = (
 const node = globalThis.process?.getBuiltinModule?.('node:crypto');
 type NodeKey = ReturnType<NonNullable<typeof node>['createPublicKey']>;
 
-/** Above it a thread of the pool hashes, while others are served. */
+/** Longer input is hashed by a thread of the pool, so that other requests are served meanwhile. */
 const MAX_BYTES_HASHED_AT_ONCE = 1_000;
 
 export async function sha256(bytes: Uint8Array): Promise<Bytes> {
@@ -42,7 +42,7 @@ export const verifyByWebCrypto: Verify = async (key, hash, signature, message) =
   const imported = await webKeys(`${hash} ${key.curve} ${toBase64(spki)}`, () =>
     crypto.subtle.importKey('spki', Uint8Array.from(spki), algorithm, false, ['verify']),
   ).catch((error: Error) => {
-    // What an engine lacks says nothing about the signature. Any other fault does: no such key has signed.
+    // A missing algorithm says nothing about the signature. Any other error means that no such key can have signed.
     if (error.name === 'NotSupportedError') throw error;
   });
   if (imported === undefined) return false;
@@ -69,7 +69,7 @@ export const verifyByNode: Verify = ({ spki }, hash, signature, message) =>
 
 export const verify = node === undefined ? verifyByWebCrypto : verifyByNode;
 
-/** As WebCrypto takes it. */
+/** The algorithm in the form of WebCrypto. */
 export function importAlgorithm(kind: KeyKind, hash: Hash) {
   return kind.keyType === 'EC'
     ? { name: 'ECDSA', namedCurve: kind.curve! }

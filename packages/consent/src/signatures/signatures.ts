@@ -83,7 +83,7 @@ function hashOf({ signatureAlgorithm: named }: SignedMessage, key: KeyKind): Sig
   if (named !== undefined && findSignatureAlgorithm(named) === undefined) {
     throw new ConsentError(
       'SIGNATURE_ALGORITHM_UNKNOWN',
-      `The signature algorithm is none of ${Object.keys(SIGNATURE_ALGORITHMS).join(', ')} and their OIDs.`,
+      `The signature algorithm is not one of ${Object.keys(SIGNATURE_ALGORITHMS).join(', ')} and their OIDs.`,
     );
   }
   requireSigningKey(key, 'The key of the certificate');

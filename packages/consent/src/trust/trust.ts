@@ -1,4 +1,4 @@
-/** Whom a party trusts to vouch for the keys of others. */
+/** The roots that a party trusts to vouch for the keys of others. */
 import { cut, equalBytes, findSignatureAlgorithm, signatureHash } from '@measurement-exchange/contract';
 import { cacheByObject } from '../base/cache.ts';
 import { ConsentError, type ConsentErrorCode } from '../base/errors.ts';
@@ -29,7 +29,7 @@ export interface TrustStore {
   verify(party: string, certificateDer: Uint8Array, now: Date): Promise<X509>;
 }
 
-/** A root, and for whom it counts. */
+/** A root, and the party that it counts for. */
 export interface Root {
   /** The party whose certificates it may issue; undefined: those of every party that has no root of its own. */
   party: string | undefined;

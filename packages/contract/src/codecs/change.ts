@@ -11,7 +11,7 @@ export const CHANGE_KINDS = [
 ] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
-/** That a resource has a new version. What is in it, the reader gets with the rights it has then. */
+/** Says that a resource has a new version. The party reads the resource itself, with the rights it has then. */
 export const Change = s.object({
   name: s.nameOf(
     'measurement',
@@ -29,7 +29,7 @@ export const Change = s.object({
     'duchy',
   ),
   kind: s.enumOf(CHANGE_KINDS),
-  state: s.optional(s.text(100), 'The state of this version; absent for what has none.'),
+  state: s.optional(s.text(100), 'The state of this version; absent for resources without states.'),
   version: s.integer(1, 2 ** 31 - 1),
   time: s.timestamp(),
 });

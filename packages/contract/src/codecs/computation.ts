@@ -15,7 +15,7 @@ const legionsKeys = s.object(
   'Of every duchy: an EncryptionPublicKey and an ElGamalPublicKey, made for this computation, each signed by the duchy.',
 );
 
-/** What one duchy contributes before requisitions can be fulfilled; in share-shuffle the aggregator's is empty. */
+/** Each duchy contributes this before requisitions can be fulfilled; in share-shuffle the aggregator's is empty. */
 const parameters = {
   honestMajorityShareShuffle: s.optional(
     s.object({

@@ -1,4 +1,4 @@
-/** The JSON parts of what duchies receive; the octets follow in a part `data` of the same multipart/form-data body. */
+/** The JSON parts of bodies that duchies receive; the octets follow in a part `data` of the same multipart/form-data. */
 import * as s from '../json/schema.ts';
 import { SignedMessage } from './common.ts';
 
@@ -6,7 +6,7 @@ import { SignedMessage } from './common.ts';
 export const FulfillmentPart = s.object({ fulfillment: SignedMessage });
 export type FulfillmentPart = s.Static<typeof FulfillmentPart>;
 
-/** The part `message` of what one duchy sends another: a signed `mex.contract.StageMessage`. */
+/** The part `message` that one duchy sends another: a signed `mex.contract.StageMessage`. */
 export const StageMessagePart = s.object({ message: SignedMessage });
 export type StageMessagePart = s.Static<typeof StageMessagePart>;
 

@@ -43,7 +43,7 @@ const input = {
 };
 
 const output = {
-  /** Whose it is: its name under the consumer does not say. */
+  /** The data provider, which its name under the consumer does not show. */
   dataProvider: s.optional(s.nameOf('dataProvider')),
   state: s.enumOf(EVENT_GROUP_STATES),
   createTime: s.optional(s.timestamp()),

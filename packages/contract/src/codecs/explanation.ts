@@ -1,6 +1,6 @@
 import * as s from '../json/schema.ts';
 
-/** What somebody is waited for, or what keeps them from it. */
+/** The act that a party is waited for, or the reason why it cannot act. */
 const WAIT_CODES = [
   'NOT_SEEN',
   'OFFLINE',
@@ -66,7 +66,7 @@ export const Ending = s.object({
 });
 export type Ending = s.Static<typeof Ending>;
 
-/** What a measurement, a requisition or a computation waits for, or why it ended. */
+/** Explains what a measurement, a requisition or a computation waits for, or why it ended. */
 export const Explanation = s.object({
   state: s.text(100),
   since: s.timestamp(),

@@ -26,11 +26,11 @@ const input = {
   protocolConfig: s.optional(ProtocolWish),
 };
 
-/** What a consumer sends to create a measurement. */
+/** A consumer sends this to create a measurement. */
 export const MeasurementInput = s.object(input);
 export type MeasurementInput = s.Static<typeof MeasurementInput>;
 
-/** Of a measurement that the retention removed, only name, state and times are left. */
+/** A measurement that the retention removed has only name, state and times left. */
 export const Measurement = s.object({
   name: s.optional(s.nameOf('measurement')),
   state: s.enumOf(MEASUREMENT_STATES),

@@ -18,7 +18,7 @@ export const Capabilities = s.object(
 );
 export type Capabilities = s.Static<typeof Capabilities>;
 
-/** What a party or the operator may set; in an update the fields present are replaced. */
+/** The fields that a party or the operator may set; an update replaces the fields present. */
 const input = {
   displayName: s.optional(s.text(255)),
   publicKey: s.optional(SignedMessage),

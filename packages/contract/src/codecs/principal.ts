@@ -1,7 +1,7 @@
 import * as s from '../json/schema.ts';
 import { Finding } from './common.ts';
 
-/** Whom a subject of an issuer speaks for: a party, or `operator`. */
+/** A subject of an issuer, and the party (or `operator`) that it speaks for. */
 export const PrincipalInput = s.object({
   issuer: s.text(1000, 1),
   subject: s.text(255, 1),

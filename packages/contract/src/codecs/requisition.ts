@@ -28,7 +28,7 @@ export type FulfillmentContext = s.Static<typeof FulfillmentContext>;
 
 const elGamalKey = s.object({ elGamalPublicKey: SignedMessage });
 
-/** What a multi-party protocol tells the data provider about one duchy. */
+/** The data provider learns this about each duchy of a multi-party protocol. */
 const DuchyEntry = s.object({
   duchyCertificate: s.nameOf('duchyCertificate'),
   liquidLegionsV2: s.optional(elGamalKey),
@@ -44,7 +44,7 @@ const DuchyEntry = s.object({
 });
 export type DuchyEntry = s.Static<typeof DuchyEntry>;
 
-/** Of a requisition whose measurement the retention removed, only name, state and times are left. */
+/** A requisition whose measurement the retention removed has only name, state and times left. */
 export const Requisition = s.object({
   name: s.optional(s.nameOf('requisition', 'measurementRequisition')),
   state: s.enumOf(REQUISITION_STATES),

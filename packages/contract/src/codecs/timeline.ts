@@ -10,11 +10,11 @@ const Transition = s.object({
   actor: s.text(200),
   cause: s.text(100),
   requestId: s.text(100),
-  /** What the checks found about the request behind this step. */
+  /** Findings of the checks about the request behind this step. */
   findings: s.optional(s.array(Finding)),
 });
 
-/** What a duchy reported while it computed. */
+/** A report of a duchy about its progress. */
 export const Progress = s.object({
   duchy: s.nameOf('duchy'),
   time: s.timestamp(),
@@ -25,7 +25,7 @@ export const Progress = s.object({
 });
 export type Progress = s.Static<typeof Progress>;
 
-/** What happened, in order, page by page. */
+/** The transitions in order, page by page. */
 export const Timeline = s.object({
   transitions: s.array(Transition),
   progress: s.optional(

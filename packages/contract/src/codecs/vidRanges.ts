@@ -24,8 +24,8 @@ export function populationSize(ranges: readonly VidRange[]): number {
 }
 
 /**
- * What the fingerprint of a population is the SHA-256 of: its canonical ranges, each as two big-endian uint32, so that
- * the same VIDs have the same fingerprint however they were written down.
+ * The bytes that the fingerprint of a population is the SHA-256 of: its canonical ranges, each as two big-endian uint32.
+ * The same VIDs have the same fingerprint, in whatever ranges they were written down.
  */
 export function populationBytes(ranges: readonly VidRange[]): Uint8Array {
   const canonical = canonicalRanges(ranges);

@@ -23,7 +23,7 @@ export const WebhookUpdate = s.object({
   ...described,
   state: s.optional(
     s.enumOf(WEBHOOK_STATES),
-    'PAUSED keeps what changes in the log; ACTIVE goes on from there, at once.',
+    'PAUSED leaves changes in the log; ACTIVE continues from there, at once.',
   ),
 });
 export type WebhookUpdate = s.Static<typeof WebhookUpdate>;
@@ -57,7 +57,7 @@ const DELIVERY_STATES = ['PENDING', 'DELIVERED', 'FAILED'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 export const WebhookDelivery = s.object({
-  /** What the receiver gets as `webhook-id`. */
+  /** The receiver gets it as `webhook-id`. */
   webhookId: s.text(100),
   resource: s.text(500),
   kind: s.enumOf([...CHANGE_KINDS, 'TEST']),

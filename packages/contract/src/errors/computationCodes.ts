@@ -1,10 +1,10 @@
 /**
- * What a duchy says about a computation: codes of closed lists with a position, printed as docs/failures.md. The consumer,
- * the exchange and every provider can read a failure, so it never holds text that a participant wrote.
+ * Codes that a duchy reports about a computation, with a position, from closed lists that docs/failures.md prints. The
+ * consumer, the exchange and every provider can read a failure, so it never holds text that a participant wrote.
  */
 import type { Violation } from './errors.ts';
 
-/** What a code means, and what can be done about it. */
+/** The meaning of a code, and its remedy. */
 interface CodeEntry {
   meaning: string;
   remedy: string;
@@ -103,7 +103,7 @@ export const FAILURE_CODES = {
 } as const satisfies Record<string, CodeEntry>;
 export type FailureCode = keyof typeof FAILURE_CODES;
 
-/** What a duchy reports about its progress. */
+/** Codes with which a duchy reports its progress. */
 export const PROGRESS_CODES = {
   RUNNING: 'In progress.',
   DONE: 'Done.',
@@ -115,7 +115,7 @@ export const PROGRESS_CODES = {
   WAITS_FOR_UPLOAD: 'The upload is missing.',
   WAITS_FOR_CERTIFICATE: 'The certificate is not valid yet.',
   DATABASE_DIFFERS:
-    'The database of the duchy has nothing of what it did in this computation: it is an old copy, or another one.',
+    'The database of the duchy has no record of its work in this computation: it is an old copy, or another database.',
 } as const satisfies Record<string, string>;
 export type ProgressCode = keyof typeof PROGRESS_CODES;
 

@@ -56,7 +56,7 @@ export const REASONS = {
   CHANGE_TOKEN_EXPIRED: {
     code: 'FAILED_PRECONDITION',
     meaning:
-      'The log of changes no longer reaches back to the token: take a fresh one, list the resources, go on from that token.',
+      'The log of changes no longer reaches back to the token: take a fresh one, list the resources, continue from that token.',
   },
   CHECK_FAILED: {
     code: 'INVALID_ARGUMENT',
@@ -169,7 +169,7 @@ export const REASONS = {
   },
   COMPUTATION_NOT_FOUND: {
     code: 'NOT_FOUND',
-    meaning: 'No such computation, or the duchy is no participant of it.',
+    meaning: 'No such computation, or the duchy does not take part in it.',
   },
   COMPUTATION_STATE_ILLEGAL: {
     code: 'FAILED_PRECONDITION',
@@ -219,7 +219,7 @@ export const REASONS = {
   METADATA_NOT_READABLE: {
     code: 'FAILED_PRECONDITION',
     meaning:
-      'The event group has no readable metadata: it has none, or it is encrypted, or its descriptor no longer explains it.',
+      'The event group has no readable metadata: it was given no metadata, or it is encrypted, or its descriptor no longer explains it.',
   },
   PARTY_ALREADY_EXISTS: { code: 'ALREADY_EXISTS', meaning: 'A party with this ID exists already.' },
   PRINCIPAL_NOT_FOUND: { code: 'NOT_FOUND', meaning: 'No such binding.' },

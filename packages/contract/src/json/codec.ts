@@ -40,7 +40,7 @@ export interface Keywords {
   'x-key-pattern'?: PatternName;
 }
 
-/** Fifty problems tell enough, and reading on through four megabytes of them takes seconds. */
+/** Fifty problems are enough for a caller, and to find all of them in four megabytes would take seconds. */
 export const MAX_VIOLATIONS = 50;
 const ENOUGH = new Error('enough violations');
 
@@ -86,7 +86,7 @@ function readerOf(schema: TSchema, direction: Direction): Reader {
   return reader;
 }
 
-/** What is left of a schema for a response: its types and its required members. */
+/** The parts of a schema that a response is checked against: its types and its required members. */
 function withoutLimits(schema: Keywords): Keywords {
   const isText = schema.enum !== undefined || TEXT_FORMATS.has(schema.format!);
   if (isText) return { type: 'string' };
@@ -126,7 +126,7 @@ function compileReader(schema: Keywords, direction: Direction): Reader {
     case 'string':
       return textReader(schema.minLength ?? 0, schema.maxLength ?? Number.POSITIVE_INFINITY);
     case 'number':
-      return numberReader(schema.exclusiveMinimum);
+      return numberReader(schema);
     case 'integer':
       return integerReader(schema.minimum, schema.maximum);
     case 'boolean':
@@ -172,7 +172,10 @@ function mapReader(schema: Keywords, direction: Direction): Reader {
   return (value, path, report) => {
     if (!isObject(value)) return report(path, 'must be an object');
     const keys = Object.keys(value);
-    if (keys.length < (schema.minProperties ?? 0)) report(path, 'must not be empty');
+    const { minProperties = 0 } = schema;
+    if (keys.length < minProperties) {
+      report(path, minProperties === 1 ? 'must not be empty' : `must have at least ${minProperties} members`);
+    }
     const result: Record<string, unknown> = Object.create(null);
     for (const key of keys) {
       const keyPath = `${path}[${cut(key, 200)}]`;
@@ -210,13 +213,13 @@ function textReader(min: number, max: number): Reader {
   };
 }
 
-function numberReader(exclusiveMinimum = Number.NEGATIVE_INFINITY): Reader {
-  const problem =
-    exclusiveMinimum > Number.NEGATIVE_INFINITY ? `a number above ${exclusiveMinimum}` : 'a number';
+function numberReader({ exclusiveMinimum: above, minimum: least }: Keywords): Reader {
+  const bound = above !== undefined ? ` above ${above}` : least !== undefined ? `, ${least} or more` : '';
   return (value, path, report) => {
     const isNumber = typeof value === 'number' || typeof value === 'bigint' || value instanceof JsonDecimal;
     const number = isNumber ? Number(value instanceof JsonDecimal ? value.text : value) : Number.NaN;
-    return number > exclusiveMinimum ? number : report(path, `must be ${problem}`);
+    const isInBounds = number > (above ?? Number.NEGATIVE_INFINITY) && number >= (least ?? number);
+    return isInBounds ? number : report(path, `must be a number${bound}`);
   };
 }
 

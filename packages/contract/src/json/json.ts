@@ -205,7 +205,7 @@ class Parser {
   }
 }
 
-/** What a reader of proto3 JSON expects: 64-bit integers as strings, so that they stay exact; no decimal of ours. */
+/** Plain JSON for a reader of proto3 JSON: 64-bit integers are strings, so that they stay exact, and decimals are numbers. */
 export function toPlainJson(value: JsonValue): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (value instanceof JsonDecimal) return Number(value.text);

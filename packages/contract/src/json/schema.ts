@@ -18,9 +18,9 @@ import type {
 import { PATTERNS, type PatternName } from '../values/names.ts';
 import type { Timestamp } from '../values/scalars.ts';
 
-export type { Static, TSchema };
+export type { Static, TObject, TSchema };
 
-/** Of TypeBox only the types: what it makes is plain JSON, and loading it takes as long as loading all of our contract. */
+/** TypeBox gives only the types. Its schemas are plain JSON, and loading it would double the time to load the contract. */
 const schema = <T extends TSchema>(json: object) => json as T;
 const unsafe = <T>(json: object) => schema<TUnsafe<T>>(json);
 
@@ -31,7 +31,7 @@ export const text = (maxLength: number, minLength = 0) =>
 export const boolean = () => schema<TBoolean>({ type: 'boolean' });
 
 /** Any JSON number, rounded to a double: for settings, not for what is signed. */
-export const number = (options: { exclusiveMinimum?: number } = {}) =>
+export const number = (options: { exclusiveMinimum?: number; minimum?: number } = {}) =>
   schema<TNumber>({ type: 'number', ...options });
 
 export const integer = (minimum: number, maximum: number) =>
@@ -96,7 +96,7 @@ export const object = <P extends Record<string, TSchema>>(
 /** `description` says what the member means here, where the schema alone does not. */
 export const optional = <T extends TSchema>(of: T, description?: string) => {
   const json = description === undefined ? { ...of } : { ...of, description };
-  // Not enumerable: it is no part of the JSON Schema.
+  // Not enumerable, because it does not belong to the JSON Schema.
   return schema<TAddOptional<T>>(Object.defineProperty(json, '~optional', { value: true }));
 };
 

@@ -13,7 +13,7 @@ type Writer = (value: never, out: Out) => void;
 
 interface Out {
   text: string;
-  /** What was written before `text`, in pieces. */
+  /** The output before `text`, in pieces. */
   readonly parts: string[];
 }
 

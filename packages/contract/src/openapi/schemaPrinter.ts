@@ -27,7 +27,7 @@ export class SchemaPrinter {
     for (const [name, schema] of Object.entries(named)) this.names.set((schema as Declared).properties, name);
   }
 
-  /** A reference to the schema; `name` is for one that has none yet. */
+  /** A reference to the schema; `name` is for a schema without a name. */
   reference(schema: TSchema, name: string): JsonSchema {
     const { properties } = schema as Declared;
     if (!this.names.has(properties)) this.names.set(properties, name);
@@ -93,7 +93,7 @@ export class SchemaPrinter {
       return standard;
     }
     const printed = Object.entries(properties).map(([name, member]) => [name, this.print(member)] as const);
-    // What is ignored may still be sent.
+    // Ignored members may still be sent.
     const readOnly = (ignored ?? []).map((name) => [name, { readOnly: true }] as const);
     return {
       ...standard,

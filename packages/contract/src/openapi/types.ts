@@ -26,7 +26,7 @@ export interface OpenApiOperation {
   operationId: string;
   tags: string[];
   summary: string;
-  /** Who may call. */
+  /** The kinds of callers. */
   description: string;
   parameters: OpenApiParameter[];
   requestBody?: { description: string; required: boolean; content: JsonContent };

@@ -1,4 +1,4 @@
-/** What the config of a Liquid Legions protocol says, and what it may say. */
+/** The ring of a Liquid Legions protocol, and the limits of its config. */
 
 import type { Violation } from '../errors/errors.ts';
 import {
@@ -21,7 +21,7 @@ export function ringOf({
   return [...workers, aggregator];
 }
 
-/** What is wrong with a config, beyond the types of its members. Fields are those of the config. */
+/** The violations of a config, beyond the types of its members. Fields are those of the config. */
 export function liquidLegionsViolations(config: LiquidLegionsConfig): Violation[] {
   const violations: Violation[] = [];
   const check = (field: string, ok: boolean, description: string) => {

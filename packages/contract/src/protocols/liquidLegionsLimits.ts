@@ -1,4 +1,4 @@
-/** What the Liquid Legions protocols can compute: the exchange chooses them within these limits, the others reject more. */
+/** Limits of the Liquid Legions protocols: the exchange chooses them only within these, and duchies and providers reject more. */
 
 import type { Protocol } from '../values/states.ts';
 import type { MpcNoiseShape } from './shareShuffleLimits.ts';
@@ -12,15 +12,15 @@ export const MAX_SKETCH_SIZE = 1_000_000;
 export const MAX_SAMPLING_INDICATOR_SIZE = 2 ** 32 - 2;
 /** The highest maximumFrequency that a spec may ask for. */
 export const MAX_LEGIONS_FREQUENCY = 100;
-/** Of one duchy: more would fill its memory, and take it hours. */
+/** Noise registers of one duchy: more would fill its memory and take it hours. */
 export const MAX_LEGIONS_NOISE = 2 ** 20;
 /** As `legionsRegisterCount` counts them: each duchy has them in memory. */
 export const MAX_LEGIONS_REGISTERS = 5_000_000;
-/** Of histogramPrivacyParams and publisherPrivacyParams: they must hide something. */
+/** Bounds of histogramPrivacyParams and publisherPrivacyParams: above them nothing would be hidden. */
 export const MAX_HIDING_EPSILON = 1;
 export const MAX_HIDING_DELTA = 1e-5;
 
-/** Who adds which noise: every duchy of the ring all of it. */
+/** The shapes of the noise. Every duchy of the ring adds each kind of it. */
 export function legionsNoiseShapes(
   dataProviders: number,
   duchies: number,
@@ -56,7 +56,7 @@ export function legionsNoiseTupleCount(frequencyOffset: number, maximumFrequency
   return 2 * frequencyOffset * (maximumFrequency + 1);
 }
 
-/** Of all sketches and the noise of all duchies together, at most MAX_LEGIONS_REGISTERS; a tuple takes what a register takes. */
+/** The registers of all sketches and of the noise of all duchies, at most MAX_LEGIONS_REGISTERS. A tuple counts as a register. */
 export function legionsRegisterCount(
   sketches: { dataProviders: number; maxSize: number },
   noise: { duchies: number; registers: number; tuples: number },

@@ -38,10 +38,10 @@ export type ShareShuffleConfig = Static<typeof ShareShuffleConfig>;
 
 const hiding = object(
   { epsilon: number({ exclusiveMinimum: 0 }), delta: number({ exclusiveMinimum: 0 }) },
-  'Of what the aggregator could learn on the way; nothing of it is released.',
+  'Noise that hides what the aggregator could learn along the way; it is not in the result.',
 );
 
-/** Of both protocols; in a setting as well. */
+/** The members that both protocols have; settings have them too. */
 export const sketchMembers = {
   workers: array(nameOf('duchy'), {
     minItems: 1,
@@ -56,7 +56,7 @@ export const sketchMembers = {
   publisherPrivacyParams: hiding,
 };
 
-/** Of the protocol with frequencies. */
+/** The members that only the protocol with frequencies has. */
 export const frequencySketchMembers = {
   samplingIndicatorSize: integer(1, MAX_SAMPLING_INDICATOR_SIZE),
   maximumFrequency: integer(2, MAX_LEGIONS_FREQUENCY),
@@ -103,7 +103,7 @@ export function liquidLegionsOf({ liquidLegionsV2, reachOnlyLiquidLegionsV2 }: P
 
 const wished = optional(anyJson('What is in it is ignored: `{}` is enough.'));
 
-/** What a consumer asks for when it creates a measurement. */
+/** The protocol that a consumer asks for when it creates a measurement. */
 export const ProtocolWish = object(
   {
     direct: wished,

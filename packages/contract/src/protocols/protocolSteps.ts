@@ -1,4 +1,4 @@
-/** What duchies do once the computation starts, under the names that they report. */
+/** The stages of duchies once the computation starts, under the names that they report. */
 
 import { ringOf } from './liquidLegionsConfig.ts';
 import { liquidLegionsOf, type ProtocolConfig } from './protocolConfig.ts';
@@ -11,7 +11,7 @@ export interface ProtocolStep {
   stage: string;
 }
 
-/** None where no duchies compute. The last one makes the result. */
+/** Empty where no duchies compute. The last step makes the result. */
 export function stepsOf(protocolConfig: ProtocolConfig): ProtocolStep[] {
   const { honestMajorityShareShuffle: shuffle } = protocolConfig;
   if (shuffle) {

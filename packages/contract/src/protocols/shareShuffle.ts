@@ -1,3 +1,3 @@
-/** What threads of share-shuffle use of the contract: loading all of it would take longer than many of them run. */
+/** The part of the contract that threads of share-shuffle load: to load all of it takes longer than many of them run. */
 export * from './sampledRegisters.ts';
 export * from './shareShuffleLimits.ts';

@@ -1,4 +1,4 @@
-/** What HonestMajorityShareShuffle can compute: the exchange chooses it within these limits, duchies reject more. */
+/** Limits of HonestMajorityShareShuffle: the exchange chooses it only within these, and duchies reject more. */
 import type { PrivacyParams } from '../specs/measurementSpec.ts';
 import type { MpcNoiseMechanism } from '../values/states.ts';
 
@@ -6,11 +6,11 @@ import type { MpcNoiseMechanism } from '../values/states.ts';
 export const NOISE_WORKERS = 2;
 /** Below it the noise alone would fill the memory of a worker. */
 export const MIN_MPC_EPSILON = 1e-6;
-/** What one person can move between two bins of a histogram: one count out of one, one into another. */
+/** One person changes two bins of a histogram by one each: the one it leaves and the one it enters. */
 export const GEOMETRIC_SENSITIVITY = 2;
-/** Of one worker; more would fill its memory. */
+/** Noise registers of one worker: more would fill its memory. */
 export const MAX_NOISE_REGISTERS = 2 ** 24;
-/** Of the sample and both workers' noise together, of which a worker has a byte each in memory. Below 2^30 it is exact. */
+/** Registers of the sample and of both workers' noise. A worker has a byte for each in memory; below 2^30 sums are exact. */
 export const MAX_SHUFFLED = 500_000_000;
 
 /** The standard deviation of all workers' Gaussian noise together. */
@@ -18,7 +18,7 @@ export function mpcGaussianSigma({ epsilon, delta }: PrivacyParams): number {
   return Math.sqrt(2 * Math.log(1.25 / (delta / 2))) / epsilon;
 }
 
-/** Who adds noise to a count, and how much one person can change that count. */
+/** The workers that add noise to a count, and how much one person can change that count. */
 export interface MpcNoiseShape {
   /** Each draws a part, and the parts together are the noise that is charged. */
   workers: number;

@@ -13,7 +13,7 @@ import { PATTERNS } from '../values/names.ts';
 import { COMPUTATION_STATES } from '../values/states.ts';
 import { dangling, nextPageToken, noQuery, paging, type Route } from './route.ts';
 
-/** What a participant does to its computation. */
+/** The acts of a participant on its computation. */
 const act = {
   method: 'POST',
   path: PATTERNS.computation,

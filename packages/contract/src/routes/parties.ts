@@ -20,7 +20,7 @@ const create = {
 const update = { operation: 'updateParty', method: 'PATCH', mutates: true, query: noQuery } as const;
 const get = { operation: 'getParty', method: 'GET', query: noQuery } as const;
 const list = { operation: 'listParties', method: 'GET', query: s.object(paging), errors: [] } as const;
-/** What the operator alone does to a party. */
+/** Only the operator may do these to a party. */
 const administer = {
   method: 'POST',
   access: { operator: 'any' },

@@ -1,4 +1,4 @@
-/** What a row of the routes table says. */
+/** The type of a row of the routes table, and parts that rows share. */
 import type { Code, Reason } from '../errors/reasons.ts';
 import * as s from '../json/schema.ts';
 
@@ -6,7 +6,7 @@ import * as s from '../json/schema.ts';
 export type PrincipalKind = 'measurementConsumer' | 'dataProvider' | 'duchy' | 'operator';
 
 /**
- * own: the first ID of the path is the caller's. any: whosever it is. all: also the wildcard `-`.
+ * own: the first ID of the path is the caller's. any: it may be another party's. all: also the wildcard `-`.
  * A kind that is not mentioned is denied.
  */
 export type Access = Partial<Record<PrincipalKind, 'own' | 'any' | 'all'>>;
@@ -17,7 +17,7 @@ export type Body =
   /** The resource itself, or wrapped under `member`, beside an optional requestId. */
   | { form: 'resource'; schema: s.TSchema; resource: s.TSchema; member: string; create: boolean };
 
-/** What an operation can fail with; `code` only where it is not the usual one of the reason. */
+/** An error of an operation; `code` only where it is not the usual one of the reason. */
 export type OperationError = Reason | { reason: Reason; code: Code };
 
 export interface Route {
@@ -57,7 +57,7 @@ export const descriptorSetEncoding = {
     'How the response holds descriptorSet: proto3 JSON (default) or the exact bytes in base64.',
   ),
 };
-/** What a create takes in the query. */
+/** Query parameters of a create. */
 export const requestId = {
   requestId: s.optional(
     s.text(255, 1),

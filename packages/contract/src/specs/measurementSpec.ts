@@ -60,7 +60,7 @@ export function decodeMeasurementSpec(bytes: Uint8Array): { spec: PlainSpec } | 
   }
 }
 
-/** What the JSON reader says, without the value it read: findings do not echo input. */
+/** The message of the JSON reader without the value it read: findings do not echo input. */
 function reason(error: unknown): string {
   const message = error instanceof Error ? error.message : 'cannot be decoded';
   return cut(message.replace(/,? (?:got|from JSON:) ".*|\.$/s, ''), 300);
@@ -146,7 +146,7 @@ function privacyParams<K extends string>(
 
 const DURATION = /^(-?\d{1,12})(?:\.(\d{1,9}))?s$/;
 
-/** Of a protobuf Duration or its JSON text; `""` is the absent text. */
+/** Seconds of a protobuf Duration or of its JSON text; `""` is the absent text. */
 function seconds(
   duration: (MeasurementSpec_Duration | MeasurementSpecJson_Duration)['maximumWatchDurationPerUser'],
 ): number | undefined {

@@ -16,7 +16,7 @@ export function wrapsAround({ start, width }: { start: number; width: number }):
   return start + width > 1 + FLOAT_SLACK;
 }
 
-/** What is wrong with a spec whose measurement is computed with this protocol. */
+/** The violations of a spec whose measurement is computed with this protocol. */
 export function measurementSpecViolations(spec: PlainSpec, protocol: Protocol = 'direct'): Violation[] {
   const violations: Violation[] = [];
   const check = (field: string, ok: boolean, description: string) => {

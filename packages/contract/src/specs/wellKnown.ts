@@ -83,7 +83,7 @@ export function isWellKnownFile(name: string): boolean {
   return name.startsWith('google/protobuf/') || name.startsWith('google/type/');
 }
 
-/** The files and all they import, each after its imports. Of well-known files ours are taken. */
+/** The files and all they import, each after its imports. Our own copies replace well-known files. */
 export function importedFirst(files: readonly FileDescriptorProto[]): FileDescriptorProto[] {
   const byName = new Map(files.map((file) => [file.name, file]));
   const ordered = new Set<FileDescriptorProto>();

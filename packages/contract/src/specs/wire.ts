@@ -53,7 +53,7 @@ interface WireField {
 
 interface Shape {
   fields: Map<number, WireField>;
-  /** Of the fields that are kept, those a proto2 message must have. */
+  /** The required fields of a proto2 message, among those that are kept. */
   required: string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Which addresses and names are of the public internet: everything else belongs to somebody's own network. Parsed here,
- * because browsers have no other parser than that of URLs.
+ * Tells public addresses and names from those of private networks. It parses addresses itself, because browsers have no
+ * other parser than that of URLs.
  */
 
 type Network = readonly [network: string, prefix: number];
@@ -23,9 +23,9 @@ const SPECIAL: Network[] = [
   ['203.0.113.0', 24],
   ['224.0.0.0', 3],
 ];
-/** IPv6 is public only here, which leaves out what carries an IPv4 address, such as mapped and NAT64 ones, */
+/** Public IPv6 addresses are in this range, which leaves out addresses that carry IPv4, such as mapped and NAT64 ones. */
 const GLOBAL_UNICAST: Network[] = [['2000::', 3]];
-/** and of this range not tunnels to IPv4 (Teredo, 6to4), protocol assignments and documentation. */
+/** Exceptions in that range: tunnels to IPv4 (Teredo, 6to4), protocol assignments and documentation. */
 const NOT_GLOBAL: Network[] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -56,7 +56,7 @@ function isIn(bits: string, networks: readonly Network[]): boolean {
   });
 }
 
-/** 32 or 128 digits, 0 or 1; undefined where it is no IP address. */
+/** 32 or 128 digits, 0 or 1; undefined for text that is not an IP address. */
 function bitsOf(address: string): string | undefined {
   if (/^\d{1,3}(?:\.\d{1,3}){3}$/.test(address)) {
     const octets = address.split('.').map(Number);
@@ -79,7 +79,7 @@ const binary = (numbers: number[], digits: number) =>
 
 const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arpa|onion)$/i;
 
-/** By the text of the host alone: what a public name stands for is not looked up. */
+/** Judges by the text alone: a name is not resolved. */
 export function isPublicHost(host: string): boolean {
   if (bitsOf(host) !== undefined) return isPublicAddress(host);
   return host.includes('.') && !PRIVATE_NAME.test(host);

@@ -1,4 +1,4 @@
-/** What JSON text is read into. */
+/** The values that JSON text is read into. */
 
 /** A number with a fraction or an exponent. Kept as text so that `1.0` is never taken for the integer 1. */
 export class JsonDecimal {

@@ -63,7 +63,7 @@ export function formatName<K extends PatternName>(pattern: K, vars: NameVars<K>)
   return fillIn(PATTERNS[pattern], vars);
 }
 
-/** Of each pattern that was filled in: its texts, and a variable between each two. */
+/** The fixed texts of each pattern, with a variable between each two of them. */
 const parts = new Map<string, string[]>();
 
 /** A pattern with its variables filled in. */

@@ -31,7 +31,7 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   return `${utc.toISOString().slice(0, 19)}.${(m[7] ?? '').slice(0, 6).padEnd(6, '0')}Z`;
 }
 
-/** The second that was written last, as text: most moments are of the same one. */
+/** The last second as text, because most timestamps fall in the same one. */
 let written = { second: Number.NaN, text: '' };
 
 /** A moment in milliseconds (fractions are microseconds) to the canonical form. */
@@ -61,15 +61,15 @@ export function toBase64(bytes: Uint8Array): string {
 }
 
 /**
- * Standard or URL-safe base64, padded or not. Decoders skip what they do not know: then there are fewer bytes than the
- * letters must give. Which alphabet it is, the padding, and bits that stray in the last letter are looked at here.
+ * Standard or URL-safe base64, padded or not. Decoders skip unknown letters, which shows by too few bytes. The alphabet, the
+ * padding, and stray bits in the last letter are checked here.
  */
 export function fromBase64(text: string): Uint8Array | undefined {
   const urlSafe = text.includes('-') || text.includes('_');
   if (urlSafe && (text.includes('+') || text.includes('/'))) return undefined;
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   const letters = text.length - padding;
-  // A single letter too many is no byte.
+  // One letter beyond groups of four does not make a byte.
   if (letters % 4 === 1 || (padding > 0 && text.length % 4 !== 0)) return undefined;
   const bytes = decodeBase64(text, urlSafe ? 'base64url' : 'base64');
   if (bytes?.length !== Math.floor((letters * 3) / 4)) return undefined;
@@ -102,7 +102,7 @@ export function fromHex(text: string): Uint8Array | undefined {
 export const MAX_UINT64 = 2n ** 64n - 1n;
 
 /**
- * What a nonceHash may be the SHA-256 of. The canonical form comes first: the nonce as 8 bytes big-endian. Its unsigned
+ * The bytes that a nonceHash may be the SHA-256 of. The canonical form comes first: the nonce as 8 bytes big-endian. Its unsigned
  * decimal text is accepted too.
  */
 export function noncePreimages(nonce: bigint): [canonical: Uint8Array, text: Uint8Array] {

@@ -59,7 +59,7 @@ export const PENDING_COMPUTATION_STATES = [
   'PENDING_CONFIRMATION',
   'COMPUTING',
 ] as const;
-/** What a duchy sees of a measurement. */
+/** The states of a measurement as a duchy sees them. */
 export const COMPUTATION_STATES = [...PENDING_COMPUTATION_STATES, ...TERMINAL_MEASUREMENT_STATES] as const;
 export type ComputationState = (typeof COMPUTATION_STATES)[number];
 
