@@ -210,7 +210,7 @@ it('3 kills between charge and scan: the charge is there once, and the next agen
     closings: each(2, 1),
     spending: DAYS.map((day) => [day, { epsilon: 0.5, delta: 0, rho: 0 }]),
   });
-}, 60_000);
+}, 180_000);
 
 it(`${KILLS / 2} kills between result and fulfillment: the ledger’s sum is exact, and no result was drawn twice`, async () => {
   const path = join(world.directory, 'kills.sqlite');
@@ -231,7 +231,7 @@ it(`${KILLS / 2} kills between result and fulfillment: the ledger’s sum is exa
     closings: each(3, 1),
     spending: DAYS.map((day) => [day, { epsilon: 0.75, delta: 0, rho: 0 }]),
   });
-}, 120_000);
+}, 180_000);
 
 it(`${KILLS} kills at any point while requisitions arrive: each is fulfilled or refused, exactly once`, async () => {
   const path = join(world.directory, 'random.sqlite');
