@@ -1,8 +1,9 @@
 /**
  * `npm run check` enforces this beside types and Biome: import rules, code that a browser can run, a pure domain,
- * random numbers, migrations that never change, links between documents, wording, and a line about every folder.
+ * random numbers, migrations that never change, links between documents, numbers of decisions, wording, and a line about every folder.
  */
 import { join } from 'node:path';
+import { decisionProblems } from './check/decisions.ts';
 import { folderProblems } from './check/folders.ts';
 import {
   browserProblems,
@@ -51,7 +52,7 @@ const PROVIDER_LAYERS = [
 
 const inDuchy = (...parts: string[]) => parts.map((part) => `${DUCHY}/${part}`);
 
-/** Who may import whom. The longest matching place decides; `contract` stands for the package. */
+/** The imports that each place may have. The longest matching place decides; `contract` stands for the package. */
 const RULES: Rule[] = [
   [CONTRACT, [CONTRACT]],
   ...layers(
@@ -248,6 +249,7 @@ const problems = [
   ...migrationProblems(join(ROOT, EXCHANGE, 'database/migrations'), 3),
   ...migrationProblems(join(ROOT, DUCHY, 'database/migrations'), 1),
   ...linkProblems(ROOT),
+  ...decisionProblems(ROOT),
   ...folderProblems(
     files('packages/*/*/**/*.*', '{bench,rig,scripts}/**/*.*').filter(
       (file) => !isIn('rig/out', file) && !isIn('bench/results', file),

@@ -18,7 +18,7 @@ interface Lie {
 const PLACE = /(<!-- lies: (\S+) -->\n)[\s\S]*?(<!-- end -->)/g;
 /** A reason, a code, or a state that a test expects. */
 const CODE = /\b[A-Z]{3,}(?:_[A-Z]+)+\b/g;
-/** Stages and roles are named in many tests, and are no reasons. */
+/** Stages and roles are named in many tests, but they are not reasons. */
 const NO_CODE =
   /_(PHASE|PHASES|INPUT|INPUTS|WORKER|START|ONE|TWO|THREE|FULFILLMENT|REACH|FREQUENCY)\b|_(BYTES|URLS|RANGES|PURPOSE|INFINITY|SHUFFLE)$|^(DISCRETE|REACH|SHARE)_/;
 
@@ -49,7 +49,7 @@ export function liesIn(file: string, source: string): Map<string, Lie[]> {
     found.set(key, [...(found.get(key) ?? []), lie]);
   };
   const sourceOf = (nodes: Node[]) => nodes.map(({ start, end }) => source.slice(start, end)).join();
-  /** What the test of a table expects of all its rows. */
+  /** The text that the test of a table expects in all its rows. */
   let expected = '';
   const visit = (node: Node, group: string): void => {
     if (node === null || typeof node !== 'object') return;

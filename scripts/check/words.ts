@@ -18,7 +18,7 @@ const AWKWARD: [pattern: RegExp, instead: string][] = [
   ],
   [/\b(?:is|are|was|were) none\b/, 'say what is missing: "no certificate exists"'],
   [
-    /\b(?:is|are|was) no (?!longer\b|more\b|less\b|other\b|such\b|\w+er\b)(?<!there (?:is|are|was) no )/,
+    /\b(?:is|are|was) no (?!longer\b|more\b|less\b|other\b|such\b|\w+er\b)(?<![Tt]here (?:is|are|was) no )/,
     '"is not a …"',
   ],
   [/\b(?:goes|go|went) on\b/, '"continues"'],

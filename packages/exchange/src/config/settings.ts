@@ -135,7 +135,7 @@ export const SETTINGS = {
   webhooks: setting<TSchema, WebhookSetting>(
     object(partial(WebhookSetting.properties)),
     { deniedNetworks: [], perSecond: 100, partyPerSecond: 50 },
-    'networks, as CIDRs, to which nothing is sent, beside addresses that are not public; and how many deliveries a second go to one address, per replica: of all parties together, and of one party. Ten seconds of a rate may be saved up ([decision 43](decisions/043-burdens.md))',
+    'networks, as CIDRs, to which nothing is sent, beside addresses that are not public; and how many deliveries a second go to one address, per replica: of all parties together, and of one party. Ten seconds of a rate may be saved up ([decision 36](decisions/036-burdens.md))',
   ),
   changes: setting(
     object({ keepDays: above0() }),
