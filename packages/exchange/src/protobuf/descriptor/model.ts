@@ -1,77 +1,35 @@
 /** A FileDescriptorSet as the strict reader returns it: plain objects with JSON names, and only fields that are set. */
+import type { Message } from '@bufbuild/protobuf';
+import type {
+  DescriptorProto,
+  EnumDescriptorProto,
+  FeatureSet,
+  FieldDescriptorProto,
+  FileDescriptorProto,
+  ServiceDescriptorProto,
+} from '@bufbuild/protobuf/wkt';
 import { cut, REQUIRED, type Violation } from '@measurement-exchange/contract';
 
-export interface FileProto {
-  name?: string;
-  package?: string;
-  dependency?: string[];
-  publicDependency?: number[];
-  messageType?: MessageProto[];
-  enumType?: EnumProto[];
-  service?: ServiceProto[];
-  extension?: FieldProto[];
-  syntax?: string;
-  edition?: number;
-  options?: Featured;
-}
+type Plain<T> = T extends Uint8Array
+  ? T
+  : T extends (infer Item)[]
+    ? Plain<Item>[]
+    : T extends Message
+      ? { [K in Exclude<keyof T, keyof Message>]?: Plain<T[K]> }
+      : T;
 
-/** google.protobuf.FeatureSet with only the features that the element sets itself; it inherits the rest. */
-export interface FeaturesProto {
-  fieldPresence?: number;
-  enumType?: number;
-  repeatedFieldEncoding?: number;
-  utf8Validation?: number;
-  messageEncoding?: number;
-}
-
-interface Featured {
-  features?: FeaturesProto;
-}
-
-export interface MessageProto {
-  name?: string;
-  field?: FieldProto[];
-  extension?: FieldProto[];
-  nestedType?: MessageProto[];
-  enumType?: EnumProto[];
-  extensionRange?: RangeProto[];
-  oneofDecl?: { name?: string; options?: Featured }[];
-  options?: Featured & { mapEntry?: boolean };
-  reservedRange?: RangeProto[];
-  reservedName?: string[];
-}
+export type FileProto = Plain<FileDescriptorProto>;
+export type MessageProto = Plain<DescriptorProto>;
+export type FieldProto = Plain<FieldDescriptorProto>;
+export type EnumProto = Plain<EnumDescriptorProto>;
+export type ServiceProto = Plain<ServiceDescriptorProto>;
+/** The features that an element sets itself; it inherits the rest. */
+export type FeaturesProto = Plain<FeatureSet>;
 
 /** The end is exclusive for messages and inclusive for enums. */
 export interface RangeProto {
   start?: number;
   end?: number;
-}
-
-export interface FieldProto {
-  name?: string;
-  number?: number;
-  label?: number;
-  type?: number;
-  typeName?: string;
-  extendee?: string;
-  defaultValue?: string;
-  oneofIndex?: number;
-  jsonName?: string;
-  proto3Optional?: boolean;
-  options?: Featured & { packed?: boolean };
-}
-
-export interface EnumProto {
-  name?: string;
-  value?: { name?: string; number?: number }[];
-  options?: Featured & { allowAlias?: boolean };
-  reservedRange?: RangeProto[];
-  reservedName?: string[];
-}
-
-export interface ServiceProto {
-  name?: string;
-  method?: { name?: string; inputType?: string; outputType?: string }[];
 }
 
 /** The path of an element, which is rendered only for a violation. */

@@ -103,7 +103,8 @@ function prepareMessage(message: DescriptorProto): void {
   message.nestedType.forEach(prepareMessage);
 }
 
-function openEnum(proto: EnumDescriptorProto): void {
+/** The runtime checks the values of a closed enum by a linear search, so enums are read as open. */
+export function openEnum(proto: EnumDescriptorProto): void {
   proto.options ??= create(EnumOptionsSchema);
   proto.options.features ??= create(FeatureSetSchema);
   proto.options.features.enumType = FeatureSet_EnumType.OPEN;

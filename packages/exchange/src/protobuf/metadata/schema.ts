@@ -13,10 +13,8 @@ import {
 import {
   type DescriptorProto,
   type EnumDescriptorProto,
-  EnumOptionsSchema,
   FeatureSet_EnumType,
   FeatureSet_FieldPresence,
-  FeatureSetSchema,
   type FieldDescriptorProto,
   type FileDescriptorProto,
   FileDescriptorSetSchema,
@@ -28,7 +26,7 @@ import {
   type WireLimits,
 } from '@measurement-exchange/contract';
 import { fullName } from '../descriptor/model.ts';
-import { jsonName } from '../descriptor/options.ts';
+import { jsonName, openEnum } from '../descriptor/options.ts';
 import { TypeChains } from '../descriptor/typeChains.ts';
 
 export interface MetadataSchema {
@@ -140,9 +138,7 @@ class Linker {
   /** The runtime checks closed enums with a linear search, so they are read as open and checked here. */
   private enum(type: EnumDescriptorProto, scope: string, file: FileDescriptorProto): void {
     if (isClosed(type, file)) this.closedEnums.add(fullName(scope, type.name));
-    type.options ??= create(EnumOptionsSchema);
-    type.options.features ??= create(FeatureSetSchema);
-    type.options.features.enumType = FeatureSet_EnumType.OPEN;
+    openEnum(type);
   }
 }
 

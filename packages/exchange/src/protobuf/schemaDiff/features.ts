@@ -9,7 +9,12 @@ import {
 import { isMessageType, Label, Type } from '../descriptor/fields.ts';
 import type { FeaturesProto, FieldProto, FileProto } from '../descriptor/model.ts';
 
-export type Features = Required<FeaturesProto>;
+export type Features = Required<
+  Pick<
+    FeaturesProto,
+    'fieldPresence' | 'enumType' | 'repeatedFieldEncoding' | 'utf8Validation' | 'messageEncoding'
+  >
+>;
 
 /** Editions so far differ only in features that do not affect the data. */
 const EDITIONS: Features = {
