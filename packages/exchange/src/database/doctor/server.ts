@@ -1,56 +1,19 @@
 /** Checks the indexes, triggers and constraints that guard the rows, and the settings of the server. */
+import { readFileSync } from 'node:fs';
 import { type Check, check, warning } from './check.ts';
 
-/** Each promise of "at most one" rests on one of these. */
-export const UNIQUE_INDEXES = [
-  'audit_entries_pkey',
-  'certificates_der',
-  'certificates_pkey',
-  'changes_pkey',
-  'changes_removed_pkey',
-  'computation_log_pkey',
-  'computations_one_of_a_role',
-  'computations_pkey',
-  'descriptor_types_pkey',
-  'descriptors_request_id',
-  'event_group_metadata_descriptors_pkey',
-  'event_groups_pkey',
-  'event_groups_request_id',
-  'last_seen_pkey',
-  'measurement_tombstones_pkey',
-  'measurement_tombstones_request_id',
-  'measurements_pkey',
-  'measurements_request_id',
-  'parties_pkey',
-  'population_model_lines_pkey',
-  'populations_default',
-  'populations_pkey',
-  'principals_id',
-  'principals_pkey',
-  'requisition_tombstones_pkey',
-  'requisitions_measurement_provider_key',
-  'requisitions_pkey',
-  'revocation_cascades_pkey',
-  'schema_migrations_pkey',
-  'settings_pkey',
-  'transitions_pkey',
-  'trusted_roots_der',
-  'trusted_roots_pkey',
-  'webhook_deliveries_pkey',
-  'webhook_redeliveries_pkey',
-  'webhooks_pkey',
-];
+const SCHEMA = readFileSync(new URL('../schema.sql', import.meta.url), 'utf8');
 
-export const TRIGGERS = [
-  ['audit_entries', 'append_only'],
-  ['changes', 'append_only'],
-  ['computations', 'terminal_state'],
-  ['measurements', 'requisition_count'],
-  ['measurements', 'terminal_state'],
-  ['populations', 'same_ranges'],
-  ['requisitions', 'terminal_state'],
-  ['transitions', 'append_only'],
-] as const;
+/** Each promise of "at most one" rests on one of these. */
+export const UNIQUE_INDEXES = Array.from(
+  SCHEMA.matchAll(/CONSTRAINT (\w+) (?:PRIMARY KEY|UNIQUE)|CREATE UNIQUE INDEX (\w+)/g),
+  ([, constraint, index]) => (constraint ?? index)!,
+).sort();
+
+export const TRIGGERS = Array.from(
+  SCHEMA.matchAll(/^CREATE (?:CONSTRAINT )?TRIGGER (\w+) .*? ON (\w+) /gm),
+  ([, trigger, relation]) => [relation!, trigger!] as const,
+);
 
 const OURS = 'relnamespace = current_schema()::regnamespace';
 
