@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Ailment } from '@measurement-exchange/exchange/maintenance';
+import type { DoctorFinding } from '@measurement-exchange/exchange/maintenance';
 import { createDatabase, type Database } from '@measurement-exchange/testkit/exchange';
 import { onServer, withDatabase } from '@measurement-exchange/testkit/globalSetup';
 import { spawnMex } from '@measurement-exchange/testkit/process';
@@ -48,9 +48,9 @@ it('the doctor ends with 0 where it finds nothing', async () => {
 });
 
 it('a warning makes nobody ill, and an error behind it does', () => {
-  const warned = { severity: 'warning' } as Ailment;
+  const warned = { severity: 'warning' } as DoctorFinding;
   expect(isIll([warned, warned])).toBe(false);
-  expect(isIll([warned, { severity: 'error' } as Ailment])).toBe(true);
+  expect(isIll([warned, { severity: 'error' } as DoctorFinding])).toBe(true);
 });
 
 it('the doctor ends with 1 where something is wrong, in words and as JSON, and names it', async () => {

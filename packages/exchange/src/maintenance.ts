@@ -14,7 +14,7 @@ import { applyRetention, previewRetention, type Retention } from './jobs/retenti
 export { type BackupFacts, backup } from './backup/backup.ts';
 export { restore } from './backup/restore.ts';
 export { withDatabase } from './connections.ts';
-export { type Ailment, CHECKS, doctor } from './database/doctor.ts';
+export { CHECKS, type DoctorFinding, doctor } from './database/doctor.ts';
 export { migrate, RESTORED } from './database/migrate.ts';
 
 const clock = (): Timestamp => timestampOf(Date.now());

@@ -1,8 +1,8 @@
 /** The findings of a doctor, of the exchange or of a duchy. */
-import type { Ailment } from '@measurement-exchange/exchange/maintenance';
+import type { DoctorFinding } from '@measurement-exchange/exchange/maintenance';
 import { paint, print } from './output.ts';
 
-export function printAilments(ailments: Ailment[], checks: number): void {
+export function printAilments(ailments: DoctorFinding[], checks: number): void {
   if (ailments.length === 0) print(paint('green', `${checks} checks found nothing wrong.`));
   for (const { check, severity, rows, meaning, remedy, examples } of ailments) {
     const title = severity === 'warning' ? paint('yellow', `${check} (warning)`) : paint('red', check);
@@ -10,6 +10,6 @@ export function printAilments(ailments: Ailment[], checks: number): void {
   }
 }
 
-export function isIll(ailments: Ailment[]): boolean {
+export function isIll(ailments: DoctorFinding[]): boolean {
   return ailments.some(({ severity }) => severity === 'error');
 }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { type Ailment, doctor } from '../database/doctor.ts';
+import { type DoctorFinding, doctor } from '../database/doctor.ts';
 import {
   acquireDataDirLock,
   binariesVersion,
@@ -17,7 +17,7 @@ import { type BackupFacts, damaged, factsOf, type Manifest, readManifest } from 
 
 export interface Restored extends BackupFacts {
   /** The findings of the doctor in the restored database. */
-  ailments: Ailment[];
+  ailments: DoctorFinding[];
 }
 
 /** Restores into a data directory without a database; a failed restore leaves none. */
@@ -42,7 +42,7 @@ export async function restore(
 }
 
 /** The first start replays the WAL of the backup, to the moment the backup ended. */
-async function examine(home: string): Promise<Ailment[]> {
+async function examine(home: string): Promise<DoctorFinding[]> {
   try {
     const server = await startPostgres({ dataDir: home });
     return await doctor({ connection: server.connection }).finally(() => server.stop());

@@ -16,8 +16,8 @@ import { serverChecks } from './doctor/server.ts';
 import { tombstoneChecks } from './doctor/tombstones.ts';
 import { schemaState } from './migrate.ts';
 
-/** A check that was not silent. */
-export interface Ailment extends Omit<CheckInfo, 'id'> {
+/** A check that found something wrong. */
+export interface DoctorFinding extends Omit<CheckInfo, 'id'> {
   /** The ID of the check. */
   check: string;
   /** How many rows are wrong. */
@@ -78,8 +78,8 @@ const BEGIN = `
   -- yet looks small enough for that.
   SET LOCAL enable_nestloop = off;`;
 
-/** What ails the database; empty when it is healthy. */
-export async function doctor({ connection, onCheck }: DoctorOptions): Promise<Ailment[]> {
+/** Runs all checks; returns nothing for a healthy database. */
+export async function doctor({ connection, onCheck }: DoctorOptions): Promise<DoctorFinding[]> {
   const client = new pg.Client({
     ...connection,
     application_name: 'mex doctor',
@@ -89,7 +89,7 @@ export async function doctor({ connection, onCheck }: DoctorOptions): Promise<Ai
   await client.connect();
   try {
     await client.query(BEGIN);
-    const ailments: Ailment[] = [];
+    const ailments: DoctorFinding[] = [];
     let done = 0;
     const conclude = ({ id, severity, meaning, remedy }: CheckInfo, names: string[], rows = names.length) => {
       const examples = names.slice(0, MAX_EXAMPLES);
