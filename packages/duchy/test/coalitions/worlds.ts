@@ -10,7 +10,7 @@ import { rounds } from '@measurement-exchange/testkit/rounds';
 import { expect } from 'vitest';
 
 /** Runs of each world. */
-export const RUNS = rounds(2000, 100);
+export const RUNS = rounds(2000);
 /** How often an advantage that is not above what is promised would be called an attack. */
 const FALSE_ALARM = 1e-6;
 
@@ -75,7 +75,7 @@ export function promisedAdvantage(charge: Charge): number {
 
 /**
  * How much of an advantage may be chance (Dvoretzky, Kiefer and Wolfowitz for two samples, with the constant of Wei and Dudley
- * 2012): 0.38 with 100 runs of each world, 0.085 with 2,000.
+ * 2012): 0.27 with 200 runs of each world, 0.085 with 2,000.
  */
 export function chance(runs: number): number {
   return Math.sqrt(Math.log(2.17 / FALSE_ALARM) / runs);
