@@ -14,7 +14,7 @@ export interface TestOutcome {
   why?: string;
 }
 
-/** What a run says about the bug that was planted in it. */
+/** The report of a run about the bug that was planted in it. */
 export interface Report {
   /** The files that were loaded with the bug in them. */
   planted: string[];
@@ -26,7 +26,7 @@ export interface Report {
 let bug: PlantedBug | undefined;
 const planted = new Set<string>();
 
-/** What an edit of the bug calls the file of a module, if it has one. */
+/** The file of a module, as the edits of the bug name it; undefined if they do not change it. */
 function edited(id: string): string | undefined {
   const file = fileAt(id.split('?')[0]!);
   return file !== undefined && bug !== undefined && filesOf(bug).includes(file) ? file : undefined;

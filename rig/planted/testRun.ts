@@ -13,7 +13,7 @@ const STOP_MS = 30_000;
 
 interface TestRun {
   tests: number;
-  /** What failed; undefined where the bug was missed. */
+  /** The test that failed, and why; undefined where the bug was missed. */
   found?: string;
 }
 

@@ -1,4 +1,4 @@
-/** What is done straight in the database of an exchange, whether or not it runs; nothing of it loads HTTP. */
+/** Tasks that work directly on the database of an exchange, whether or not it runs. None of them loads HTTP. */
 import { randomUUID } from 'node:crypto';
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import type pg from 'pg';

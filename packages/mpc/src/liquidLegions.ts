@@ -1,4 +1,4 @@
-/** The Liquid Legions protocols: what workers and aggregator compute, without any server. */
+/** The Liquid Legions protocols: the computations of workers and aggregator, without any server. */
 export { LiquidLegionsError } from './liquidLegions/errors.ts';
 export type { NoiseParameters, NoiseSpec } from './liquidLegions/noiseParameters.ts';
 export { type RingKeys, ringKeys } from './liquidLegions/ringKeys.ts';

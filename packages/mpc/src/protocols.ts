@@ -20,7 +20,7 @@ export const PROTOCOL_MATH = {
   liquidLegionsV2: { ...legionsConfig, ...legionsLimits, ...legionsCharge },
 } satisfies { [P in MpcProtocol]: ProtocolMath<MpcConfig<P>, unknown> };
 
-/** What the duchies of a protocol agree on. */
+/** The parameters that the duchies of a protocol agree on. */
 export type MpcParameters<P extends MpcProtocol> = ReturnType<(typeof PROTOCOL_MATH)[P]['parametersOf']>;
 
 /** The mathematics of one protocol, whichever it is. */

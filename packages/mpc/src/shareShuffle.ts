@@ -1,4 +1,4 @@
-/** Honest Majority Share Shuffle: what workers and aggregator compute, without any server. */
+/** Honest Majority Share Shuffle: the computations of workers and aggregator, without any server. */
 export { countValues, ShareShuffleError } from './protocols/honestMajorityShareShuffle/aggregate.ts';
 export { type Share, type ShuffleInput, shuffleStage } from './protocols/honestMajorityShareShuffle/duchy.ts';
 export { estimate, type ShareShuffleEstimate } from './protocols/honestMajorityShareShuffle/estimate.ts';

@@ -1,2 +1,2 @@
-/** What parties need of the mathematics. */
+/** The mathematics that parties need. */
 export * from '@measurement-exchange/mpc';

@@ -99,7 +99,10 @@ async function run(options: RunOptions): Promise<void> {
   }
 }
 
-/** Who may ask about which events. Only the demo parties believe what the exchange says of event groups. */
+/**
+ * The consumers that may ask about the events of each reference. Only the demo parties believe what the exchange says
+ * of event groups.
+ */
 function referencesOf(settings: ProviderConfig & { as?: string }): AgentOptions['references'] {
   const { as, events, references } = settings;
   if (as !== undefined) return references ?? 'unchecked';

@@ -43,8 +43,8 @@ export function watchDatabase(
 }
 
 /**
- * Since the horizon was first seen where it is. The server says since when a transaction runs only to who may see it, and
- * those of other databases count as well.
+ * Seconds since the horizon was first seen where it is. The server shows the start of a transaction only to roles
+ * that may see it, and transactions of other databases count as well.
  */
 export function horizonAge(db: Database): () => Promise<{ value: number }[]> {
   let seen = { xid: '', at: 0 };

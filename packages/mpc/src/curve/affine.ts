@@ -1,6 +1,7 @@
 /**
- * Points of P-256 in batches. Points are affine: an addition needs an inverse, but a batch needs only one inversion, so that
- * it takes six multiplications of the field, and a doubling seven. The point at infinity is in no batch.
+ * Points of P-256 in batches. Points are affine: an addition needs an inverse, but a batch needs only one inversion,
+ * so that an addition takes six multiplications of the field, and a doubling seven. No batch can hold the point at
+ * infinity.
  */
 import { Field, type FieldArray } from './field.ts';
 import { LANES, LIMBS } from './fieldKernel.ts';
@@ -16,7 +17,7 @@ export interface Points {
   y: FieldArray;
 }
 
-/** Bytes that are not a point: whoever sent them does not follow the protocol. */
+/** Bytes that are not a point: the party that sent them does not follow the protocol. */
 export class PointError extends Error {
   override name = 'PointError';
   readonly index: number;
@@ -27,7 +28,7 @@ export class PointError extends Error {
   }
 }
 
-/** Operations are on as many points as the last `load` or `use` said. */
+/** Operations work on as many points as the last `load` or `use` said. */
 export class AffineBatches {
   readonly capacity: number;
   protected readonly field: Field;
@@ -38,7 +39,7 @@ export class AffineBatches {
   private readonly divisor: FieldArray;
   private readonly scratch: FieldArray;
 
-  /** With room for as many batches. */
+  /** Has room for `batches` batches of up to `capacity` points. */
   constructor(capacity: number, batches: number) {
     this.capacity = capacity;
     this.field = new Field(capacity, 3 + 2 * batches);
@@ -48,7 +49,7 @@ export class AffineBatches {
     this.scratch = this.field.array();
   }
 
-  /** Room for a batch, for as long as there is the curve. */
+  /** Allocates room for a batch, which is never freed. */
   points(): Points {
     return { x: this.field.array(), y: this.field.array() };
   }
@@ -66,7 +67,7 @@ export class AffineBatches {
     }
   }
 
-  /** Points with an even y from their x; returns the places of those that there are none for. */
+  /** Loads points with an even y from their x; returns the places where no point has this x. */
   loadX(into: Points, bytes: Uint8Array, count: number, stride: number, at: number): number[] {
     const { field, scratch, slope } = this;
     const padded = this.use(count);
@@ -104,7 +105,7 @@ export class AffineBatches {
     }
   }
 
-  /** How many points the next operations are on. */
+  /** Sets how many points the next operations work on. Returns this number, rounded up to whole quads. */
   use(count: number): number {
     this.used = this.field.use(count);
     return this.used;
@@ -135,7 +136,10 @@ export class AffineBatches {
     return infinite;
   }
 
-  /** Where both points have the same x: the slope of the tangent, or, for a point and its negative, of anything. */
+  /**
+   * Replaces the slope where both points have the same x, by that of the tangent. The result for a point and its
+   * negative is not used, so any slope will do there.
+   */
   private mendEqual(a: Points, infinite: number[]): void {
     const { field, slope, divisor } = this;
     for (let i = 0; i < this.used; i++) {

@@ -28,18 +28,18 @@ export type FixedBase = Int32Array;
 
 let generatorTable: FixedBase | undefined;
 
-/** What a digit adds to a sum. */
+/** The points that one digit adds to a sum, or subtracts where `sign` is negative. */
 interface Term {
   points: Points;
   sign: number;
 }
 
-/** The digits of one scalar for all points, or of one for each, from the highest place on. */
+/** The term of the digit at a place, where 0 is the lowest: of one scalar for all points, or of one scalar for each. */
 type Digits = (place: number) => Term;
 
 /** One per thread: batches share its memory. */
 export class Curve extends AffineBatches {
-  /** For whoever needs a batch that no other call has to find unchanged. */
+  /** Scratch batches for callers. Any caller may overwrite the points that another left there. */
   readonly spare: readonly [Points, Points];
   private readonly sum: Points;
   private readonly chosen: Points;
@@ -59,13 +59,16 @@ export class Curve extends AffineBatches {
     this.otherHalves = new Uint8Array(this.halves.length);
   }
 
-  /** All points by the same scalar. What is done depends on it only in which entries of the tables are added. */
+  /**
+   * Multiplies all points by the same scalar. The operations are the same for every scalar; only the table entries
+   * that are added, and their signs, differ.
+   */
   multiply(into: Points, points: Points, scalar: Uint8Array): void {
     this.makeTable(this.table, points);
     this.sumOf(into, this.commonDigits(this.table, scalar));
   }
 
-  /** Each point by a scalar of its own. */
+  /** Multiplies each point by a scalar of its own. */
   multiplyEach(into: Points, points: Points, scalars: Uint8Array): void {
     this.makeTable(this.table, points);
     this.sumOf(into, this.ownDigits(this.table, scalars, this.halves));
@@ -97,7 +100,7 @@ export class Curve extends AffineBatches {
     };
   }
 
-  /** What they add is in `chosen` until the next digit is asked for. */
+  /** The points of a term are in `chosen`, which the next digit overwrites. */
   private ownDigits(table: Points[], scalars: Uint8Array, halves: Uint8Array): Digits {
     const signs = this.halveAll(scalars, halves);
     return (place) => {
@@ -183,7 +186,7 @@ export class Curve extends AffineBatches {
     }
   }
 
-  /** The point of a table by each scalar. */
+  /** Multiplies the point of a table by each scalar. */
   multiplyFixed(into: Points, base: FixedBase, scalars: Uint8Array): void {
     this.use(scalars.length / SCALAR_BYTES);
     const signs = this.halveAll(scalars, this.halves);

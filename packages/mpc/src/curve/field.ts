@@ -8,14 +8,14 @@ const PRIME_BYTES = toBytes(PRIME);
 /** The address of an array. */
 export type FieldArray = number;
 
-/** What a number is multiplied by while it is in an array. */
+/** The factor of Montgomery's form: arrays hold each number multiplied by it. */
 const MONTGOMERY = 2n ** BigInt(LIMB_BITS * LIMBS);
 const QUAD_WORDS = QUAD_BYTES / 4;
 
 /** Arrays that every field has for itself: four of powers, products, inverses. */
 const OWN_ARRAYS = 6;
 
-/** Operations are on as many numbers as `use` said, in all arrays alike. */
+/** Operations work on as many numbers as `use` said, in all arrays alike. */
 export class Field {
   /** How many numbers an array has room for. */
   readonly capacity: number;
@@ -33,7 +33,7 @@ export class Field {
   private readonly inverses: FieldArray;
   private readonly limbs = new Int32Array(LIMBS);
 
-  /** With room for as many arrays, and a few constants. */
+  /** Has room for `arrays` arrays of up to `capacity` numbers, and for a few constants. */
   constructor(capacity: number, arrays: number) {
     this.capacity = capacity;
     this.arrayBytes = Math.ceil(capacity / LANES) * QUAD_BYTES;
@@ -56,7 +56,7 @@ export class Field {
     return this.quadOf((value * MONTGOMERY) % PRIME);
   }
 
-  /** How many numbers the next operations are on, rounded up to quads; returns that. */
+  /** Sets how many numbers the next operations work on, rounded up to whole quads, and returns this number. */
   use(count: number): number {
     if (!(count >= 1 && count <= this.capacity)) throw new RangeError(`count must be 1 to ${this.capacity}`);
     this.quads = Math.ceil(count / LANES);
@@ -196,7 +196,7 @@ export class Field {
     return this.canonical(a, index).every((limb) => limb === 0);
   }
 
-  /** A number that is usable, for the rare case that is not worth an array. */
+  /** Returns one number as a BigInt, for rare cases that are not worth an operation on arrays. */
   get(a: FieldArray, index: number): bigint {
     const limbs = this.canonical(a, index);
     let value = 0n;
@@ -247,7 +247,7 @@ export class Field {
 
 const MONTGOMERY_INVERSE = inverseOf(MONTGOMERY % PRIME);
 
-/** Of a number in BigInt arithmetic: a^(p − 2). */
+/** The inverse of a number in BigInt arithmetic: a^(p − 2). */
 function inverseOf(value: bigint): bigint {
   let power = 1n;
   for (const bit of (PRIME - 2n).toString(2)) {

@@ -121,7 +121,7 @@ function reducedProduct(locals: Locals, into: number, terms: (column: number) =>
     code.push(value, set(local));
     return get(local);
   };
-  // In variables: the compiler would make each anew wherever it is used.
+  // Constants are in variables: otherwise the compiler would make each one anew at every use.
   const powers = PRIME_TERMS.map(({ shift, sign }) => constant(vector.ofFour(sign * 2 ** shift)));
   const mask = constant(vector.ofFour(LIMB_MASK));
   const half = constant(vector.ofFour(HALF));
@@ -163,7 +163,7 @@ function combination(): WasmFunction {
     ...[...get(local), ...value, ...operation, ...set(local)],
   ];
   const shifted = (local: number, bits: number): Code => [...get(local), ...i32(bits), ...vector.shiftLeft32];
-  /** What a limb has above so many bits, rounded, goes to its carry. */
+  /** Moves the part of a limb above `bits` bits, rounded, to its carry. */
   const takeCarry = (i: number, bits: number): Code => [
     ...[...get(sums[i]!), ...vector.ofFour(2 ** (bits - 1)), ...vector.add32],
     ...[...i32(bits), ...vector.shiftRight32, ...set(carries[i]!)],
@@ -179,7 +179,7 @@ function combination(): WasmFunction {
         ...[...get(b), ...vector.load(16 * i), ...get(otherFactor), ...vector.multiply32],
         ...[...vector.add32, ...set(local)],
       ]),
-      // All at once: what a carry adds to the next limb is small.
+      // All carries are taken at once, because a carry adds little to the next limb.
       ...lower.flatMap((_, i) => takeCarry(i, LIMB_BITS)),
       ...lower.flatMap((_, i) => change(sums[i + 1]!, vector.add32, get(carries[i]!))),
       // Multiples of 2^256 leave the top limb: the other terms of p stand in for them.

@@ -1,4 +1,4 @@
-/** Numbers as nine limbs of 29 bits, the lowest first: what a field of the kernel is made of, one by one. */
+/** Single numbers as nine limbs of 29 bits, the lowest first, in which the kernel computes. */
 import { NUMBER_BYTES } from './bigEndian.ts';
 import { LIMB_BITS, LIMBS } from './fieldKernel.ts';
 

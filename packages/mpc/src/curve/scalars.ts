@@ -1,4 +1,7 @@
-/** What points are multiplied by: numbers from 1 to the order of P-256 minus 1, of 32 bytes each, the highest first. */
+/**
+ * Scalars, by which points are multiplied: numbers from 1 to the order of P-256 minus 1, of 32 bytes each, the
+ * highest first.
+ */
 import type { RandomSource } from '../privacy/random.ts';
 import { isBelow, NUMBER_BYTES, toBytes, toNumber } from './bigEndian.ts';
 
@@ -7,7 +10,7 @@ export const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2f
 const ORDER_BYTES = toBytes(ORDER);
 const ONE_BYTES = toBytes(1n);
 
-/** What is drawn at once: a random source may have a limit. */
+/** The number of bytes that are drawn at once: a random source may have a limit. */
 const PIECE = 8192;
 
 /** `count` uniform scalars, one after the other. */
@@ -37,7 +40,10 @@ export function negativeProducts(scalars: Uint8Array, factor: Uint8Array): Uint8
   return products;
 }
 
-/** The digits of a scalar are odd, so that each takes an addition, and nothing can be told from their number. */
+/**
+ * A digit of a scalar. Digits are odd, so that each takes an addition, and the number of additions says nothing about
+ * the scalar.
+ */
 export interface Digit {
   /** An odd multiple of a point: 2 · entry + 1 times it. */
   entry: number;

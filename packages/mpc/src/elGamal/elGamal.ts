@@ -1,6 +1,6 @@
 /**
- * Ciphertexts of ElGamal over P-256 in batches. A point M under the key Y is (u, e) = (r G, M + r Y): two compressed points.
- * Ciphertexts add up as what is encrypted in them does.
+ * Ciphertexts of ElGamal over P-256 in batches. A point M under the key Y is (u, e) = (r G, M + r Y): two compressed
+ * points. The sum of two ciphertexts encrypts the sum of their points.
  */
 import { POINT_BYTES, type Points } from '../curve/affine.ts';
 import type { Curve } from '../curve/curve.ts';
@@ -54,7 +54,7 @@ export class Ciphertexts {
     this.addTo(this.e, message, 1);
   }
 
-  /** Encrypts the point at infinity: what is added to a ciphertext to hide where it comes from. */
+  /** Encrypts the point at infinity, which is added to a ciphertext to hide where it comes from. */
   encryptZeros(key: ElGamalPublicKey, scalars: Uint8Array): void {
     this.count = scalars.length / SCALAR_BYTES;
     this.curve.use(this.count);
@@ -62,7 +62,7 @@ export class Ciphertexts {
     this.curve.multiplyFixed(this.e, key.table, scalars);
   }
 
-  /** Encrypts points that nobody knows: of two random points, no key can tell what they are a ciphertext of. */
+  /** Encrypts points that nobody knows: a ciphertext is two random points. */
   encryptRandom(scalars: Uint8Array, others: Uint8Array): void {
     this.count = scalars.length / SCALAR_BYTES;
     this.curve.use(this.count);
@@ -88,7 +88,10 @@ export class Ciphertexts {
     this.addTo(this.e, mask, -1);
   }
 
-  /** What is encrypted, where no other key is left, to bytes. The point at infinity is zeros, as no other point is. */
+  /**
+   * Decrypts ciphertexts that are under this key alone, and writes their points as bytes. Zeros stand for the point
+   * at infinity, and for no other.
+   */
   open(secretKey: Uint8Array, into: Uint8Array, { stride = POINT_BYTES, at = 0 }: Layout = {}): void {
     const [mask] = this.curve.spare;
     this.curve.use(this.count);
@@ -112,14 +115,14 @@ export class Ciphertexts {
     this.curve.multiplyPairEach(this.u, this.e, scalars, negativeProducts(scalars, secretKey));
   }
 
-  /** What is encrypted, times a scalar of its own each. */
+  /** Multiplies each encrypted point by a scalar of its own. */
   multiplyEach(scalars: Uint8Array): void {
     this.curve.use(this.count);
     this.curve.multiplyEach(this.u, this.u, scalars);
     this.curve.multiplyEach(this.e, this.e, scalars);
   }
 
-  /** What is encrypted, plus or minus what is in another batch. */
+  /** Adds the encrypted points of another batch to those of this one, or subtracts them. */
   add(other: Ciphertexts, sign: 1 | -1 = 1): void {
     if (other.count !== this.count) throw new RangeError('both batches must have as many ciphertexts');
     this.curve.use(this.count);
@@ -127,7 +130,7 @@ export class Ciphertexts {
     this.addTo(this.e, other.e, sign);
   }
 
-  /** Plus or minus points that are not encrypted. */
+  /** Adds points that are not encrypted, or subtracts them. */
   addPoints(points: Uint8Array, sign: 1 | -1 = 1, layout: Layout = {}): void {
     const [added] = this.curve.spare;
     this.curve.load(added, points, this.count, layout.stride, layout.at);
@@ -141,7 +144,10 @@ export class Ciphertexts {
   }
 }
 
-/** For each ciphertext under one key alone 1 if it encrypts the point at infinity, else 0. */
+/**
+ * Returns a byte for each ciphertext, which must be under this key alone: 1 if it encrypts the point at infinity,
+ * else 0.
+ */
 export function areZero(
   curve: Curve,
   secretKey: Uint8Array,

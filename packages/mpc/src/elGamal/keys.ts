@@ -20,8 +20,8 @@ export function newKeyPair(random: RandomSource): ElGamalKeyPair {
 }
 
 /**
- * What decrypts under several keys takes all their secrets. Keys that cancel out, or of which one is there twice, are an
- * attempt to get around that.
+ * The sum of several public keys: decrypting takes the secrets of all of them. Keys that cancel out, or a key that is
+ * there twice, are an attempt to get around that, and are rejected.
  */
 export function combineKeys(curve: Curve, publicKeys: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const distinct = new Set(publicKeys.map((key) => Buffer.from(key).toString('hex')));

@@ -1,6 +1,7 @@
 /**
- * That whoever publishes a key knows its secret (Schnorr's proof, as RFC 8235 makes it without a dialog). Without it, the last duchy to
- * publish could take a key of its own minus all others: then the sum of all is its own key, and it alone could decrypt.
+ * Proves that the duchy that publishes a key knows its secret (Schnorr's proof, in the non-interactive form of RFC
+ * 8235). Without the proof, the last duchy to publish could publish a key of its own minus all others: the sum of all
+ * keys would be its own key, and it alone could decrypt.
  */
 import { createECDH, createHash, hkdfSync } from 'node:crypto';
 import type { Binding } from '@measurement-exchange/contract';
@@ -14,7 +15,10 @@ import { type ElGamalKeyPair, newKeyPair } from './keys.ts';
 /** A point and a scalar. */
 export const PROOF_BYTES = POINT_BYTES + SCALAR_BYTES;
 
-/** What the key is for, the duchy that proves, and its computation and terms: a proof for one context is invalid in another. */
+/**
+ * The purpose of the key, the duchy that proves, and its computation and terms: a proof for one context is invalid in
+ * another.
+ */
 export type ProofContext = Pick<Binding, 'purpose' | 'duchy' | 'computation' | 'termsSha256'>;
 
 /** The same for the same key and context, so that a key that is published again has the same bytes. */
@@ -32,7 +36,9 @@ export function proveSecret(
   return Uint8Array.from([...commitment.publicKey, ...toBytes(response)]);
 }
 
-/** Whether response · G = commitment + challenge · publicKey; not where any of them is no point, or no scalar. */
+/**
+ * Whether response · G = commitment + challenge · publicKey. False where one of them is not a point, or not a scalar.
+ */
 export function isProven(
   publicKey: Uint8Array,
   proof: Uint8Array,
@@ -56,7 +62,7 @@ export function isProven(
   }
 }
 
-/** A scalar: what is not below the order, once in 2^32, is taken modulo it. */
+/** A scalar: a digest that is not below the order, once in 2^32, is taken modulo the order. */
 function challengeOf(publicKey: Uint8Array, commitment: Uint8Array, context: ProofContext): Uint8Array {
   const digest = createHash('sha256')
     .update(context.purpose)
@@ -67,7 +73,7 @@ function challengeOf(publicKey: Uint8Array, commitment: Uint8Array, context: Pro
   return toBytes(toNumber(digest) % ORDER);
 }
 
-/** Each part after its length, so that no byte can move from one part to the next. */
+/** Hashes each part after its length, so that no byte can move from one part to the next. */
 function digestOf({ duchy, computation, termsSha256 }: ProofContext): Buffer {
   const hash = createHash('sha256');
   for (const part of [Buffer.from(duchy), Buffer.from(computation), termsSha256]) {

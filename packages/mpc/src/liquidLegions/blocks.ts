@@ -1,6 +1,6 @@
 /** Arrays of blocks of the same size, one after the other. */
 
-/** Sorted, blocks say nothing about the order they came in. `tail` follows as it is. */
+/** Sorts blocks, so that they say nothing about the order they came in. `tail` follows unchanged. */
 export function sortBlocks(
   parts: readonly Uint8Array[],
   size: number,
@@ -15,8 +15,9 @@ export function sortBlocks(
 }
 
 /**
- * The places of blocks in the order of their bytes. Most differ in their first four, which are sorted as numbers, each
- * above the place it came from; those that do not are compared.
+ * The places of blocks in the order of their bytes. Most blocks differ in their first four bytes, so these are sorted
+ * first, each as the high half of a number with the block's place as the low half; blocks that agree there are
+ * compared in full.
  */
 export function sortedOrder(blocks: Buffer, size: number): Uint32Array<ArrayBuffer> {
   const count = blocks.length / size;
@@ -60,7 +61,7 @@ function copyBlocks(bytes: Uint8Array, size: number, places: ArrayLike<number>, 
   }
 }
 
-/** Blocks to these places. */
+/** Writes blocks to these places. */
 export function putBlocks(
   blocks: Uint8Array,
   size: number,
@@ -97,7 +98,10 @@ export function putColumn(
     into.set(column.subarray(i, i + size), to);
 }
 
-/** Where each run of equal keys begins, among blocks in this order that begin with a key of `keySize` bytes; and the end. */
+/**
+ * Where each run of equal keys begins, and where the last one ends, among blocks in this order. Each block begins
+ * with a key of `keySize` bytes.
+ */
 export function runs(blocks: Buffer, size: number, keySize: number, order: Uint32Array): number[] {
   const starts: number[] = [];
   for (let i = 0; i < order.length; i++) {
@@ -107,7 +111,7 @@ export function runs(blocks: Buffer, size: number, keySize: number, order: Uint3
   return [...starts, order.length];
 }
 
-/** Bytes of their own, which can be given away. */
+/** A copy, whose buffer can be transferred to a thread. */
 export function copyOf(bytes: Uint8Array, from = 0, to = bytes.length): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes.subarray(from, to));
 }

@@ -1,4 +1,4 @@
-/** What a release by a ring of duchies costs the people of one data provider. */
+/** The privacy cost of a release by a ring of duchies, for the people of one data provider. */
 import {
   type LiquidLegionsConfig,
   legionsNoiseShapes,
@@ -7,21 +7,21 @@ import {
 import { asCharge, type Cost, costOfCount, FREE, type MpcRelease } from '../privacy/countCost.ts';
 import type { Charge } from '../privacy/noise.ts';
 
-/** What is released by a Liquid Legions protocol, and what hides the rest from its aggregator. */
+/** A release of a Liquid Legions protocol, and the privacy parameters that hide the rest from its aggregator. */
 export type LegionsRelease = MpcRelease & {
   dataProviders: number;
-  /** The aggregator included: each of them adds noise. */
+  /** The number of duchies, the aggregator included: each of them adds noise. */
   duchies: number;
   histogramPrivacyParams: PrivacyParams;
   publisherPrivacyParams: PrivacyParams;
 };
 
 /**
- * What the aggregator of a Liquid Legions protocol sees, which is more than the consumer, costs one unit of privacy
- * (docs/privacy.md). A unit changes one register of one provider, and with it the number of empty ones. Where no other
- * provider has the register, it changes the number of registers in use, and one frequency; else it moves a register
- * between two numbers of providers, and between two frequencies. The aggregator knows its own noise, so only that of the
- * others counts. Throws a RangeError where the parameters cannot be met.
+ * The charge to one unit of privacy for all that the aggregator of a Liquid Legions protocol sees, which is more than
+ * the consumer sees (docs/privacy.md). A unit changes one register of one provider, and with it the number of empty
+ * ones. Where no other provider has the register, it changes the number of registers in use, and one frequency; else
+ * it moves a register between two numbers of providers, and between two frequencies. The aggregator knows its own
+ * noise, so only the noise of the other duchies counts. Throws a RangeError where the parameters cannot be met.
  */
 export function legionsCharge(release: LegionsRelease): Charge {
   const { noiseMechanism, duchies, dataProviders } = release;

@@ -1,6 +1,7 @@
 /**
- * What compares the counts of tuples with each frequency below the maximum, and how often they were equal. Comparisons are in
- * columns, one for each frequency and each in an order of its own, so that no two comparisons of a count are found together.
+ * Compares the counts of tuples with each frequency below the maximum, and finds where they are equal. Comparisons
+ * are in columns, one for each frequency. Each column has an order of its own, so that nobody can link two
+ * comparisons of one count.
  */
 import { CIPHERTEXT_BYTES, drawScalars, Keystream, POINT_BYTES } from '../sketches.ts';
 import { takeBlocks, takeColumn } from './blocks.ts';
@@ -8,7 +9,10 @@ import type { RingKeys } from './ringKeys.ts';
 import { COUNT, FLAGS, FLAGS_BYTES, TUPLE_BYTES } from './tuples.ts';
 import { ALONE, type Workspace } from './workspace.ts';
 
-/** Flags are under one key alone: how many tuples are noise of the histogram, and comparisons of those with a frequency. */
+/**
+ * Counts the tuples that are noise of the histogram, and compares the counts of tuples with a frequency. Flags must
+ * be under one key alone.
+ */
 export function compareTuples(
   workspace: Workspace,
   {
@@ -35,7 +39,10 @@ export function compareTuples(
   return { histogramCount, comparisons };
 }
 
-/** For i from 1 to `compared` a column of count − i · unit: zero where the count is i. Workers see only fresh ciphertexts. */
+/**
+ * Makes a column of count − i · unit for each i from 1 to `compared`: zero where the count is i. Comparisons are
+ * re-randomized, so that workers see only fresh ciphertexts.
+ */
 function compare(
   workspace: Workspace,
   counts: Uint8Array,
@@ -56,7 +63,10 @@ function compare(
   return comparisons;
 }
 
-/** Takes a key off comparisons, and multiplies each by a random number: the aggregator would else tell counts apart. */
+/**
+ * Takes a key off comparisons, and multiplies each by a random number, without which the aggregator could tell counts
+ * apart.
+ */
 export function decryptComparisons(
   workspace: Workspace,
   { blocks: comparisons, seed, keys }: { blocks: Uint8Array; seed: Uint8Array; keys: RingKeys },
@@ -66,7 +76,7 @@ export function decryptComparisons(
   return decrypted;
 }
 
-/** 1 for each ciphertext, under one key alone, that is zero. */
+/** Returns a byte for each ciphertext, which must be under this key alone: 1 if it encrypts zero, else 0. */
 export function findZeros(
   workspace: Workspace,
   { blocks, secretKey }: { blocks: Uint8Array; secretKey: Uint8Array },

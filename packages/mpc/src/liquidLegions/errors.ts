@@ -1,4 +1,4 @@
-/** A bug or a lie: what somebody sent does not follow the protocol. */
+/** A bug or a lie: a party sent something that does not follow the protocol. */
 export class LiquidLegionsError extends Error {
   override name = 'LiquidLegionsError';
 }

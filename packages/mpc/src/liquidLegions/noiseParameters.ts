@@ -17,13 +17,15 @@ import type { LiquidLegionsParams } from '../sketches/sketch.ts';
 export interface NoiseSpec extends LiquidLegionsParams {
   noiseMechanism: MpcNoiseMechanism;
   dataProviderCount: number;
-  /** The aggregator included: each of them adds noise. */
+  /** The number of duchies, the aggregator included: each of them adds noise. */
   duchyCount: number;
-  /** Of the reach. */
+  /** Privacy parameters of the reach. */
   privacyParams?: PrivacyParams;
-  /** Of what the aggregator sees on the way: how many providers have the same register. */
+  /**
+   * Privacy parameters of the numbers that the aggregator sees on the way: how many providers have the same register.
+   */
   histogramPrivacyParams?: PrivacyParams;
-  /** Of what it could learn from the number of registers of one provider. */
+  /** Privacy parameters of the number of registers of one provider, which the aggregator could learn otherwise. */
   publisherPrivacyParams?: PrivacyParams;
 }
 
@@ -34,8 +36,8 @@ export interface NoiseParameters extends LiquidLegionsParams {
   histogramNoise: MpcNoise;
   publisherNoise: MpcNoise;
   /**
-   * How often each duchy adds the register of the publishers' noise, and that of the padding, at least: without any noise
-   * too, because providers fill up their sketches with the former.
+   * The least number of times that each duchy adds the register of the publishers' noise, and that of the padding.
+   * Duchies add both even without noise, because providers fill up their sketches with the former.
    */
   knownRegisters: number;
   /** How many registers each duchy adds for its noise, whatever the noise is. */
@@ -73,7 +75,7 @@ export function noiseParameters(spec: NoiseSpec, protocol: LiquidLegionsProtocol
   };
 }
 
-/** The noise of a ring, apart from what the spec says. */
+/** The part of a noise spec that follows from the config of a ring. */
 export function noiseSpecOf({ workers, ...config }: LiquidLegionsConfig, dataProviderCount: number) {
   const { noiseMechanism, decayRate, maxSize, histogramPrivacyParams, publisherPrivacyParams } = config;
   return {
@@ -83,7 +85,10 @@ export function noiseSpecOf({ workers, ...config }: LiquidLegionsConfig, dataPro
   };
 }
 
-/** Every duchy has the registers of all providers and duchies in memory. */
+/**
+ * Throws a RangeError where the registers of all providers and duchies, which every duchy has in memory, are too
+ * many.
+ */
 export function fitting<N extends NoiseParameters & { noiseTupleCount?: number }>(parameters: N): N {
   const { dataProviderCount, maxSize, duchyCount, noiseRegisterCount, noiseTupleCount = 0 } = parameters;
   const registers = legionsRegisterCount(

@@ -3,8 +3,9 @@ import { drawMpcNoise, drawScalars, Keystream, NOBODY_INDEX, SCALAR_BYTES } from
 import type { NoiseParameters } from './noiseParameters.ts';
 
 /**
- * `histogram`: registers that look as if several providers had them. `publisher`: one register, many times, that hides how
- * many registers a provider has. `reach`: registers that look like people. `padding`: what makes the number the same always.
+ * `histogram`: registers that look as if several providers had them. `publisher`: one register, many times, that
+ * hides how many registers a provider has. `reach`: registers that look like people. `padding`: registers that keep
+ * the total number the same.
  */
 export const NOISE_KINDS = ['histogram', 'publisher', 'reach', 'padding'] as const;
 export type NoiseKind = (typeof NOISE_KINDS)[number];

@@ -1,4 +1,7 @@
-/** Tuples that no register is behind: they look like registers of each frequency, or like such without one. */
+/**
+ * Noise tuples, which stand for no register: they look like registers of each frequency, or like registers without
+ * one.
+ */
 
 import type { FrequencyParameters } from '../protocols/liquidLegionsV2/limits.ts';
 import { CIPHERTEXT_BYTES, drawMpcNoise, Keystream } from '../sketches.ts';
@@ -6,7 +9,7 @@ import { putColumn } from './blocks.ts';
 import { COUNT, FLAGS_BYTES, TUPLE_BYTES } from './tuples.ts';
 import type { Plain, Workspace } from './workspace.ts';
 
-/** What a noise tuple looks like: a frequency from 1 on, or one of these. */
+/** The kind of a noise tuple: the frequency that it imitates, from 1 on, or one of these. */
 const DIFFERENT_KEYS = 0;
 const DESTROYED = 255;
 
@@ -28,7 +31,10 @@ export function drawNoiseTuples(
   return tuples;
 }
 
-/** Flags are encrypted under the keys that are still on the flags of other tuples, counts under those of all duchies. */
+/**
+ * Encrypts flags under the keys that are still on the flags of other tuples, and counts under the keys of all
+ * duchies.
+ */
 export function encryptNoiseTuples(
   workspace: Workspace,
   {

@@ -1,4 +1,7 @@
-/** What threads of the pool do. Inputs and outputs are bytes and numbers, which go from thread to thread. */
+/**
+ * The operations that threads of the pool run. Inputs and outputs are bytes and numbers, which can be sent to a
+ * thread.
+ */
 import { sortBlocks } from './blocks.ts';
 import { compareTuples, decryptComparisons, findZeros } from './comparisons.ts';
 import { drawNoiseRegisters } from './noiseRegisters.ts';
@@ -18,7 +21,7 @@ import {
 import { decryptTupleFlags, groupMembers, makeTuples } from './tuples.ts';
 import type { Workspace } from './workspace.ts';
 
-/** On a batch of blocks. */
+/** Operations on a batch of blocks. */
 const batchOperations = {
   ...{ encryptNoiseRegisters, reRandomizeRegisters, blindRegisters, openIndexes, checkPoints },
   ...{ makeTuples, encryptNoiseTuples, decryptTupleFlags },

@@ -1,4 +1,4 @@
-/** Batches of registers: one ciphertext each, that of the index, or three, of index, key and count. */
+/** Operations on registers: each is one ciphertext, that of its index, or three, those of its index, key and count. */
 import { CIPHERTEXT_BYTES, DESTROYED_KEY, drawScalars, Keystream, POINT_BYTES } from '../sketches.ts';
 import { putColumn, runs, sortedOrder, takeColumn } from './blocks.ts';
 import { indexText, type NoiseKind, readNoiseRegisters } from './noiseRegisters.ts';
@@ -6,7 +6,7 @@ import type { RingKeys } from './ringKeys.ts';
 import { HISTOGRAM_KEY } from './tuples.ts';
 import { ALONE, type Plain, type Workspace } from './workspace.ts';
 
-/** Noise registers, encrypted: with key and count, or only their indexes. */
+/** Encrypts noise registers: with key and count, or only their indexes. */
 export function encryptNoiseRegisters(
   workspace: Workspace,
   { blocks, seed, key, isFull }: { blocks: Uint8Array; seed: Uint8Array; key: Uint8Array; isFull: boolean },
@@ -22,7 +22,7 @@ export function encryptNoiseRegisters(
   return workspace.encrypt(texts, workspace.key(key), new Keystream(seed));
 }
 
-/** The same registers, in which whoever sent or encrypted them recognizes nothing. */
+/** Re-randomizes registers, so that the party that sent or encrypted them recognizes none of them. */
 export function reRandomizeRegisters(
   workspace: Workspace,
   { blocks, seed, key }: { blocks: Uint8Array; seed: Uint8Array; key: Uint8Array },
@@ -52,7 +52,7 @@ export function blindRegisters(
   const blinded = new Uint8Array(blocks.length);
   workspace.change(blocks, { stride: size, at: 0 }, blinded, (batch, count) => {
     batch.blind(keys.secretKey, blinding);
-    // Else ciphertexts that somebody made multiples of each other would stay so, and could be followed.
+    // Otherwise, ciphertexts that a party made multiples of each other would stay multiples, and could be followed.
     batch.reRandomize(restKey, drawScalars(random, count));
   });
   const others = size - CIPHERTEXT_BYTES;
@@ -66,7 +66,10 @@ export function blindRegisters(
   return blinded;
 }
 
-/** Registers whose indexes are under one key alone: with the points of these instead of their ciphertexts. */
+/**
+ * Decrypts the indexes of registers, which must be under one key alone: each point replaces the ciphertext of its
+ * index.
+ */
 export function openIndexes(
   workspace: Workspace,
   { blocks, size, secretKey }: { blocks: Uint8Array; size: number; secretKey: Uint8Array },
@@ -87,7 +90,7 @@ export function countDistinct(_: Workspace, { parts }: { parts: Uint8Array[] }):
   return runs(points, POINT_BYTES, POINT_BYTES, sortedOrder(points, POINT_BYTES)).length - 1;
 }
 
-/** A number, encrypted so that such add up. */
+/** Encrypts a number, so that ciphertexts of numbers can be added up. */
 export function encryptCount(
   workspace: Workspace,
   { count, key, seed }: { count: number; key: Uint8Array; seed: Uint8Array },
@@ -97,7 +100,7 @@ export function encryptCount(
   return workspace.encrypt([text], workspace.key(key), random);
 }
 
-/** The sum of what is encrypted in all of them, in a ciphertext that none of those who sent one recognizes. */
+/** Adds up encrypted numbers. No party that sent one of them recognizes the ciphertext of the sum. */
 export function addCounts(
   workspace: Workspace,
   { counts, key, seed }: { counts: Uint8Array[]; key: Uint8Array; seed: Uint8Array },
@@ -111,8 +114,8 @@ export function addCounts(
 }
 
 /**
- * The number in a ciphertext that is under one key alone, if it is from 0 to `most`; else `expected`. A worker can put a
- * register of a provider in there: the outcome must not tell it which register that is.
+ * The number in a ciphertext that is under one key alone, if it is from 0 to `most`; else `expected`. A worker can
+ * put a register of a provider in its place: the outcome must not tell the worker which register that is.
  */
 export function decryptCount(
   workspace: Workspace,
@@ -129,7 +132,7 @@ export function decryptCount(
   return place >= 0 && place < most ? place + 1 : expected;
 }
 
-/** Takes a key off such a ciphertext, and re-randomizes it under the rest. */
+/** Takes a key off the ciphertext of a number, and re-randomizes it under the remaining keys. */
 export function passCount(
   workspace: Workspace,
   { count, keys, seed }: { count: Uint8Array; keys: RingKeys; seed: Uint8Array },
@@ -142,7 +145,7 @@ export function passCount(
   return left;
 }
 
-/** Throws where one of them is no compressed point of the curve. */
+/** Throws where one of the blocks is not a compressed point of the curve. */
 export function checkPoints(workspace: Workspace, { blocks }: { blocks: Uint8Array }): void {
   const { curve } = workspace;
   workspace.inBatches(blocks.length / POINT_BYTES, (from, count) =>

@@ -6,7 +6,7 @@ export interface RingKeys {
   secretKey: Uint8Array;
   /** The combined key of all duchies. */
   key: Uint8Array;
-  /** The combined key of the duchies after this one; of all for the aggregator, from where a round starts. */
+  /** The combined key of the duchies after this one; for the aggregator, where a round starts, that of all duchies. */
   restKey: Uint8Array;
 }
 

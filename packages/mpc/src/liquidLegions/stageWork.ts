@@ -1,18 +1,21 @@
-/** A stage that runs: its blocks in batches over the threads of a pool, whose number does not show in what comes out. */
+/**
+ * Runs a stage: spreads its blocks in batches over the threads of a pool. The output does not depend on the number of
+ * threads.
+ */
 import { createHmac } from 'node:crypto';
 import { POINT_BYTES } from '../sketches.ts';
 import { copyOf } from './blocks.ts';
 import { checkBlocks } from './errors.ts';
 import type { BatchOperation, Input, OperationName, Output } from './operations.ts';
 
-/** How a stage is told to end, and tells how far it is. */
+/** How a caller aborts a stage, and learns how far it is. */
 export interface StageRun {
   signal?: AbortSignal | undefined;
   /** From 0 to 1. */
   onProgress?: ((fraction: number) => void) | undefined;
 }
 
-/** Runs operations: a duchy's pool of threads. Inputs in `transfer` are gone afterwards. */
+/** Runs operations: a duchy's pool of threads. The caller cannot use buffers in `transfer` afterwards. */
 export interface Executor {
   /** How many operations run at once. */
   readonly size: number;
@@ -23,14 +26,14 @@ export interface Executor {
   ): Promise<Output<O>>;
 }
 
-/** What a batch is given apart from its seed. */
+/** The input of a batch, apart from its seed. */
 type Batch<O extends BatchOperation> = Omit<Input<O>, 'seed'>;
 
-/** Enough that the one inversion of a batch counts for little, and not more than a few seconds of work. */
+/** The most blocks in a batch: enough that its one inversion counts for little, and at most a few seconds of work. */
 const MOST = 2048;
-/** Half of them take as long. */
+/** The fewest blocks in a batch: half as many would take as long. */
 const LEAST = 512;
-/** As many batches, or a multiple of that, are done by 2, 4 or 8 threads at the same time. */
+/** With this many batches, or a multiple of it, 2, 4 or 8 threads finish at the same time. */
 const BATCHES = 8;
 
 export function batchSize(count: number): number {
@@ -43,11 +46,11 @@ export class StageWork {
   private readonly stageSeed: Uint8Array | undefined;
   private readonly signal: AbortSignal | undefined;
   private readonly onProgress: (fraction: number) => void;
-  /** Of the whole, what is done when the step before this one ends, and when this one does. */
+  /** The fractions of the whole that are done when the previous step ends, and when this one ends. */
   private before = 0;
   private until: number | undefined;
 
-  /** Without a seed, for a stage that draws nothing. */
+  /** A stage that draws nothing needs no seed. */
   constructor(pool: Executor, { signal, onProgress = () => {} }: StageRun, seed?: Uint8Array) {
     this.pool = pool;
     this.stageSeed = seed;
@@ -55,14 +58,14 @@ export class StageWork {
     this.onProgress = onProgress;
   }
 
-  /** When the next step ends, this much of the whole is done. */
+  /** Sets the fraction of the whole that is done when the next step ends. */
   upTo(fraction: number): this {
     this.before = this.until ?? 0;
     this.until = fraction;
     return this;
   }
 
-  /** No two steps, and no two batches of a step, draw the same. */
+  /** The seed of a batch of a step: no two steps, and no two batches of a step, draw the same numbers. */
   seed(step: string, batch = 0): Uint8Array<ArrayBuffer> {
     return stepSeed(this.stageSeed!, step, batch);
   }
@@ -72,7 +75,10 @@ export class StageWork {
     return this.pool.run(operation, input, { signal: this.signal, transfer });
   }
 
-  /** Sorted, the parts say nothing about the order they came in. They are given away. */
+  /**
+   * Sorts the blocks of all parts, so that they say nothing about the order they came in. The caller cannot use the
+   * parts afterwards.
+   */
   sort(parts: Uint8Array[], size: number, tail?: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
     return this.run('sort', { parts, size, ...(tail && { tail }) }, parts);
   }
@@ -109,7 +115,7 @@ export class StageWork {
       }
     };
     try {
-      // One more than there are threads, so that a thread that is done finds the next.
+      // One lane more than there are threads, so that a thread that finishes finds its next batch.
       await Promise.all(Array.from({ length: this.pool.size + 1 }, lane));
     } finally {
       isFailed = true;
@@ -118,7 +124,7 @@ export class StageWork {
   }
 }
 
-/** The random numbers of a step of a stage, or of a batch of it. */
+/** The seed of the random numbers of a step of a stage, or of a batch of the step. */
 export function stepSeed(seed: Uint8Array, step: string, batch = 0): Uint8Array<ArrayBuffer> {
   return new Uint8Array(createHmac('sha384', seed).update(`${step}\0${batch}`).digest());
 }

@@ -1,7 +1,7 @@
 /**
- * What becomes of the registers of one index: a tuple of three flags and a count. The flags are zero where all keys are the
- * same, where all are that of a destroyed register, and where all are that of the histogram's noise. The count is the sum of
- * all counts, which is used only where the keys are the same.
+ * The registers of one index become a tuple of three flags and a count. The first flag is zero where all keys are the
+ * same, the second where all are the key of a destroyed register, the third where all are the key of the histogram's
+ * noise. The count is the sum of all counts, which is used only where the keys are the same.
  *
  * The aggregator makes tuples from ciphertexts and knows every factor it used, so a flag that is not zero would tell it the
  * key. Each worker therefore multiplies each flag by a random number of its own: zero stays zero, and anything else becomes
@@ -31,7 +31,10 @@ export const HISTOGRAM_KEY = 'blinded_histogram_noise_register_key';
 /** A register by its blinded index: that, then the ciphertexts of key and count. */
 export const MEMBER_BYTES = POINT_BYTES + 2 * CIPHERTEXT_BYTES;
 
-/** Registers of the same index, one group after the other; without indexes that more registers have than there are sketches. */
+/**
+ * Groups the registers of the same index, one group after the other. Leaves out an index that has more registers than
+ * there are sketches.
+ */
 export function groupMembers(
   _: Workspace,
   { parts, dataProviderCount }: { parts: Uint8Array[]; dataProviderCount: number },
@@ -98,8 +101,8 @@ export function makeTuples(
 }
 
 /**
- * into[i] += sign · added[i]. What is added to must be random, as a fresh encryption is: of ciphertexts that a lying worker
- * chose, one can be the negative of another, and whether these meet in one group must not decide whether the stage fails.
+ * into[i] += sign · added[i]. `into` must be random, as a fresh encryption is: a lying worker can choose a ciphertext
+ * that is the negative of another, and whether the two meet in one group must not decide whether the stage fails.
  */
 function addColumn(workspace: Workspace, into: Uint8Array, added: Uint8Array, sign: 1 | -1 = 1): void {
   workspace.change(into, ALONE, into, (batch, count, from) => {
@@ -115,7 +118,7 @@ function addAt(workspace: Workspace, into: Uint8Array, places: readonly number[]
   putBlocks(sums, CIPHERTEXT_BYTES, places, into);
 }
 
-/** Adds the other flags, special key + same − key. */
+/** Appends the other two flags, special key + same − key, and the counts. */
 function finished(
   workspace: Workspace,
   {
@@ -140,7 +143,8 @@ function finished(
     addColumn(workspace, flags, keys, -1);
     workspace.change(flags, ALONE, flags, (batch, count) => {
       batch.addPoints(special, 1, { stride: 0, at: i * POINT_BYTES });
-      // Else the difference of two flags would show a worker the ciphertext of a key, which it may have seen before.
+      // Otherwise, the difference of two flags would show a worker the ciphertext of a key, which it may have seen
+      // before.
       batch.reRandomize(publicKey, drawScalars(random, count));
     });
     putColumn(flags, CIPHERTEXT_BYTES, tuples, TUPLE_BYTES, (i + 1) * CIPHERTEXT_BYTES);

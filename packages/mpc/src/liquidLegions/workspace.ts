@@ -14,7 +14,7 @@ import {
 import { putBlocks } from './blocks.ts';
 import type { RingKeys } from './ringKeys.ts';
 
-/** What is encrypted. */
+/** A point to encrypt: `zero` is the point at infinity, `random` a point that nobody knows. */
 export type Plain = 'zero' | 'random' | Uint8Array;
 
 /** One ciphertext of each block. */
@@ -25,7 +25,7 @@ export interface Column {
   at: number;
 }
 
-/** Those of two computations that take turns. */
+/** Enough for the keys of two computations that take turns. */
 const KEPT_KEYS = 4;
 
 export const ALONE: Column = { stride: CIPHERTEXT_BYTES, at: 0 };
@@ -61,7 +61,7 @@ export class Workspace {
     for (let from = 0; from < total; from += capacity) work(from, Math.min(capacity, total - from));
   }
 
-  /** Changes a column: `work` is called for each batch, and what it leaves there is written to `into`. */
+  /** Changes a column: `work` is called for each batch, and the batch is then written to `into`. */
   change(
     blocks: Uint8Array,
     { stride, at }: Column,
@@ -76,8 +76,8 @@ export class Workspace {
   }
 
   /**
-   * Takes a key off ciphertexts, multiplies each by a random number of its own, and re-randomizes it: whoever takes the last
-   * key off sees whether zero was encrypted, and nothing else.
+   * Takes a key off ciphertexts, multiplies each by a random number of its own, and re-randomizes it: the duchy that
+   * takes the last key off sees whether zero was encrypted, and nothing else.
    */
   blindEach(ciphertexts: Uint8Array, { secretKey, restKey }: RingKeys, random: RandomSource): void {
     const rest = this.key(restKey);
@@ -129,7 +129,7 @@ export class Workspace {
     return ciphertexts;
   }
 
-  /** 1 for each ciphertext, under one key alone, that is zero. */
+  /** Returns a byte for each ciphertext, which must be under this key alone: 1 if it encrypts zero, else 0. */
   zeros(ciphertexts: Uint8Array, secretKey: Uint8Array): Uint8Array<ArrayBuffer> {
     const found = new Uint8Array(ciphertexts.length / CIPHERTEXT_BYTES);
     this.inBatches(found.length, (from, count) => {
@@ -138,7 +138,7 @@ export class Workspace {
     return found;
   }
 
-  /** What is in a column under one key alone. */
+  /** Decrypts a column that is under this key alone. */
   decrypt(blocks: Uint8Array, { stride, at }: Column, secretKey: Uint8Array): Uint8Array<ArrayBuffer> {
     const points = new Uint8Array((blocks.length / stride) * POINT_BYTES);
     this.inBatches(blocks.length / stride, (from, count) => {

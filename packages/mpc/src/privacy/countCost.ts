@@ -1,9 +1,9 @@
-/** What one count that workers release with noise costs the people of one data provider. */
+/** The privacy cost of one count that workers release with noise, for the people of one data provider. */
 import type { MpcNoiseShape, PrivacyParams } from '@measurement-exchange/contract';
 import { mpcNoise } from './mpcNoise.ts';
 import { type Charge, type NoiseMechanism, ROUNDED_UP } from './noise.ts';
 
-/** What is released. Without noise there is no price: that is for the data provider to refuse. */
+/** A release by duchies. A release without noise has no price: the data provider decides whether to refuse it. */
 export type MpcRelease = { noiseMechanism: NoiseMechanism; reachPrivacyParams: PrivacyParams } & (
   | { measurementType: 'REACH' }
   | { measurementType: 'REACH_AND_FREQUENCY'; frequencyPrivacyParams: PrivacyParams }
@@ -17,7 +17,10 @@ export function asCharge(mechanism: NoiseMechanism, { spent, delta }: Cost): Cha
   return mechanism === 'GEOMETRIC' ? { epsilon: spent, delta } : { rho: spent, delta };
 }
 
-/** Of one count that a unit changes by 1. `unknown` is of how many workers the one who sees it does not know the noise. */
+/**
+ * The cost of one count that a unit changes by 1. `unknown` is the number of workers whose noise is unknown to the
+ * party that sees the count.
+ */
 export function costOfCount(
   mechanism: NoiseMechanism,
   params: PrivacyParams,
@@ -26,7 +29,7 @@ export function costOfCount(
 ): Cost {
   const noise = mpcNoise(mechanism, params, shape);
   const logOnePlusExp = params.epsilon + Math.log1p(Math.exp(-params.epsilon));
-  // θ, the chance that a draw is cut off, changes what two neighbors show by (1 + e^ε) θ at most.
+  // θ, the chance that a draw is cut off, adds (1 + e^ε) θ at most to the δ between two neighbors.
   const delta = (logTheta: number) => Math.exp(logTheta + logOnePlusExp) * ROUNDED_UP;
   switch (noise.mechanism) {
     case 'GEOMETRIC': {
@@ -51,7 +54,7 @@ export function costOfCount(
 
 /**
  * rho of the sum of the workers' discrete Gaussians, which is not quite one itself (Kairouz, Liu and Steinke 2021,
- * theorem 1). Below σ = 1/2 that theorem is silent, and only one worker's noise counts.
+ * theorem 1). Below σ = 1/2 the theorem says nothing, so only one worker's noise counts.
  */
 function sumRho(workerSigma: number, workers: number): number {
   if (workerSigma < 0.5) return 1 / (2 * workerSigma ** 2);

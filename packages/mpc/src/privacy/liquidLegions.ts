@@ -13,11 +13,11 @@ export interface LiquidLegionsSize {
   maxSize: number;
 }
 
-/** What is expected of a sketch with so many people, as sums over its registers. */
+/** Expected properties of a sketch with so many people, as sums over its registers. */
 export interface SketchMoments {
   /** Registers with somebody. */
   registers: number;
-  /** Their variance, by which registers people happen to hit. */
+  /** The variance of this number: it depends on which registers people happen to hit. */
   variance: number;
   /** First derivative of `registers` by people. */
   slope: number;
@@ -60,7 +60,7 @@ export function expectedRegisters(size: LiquidLegionsSize, people: number): numb
 export function registersForEstimate(size: LiquidLegionsSize, people: number, noiseVariance: number): number {
   if (noiseVariance === 0) return expectedRegisters(size, people);
   const { registers, slope, curvature } = sketchMoments(size, people);
-  // Beyond so many people that no further one changes anything, no count is high enough.
+  // With so many people that one more changes nothing, no count is high enough.
   if (slope === 0) return Number.POSITIVE_INFINITY;
   return registers + (noiseVariance / 2) * (curvature / slope ** 2);
 }
@@ -88,7 +88,7 @@ export interface LiquidLegionsReachParams extends LiquidLegionsSize {
   reach: number;
   /** Width of the VID sampling interval. */
   width: number;
-  /** Of the duchies' noise together, on the count of registers. */
+  /** The variance of the duchies' combined noise on the count of registers. */
   noiseVariance: number;
 }
 
@@ -104,15 +104,16 @@ export interface LiquidLegionsFrequencyParams extends Omit<LiquidLegionsReachPar
   /** How many sampling indicators there are: people of one register have the same one by chance only. */
   samplingIndicatorSize: number;
   maximumFrequency: number;
-  /** Of the duchies' noise together, on the count of registers at one frequency. */
+  /** The variance of the duchies' combined noise on the count of registers at one frequency. */
   frequencyNoiseVariance: number;
 }
 
 /**
- * Variance of each share of a frequency distribution, by the delta method (docs/privacy.md). A register has a frequency
- * where one person is in it. Who is alone does not depend on how often they were reached, so these people are a sample
- * without replacement out of all, and every frequency has noise of its own. Several people of one register with the same
- * sampling indicator are taken for one; the share of such registers bounds the bias, and its square is added.
+ * Variance of each share of a frequency distribution, by the delta method (docs/privacy.md). A register has a
+ * frequency where one person is in it. Whether a person is alone does not depend on how often that person was
+ * reached, so the people who are alone are a sample of all people, drawn without replacement. Every frequency has
+ * noise of its own. Several people of one register with the same sampling indicator are taken for one; the share of
+ * such registers bounds the bias, and its square is added.
  */
 export function liquidLegionsShareVariances(
   params: LiquidLegionsFrequencyParams,
@@ -179,5 +180,5 @@ function forEachRegister(
 
 const BLOCKS = 2048;
 
-/** Of a register that everybody hits: e^−745 is the smallest number there is. */
+/** The rate of a register that everybody hits: e^−745 is the smallest number above 0. */
 const MAX_RATE = 745;

@@ -9,9 +9,9 @@ export interface LiquidLegionsIntervalParams extends LiquidLegionsReachParams {
 }
 
 /**
- * Every reach whose count of registers has this one within its central 95 %. On the scale of people an estimate is far from
- * normal: at the scale of its noise, people grow exponentially with registers. A count that any larger number of people may
- * have has no upper end: it is Infinity.
+ * All reaches for which the observed count of registers is among the central 95 % of counts. On the scale of people
+ * an estimate is far from normal: at the scale of its noise, people grow exponentially with registers. Where any
+ * larger number of people may have this count, the upper end is Infinity.
  */
 export function liquidLegionsReachInterval(params: LiquidLegionsIntervalParams): [low: number, high: number] {
   const { width, noiseVariance } = params;

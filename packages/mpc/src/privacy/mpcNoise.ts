@@ -20,14 +20,14 @@ import { checkGaussian, discreteGaussianVariance, discreteLaplaceVariance, lapla
 export type MpcNoise = {
   /** The part of each worker is within ±offset, and is shifted by it. */
   offset: number;
-  /** Of the sum of all parts, with that of an aggregator that adds one. */
+  /** The variance of the sum of all parts, including the aggregator's where it adds one. */
   variance: number;
 } & (
   | {
       mechanism: 'DISCRETE_GAUSSIAN';
-      /** Of the workers' sum, and of the aggregator's part. */
+      /** σ of the workers' sum, and of the aggregator's part. */
       sigma: number;
-      /** Of one worker's part. */
+      /** σ of one worker's part. */
       workerSigma: number;
     }
   | {
@@ -40,7 +40,7 @@ export type MpcNoise = {
   | { mechanism: 'NONE' }
 );
 
-/** The noise for (ε, δ), of share shuffle if nothing else is said. Without noise, `params` may be missing. */
+/** The noise for (ε, δ), by default in the shape of share shuffle. Without noise, `params` may be missing. */
 export function mpcNoise(
   mechanism: MpcNoiseMechanism,
   params: PrivacyParams | undefined,
@@ -110,8 +110,9 @@ export function drawMpcNoise(noise: MpcNoise, random: RandomSource): number {
 }
 
 /**
- * The aggregator's part, an exact draw around 0. It is worth the whole charge, because a worker that lies and works with the
- * consumer can take the parts of both workers out. It is no number of registers, so that nothing is cut off.
+ * The aggregator's part, an exact draw around 0. It alone is worth the whole charge, because a lying worker that
+ * works with the consumer can take out the parts of both workers. It is not a number of registers, so nothing is cut
+ * off.
  */
 export function drawAggregatorNoise(noise: MpcNoise, random: RandomSource): number {
   switch (noise.mechanism) {

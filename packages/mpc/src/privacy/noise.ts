@@ -1,4 +1,4 @@
-/** The noise mechanisms: drawing, the variance a reader must expect, and what a release costs. */
+/** The noise mechanisms: drawing noise, the variance a reader must expect, and the charge for a release. */
 import type { PrivacyParams, specs } from '@measurement-exchange/contract';
 import type { RandomSource } from './random.ts';
 import { toNumber } from './rational.ts';
@@ -77,8 +77,8 @@ export function noiseVariance(
 }
 
 /**
- * What a release takes from a budget: (ε, δ) for basic composition, or ρ of zero-concentrated privacy, with a δ where the
- * noise is cut off.
+ * The amount that a release takes from a budget: (ε, δ) for basic composition, or ρ of zero-concentrated privacy,
+ * with a δ where the noise is cut off.
  */
 export type Charge = { epsilon: number; delta: number } | { rho: number; delta?: number };
 
@@ -86,8 +86,9 @@ export type Charge = { epsilon: number; delta: number } | { rho: number; delta?:
 export const ROUNDED_UP = 1 + 8 * Number.EPSILON;
 
 /**
- * What one release costs: figures with noise of their own, each calibrated to `sensitivity`, of which the events of one
- * unit of privacy change `changed` at once. Geometric noise costs ε for each, Gaussian noise ρ = sensitivity² / (2σ²).
+ * The charge for one release of figures with noise of their own, each calibrated to `sensitivity`. The events of one
+ * unit of privacy change `changed` of them at once. For each of these, geometric noise costs ε, and Gaussian noise
+ * costs ρ = sensitivity² / (2σ²).
  */
 export function charge(
   mechanism: NoiseMechanism,

@@ -30,10 +30,10 @@ export function sampleGeometric(scale: Rational, random: RandomSource): bigint {
 }
 
 /**
- * One draw of the Pólya (negative binomial) distribution of shape 1/parts: as many independent ones add up to a geometric
- * draw. Of two parts, a geometric draw is split in the way that a fair random walk of twice as many steps splits its time:
- * before its last visit to 0, and after it. Both have C(2k, k) C(2(n − k), n − k) / 4^n, the discrete arcsine law (Feller,
- * III.4).
+ * One draw of the Pólya (negative binomial) distribution of shape 1/parts: as many independent ones add up to a
+ * geometric draw. For two parts, a geometric draw is split in the way that a fair random walk of twice as many steps
+ * splits its time: before its last visit to 0, and after it. Both have C(2k, k) C(2(n − k), n − k) / 4^n, the
+ * discrete arcsine law (Feller, III.4).
  */
 export function samplePolya(scale: Rational, random: RandomSource, parts = 2): number {
   if (parts !== 2) return drawFromUrn(Number(sampleGeometric(scale, random)), parts, random);
@@ -51,8 +51,8 @@ export function samplePolya(scale: Rational, random: RandomSource, parts = 2): n
 }
 
 /**
- * Of so many balls that are put into urns one by one, how many the first of them gets, when each ball goes to an urn with a
- * probability proportional to 1/urns plus the balls that are in it.
+ * Puts balls into urns one by one, and returns how many the first urn gets. Each ball goes to an urn with a
+ * probability proportional to 1/urns plus the number of balls that are in it.
  */
 function drawFromUrn(balls: number, urns: number, random: RandomSource): number {
   let mine = 0;

@@ -50,11 +50,11 @@ export function customVariance(
 /** A reach (maximumPerUser 1), an impression count or a watch duration, counted directly. */
 export interface ScalarParams {
   value: number;
-  /** What one person can add at most, in the unit of the value: 1, the frequency cap, the duration cap. */
+  /** The most that one person can add, in the unit of the value: 1, the frequency cap, the duration cap. */
   maximumPerUser: number;
   /** Width of the VID sampling interval. */
   width: number;
-  /** Of the noise at sensitivity `maximumPerUser`: `noiseVariance(mechanism, params, maximumPerUser)`. */
+  /** The variance of the noise at sensitivity `maximumPerUser`: `noiseVariance(mechanism, params, maximumPerUser)`. */
   noiseVariance: number;
 }
 
@@ -73,7 +73,7 @@ export interface RelativeFrequencyParams {
   maximumFrequency: number;
   /** How many noised buckets the share adds up: 1 for "exactly k", maximumFrequency − k + 1 for "k or more". */
   buckets: number;
-  /** Of one bucket's noise: `noiseVariance(mechanism, frequencyPrivacyParams)`. */
+  /** The variance of one bucket's noise: `noiseVariance(mechanism, frequencyPrivacyParams)`. */
   noiseVariance: number;
 }
 
@@ -103,8 +103,9 @@ export function countAtFrequencyVariance(params: CountAtFrequencyParams): number
 }
 
 /**
- * The interval of a product of two independent figures out of theirs, each distance added as the variances of a product are. It
- * is as lopsided as they are, which value ± 1.96 standard deviations cannot be.
+ * The interval of a product of two independent figures, from their intervals: distances on each side are combined as
+ * the standard deviations of a product are. The interval is as lopsided as theirs, which value ± 1.96 standard
+ * deviations cannot be.
  */
 export function productInterval(a: Estimate, b: Estimate): [low: number, high: number] {
   const value = a.value * b.value;

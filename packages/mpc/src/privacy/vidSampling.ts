@@ -13,7 +13,7 @@ export const FARMHASH_MUL_8 = FARMHASH_K2 + 16n;
 export const BUCKET_MASK = 0x7fffff;
 export const BUCKET_COUNT = BUCKET_MASK + 1;
 
-/** A stretch of the unit interval; it may run over the end and go on at 0. */
+/** A stretch of the unit interval; it may run over the end and continue at 0. */
 export interface VidSamplingInterval {
   start: number;
   width: number;

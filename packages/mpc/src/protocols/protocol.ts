@@ -1,4 +1,7 @@
-/** What a protocol of duchies defines: a folder beside this file, and a line in `protocols.ts`. */
+/**
+ * The functions that a protocol of duchies defines, in a folder beside this file. Each protocol has a line in
+ * `protocols.ts`.
+ */
 import type { DuchyRole, MeasurementType, PlainSpec, Violation } from '@measurement-exchange/contract';
 import type { MpcRelease } from '../privacy/countCost.ts';
 import type { Charge } from '../privacy/noise.ts';
@@ -10,14 +13,17 @@ export interface ProtocolMath<Config, Parameters> {
   /** The types of measurements that the protocol computes. */
   computes: readonly MeasurementType[];
   rolesOf(config: Config): Roles;
-  /** What is wrong with a config, beyond the types of its members. Fields are those of the config. */
+  /** The violations in a config, beyond the types of its members. Their fields are those of the config. */
   violationsOf(config: Config): Violation[];
-  /** What all duchies must agree on. Throws a RangeError that names the field where the protocol cannot do what is asked for. */
+  /**
+   * The parameters that all duchies must agree on. Throws a RangeError that names the field where the protocol cannot
+   * do what is asked for.
+   */
   parametersOf(
     spec: PlainSpec,
     config: Config,
     given: { dataProviderCount: number; registerCount: number },
   ): Parameters;
-  /** What one unit of privacy is charged. Throws a RangeError where no noise can meet the parameters. */
+  /** The charge to one unit of privacy. Throws a RangeError where no noise can meet the parameters. */
   chargeOf(release: MpcRelease, config: Config, dataProviderCount: number): Charge;
 }

@@ -8,17 +8,17 @@ const PACKED_VALUES = 0x0a;
 const REGISTER_COUNT = 0x10;
 const MAX_VARINT_BYTES = 5;
 
-/** What comes before `count` values. */
+/** The bytes before `count` values. */
 export function valuesPrefix(count: number): Uint8Array<ArrayBuffer> {
   return numberField(PACKED_VALUES, count);
 }
 
-/** What comes after the values of an AggregationPhaseInput. */
+/** The bytes after the values of an AggregationPhaseInput. */
 export function registerCountSuffix(count: number): Uint8Array<ArrayBuffer> {
   return numberField(REGISTER_COUNT, count);
 }
 
-/** As protobuf does, a field of nothing is left out. */
+/** A field with a number. As in protobuf, a field of 0 is left out. */
 function numberField(tag: number, value: number): Uint8Array<ArrayBuffer> {
   if (value === 0) return new Uint8Array(0);
   const bytes = [tag];

@@ -1,4 +1,6 @@
-/** Random values that whoever knows the seed draws again: AES-256-CTR, and uniform values of the ring out of it. */
+/**
+ * Random values that every party with the seed can draw again: AES-256-CTR, and uniform values of the ring out of it.
+ */
 import { type Cipheriv, createCipheriv, randomBytes } from 'node:crypto';
 import type { RandomSource } from '../privacy/random.ts';
 import { checkModulus } from './ring.ts';
@@ -49,14 +51,14 @@ export interface RingValues {
 }
 
 /**
- * `count` uniform values below the modulus: keystream bytes, cut to the bits of the modulus, without those that are not
- * below it. Bytes are taken in batches, of as many as are expected to be enough for what is still missing; what the last
- * batch has left is skipped, so that everybody goes on at the same byte.
+ * `count` uniform values below the modulus: keystream bytes, cut to the bits of the modulus, without those that are
+ * not below it. Bytes are taken in batches, each expected to be enough for the values that are still missing. The
+ * rest of the last batch is skipped, so that all parties continue at the same byte.
  */
 export class UniformValues implements RingValues {
   private readonly keystream: Keystream;
   private readonly rule: Rule;
-  /** Of all bytes, how many are not accepted. */
+  /** The fraction of bytes that are not accepted. */
   private readonly rejected: number;
   private missing: number;
   private batch = 0;
@@ -143,8 +145,9 @@ interface Rule {
 const NON_ZERO: Rule = { mask: 0x7f, flip: 0x7f, limit: 0x7f };
 
 /**
- * Writes the bytes that are accepted to `into`, from `at` on; returns where the next goes. One that is not accepted is
- * overwritten by the next: a branch for each that nobody can predict would cost far more.
+ * Writes the bytes that are accepted to `into`, from `at` on; returns where the next goes. A byte that is not
+ * accepted is overwritten by the next: a branch for each byte, which the processor cannot predict, would cost far
+ * more.
  */
 function accept({ mask, flip, limit }: Rule, bytes: Uint8Array, into: Uint8Array, at: number): number {
   let next = at;

@@ -1,4 +1,7 @@
-/** The shuffle that both workers do with one seed, so that the aggregator cannot tell whose register is whose. */
+/**
+ * The shuffle that both workers do with one seed, so that the aggregator cannot tell which person a register belongs
+ * to.
+ */
 import { Keystream } from '../shares.ts';
 import { drawPlaces, MAX_PLACES, PLACE_BYTES } from './places.ts';
 
@@ -15,8 +18,8 @@ export function shuffle(values: Uint8Array, seed: Uint8Array): void {
 }
 
 /**
- * In a loop of its own, so that the processor fetches many places at once. Four in a row make the function too long to be
- * inlined where it is called, which is in code that is compiled with less care.
+ * Swaps in a loop of its own, so that the processor fetches many places at once. With four swaps in a row the
+ * function is too long to be inlined into its caller, which the engine compiles with less care.
  */
 export function swapAll(values: Uint8Array, from: number, places: Uint32Array, count: number): void {
   let i = 0;

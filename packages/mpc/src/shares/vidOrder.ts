@@ -72,7 +72,7 @@ export class VidPositions {
   readonly size: number;
   private readonly starts: Float64Array;
   private readonly ends: Float64Array;
-  /** What to take from a VID of the range to get its position. */
+  /** The number to subtract from a VID of each range to get its position. */
   private readonly shifts: Float64Array;
 
   constructor(ranges: readonly VidRange[]) {

@@ -1,6 +1,6 @@
 /**
- * Sketches as encrypted registers: as many as the sketch can have, whatever is in it, and in a random order. What the
- * ciphertexts hide must show neither in their number nor in their place.
+ * Sketches as encrypted registers: as many as the sketch can have, whatever is in it, and in a random order. Neither
+ * the number nor the order of the ciphertexts may show what they hide.
  */
 
 import {
@@ -49,7 +49,10 @@ export class SketchEncrypter {
     }
   }
 
-  /** Counts above the maximum are encrypted as one more than it. An empty register looks like a destroyed one otherwise. */
+  /**
+   * Counts above the maximum are encrypted as one more than it. An empty register has the index of the publishers'
+   * noise, and looks like a destroyed one otherwise.
+   */
   *frequency(
     { keys, frequencies }: Record<'keys' | 'frequencies', Uint32Array>,
     maximumFrequency: number,

@@ -1,6 +1,6 @@
 /**
- * FarmHash Fingerprint64 of the texts that sketches hash: `AnySketchFingerprint:<VID>:<name>`, 17 to 64 bytes. In halves of
- * 32 bits, which takes a tenth of the time that BigInt takes.
+ * FarmHash Fingerprint64 of the texts that sketches hash: `AnySketchFingerprint:<VID>:<name>`, 17 to 64 bytes. It is
+ * computed in halves of 32 bits, which takes a tenth of the time that BigInt takes.
  */
 const PREFIX = 'AnySketchFingerprint:';
 const MAX_BYTES = 64;
@@ -26,7 +26,7 @@ export class Fingerprints {
     return hash;
   }
 
-  /** Without a text for each of millions of people. Returns where the digits end. */
+  /** Writes the digits of a VID without making a text for each of millions of people. Returns where they end. */
   private writeDigits(vid: number): number {
     let digits = 1;
     for (let least = 10; vid >= least; least *= 10) digits++;
@@ -68,7 +68,7 @@ export class Fingerprint64 {
     return this.words[Z]! >>> 0;
   }
 
-  /** Of the first `length` bytes, from 17 to 64 of them. */
+  /** Computes the fingerprint of the first `length` bytes, which must be from 17 to 64. */
   compute(length: number): void {
     if (!(length >= 17 && length <= MAX_BYTES)) throw new RangeError(`length must be 17 to ${MAX_BYTES}`);
     const w = this.words;

@@ -1,12 +1,15 @@
 /** The points that stand for registers, keys and counts. */
 import { type Curve, mapToCurve, POINT_BYTES, SCALAR_BYTES } from '../elGamal.ts';
 
-/** What the points of special registers are made from: the index of one that nobody is in, the key of one that several are in. */
+/**
+ * The texts that the points of special registers are made from: the index of a register that nobody is in, and the
+ * key of a register that several people are in.
+ */
 export const NOBODY_INDEX = 'publisher_noise_register_id';
 export const DESTROYED_KEY = 'destroyed_register_key';
 const UNIT = 'unit_ec_point';
 
-/** n times the unit, for n from 1 to `most`: what counts are encrypted as, so that they add up. */
+/** The points n times the unit, for n from 1 to `most`. Counts are encrypted as these points, so that they add up. */
 export function countPoints(curve: Curve, most: number): Uint8Array<ArrayBuffer> {
   const points = new Uint8Array(most * POINT_BYTES);
   const [batch] = curve.spare;

@@ -1,6 +1,7 @@
 /**
- * Liquid Legions sketches of a provider. A person's register follows from the VID alone, so that sketches of providers can
- * be united; low registers are hit far more often than high ones, so that few registers do for few people and for many.
+ * Liquid Legions sketches of a provider. A person's register follows from the VID alone, so that sketches of
+ * providers can be united; low registers are hit far more often than high ones, so that a sketch with few registers
+ * serves for few people and for many.
  */
 import { Fingerprints } from './fingerprint.ts';
 
@@ -43,7 +44,7 @@ export class RegisterIndexes {
 /** The key of a register that two people with different sampling indicators share: its frequency says nothing. */
 export const DESTROYED = 0;
 
-/** Of 32 bits. */
+/** The largest number of 32 bits. */
 export const MAX = 2 ** 32 - 1;
 
 export function checkParams({ decayRate, maxSize }: LiquidLegionsParams): void {

@@ -17,7 +17,7 @@ const MAX_KEPT = 8;
 /** A file that is still being written is younger. */
 const ABANDONED_MS = 3_600_000;
 
-/** The index of a population, from its file in the folder, which is written where there is none or a spoiled one. */
+/** The index of a population, from its file in the folder. The file is written where it is missing or spoiled. */
 export async function openVidIndex(
   folder: string,
   ranges: readonly VidRange[],

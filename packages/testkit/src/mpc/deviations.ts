@@ -3,7 +3,7 @@
 import { expect } from 'vitest';
 import { isStress } from '../rounds.ts';
 
-/** Of a standardized figure: the variance of its square, and how often it is beyond five standard deviations. */
+/** For a standardized figure: the variance of its square, and how often it is beyond five standard deviations. */
 const SHAPES = {
   DISCRETE_GAUSSIAN: { squareVariance: 2, tail: 0 },
   GEOMETRIC: { squareVariance: 5, tail: 0.0012 },

@@ -64,7 +64,10 @@ export function frequencySketch(params: FrequencySketchParams, events: Events): 
   return sketch;
 }
 
-/** Of the union of the sketches: registers with somebody, and those with one person by how often they were reached. */
+/**
+ * Counts in the union of the sketches: registers with somebody, and registers with one person by how often that
+ * person was reached.
+ */
 export function unionOf(
   spec: FrequencySketchParams & { maximumFrequency: number },
   events: Events[],

@@ -1,4 +1,4 @@
-/** What is true of a world, counted in the open, with big integers and sets, and nothing of the product's arithmetic. */
+/** The truth about a world, counted in the open, with big integers and sets, and without the product's arithmetic. */
 import { byVidHash } from '../vidHash.ts';
 import { vidsOf, type World } from './world.ts';
 

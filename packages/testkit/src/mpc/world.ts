@@ -55,7 +55,7 @@ export class Dice {
   }
 }
 
-/** Of the spec, all but what the world says itself. */
+/** `Omit` on each member of a union: a world has the spec without the numbers that follow from the world. */
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 export interface World {
   ranges: VidRange[];

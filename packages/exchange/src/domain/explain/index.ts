@@ -1,4 +1,4 @@
-/** Explains for whom a measurement, a requisition or a computation waits, and why it ended. */
+/** Explains which parties a measurement, a requisition or a computation waits for, and why it ended. */
 import {
   type Ending,
   type Explanation,

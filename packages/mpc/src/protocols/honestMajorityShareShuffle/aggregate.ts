@@ -1,4 +1,7 @@
-/** What the aggregator does: add up what the workers sent, count the values, and estimate from the counts. */
+/**
+ * The aggregator adds up the values that the workers sent, and counts them. `estimate.ts` turns the counts into
+ * figures.
+ */
 import { MAX_MODULUS, ValuesReader } from '../../shares.ts';
 import { type ShareShuffleParameters, shuffledCount } from './limits.ts';
 
@@ -17,7 +20,8 @@ export async function countValues(
 ): Promise<Float64Array> {
   const one = new Uint8Array(shuffledCount(parameters));
   await readInput(parameters, inputs[0], (at, values) => one.set(values, at));
-  // By pairs of values, because most pairs are rare: one counter for all the zeros would be waited for again and again.
+  // Counts pairs of values, because most pairs are rare: with one counter for all zeros, each increment would wait
+  // for the one before.
   const pairs = new Uint32Array(MAX_MODULUS * MAX_MODULUS);
   await readInput(parameters, inputs[1], (at, values) => countPairs(pairs, one, at, values));
   return sums(parameters.modulus, pairs);

@@ -1,4 +1,4 @@
-/** Who takes part in Honest Majority Share Shuffle, and what it computes. */
+/** The duchies that take part in Honest Majority Share Shuffle, and the types of measurements that it computes. */
 import type { ShareShuffleConfig, Violation } from '@measurement-exchange/contract';
 import type { Roles } from '../protocol.ts';
 
@@ -12,7 +12,7 @@ export function rolesOf({ firstWorker, secondWorker, aggregator }: ShareShuffleC
   ];
 }
 
-/** A config has nothing to check apart from the spec: `parametersOf` compares both. */
+/** Nothing in a config can be checked without the spec: `parametersOf` checks both together. */
 export function violationsOf(_config: ShareShuffleConfig): Violation[] {
   return [];
 }

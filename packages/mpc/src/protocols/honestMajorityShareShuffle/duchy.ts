@@ -1,6 +1,7 @@
 /**
- * What a worker does with the shares of all providers: add them up, hide them, append noise, shuffle. Its peer does the same
- * with the other shares, and the sum of what both send to the aggregator is the shuffled, noised sum of all frequencies.
+ * A worker adds up the shares of all providers, hides the sums of a reach, appends noise, and shuffles. Its peer does
+ * the same with the other shares. The messages that both send to the aggregator add up to the sums of all
+ * frequencies, with noise and shuffled.
  */
 
 import { shuffle } from '../../shares/permutation.ts';
@@ -29,17 +30,20 @@ export type Share = { upload: AsyncIterable<Uint8Array> } | { seed: Uint8Array }
 export interface ShuffleInput {
   parameters: ShareShuffleParameters;
   role: 'FIRST_WORKER' | 'SECOND_WORKER';
-  /** Of each provider one; their order makes no difference. */
+  /** One share of each provider; their order makes no difference. */
   shares: Share[];
-  /** The same at both workers: `combineSeeds` of theirs. */
+  /** The same at both workers: `combineSeeds` of the halves that they chose. */
   commonSeed: Uint8Array;
-  /** Of this worker alone. It must be stored before the stage runs, and be the same when the stage runs again. */
+  /**
+   * The seed of this worker alone. It must be stored before the stage runs, and be the same when the stage runs
+   * again.
+   */
   noiseSeed: Uint8Array;
 }
 
 /** Values that are worked on at once; they stay in the processor's caches. */
 const PIECE = 1 << 16;
-/** Before the values of the message, so that they start at a word. */
+/** Room before the values of the message, so that they start at a word. */
 const PREFIX_ROOM = 8;
 const SUFFIX_ROOM = 8;
 
@@ -88,17 +92,20 @@ class RegisterSum {
     this.pieceWords = wordsOf(this.piece);
   }
 
-  /** From register `at` on, which starts a word, as do the values; up to the end of their last word they may be changed. */
+  /**
+   * Adds values to the registers from `at` on. Both must start at a word; the rest of the last word of `values` is
+   * set to zeros.
+   */
   addAligned(at: number, values: Uint8Array): void {
     const words = wordsOf(values);
     new Uint8Array(values.buffer, values.byteOffset, 4 * words.length).fill(0, values.length);
     addWords(this.modulus, this.words, at >>> 2, words, words.length);
   }
 
-  /** From register `at` on. */
+  /** Adds values to the registers from `at` on. */
   add(at: number, values: Uint8Array): void {
     for (let done = 0; done < values.length; ) {
-      // The words at both ends have registers of before and after, to which zeros are added.
+      // The first and the last word may have other registers as well, to which zeros are added.
       const lead = (at + done) & 3;
       const part = values.subarray(done, done + this.piece.length - lead);
       const end = lead + part.length;
@@ -135,7 +142,10 @@ async function addUpload(
     throw new RangeError(`data must hold ${registerCount} values, and holds ${count}`);
 }
 
-/** Makes each value but zero uniform among those, so that nobody sees how many providers reached a person. */
+/**
+ * Makes each value other than zero uniform among the values other than zero, so that nobody sees how many providers
+ * reached a person.
+ */
 function multiplyAll(modulus: number, registers: Uint8Array, factors: RingValues): void {
   const table = productTable(modulus);
   inPieces(registers.length, factors, (at, values) => multiply(table, registers, at, values));
@@ -161,8 +171,8 @@ function multiply(table: Uint8Array, registers: Uint8Array, at: number, factors:
 }
 
 /**
- * Appends the noise of both workers, of which each knows its own: the common keystream has a share of either, and the owner
- * takes it from its noise.
+ * Appends shares of the noise of both workers, each of which knows only its own noise. The peer's share of it comes
+ * from the common keystream, and the owner's share is the noise minus that.
  */
 function shareNoise(
   modulus: number,

@@ -1,26 +1,32 @@
-/** From the counts of values to the figures of the result. No value of a register makes this fail. */
+/** Estimates the figures of the result from the counts of values. No value of a register makes this fail. */
 import { NOISE_WORKERS } from '@measurement-exchange/contract/shareShuffle';
 import { drawAggregatorNoise, Keystream, type MpcNoise } from '../../shares.ts';
 import type { ShareShuffleParameters } from './limits.ts';
 
 export interface ShareShuffleEstimate {
   reach: number;
-  /** By frequency, the share of the people reached; the last is of those reached that often or more. Empty for nobody. */
+  /**
+   * The share of each frequency among the people reached; the last is of those reached that often or more. Empty
+   * where nobody was reached.
+   */
   relativeFrequencyDistribution?: Map<number, number>;
 }
 
 export interface EstimateInput {
-  /** Of `countValues`. */
+  /** The counts that `countValues` returned. */
   counts: Float64Array;
-  /** Of the interval of the spec, in which it is a 32-bit float. */
+  /** The width of the sampling interval of the spec, in which it is a 32-bit float. */
   width: number;
-  /** Of the aggregator alone. It must be stored before, and be the same when the figures are computed again. */
+  /**
+   * The seed of the aggregator alone. It must be stored before the figures are computed, and be the same when they
+   * are computed again.
+   */
   noiseSeed: Uint8Array;
 }
 
 export function estimate(parameters: ShareShuffleParameters, input: EstimateInput): ShareShuffleEstimate {
   const random = new Keystream(input.noiseSeed);
-  /** The workers' noise on average is taken off, and the aggregator's part is added. */
+  /** Subtracts the mean of the workers' noise, and adds the aggregator's part. */
   const released = (count: number, noise: MpcNoise) =>
     count - NOISE_WORKERS * noise.offset + drawAggregatorNoise(noise, random);
   return parameters.measurementType === 'REACH'
@@ -40,8 +46,8 @@ function estimateReach(
 }
 
 /**
- * Registers at the maximum frequency or above it, up to any value of the ring, are those that the lower frequencies leave. A
- * value that no honest provider can report counts there as well.
+ * The registers that are left when all lower frequencies are subtracted are at the maximum frequency or above, up to
+ * any value of the ring. A value that no honest provider can report counts there as well.
  */
 function estimateFrequencies(
   { registerCount, maximumFrequency, reachNoise, frequencyNoise }: ShareShuffleParameters,

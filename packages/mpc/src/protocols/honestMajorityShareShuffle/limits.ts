@@ -1,4 +1,7 @@
-/** What the two workers and the aggregator of one computation must agree on, from the spec and the protocol's config. */
+/**
+ * The parameters that the two workers and the aggregator of one computation must agree on, from the spec and the
+ * protocol's config.
+ */
 import type {
   MpcNoiseMechanism,
   PlainSpec,
@@ -35,9 +38,9 @@ export interface ShareShuffleParameters {
   registerCount: number;
   /** 1 for a reach. */
   maximumFrequency: number;
-  /** Of the number of people who were not reached, or who were reached at all for a reach. */
+  /** The noise on the number of people who were not reached; for a reach, on the number of people who were reached. */
   reachNoise: MpcNoise;
-  /** Of the number of people of each frequency; none for a reach. */
+  /** The noise on the number of people at each frequency; a reach has none. */
   frequencyNoise: MpcNoise;
   /** How many registers each worker appends for its noise, whatever the noise is. */
   noiseRegisterCount: number;

@@ -16,7 +16,7 @@ export function noiseRegisters(parameters: ShareShuffleParameters, seed: Uint8Ar
   const mark = modulus - 1;
   registers.fill(mark);
   let at = 0;
-  // Values that no honest provider can report have noise, too: one that lies can move any person to them.
+  // Values that no honest provider can report have noise, too: a lying provider can move any person to them.
   for (let value = 0; value < mark; value++) {
     const count = drawMpcNoise(value === 0 ? reachNoise : frequencyNoise, random);
     registers.fill(value, at, at + count);

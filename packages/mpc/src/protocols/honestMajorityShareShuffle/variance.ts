@@ -12,7 +12,7 @@ export interface ShareShuffleReachParams {
   frequencyVectorSize: number;
   /** Width of the VID sampling interval. */
   width: number;
-  /** Of the workers' noise together, on the count of the people that were not reached. */
+  /** The variance of the duchies' combined noise on the count of people who were not reached. */
   noiseVariance: number;
 }
 
@@ -24,7 +24,7 @@ export interface ShareShuffleFrequencyParams extends ShareShuffleReachParams {
   /** This often or more, which is always so for the maximum frequency; else exactly this often. */
   orMore?: boolean;
   maximumFrequency: number;
-  /** Of the workers' noise together, on the count of the people at one frequency. */
+  /** The variance of the duchies' combined noise on the count of people at one frequency. */
   frequencyNoiseVariance: number;
 }
 
@@ -45,7 +45,7 @@ export function shareShuffleReachVariance(params: ShareShuffleReachParams): numb
 /** Variance of the number of people at a frequency. */
 export function shareShuffleCountVariance(params: ShareShuffleFrequencyParams): number {
   const { count, frequency, noiseVariance, frequencyNoiseVariance, width } = params;
-  // What is left when all lower frequencies are subtracted carries their noise, and that of 0.
+  // The remainder after subtracting all lower frequencies carries their noise, and that of 0.
   const noise = isRemainder(params)
     ? noiseVariance + (frequency - 1) * frequencyNoiseVariance
     : frequencyNoiseVariance;
@@ -69,7 +69,10 @@ function isRemainder({ frequency, orMore, maximumFrequency }: ShareShuffleFreque
   return orMore === true || frequency === maximumFrequency;
 }
 
-/** Of two estimated numbers of people, of which those of `part` are all among those of `whole`. */
+/**
+ * The covariance that sampling gives two estimated numbers of people, where all people of `part` are among those of
+ * `whole`.
+ */
 function samplingCovariance(whole: number, part: number, params: ShareShuffleReachParams): number {
   const universe = shareShuffleUniverse(params);
   if (universe <= 1) return 0;

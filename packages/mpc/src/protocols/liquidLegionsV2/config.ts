@@ -1,4 +1,4 @@
-/** Who takes part in Liquid Legions v2, and what it computes. */
+/** The duchies that take part in Liquid Legions v2, and the types of measurements that it computes. */
 export { liquidLegionsViolations as violationsOf } from '@measurement-exchange/contract';
 export { rolesOf } from '../../liquidLegions/config.ts';
 

@@ -1,12 +1,13 @@
 /**
  * Liquid Legions v2, stage by stage, as functions from bytes to bytes. A register is three ciphertexts: index, key, count.
  *
- * Setup: every duchy appends its noise to the sketches it got; the aggregator puts all together and re-randomizes them.
- * First round: one worker after the other takes its key off the indexes and multiplies them by a secret number; the
- * aggregator then sees which registers are the same, and makes one tuple of each. Second round: workers take their keys off
- * the flags of the tuples, multiply each flag by a random number, and add noise; the aggregator sees which flags are zero.
- * Third round: workers take their keys off what compares the tuples that have a frequency with every frequency, and multiply
- * each comparison by a random number; the aggregator sees which are zero. Whatever a duchy sends is re-randomized and sorted.
+ * Setup: every duchy appends its noise to the sketches it got; the aggregator puts all together and re-randomizes
+ * them. First round: one worker after the other takes its key off the indexes and multiplies them by a secret number;
+ * the aggregator then sees which registers are the same, and makes one tuple of each. Second round: workers take
+ * their keys off the flags of the tuples, multiply each flag by a random number, and add noise; the aggregator sees
+ * which flags are zero. Third round: workers take their keys off the comparisons of tuples with every frequency, and
+ * multiply each comparison by a random number; the aggregator sees which are zero. Every message of a round is
+ * re-randomized and sorted.
  *
  * So all that the aggregator sees are four kinds of numbers, each with noise (docs/privacy.md): in the first round how many
  * indexes have k registers, and how large the groups of known noise are; in the second how many tuples have which flags; in
@@ -31,7 +32,7 @@ export class FrequencyStages {
     this.pool = pool;
   }
 
-  /** What each duchy does: sketches of providers and noise. */
+  /** Setup, every duchy: appends noise to the sketches of providers. */
   async setup(
     sketches: readonly Uint8Array[],
     { key }: RingKeys,
@@ -49,8 +50,8 @@ export class FrequencyStages {
   }
 
   /**
-   * What the aggregator does then: the messages of all duchies, its own included, as one. The first worker would recognize
-   * what it sent, and could leave out the noise of all others.
+   * Setup, aggregator: makes one message of those of all duchies, its own included, and re-randomizes it. Otherwise,
+   * the first worker would recognize the registers that it sent, and could leave out the noise of all others.
    */
   async combine(
     messages: readonly Uint8Array[],
@@ -126,8 +127,8 @@ export class FrequencyStages {
   }
 
   /**
-   * Second round, aggregator: how many registers have somebody, as far as the noise lets it know; and for each register with
-   * a frequency what compares its count with 1, 2 … maximumFrequency − 1.
+   * Second round, aggregator: how many registers have somebody, as far as the noise lets it know; and, for each
+   * register with a frequency, the comparisons of its count with 1, 2 … maximumFrequency − 1.
    */
   async countRegisters(
     tuples: Uint8Array,
@@ -188,7 +189,7 @@ export class FrequencyStages {
     return [...equal, above].map((count) => Math.max(0, count - duchyCount * frequencyNoise.offset));
   }
 
-  /** Each column in an order of its own. */
+  /** Sorts each column by itself. */
   private async sortColumns(work: StageWork, columns: Uint8Array[][]): Promise<Uint8Array> {
     const sorted: Uint8Array[] = [];
     for (const parts of columns) {

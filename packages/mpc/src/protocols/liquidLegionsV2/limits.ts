@@ -1,4 +1,7 @@
-/** What all duchies of one computation with frequencies must agree on, from the spec and the protocol's config. */
+/**
+ * The parameters that all duchies of one computation with frequencies must agree on, from the spec and the protocol's
+ * config.
+ */
 import {
   type LiquidLegionsV2Config,
   legionsNoiseShapes,
@@ -23,7 +26,7 @@ export interface FrequencySpec extends NoiseSpec {
 
 export interface FrequencyParameters extends NoiseParameters {
   maximumFrequency: number;
-  /** Of the number of registers of each frequency. */
+  /** The noise on the number of registers at each frequency. */
   frequencyNoise: MpcNoise;
   /** How many tuples each duchy adds for its noise, whatever the noise is. */
   noiseTupleCount: number;

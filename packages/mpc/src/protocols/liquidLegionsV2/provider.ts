@@ -4,7 +4,7 @@ import { DESTROYED, type FrequencySketchParams, MAX, RegisterIndexes } from '../
 
 export { FREQUENCY_REGISTER_BYTES } from '../../sketches/encryptSketch.ts';
 
-/** Who is in each register, and how often that person was reached. */
+/** For each register, the key of the person in it, and how often that person was reached. */
 export class FrequencySketch {
   /** The sampling indicator plus one, or DESTROYED; meaningless for an empty register. */
   readonly keys: Uint32Array<ArrayBuffer>;

@@ -2,9 +2,9 @@
  * Reach-only Liquid Legions v2, stage by stage, as functions from bytes to bytes. A message is the registers of all sketches,
  * each the ciphertext of its index, sorted; and last a ciphertext of the number of registers that noise added.
  *
- * Setup: every duchy appends its noise to the sketches it got; the aggregator puts all together and re-randomizes them.
- * Execution: one worker after the other takes its key off, and multiplies what is left by a secret number; at the
- * aggregator, equal registers are then equal points, and nobody knows of which index.
+ * Setup: every duchy appends its noise to the sketches it got; the aggregator puts all together and re-randomizes
+ * them. Execution: one worker after the other takes its key off, and multiplies the registers by a secret number; at
+ * the aggregator, equal registers are then equal points, and nobody knows which index a point belongs to.
  */
 
 import { copyOf } from '../../liquidLegions/blocks.ts';
@@ -24,7 +24,7 @@ export class ReachOnlyStages {
     this.pool = pool;
   }
 
-  /** What each duchy does: sketches of providers and noise, under the combined key of all duchies. */
+  /** Setup, every duchy: appends noise to the sketches of providers, under the combined key of all duchies. */
   async setup(
     sketches: readonly Uint8Array[],
     { key }: RingKeys,
@@ -46,8 +46,8 @@ export class ReachOnlyStages {
   }
 
   /**
-   * What the aggregator does then: the messages of all duchies, its own included, as one. The first worker would recognize
-   * what it sent, and could leave out the noise of all others.
+   * Setup, aggregator: makes one message of those of all duchies, its own included, and re-randomizes it. Otherwise,
+   * the first worker would recognize the registers that it sent, and could leave out the noise of all others.
    */
   async combine(
     messages: readonly Uint8Array[],
@@ -65,7 +65,7 @@ export class ReachOnlyStages {
     return work.sort(fresh, size, excess);
   }
 
-  /** What each worker does. */
+  /** Execution, worker. */
   async execute(
     given: Uint8Array,
     keys: RingKeys,
@@ -81,7 +81,7 @@ export class ReachOnlyStages {
     return work.sort(blinded, REACH_REGISTER_BYTES, left);
   }
 
-  /** What the aggregator does last: how many registers have somebody, as far as the noise lets it know. */
+  /** Execution, aggregator: how many registers have somebody, as far as the noise lets it know. */
   async count(given: Uint8Array, { secretKey }: RingKeys, run: StageRun = {}): Promise<number> {
     const { registers, excess } = parts(given);
     const { duchyCount, dataProviderCount, histogramNoise, reachNoise, knownRegisters } = this.parameters;

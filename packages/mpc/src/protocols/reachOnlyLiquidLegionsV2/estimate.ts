@@ -1,11 +1,12 @@
-/** From the registers that have somebody to the reach. */
+/** Estimates the reach from the number of registers that have somebody. */
 import type { NoiseParameters } from '../../liquidLegions/noiseParameters.ts';
 import { estimatePeople } from '../../privacy/liquidLegions.ts';
 
 /**
- * `width` of the interval of the spec, in which it is a 32-bit float. Where noise or a provider fills more registers than a
- * sketch has, the reach is the largest that the sketch can tell: no count makes a computation fail. What the noise of all
- * duchies adds on average is corrected here, so that the figure that is signed is the one that everybody shows.
+ * `width` is that of the sampling interval of the spec, in which it is a 32-bit float. Where noise or a provider
+ * fills more registers than a sketch has, the reach is the largest that the sketch can tell: no count makes a
+ * computation fail. The bias that the noise of all duchies causes is corrected here, so that the signed figure is the
+ * one that everybody shows.
  */
 export function estimateReach(parameters: NoiseParameters, registers: number, width: number): number {
   const told = Math.min(registers, parameters.maxSize - 1);

@@ -1,4 +1,7 @@
-/** What all duchies of one computation of a reach must agree on, from the spec and the protocol's config. */
+/**
+ * The parameters that all duchies of one computation of a reach must agree on, from the spec and the protocol's
+ * config.
+ */
 import type { PlainSpec, ReachOnlyLiquidLegionsV2Config } from '@measurement-exchange/contract';
 import {
   fitting,

@@ -1,4 +1,4 @@
-/** What a result of duchies costs a unit of privacy. */
+/** The charge to a unit of privacy for a result of duchies. */
 import type { MpcNoiseMechanism, PlainSpec } from '@measurement-exchange/contract';
 import type { Charge, MpcRelease, NoiseMechanism } from '@measurement-exchange/mpc';
 import { protocolMath } from '@measurement-exchange/mpc/protocols';
@@ -54,7 +54,10 @@ function releaseOf(spec: PlainSpec): Release {
   }
 }
 
-/** A provider that accepts this gives up the promise. What was asked for still counts, so that it runs out. */
+/**
+ * A provider that accepts a result without noise gives up the promise of privacy. The parameters that were asked for
+ * are still charged, so that its budget runs out.
+ */
 function withoutNoise(release: Release): Partial<PrivacyAmount> {
   const params = [
     release.reachPrivacyParams,
