@@ -90,32 +90,34 @@ export function measureCommand(): Command {
       options.findIndex((option) => option.long === '--provider'),
     ),
   );
-  return command.action(async (type: string | undefined, options: MeasureOptions) => {
-    const acting = await consumerOf(options);
-    const request =
-      options.spec === undefined
-        ? await requestFromOptions(acting, type, options)
-        : await requestFromFile(type, options);
-    if (options.dryRun) return printJson(request);
-    const measurement = await interruptible(
-      (signal) => acting.consumer.create(request, { signal }),
-      `It may have been created: ${nextCommand(options, 'measurements list --created-after 5m')}`,
-    ).catch((error) => {
-      throw explainEnd(error, options);
-    });
-    const name = measurement.name!;
-    noteOtherProtocol(request, measurement, options);
-    if (!options.wait) {
-      // Only the name, for scripts.
-      if (options.json) printJson(measurement);
-      else print(name);
-      note(`Its figures: ${nextCommand(options, `measurements results ${name} --wait`, options)}`);
-      return;
-    }
-    await showWhenDone(acting.consumer, name, options, (done) =>
-      acting.consumer.open(asCreated(done, measurement)),
-    );
+  return command.action(measure);
+}
+
+async function measure(type: string | undefined, options: MeasureOptions): Promise<void> {
+  const acting = await consumerOf(options);
+  const request =
+    options.spec === undefined
+      ? await requestFromOptions(acting, type, options)
+      : await requestFromFile(type, options);
+  if (options.dryRun) return printJson(request);
+  const measurement = await interruptible(
+    (signal) => acting.consumer.create(request, { signal }),
+    `It may have been created: ${nextCommand(options, 'measurements list --created-after 5m')}`,
+  ).catch((error) => {
+    throw explainEnd(error, options);
   });
+  const name = measurement.name!;
+  noteOtherProtocol(request, measurement, options);
+  if (!options.wait) {
+    // Only the name, for scripts.
+    if (options.json) printJson(measurement);
+    else print(name);
+    note(`Its figures: ${nextCommand(options, `measurements results ${name} --wait`, options)}`);
+    return;
+  }
+  await showWhenDone(acting.consumer, name, options, (done) =>
+    acting.consumer.open(asCreated(done, measurement)),
+  );
 }
 
 /** Tells the user where the exchange chose another protocol than the one asked for. */
