@@ -30,7 +30,7 @@ export interface AppOptions {
   onRequest(request: FastifyRequest): void;
   toError(error: unknown): ExchangeError;
   /** Called with the error before its response is sent. */
-  onError(request: FastifyRequest, error: ExchangeError): void | Promise<void>;
+  onError(request: FastifyRequest, error: ExchangeError): undefined | Promise<void>;
   onResponse(request: FastifyRequest, reply: FastifyReply): void;
   /** Called after the response to bytes that never became a request. */
   onClientError(requestId: string, error: ExchangeError): void;
@@ -44,10 +44,13 @@ export function createApp(options: AppOptions): FastifyInstance {
     const sent = sendClientError(error, socket, { ...everywhere, 'x-request-id': id });
     if (sent !== undefined) options.onClientError(id, sent);
   };
-  const respond = async (request: FastifyRequest, reply: FastifyReply, thrown: unknown) => {
+  const respond = (request: FastifyRequest, reply: FastifyReply, thrown: unknown) => {
     const error = options.toError(thrown);
-    await options.onError(request, error);
-    return sendError(request, reply, error);
+    const done = options.onError(request, error);
+    // Without a wait, since sendError closes the connection when the request has not arrived completely.
+    return done === undefined
+      ? sendError(request, reply, error)
+      : done.then(() => sendError(request, reply, error));
   };
   // Node looks at its timeouts only every connectionsCheckingInterval, which is 30 s by default. Its own response to a
   // missing host has no body: framingError gives ours.
@@ -75,7 +78,9 @@ export function createApp(options: AppOptions): FastifyInstance {
       const request = unread as FastifyRequest;
       options.onRequest(request);
       reply.headers(everywhere).header('x-request-id', request.id);
-      void respond(request, reply as never, error).then(() => options.onResponse(request, reply as never));
+      void Promise.resolve(respond(request, reply as never, error)).then(() =>
+        options.onResponse(request, reply as never),
+      );
     },
     clientErrorHandler: onClientError as never,
   });
@@ -89,7 +94,10 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.addHook('onRequest', (request, reply, done) => {
     options.onRequest(request);
     reply.headers(everywhere).header('x-request-id', request.id);
-    done(framingError(request, limits.maxUrl));
+    const malformed = framingError(request, limits.maxUrl);
+    // The bytes that follow may belong to a request that a proxy read differently.
+    if (malformed !== undefined) reply.header('connection', 'close');
+    done(malformed);
   });
   const isStopping = watchStop(app);
   app.addHook('onSend', (_request, reply, _payload, done) => {

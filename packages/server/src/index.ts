@@ -1,5 +1,4 @@
-/** The common base of the exchange and a duchy as servers. */
-export { addStatusPages, createApp, isApiUrl } from './app.ts';
+/** The common base of the exchange and a duchy as servers; the entry `./app` loads Fastify. */
 export { COMMON_HEADERS, JSON_TYPE, sendClientError } from './clientErrors.ts';
 export { callerError } from './errors.ts';
 export { type Address, type Listening, listenAt, NO_SCHEMAS } from './listen.ts';

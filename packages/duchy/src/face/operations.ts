@@ -1,11 +1,6 @@
 /** Health and metrics of a process, at an address of their own that only its operators reach. */
-import {
-  addStatusPages,
-  COMMON_HEADERS,
-  type Listening,
-  listenAt,
-  NO_SCHEMAS,
-} from '@measurement-exchange/server';
+import { COMMON_HEADERS, type Listening, listenAt, NO_SCHEMAS } from '@measurement-exchange/server';
+import { addStatusPages } from '@measurement-exchange/server/app';
 import Fastify from 'fastify';
 import type { Duchy } from '../computations/context.ts';
 

@@ -1,6 +1,6 @@
 /** The HTTP face of a duchy: uploads of providers and messages of other duchies. */
 import { API_PREFIX, cut, ExchangeError, isId, isName } from '@measurement-exchange/contract';
-import { createApp } from '@measurement-exchange/server';
+import { createApp } from '@measurement-exchange/server/app';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Duchy } from '../computations/context.ts';

@@ -1,7 +1,7 @@
 /** The HTTP face: Fastify with every limit set, one error translator, one log line for each request. */
 import { METHODS, type RequestListener } from 'node:http';
 import { MAX_WAIT_SECONDS } from '@measurement-exchange/contract';
-import { addStatusPages, createApp, isApiUrl } from '@measurement-exchange/server';
+import { addStatusPages, createApp, isApiUrl } from '@measurement-exchange/server/app';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ApiOptions, type HttpProgress, registerApi } from './api.ts';
 import { toExchangeError } from './errors.ts';
@@ -46,6 +46,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     },
     onError(request, error) {
       request.progress.error = error;
+      return undefined;
     },
     onResponse: (request, reply) =>
       pipeline.observe(request.progress, {

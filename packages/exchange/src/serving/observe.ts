@@ -46,7 +46,8 @@ export function observe(log: Logger, metrics: Metrics, progress: Progress, outco
   defer(() => {
     const operation = match?.route.operation ?? kind;
     const code = error?.code ?? 'OK';
-    const isFailure = FAILURES.includes(code);
+    // A request that arrives too slowly has this code as well, and is the caller's fault.
+    const isFailure = FAILURES.includes(code) && error?.reason !== 'REQUEST_TIMEOUT';
     if (ms !== undefined) metrics.request(operation, code, ms / 1000);
     // An allow-list: names yes; bodies, queries, tokens and header values never.
     const line = {
