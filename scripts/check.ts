@@ -16,6 +16,7 @@ import {
 import { linkProblems } from './check/links.ts';
 import { migrationProblems } from './check/migrations.ts';
 import { files, isIn, ROOT, textOf } from './check/sources.ts';
+import { wordProblems } from './check/words.ts';
 
 const EXCHANGE = 'packages/exchange/src';
 const DUCHY = 'packages/duchy/src';
@@ -250,6 +251,7 @@ const problems = [
   ...migrationProblems(join(ROOT, DUCHY, 'database/migrations'), 1),
   ...linkProblems(ROOT),
   ...decisionProblems(ROOT),
+  ...wordProblems(ROOT),
   ...folderProblems(
     files('packages/*/*/**/*.*', '{bench,rig,scripts}/**/*.*').filter(
       (file) => !isIn('rig/out', file) && !isIn('bench/results', file),
