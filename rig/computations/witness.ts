@@ -22,6 +22,8 @@ import {
 import type { ComputationWorld } from './world.ts';
 
 const PAUSE_MS = 500;
+/** A look that takes longer shows that the disk or the processors were not available. */
+const STALL_MS = 5_000;
 /** A mill whose database was down for long looks again after half a minute. */
 const TAKEN_WITHIN_MS = 35_000;
 /** In a row, while the database is not being killed. */
@@ -41,8 +43,11 @@ export class Witness {
   private readonly stopping = new AbortController();
   private looping: Promise<void> = Promise.resolve();
   private before: Look | undefined;
-  /** The number of PostgreSQL's connections, and since when there have been so many. */
+  /** PostgreSQL's crashes so far, and when the last one was seen. */
   private crashes = { count: 0, time: 0 };
+  /** The end of the last look that came late: until then the whole machine was stalled, and no mill could work. */
+  private stallTime = 0;
+  private lookTime = performance.now();
   /** Digests of what was stored, by duchy and row. */
   private readonly seen = new Map<string, { computation: string; bytes: string }>();
   private readonly concluded: string[] = [];
@@ -93,7 +98,9 @@ export class Witness {
     if (postgres.crashes !== this.crashes.count) {
       this.crashes = { count: postgres.crashes, time: performance.now() };
     }
-    const quietMs = sinceMs(this.crashes.time);
+    if (sinceMs(this.lookTime) > STALL_MS) this.stallTime = performance.now();
+    this.lookTime = performance.now();
+    const quietMs = Math.min(sinceMs(this.crashes.time), sinceMs(this.stallTime));
     for (const [duchy, { stored, computations }] of look.facts) {
       for (const fact of stored) this.requireUnchanged(duchy, fact);
       // Some mill was there all the time.
