@@ -1,11 +1,5 @@
 /** One log line per request, and its metrics. */
-import {
-  API_PREFIX,
-  type Code,
-  type ExchangeError,
-  formatPath,
-  type Match,
-} from '@measurement-exchange/contract';
+import { API_PREFIX, type ExchangeError, formatPath, type Match } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
 import { defer } from '../observability/deferred.ts';
 import { logAt } from '../observability/log.ts';
@@ -35,9 +29,6 @@ export interface Outcome {
   ms?: number;
 }
 
-/** The exchange is at fault, not the caller. */
-const FAILURES: readonly (Code | 'OK')[] = ['INTERNAL', 'UNIMPLEMENTED', 'UNAVAILABLE', 'DEADLINE_EXCEEDED'];
-
 export function observe(log: Logger, metrics: Metrics, progress: Progress, outcome: Outcome): void {
   const at = Date.now();
   const { requestId, match, principal, error } = progress;
@@ -46,8 +37,8 @@ export function observe(log: Logger, metrics: Metrics, progress: Progress, outco
   defer(() => {
     const operation = match?.route.operation ?? kind;
     const code = error?.code ?? 'OK';
-    // A request that arrives too slowly has this code as well, and is the caller's fault.
-    const isFailure = FAILURES.includes(code) && error?.reason !== 'REQUEST_TIMEOUT';
+    // The table of reasons tells the exchange's failures from the caller's, also where they share a code.
+    const isFailure = error !== undefined && error.httpStatus >= 500;
     if (ms !== undefined) metrics.request(operation, code, ms / 1000);
     // An allow-list: names yes; bodies, queries, tokens and header values never.
     const line = {
