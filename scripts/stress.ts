@@ -1,7 +1,6 @@
 /**
  * `npm run stress [-- --part] [file …]`: the tests that repeat something, as often as `rounds` says in full, and those that
- * `npm test` leaves out. `--part` runs an
- * eighth of their files, chosen by the commit.
+ * `npm test` leaves out. `--part` runs an eighth of their files, chosen by the commit.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';

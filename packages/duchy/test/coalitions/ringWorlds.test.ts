@@ -1,5 +1,5 @@
 /**
- * What noise hides in a ring of three duchies: what each coalition counts in 200 runs of two worlds that differ in one person,
+ * Noise in a ring of three duchies: compares the counts of each coalition in 200 runs of two worlds that differ in one person,
  * in the model that ring.test.ts holds against the bytes. A coalition weighs the counts that it sees as the likelihood does.
  */
 

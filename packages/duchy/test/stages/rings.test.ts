@@ -13,7 +13,7 @@ const [ALPHA, BETA, GAMMA, DELTA] = [
   'duchies/delta',
 ] as const;
 
-/** Of the mills of a stage; under stress, one at every dealing with the database, the exchange or a duchy. */
+/** Mills of a stage that die; under stress, one at every call to the database, the exchange or a duchy. */
 const DEATHS = rounds(100, 2);
 
 let world: DuchyWorld;

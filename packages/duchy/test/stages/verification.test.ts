@@ -44,7 +44,7 @@ async function pending({ duchy, query }: TestDuchy): Promise<StoredComputation> 
 interface Liar {
   liar: TestDuchy;
   computation: StoredComputation;
-  /** What its stage computes. */
+  /** The message that an honest stage computes. */
   honest: Uint8Array;
 }
 
@@ -84,7 +84,7 @@ const RESTORE = `SET session_replication_role = replica;
 const FORGET = 'DROP TABLE saved_computations, saved_messages';
 const atAllDuchies = (text: string) => Promise.all(world.duchies.map(({ query }) => query(text)));
 
-/** What a duchy would say of a lie when it gives up. */
+/** The failure that a duchy reports when it receives the lie and gives up. */
 async function saidOf(told: Liar, lie: Uint8Array): Promise<string> {
   await atAllDuchies(RESTORE);
   await tell(told, lie);
