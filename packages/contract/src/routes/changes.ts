@@ -1,6 +1,6 @@
 import { CHANGE_KINDS, Change } from '../codecs/change.ts';
 import * as s from '../json/schema.ts';
-import { paging, type Route } from './route.ts';
+import * as row from './route.ts';
 
 const follow = {
   from: s.optional(
@@ -17,10 +17,10 @@ const follow = {
 export const MAX_WAIT_SECONDS = 30;
 
 const list = {
+  ...row.READ,
   operation: 'listChanges',
-  method: 'GET',
   query: s.object({
-    ...paging,
+    ...row.paging,
     ...follow,
     waitSeconds: s.optional(
       s.integer(0, MAX_WAIT_SECONDS),
@@ -33,25 +33,17 @@ const list = {
 } as const;
 
 const watch = {
+  ...row.READ,
   operation: 'watchChanges',
-  method: 'GET',
   verb: 'watch',
   streams: true,
-  query: s.object({ pageToken: paging.pageToken, ...follow }),
+  query: s.object({ pageToken: row.paging.pageToken, ...follow }),
   response: Change,
   errors: ['CHANGE_TOKEN_EXPIRED'],
   summary: 'Follow what changes for a party, as Server-Sent Events whose IDs are tokens',
 } as const;
 
-const consumer = 'measurementConsumers/{measurementConsumer}/changes' as const;
-const provider = 'dataProviders/{dataProvider}/changes' as const;
-const duchy = 'duchies/{duchy}/changes' as const;
-
 export const CHANGE_ROUTES = [
-  { ...list, path: consumer, access: { measurementConsumer: 'own' } },
-  { ...list, path: provider, access: { dataProvider: 'own' } },
-  { ...list, path: duchy, access: { duchy: 'own' } },
-  { ...watch, path: consumer, access: { measurementConsumer: 'own' } },
-  { ...watch, path: provider, access: { dataProvider: 'own' } },
-  { ...watch, path: duchy, access: { duchy: 'own' } },
-] as const satisfies readonly Route[];
+  ...row.ofEachParty('changes', () => list),
+  ...row.ofEachParty('changes', () => watch),
+] as const satisfies readonly row.Route[];

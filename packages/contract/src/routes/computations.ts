@@ -11,55 +11,41 @@ import { Explanation } from '../codecs/explanation.ts';
 import * as s from '../json/schema.ts';
 import { PATTERNS } from '../values/names.ts';
 import { COMPUTATION_STATES } from '../values/states.ts';
-import { dangling, nextPageToken, noQuery, paging, type Route } from './route.ts';
+import * as row from './route.ts';
 
+const computation = { path: PATTERNS.computation, access: { duchy: 'own' } } as const;
 /** The acts of a participant on its computation. */
-const act = {
-  method: 'POST',
-  path: PATTERNS.computation,
-  access: { duchy: 'own' },
-  mutates: true,
-  query: noQuery,
-  response: Computation,
-} as const;
+const act = { ...row.ACT, ...computation, response: Computation } as const;
 const NOT_NOW = ['COMPUTATION_NOT_FOUND', 'COMPUTATION_ETAG_MISMATCH', 'COMPUTATION_STATE_ILLEGAL'] as const;
-const CERTIFICATE = [dangling('CERTIFICATE_NOT_FOUND'), 'CERTIFICATE_IS_INVALID'] as const;
+const CERTIFICATE = [row.dangling('CERTIFICATE_NOT_FOUND'), 'CERTIFICATE_IS_INVALID'] as const;
 
 export const COMPUTATION_ROUTES = [
   {
+    ...row.LIST,
     operation: 'listComputations',
-    method: 'GET',
     path: 'duchies/{duchy}/computations',
     access: { duchy: 'own' },
     query: s.object({
-      ...paging,
-      'filter.states': s.optional(
-        s.array(s.enumOf(COMPUTATION_STATES)),
-        'Only those in one of these states; repeat the parameter.',
-      ),
-      'filter.updatedAfter': s.optional(s.timestamp(), 'Only those updated after this time, exclusive.'),
+      ...row.paging,
+      'filter.states': s.optional(s.array(s.enumOf(COMPUTATION_STATES)), row.STATES),
+      'filter.updatedAfter': s.optional(s.timestamp(), row.UPDATED_AFTER),
     }),
-    response: s.object({ computations: s.array(Computation), nextPageToken }),
-    errors: [],
+    response: s.object({ computations: s.array(Computation), nextPageToken: row.nextPageToken }),
     summary: 'List the computations of a duchy, by update time',
   },
   {
+    ...row.READ,
+    ...computation,
     operation: 'getComputation',
-    method: 'GET',
-    path: PATTERNS.computation,
-    access: { duchy: 'own' },
-    query: noQuery,
     response: Computation,
     errors: ['COMPUTATION_NOT_FOUND'],
     summary: 'Read a computation',
   },
   {
+    ...row.READ,
+    ...computation,
     operation: 'explainComputation',
-    method: 'GET',
-    path: PATTERNS.computation,
     verb: 'explain',
-    access: { duchy: 'own' },
-    query: noQuery,
     response: Explanation,
     errors: ['COMPUTATION_NOT_FOUND'],
     summary: 'What a computation waits for and for whom, or why it ended',
@@ -68,7 +54,7 @@ export const COMPUTATION_ROUTES = [
     ...act,
     operation: 'setComputationParameters',
     verb: 'setParameters',
-    body: { form: 'message', schema: SetParametersRequest, also: 'name' },
+    body: row.message(SetParametersRequest),
     errors: [...NOT_NOW, ...CERTIFICATE, 'CHECK_FAILED'],
     summary: 'Set what a duchy contributes; when all have, requisitions can be fulfilled',
   },
@@ -76,7 +62,7 @@ export const COMPUTATION_ROUTES = [
     ...act,
     operation: 'confirmComputation',
     verb: 'confirm',
-    body: { form: 'message', schema: ConfirmRequest, also: 'name' },
+    body: row.message(ConfirmRequest),
     errors: [...NOT_NOW, 'CERTIFICATE_IS_INVALID'],
     summary: 'Confirm that a duchy has all it needs (Liquid Legions)',
   },
@@ -84,7 +70,7 @@ export const COMPUTATION_ROUTES = [
     ...act,
     operation: 'fulfillComputationRequisition',
     verb: 'fulfillRequisition',
-    body: { form: 'message', schema: FulfillComputationRequisitionRequest, also: 'name' },
+    body: row.message(FulfillComputationRequisitionRequest),
     errors: [
       ...NOT_NOW,
       'REQUISITION_NOT_FOUND',
@@ -98,7 +84,7 @@ export const COMPUTATION_ROUTES = [
     ...act,
     operation: 'setComputationResult',
     verb: 'setResult',
-    body: { form: 'message', schema: SetResultRequest, also: 'name' },
+    body: row.message(SetResultRequest),
     errors: [...NOT_NOW, ...CERTIFICATE, 'CHECK_FAILED'],
     summary: 'Set the result (aggregator): the measurement is SUCCEEDED',
   },
@@ -106,7 +92,7 @@ export const COMPUTATION_ROUTES = [
     ...act,
     operation: 'failComputation',
     verb: 'fail',
-    body: { form: 'message', schema: FailRequest, also: 'name' },
+    body: row.message(FailRequest),
     errors: NOT_NOW,
     summary: 'Give up: the measurement is FAILED',
   },
@@ -114,8 +100,8 @@ export const COMPUTATION_ROUTES = [
     ...act,
     operation: 'logComputation',
     verb: 'log',
-    body: { form: 'message', schema: LogRequest, also: 'name' },
+    body: row.message(LogRequest),
     errors: ['COMPUTATION_NOT_FOUND', 'COMPUTATION_STATE_ILLEGAL'],
     summary: 'Report progress, for the timeline of the measurement',
   },
-] as const satisfies readonly Route[];
+] as const satisfies readonly row.Route[];

@@ -8,34 +8,27 @@ import {
 } from '../codecs/descriptor.ts';
 import * as s from '../json/schema.ts';
 import { PATTERNS } from '../values/names.ts';
-import {
-  descriptorSetEncoding,
-  MAX_BATCH,
-  nextPageToken,
-  noQuery,
-  paging,
-  type Route,
-  requestId,
-} from './route.ts';
+import * as row from './route.ts';
 
 const descriptor = PATTERNS.eventGroupMetadataDescriptor;
 const descriptors = 'dataProviders/{dataProvider}/eventGroupMetadataDescriptors' as const;
-
-const body = {
-  form: 'resource',
-  schema: EventGroupMetadataDescriptorInput,
-  resource: EventGroupMetadataDescriptor,
-  member: 'eventGroupMetadataDescriptor',
+const member = 'eventGroupMetadataDescriptor';
+/** A consumer and the provider itself may ask about a schema, which changes nothing. */
+const ask = {
+  method: 'POST',
+  path: descriptor,
+  access: { measurementConsumer: 'any', dataProvider: 'own' },
+  query: row.noQuery,
 } as const;
 
 /** PATCH and PUT are the same: an update replaces the whole descriptor. */
 const update = {
+  ...row.UPDATE,
   operation: 'updateEventGroupMetadataDescriptor',
   path: descriptor,
   access: { dataProvider: 'own' },
-  mutates: true,
-  query: s.object(descriptorSetEncoding),
-  body: { ...body, create: false },
+  query: s.object(row.descriptorSetEncoding),
+  body: row.updated(member, EventGroupMetadataDescriptorInput, EventGroupMetadataDescriptor),
   response: EventGroupMetadataDescriptor,
   errors: [
     'EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND',
@@ -48,13 +41,12 @@ const update = {
 
 export const DESCRIPTOR_ROUTES = [
   {
+    ...row.CREATE,
     operation: 'createEventGroupMetadataDescriptor',
-    method: 'POST',
     path: descriptors,
     access: { dataProvider: 'own' },
-    mutates: true,
-    query: s.object({ ...requestId, ...descriptorSetEncoding }),
-    body: { ...body, create: true },
+    query: s.object({ ...row.requestId, ...row.descriptorSetEncoding }),
+    body: row.created(member, EventGroupMetadataDescriptorInput, EventGroupMetadataDescriptor),
     response: EventGroupMetadataDescriptor,
     errors: [
       'EVENT_GROUP_METADATA_DESCRIPTOR_ALREADY_EXISTS_WITH_TYPE',
@@ -63,71 +55,65 @@ export const DESCRIPTOR_ROUTES = [
     ],
     summary: 'Register a metadata schema',
   },
-  { ...update, method: 'PATCH', summary: 'Replace a metadata schema' },
+  { ...update, summary: 'Replace a metadata schema' },
   { ...update, method: 'PUT', summary: 'Replace a metadata schema' },
   {
+    ...row.READ,
     operation: 'getEventGroupMetadataDescriptor',
-    method: 'GET',
     path: descriptor,
     access: { measurementConsumer: 'any', dataProvider: 'own' },
-    query: s.object(descriptorSetEncoding),
+    query: s.object(row.descriptorSetEncoding),
     response: EventGroupMetadataDescriptor,
     errors: ['EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND'],
     summary: 'Read a metadata schema',
   },
   {
+    ...row.READ,
     operation: 'batchGetEventGroupMetadataDescriptors',
-    method: 'GET',
     path: descriptors,
     verb: 'batchGet',
     access: { measurementConsumer: 'all', dataProvider: 'own' },
     query: s.object({
       names: s.array(s.nameOf('eventGroupMetadataDescriptor'), {
         minItems: 1,
-        maxItems: MAX_BATCH,
+        maxItems: row.MAX_BATCH,
         description: 'The names to read; repeat the parameter.',
       }),
-      ...descriptorSetEncoding,
+      ...row.descriptorSetEncoding,
     }),
     response: s.object({ eventGroupMetadataDescriptors: s.array(EventGroupMetadataDescriptor) }),
     errors: ['EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND', 'RESPONSE_TOO_LARGE'],
     summary: 'Read several metadata schemas, all or nothing',
   },
   {
+    ...row.LIST,
     operation: 'listEventGroupMetadataDescriptors',
-    method: 'GET',
     path: descriptors,
     access: { measurementConsumer: 'all', dataProvider: 'own' },
-    query: s.object({ ...paging, ...descriptorSetEncoding }),
+    query: s.object({ ...row.paging, ...row.descriptorSetEncoding }),
     response: s.object({
       eventGroupMetadataDescriptors: s.array(EventGroupMetadataDescriptor),
-      nextPageToken,
+      nextPageToken: row.nextPageToken,
     }),
     errors: ['DATA_PROVIDER_NOT_FOUND'],
     summary: 'List the metadata schemas of one data provider, or of all (`dataProviders/-`)',
   },
   {
+    ...ask,
     operation: 'diffEventGroupMetadataDescriptor',
-    method: 'POST',
-    path: descriptor,
     verb: 'diff',
-    access: { measurementConsumer: 'any', dataProvider: 'own' },
-    query: noQuery,
-    body: { form: 'message', schema: DiffRequest, also: 'name' },
+    body: row.message(DiffRequest),
     response: SchemaDiff,
     errors: ['EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND', 'DESCRIPTOR_TOO_COSTLY'],
     summary: 'What a new descriptor set would change, and what of it would break readers',
   },
   {
+    ...ask,
     operation: 'decodeMetadata',
-    method: 'POST',
-    path: descriptor,
     verb: 'decode',
-    access: { measurementConsumer: 'any', dataProvider: 'own' },
-    query: noQuery,
-    body: { form: 'message', schema: DecodeRequest, also: 'name' },
+    body: row.message(DecodeRequest),
     response: DecodedMessage,
     errors: ['EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND', 'METADATA_NOT_READABLE', 'DESCRIPTOR_TOO_COSTLY'],
     summary: 'Render a serialized metadata message as JSON',
   },
-] as const satisfies readonly Route[];
+] as const satisfies readonly row.Route[];

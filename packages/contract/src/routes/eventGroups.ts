@@ -8,50 +8,48 @@ import {
 } from '../codecs/eventGroup.ts';
 import * as s from '../json/schema.ts';
 import { PATTERNS } from '../values/names.ts';
-import { dangling, MAX_BATCH, nextPageToken, noQuery, paging, type Route, requestId } from './route.ts';
+import * as row from './route.ts';
 
-const collection = 'dataProviders/{dataProvider}/eventGroups' as const;
-const own = { dataProvider: 'own' } as const;
-const ofConsumer = { measurementConsumer: 'own' } as const;
-
-const body = {
-  form: 'resource',
-  schema: EventGroupInput,
-  resource: EventGroup,
-  member: 'eventGroup',
+const own = { path: PATTERNS.eventGroup, access: { dataProvider: 'own' } } as const;
+const collection = {
+  path: 'dataProviders/{dataProvider}/eventGroups',
+  access: { dataProvider: 'own' },
+} as const;
+/** As the measurement consumer sees it. */
+const described = {
+  path: PATTERNS.measurementConsumerEventGroup,
+  access: { measurementConsumer: 'own' },
 } as const;
 
 const createErrors = [
-  dangling('MEASUREMENT_CONSUMER_NOT_FOUND'),
-  dangling('EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND'),
+  row.dangling('MEASUREMENT_CONSUMER_NOT_FOUND'),
+  row.dangling('EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND'),
   'CHECK_FAILED',
   'DESCRIPTOR_TOO_COSTLY',
 ] as const;
 const updateErrors = [
   'EVENT_GROUP_NOT_FOUND',
   'EVENT_GROUP_INVALID_ARGS',
-  dangling('EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND'),
+  row.dangling('EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND'),
   'CHECK_FAILED',
   'DESCRIPTOR_TOO_COSTLY',
 ] as const;
 
 /** PATCH and PUT are the same: an update replaces the whole event group. */
 const update = {
+  ...row.UPDATE,
+  ...own,
   operation: 'updateEventGroup',
-  path: PATTERNS.eventGroup,
-  access: own,
-  mutates: true,
-  query: noQuery,
-  body: { ...body, create: false },
+  body: row.updated('eventGroup', EventGroupInput, EventGroup),
   response: EventGroup,
   errors: updateErrors,
 } as const;
 
 const list = {
+  ...row.LIST,
   operation: 'listEventGroups',
-  method: 'GET',
   query: s.object({
-    ...paging,
+    ...row.paging,
     'filter.measurementConsumers': s.optional(
       s.array(s.nameOf('measurementConsumer')),
       'Only those of these measurement consumers; repeat the parameter.',
@@ -90,105 +88,81 @@ const list = {
       'By the begin of their data instead of by creation.',
     ),
   }),
-  response: s.object({ eventGroups: s.array(EventGroup), nextPageToken }),
-  errors: [],
+  response: s.object({ eventGroups: s.array(EventGroup), nextPageToken: row.nextPageToken }),
 } as const;
 const get = {
+  ...row.READ,
   operation: 'getEventGroup',
-  method: 'GET',
-  query: noQuery,
   response: EventGroup,
   errors: ['EVENT_GROUP_NOT_FOUND'],
 } as const;
 const decode = {
+  ...row.READ,
   operation: 'decodeEventGroup',
-  method: 'GET',
   verb: 'decode',
-  query: noQuery,
   response: DecodedMessage,
   errors: ['EVENT_GROUP_NOT_FOUND', 'METADATA_NOT_READABLE', 'DESCRIPTOR_TOO_COSTLY'],
 } as const;
 
+/** The parts of a batch are changed together, or none of them. */
+const batch = {
+  ...row.ACT,
+  ...collection,
+  response: s.object({ eventGroups: s.array(EventGroup) }),
+} as const;
 const batchOf = <S extends s.TSchema>(request: S) =>
-  s.object({ requests: s.array(request, { minItems: 1, maxItems: MAX_BATCH }) });
-const EventGroups = s.object({ eventGroups: s.array(EventGroup) });
+  ({
+    form: 'message',
+    schema: s.object({ requests: s.array(request, { minItems: 1, maxItems: row.MAX_BATCH }) }),
+    also: 'parent',
+  }) as const;
 
 export const EVENT_GROUP_ROUTES = [
   {
+    ...row.CREATE,
+    ...collection,
     operation: 'createEventGroup',
-    method: 'POST',
-    path: collection,
-    access: own,
-    mutates: true,
-    query: s.object(requestId),
-    body: { ...body, create: true },
+    query: s.object(row.requestId),
+    body: row.created('eventGroup', EventGroupInput, EventGroup),
     response: EventGroup,
     errors: createErrors,
     summary: 'Describe a group of events to a measurement consumer',
   },
-  { ...update, method: 'PATCH', summary: 'Replace an event group' },
+  { ...update, summary: 'Replace an event group' },
   { ...update, method: 'PUT', summary: 'Replace an event group' },
   {
+    ...row.DELETE,
+    ...own,
     operation: 'deleteEventGroup',
-    method: 'DELETE',
-    path: PATTERNS.eventGroup,
-    access: own,
-    mutates: true,
-    query: noQuery,
     response: EventGroup,
     errors: ['EVENT_GROUP_NOT_FOUND'],
     summary: 'Delete an event group: it stays readable as DELETED, without its metadata',
   },
   {
+    ...batch,
     operation: 'batchCreateEventGroups',
-    method: 'POST',
-    path: collection,
     verb: 'batchCreate',
-    access: own,
-    mutates: true,
-    query: noQuery,
-    body: { form: 'message', schema: batchOf(EventGroupCreation), also: 'parent' },
-    response: EventGroups,
+    body: batchOf(EventGroupCreation),
     errors: [...createErrors, 'REQUEST_ID_REUSED'],
     summary: 'Create up to 50 event groups, all or nothing',
   },
   {
+    ...batch,
     operation: 'batchUpdateEventGroups',
-    method: 'POST',
-    path: collection,
     verb: 'batchUpdate',
-    access: own,
-    mutates: true,
-    query: noQuery,
-    body: { form: 'message', schema: batchOf(EventGroupReplacement), also: 'parent' },
-    response: EventGroups,
+    body: batchOf(EventGroupReplacement),
     errors: updateErrors,
     summary: 'Replace up to 50 event groups, all or nothing',
   },
-  { ...get, path: PATTERNS.eventGroup, access: own, summary: 'Read an event group' },
-  {
-    ...get,
-    path: PATTERNS.measurementConsumerEventGroup,
-    access: ofConsumer,
-    summary: 'Read an event group that was described to a measurement consumer',
-  },
-  { ...list, path: collection, access: own, summary: 'List the event groups of a data provider' },
+  { ...get, ...own, summary: 'Read an event group' },
+  { ...get, ...described, summary: 'Read an event group that was described to a measurement consumer' },
+  { ...list, ...collection, summary: 'List the event groups of a data provider' },
   {
     ...list,
     path: 'measurementConsumers/{measurementConsumer}/eventGroups',
-    access: ofConsumer,
+    access: { measurementConsumer: 'own' },
     summary: 'List the event groups that were described to a measurement consumer',
   },
-  {
-    ...decode,
-    path: PATTERNS.eventGroup,
-    access: own,
-    summary: 'Render the readable metadata of an event group as JSON',
-  },
-  {
-    ...decode,
-    path: PATTERNS.measurementConsumerEventGroup,
-    access: ofConsumer,
-    summary: 'Render the readable metadata of an event group as JSON',
-  },
-] as const satisfies readonly Route[];
+  { ...decode, ...own, summary: 'Render the readable metadata of an event group as JSON' },
+  { ...decode, ...described, summary: 'Render the readable metadata of an event group as JSON' },
+] as const satisfies readonly row.Route[];
