@@ -1,13 +1,11 @@
 /** The audit log: does it tell who made every version of everything that has no transitions? */
 import {
   CERTIFICATE_NAME,
-  type Check,
-  check,
+  checks,
   DESCRIPTOR_NAME,
   EVENT_GROUP_NAME,
   POPULATION_NAME,
   PRINCIPAL_NAME,
-  RESTORE,
   TRUSTED_ROOT_NAME,
 } from './check.ts';
 
@@ -35,42 +33,30 @@ const UNVERSIONED = `
   SELECT w.party || '/webhooks/' || w.id FROM webhooks w`;
 const IS_UNVERSIONED = `a.name ~ '^(principals|trustedRoots)/|/webhooks/'`;
 
-export const auditChecks: Check[] = [
-  check(
-    {
-      id: 'audit-missing',
-      meaning:
-        'A version of a party, certificate, descriptor, event group or population has no audit entry: nobody knows who ' +
-        'made it.',
-      remedy: RESTORE,
-    },
-    `SELECT v.name FROM (${VERSIONED}) AS v
+export const auditChecks = checks({
+  'audit-missing': {
+    meaning:
+      'A version of a party, certificate, descriptor, event group or population has no audit entry: nobody knows who ' +
+      'made it.',
+    names: `SELECT v.name FROM (${VERSIONED}) AS v
        LEFT JOIN audit_entries a ON a.name = v.name AND a.version BETWEEN v.first AND v.version
       GROUP BY v.name, v.version, v.first HAVING count(DISTINCT a.version) <= v.version - v.first`,
-  ),
-  check(
-    {
-      id: 'audit-unmatched',
-      meaning: 'An audit entry tells of a version that was never made, or that another entry tells of.',
-      remedy: RESTORE,
-    },
-    `SELECT a.name FROM (
+  },
+  'audit-unmatched': {
+    meaning: 'An audit entry tells of a version that was never made, or that another entry tells of.',
+    names: `SELECT a.name FROM (
        SELECT *, row_number() OVER (PARTITION BY name, version ORDER BY seq) AS nth FROM audit_entries a
         WHERE NOT ${IS_UNVERSIONED}
      ) AS a LEFT JOIN (${VERSIONED}) AS v USING (name)
       WHERE v.name IS NULL OR a.version NOT BETWEEN 1 AND v.version OR a.nth > 1`,
-  ),
-  check(
-    {
-      id: 'audit-deletion',
-      meaning:
-        'A principal, trusted root or webhook is gone though no audit entry tells of it, or there though one says it went.',
-      remedy: RESTORE,
-    },
-    `SELECT audited.name FROM (
+  },
+  'audit-deletion': {
+    meaning:
+      'A principal, trusted root or webhook is gone though no audit entry tells of it, or there though one says it went.',
+    names: `SELECT audited.name FROM (
        SELECT a.name, bool_or(a.operation LIKE 'delete%') AS deleted FROM audit_entries a
         WHERE ${IS_UNVERSIONED} GROUP BY a.name
      ) AS audited LEFT JOIN (${UNVERSIONED}) AS present USING (name)
       WHERE deleted = (present.name IS NOT NULL)`,
-  ),
-];
+  },
+});

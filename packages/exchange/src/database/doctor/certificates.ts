@@ -3,7 +3,7 @@ import { REVOCATION_STATES } from '@measurement-exchange/contract';
 import { EXPIRING_DAYS } from '../../domain/certificate.ts';
 import { literals } from '../db.ts';
 import { PENDING } from '../measurements.ts';
-import { CERTIFICATE_NAME, type Check, check, MEASUREMENT_NAME, RESTORE, warning } from './check.ts';
+import { CERTIFICATE_NAME, checks, MEASUREMENT_NAME, RESTORE } from './check.ts';
 
 /** Each certificate that a measurement rests on. */
 const RESTS = `
@@ -15,52 +15,41 @@ const RESTS = `
    UNION
   SELECT c.id, c.duchy, c.certificate FROM computations c`;
 
-export const certificateChecks: Check[] = [
-  warning(
-    {
-      id: 'certificate-expiring',
-      meaning: `A certificate expires within ${EXPIRING_DAYS} days; nothing can be created or fulfilled with it then.`,
-      remedy: 'Ask its party to register another one and to use that.',
-    },
-    `SELECT ${CERTIFICATE_NAME} AS name FROM certificates c
+export const certificateChecks = checks({
+  'certificate-expiring': {
+    severity: 'warning',
+    meaning: `A certificate expires within ${EXPIRING_DAYS} days; nothing can be created or fulfilled with it then.`,
+    remedy: 'Ask its party to register another one and to use that.',
+    names: `SELECT ${CERTIFICATE_NAME} AS name FROM certificates c
       WHERE c.revocation_state IS NULL AND c.not_after BETWEEN now() AND now() + make_interval(days => $1)`,
-    [EXPIRING_DAYS],
-  ),
-  check(
-    {
-      id: 'revoked-pending',
-      meaning:
-        'A measurement is pending on a certificate that is revoked or on hold, and nothing will fail it.',
-      remedy: `Cancel the measurement. ${RESTORE}`,
-    },
-    `SELECT DISTINCT ${MEASUREMENT_NAME} AS name FROM measurements m
+    values: [EXPIRING_DAYS],
+  },
+  'revoked-pending': {
+    meaning:
+      'A measurement is pending on a certificate that is revoked or on hold, and nothing will fail it.',
+    remedy: `Cancel the measurement. ${RESTORE}`,
+    names: `SELECT DISTINCT ${MEASUREMENT_NAME} AS name FROM measurements m
        JOIN (${RESTS}) AS rests ON rests.measurement = m.id
        JOIN certificates c ON c.party = rests.party AND c.id = rests.certificate
        LEFT JOIN revocation_cascades k ON k.party = c.party AND k.certificate = c.id
       WHERE ${PENDING} AND k.party IS NULL
         AND c.revocation_state IN (${literals(REVOCATION_STATES)})`,
-  ),
-  check(
-    {
-      id: 'cascade-stuck',
-      meaning:
-        'A certificate was revoked or put on hold a minute ago, and not all that rests on it has failed.',
-      remedy:
-        'See that an exchange runs on this database; its log says why the job cascadeRevocations fails.',
-    },
-    `SELECT k.party || '/certificates/' || k.certificate AS name FROM revocation_cascades k
+  },
+  'cascade-stuck': {
+    meaning:
+      'A certificate was revoked or put on hold a minute ago, and not all that rests on it has failed.',
+    remedy: 'See that an exchange runs on this database; its log says why the job cascadeRevocations fails.',
+    names: `SELECT k.party || '/certificates/' || k.certificate AS name FROM revocation_cascades k
       WHERE k.time < now() - interval '60 seconds'`,
-  ),
-  warning(
-    {
-      id: 'key-shared',
-      meaning:
-        'Two parties have certificates with one subject key identifier: they share a key, or one has registered what ' +
-        'is not its own and cannot sign with it.',
-      remedy: 'Ask both parties whose key it is, and let the other one revoke its certificate.',
-    },
-    `SELECT ${CERTIFICATE_NAME} AS name FROM certificates c
+  },
+  'key-shared': {
+    severity: 'warning',
+    meaning:
+      'Two parties have certificates with one subject key identifier: they share a key, or one has registered what ' +
+      'is not its own and cannot sign with it.',
+    remedy: 'Ask both parties whose key it is, and let the other one revoke its certificate.',
+    names: `SELECT ${CERTIFICATE_NAME} AS name FROM certificates c
       WHERE EXISTS (SELECT 1 FROM certificates other
                      WHERE other.subject_key_identifier = c.subject_key_identifier AND other.party <> c.party)`,
-  ),
-];
+  },
+});

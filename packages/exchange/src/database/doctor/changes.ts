@@ -2,9 +2,8 @@
 import { ALL_AHEAD } from '../transactionIds.ts';
 import {
   CERTIFICATE_NAME,
-  type Check,
   COMPUTATION_NAME,
-  check,
+  checks,
   DESCRIPTOR_NAME,
   EVENT_GROUP_NAME,
   MEASUREMENT_NAME,
@@ -42,36 +41,26 @@ const CURRENT = `
 
 const LIST_AGAIN = `Whoever follows it may have missed a version: tell them to list their resources. ${RESTORE}`;
 
-export const changeChecks: Check[] = [
-  check(
-    {
-      id: 'changes-ahead',
-      meaning:
-        'A log has transaction IDs that this server has not reached, as after restoring a dump of another server: new ' +
-        'changes would come before old ones, and nobody who follows would see them.',
-      remedy:
-        'Run mex migrate: the log of changes begins anew, and everybody who follows it is told to list.',
-    },
-    ALL_AHEAD,
-  ),
-  check(
-    {
-      id: 'changes-order',
-      meaning: 'The log of changes shows the versions of a resource in another order than they were made in.',
-      remedy: LIST_AGAIN,
-    },
-    `SELECT name FROM (${STEPS}) AS step WHERE version <= previous`,
-  ),
+export const changeChecks = checks({
+  'changes-ahead': {
+    meaning:
+      'A log has transaction IDs that this server has not reached, as after restoring a dump of another server: new ' +
+      'changes would come before old ones, and nobody who follows would see them.',
+    remedy: 'Run mex migrate: the log of changes begins anew, and everybody who follows it is told to list.',
+    names: ALL_AHEAD,
+  },
+  'changes-order': {
+    meaning: 'The log of changes shows the versions of a resource in another order than they were made in.',
+    remedy: LIST_AGAIN,
+    names: `SELECT name FROM (${STEPS}) AS step WHERE version <= previous`,
+  },
   // Retention removes the oldest changes: what is left of a resource ends with its version.
-  check(
-    {
-      id: 'changes-gap',
-      meaning: 'The log of changes lacks a version of a resource that is later than others it has.',
-      remedy: LIST_AGAIN,
-    },
-    `SELECT name FROM (${STEPS}) AS step WHERE version > previous + 1 AND kind <> 'COMPUTATION'
+  'changes-gap': {
+    meaning: 'The log of changes lacks a version of a resource that is later than others it has.',
+    remedy: LIST_AGAIN,
+    names: `SELECT name FROM (${STEPS}) AS step WHERE version > previous + 1 AND kind <> 'COMPUTATION'
       UNION ALL
      SELECT name FROM (SELECT name, max(version) AS version FROM changes GROUP BY name) AS newest
        JOIN (${CURRENT}) AS current USING (name) WHERE newest.version <> current.version`,
-  ),
-];
+  },
+});

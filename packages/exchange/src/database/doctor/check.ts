@@ -25,25 +25,32 @@ export interface Found {
 
 export const MAX_EXAMPLES = 5;
 
-/** `names` selects one column, name. */
-export function check(info: Omit<CheckInfo, 'severity'>, names: string, values: unknown[] = []): Check {
-  const statement = sql(
-    info.id,
-    `SELECT name COLLATE "C" AS name, sum(count(*)) OVER () AS rows FROM (${names}) AS wrong
-      GROUP BY 1 ORDER BY 1 LIMIT ${MAX_EXAMPLES}`,
-  );
-  return {
-    severity: 'error',
-    ...info,
-    async find(client) {
-      const { rows } = await client.query<{ name: string; rows: string }>({ ...statement, values });
-      return { names: rows.map((row) => row.name), rows: Number(rows[0]?.rows ?? 0) };
-    },
-  };
+interface CheckByQuery extends Omit<CheckInfo, 'id' | 'severity' | 'remedy'> {
+  /** An error by default. */
+  severity?: Check['severity'];
+  /** To restore the rows by default. */
+  remedy?: string;
+  /** A statement with one column, name. */
+  names: string;
+  values?: unknown[];
 }
 
-export function warning(...about: Parameters<typeof check>): Check {
-  return { ...check(...about), severity: 'warning' };
+/** The checks that a query can make, by ID. */
+export function checks(byId: Record<string, CheckByQuery>): Check[] {
+  return Object.entries(byId).map(
+    ([id, { severity = 'error', meaning, remedy = RESTORE, names, values }]) => {
+      const statement = sql(
+        id,
+        `SELECT name COLLATE "C" AS name, sum(count(*)) OVER () AS rows FROM (${names}) AS wrong
+        GROUP BY 1 ORDER BY 1 LIMIT ${MAX_EXAMPLES}`,
+      );
+      const find = async (client: pg.ClientBase): Promise<Found> => {
+        const { rows } = await client.query<{ name: string; rows: string }>({ ...statement, values });
+        return { names: rows.map((row) => row.name), rows: Number(rows[0]?.rows ?? 0) };
+      };
+      return { id, severity, meaning, remedy, find };
+    },
+  );
 }
 
 /** The remedy for rows that the exchange cannot have written: no operation mends them. */

@@ -1,7 +1,7 @@
 /** Event groups: do they hold what goes together, and nothing once they are deleted? */
 import { eventGroups } from '../eventGroups.ts';
 import { names, only } from '../table.ts';
-import { type Check, check, EVENT_GROUP_NAME, RESTORE } from './check.ts';
+import { checks, EVENT_GROUP_NAME, RESTORE } from './check.ts';
 
 function eventGroupsWhere(condition: string): string {
   return `SELECT ${EVENT_GROUP_NAME} AS name FROM event_groups e WHERE ${condition}`;
@@ -15,36 +15,28 @@ const CONTENT = names(
   'e',
 );
 
-export const eventGroupChecks: Check[] = [
-  check(
-    {
-      id: 'event-group-deleted',
-      meaning: 'A deleted event group still holds metadata, a key, or names of a campaign.',
-      remedy: `Set them to NULL: its provider wanted them gone. ${RESTORE}`,
-    },
-    eventGroupsWhere(`e.state = 'DELETED' AND num_nonnulls(${CONTENT}) > 0`),
-  ),
-  check(
-    {
-      id: 'event-group-metadata',
-      meaning:
-        'The metadata of an event group is both opaque and readable, in part missing, or opaque without a key.',
-      remedy: `Ask its provider to update it. ${RESTORE}`,
-    },
+export const eventGroupChecks = checks({
+  'event-group-deleted': {
+    meaning: 'A deleted event group still holds metadata, a key, or names of a campaign.',
+    remedy: `Set them to NULL: its provider wanted them gone. ${RESTORE}`,
+    names: eventGroupsWhere(`e.state = 'DELETED' AND num_nonnulls(${CONTENT}) > 0`),
+  },
+  'event-group-metadata': {
+    meaning:
+      'The metadata of an event group is both opaque and readable, in part missing, or opaque without a key.',
+    remedy: `Ask its provider to update it. ${RESTORE}`,
     // One that is deleted has none, or event-group-deleted says so.
-    eventGroupsWhere(`e.state = 'ACTIVE' AND (e.metadata_ciphertext IS NOT NULL AND e.descriptor IS NOT NULL
+    names:
+      eventGroupsWhere(`e.state = 'ACTIVE' AND (e.metadata_ciphertext IS NOT NULL AND e.descriptor IS NOT NULL
       OR num_nulls(${ENCRYPTED}) NOT IN (0, 2)
       OR num_nulls(${READABLE}) NOT IN (0, 4)
       OR num_nulls(e.key_type, e.key_data) NOT IN (0, 2)
       OR e.metadata_ciphertext IS NOT NULL AND e.key_data IS NULL)`),
-  ),
-  check(
-    {
-      id: 'event-group-descriptor',
-      meaning: "The metadata of an event group is explained by another provider's descriptor.",
-      remedy: `Ask its provider to update it. ${RESTORE}`,
-    },
-    `SELECT ${EVENT_GROUP_NAME} AS name FROM event_groups e
+  },
+  'event-group-descriptor': {
+    meaning: "The metadata of an event group is explained by another provider's descriptor.",
+    remedy: `Ask its provider to update it. ${RESTORE}`,
+    names: `SELECT ${EVENT_GROUP_NAME} AS name FROM event_groups e
        JOIN event_group_metadata_descriptors d ON d.id = e.descriptor WHERE d.provider <> e.provider`,
-  ),
-];
+  },
+});

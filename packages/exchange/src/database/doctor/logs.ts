@@ -1,6 +1,6 @@
 /** The transition log: does it tell how every measurement, requisition and participant became what it is? */
 import { EDGES } from '../../domain/aggregate.ts';
-import { type Check, COMPUTATION_NAME, check, MEASUREMENT_NAME, REQUISITION_NAME, RESTORE } from './check.ts';
+import { COMPUTATION_NAME, checks, MEASUREMENT_NAME, REQUISITION_NAME, RESTORE } from './check.ts';
 
 /** Everything that has transitions, under the key of its log rows. */
 const LOGGED = `
@@ -23,69 +23,48 @@ function stepsWhere(condition: string): string {
 
 const TRUST_THE_LOG = `The transition log is append-only: take it for true unless a backup says otherwise. ${RESTORE}`;
 
-export const logChecks: Check[] = [
-  check(
-    {
-      id: 'log-state',
-      meaning:
-        'A measurement, requisition or participant is not in the state that its transition log leads to.',
-      remedy: TRUST_THE_LOG,
-    },
+export const logChecks = checks({
+  'log-state': {
+    meaning:
+      'A measurement, requisition or participant is not in the state that its transition log leads to.',
+    remedy: TRUST_THE_LOG,
     // Where the step to the stored version is missing, log-version says so.
-    `SELECT name FROM transitions t JOIN (${LOGGED}) AS logged USING (measurement, requisition, version)
+    names: `SELECT name FROM transitions t JOIN (${LOGGED}) AS logged USING (measurement, requisition, version)
       WHERE t.to_state <> logged.state`,
-  ),
-  check(
-    {
-      id: 'log-version',
-      meaning:
-        'The transition log of a measurement, requisition or participant does not count 1, 2, … up to its version.',
-      remedy: TRUST_THE_LOG,
-    },
-    `SELECT name FROM (${LOGGED}) AS logged LEFT JOIN (
+  },
+  'log-version': {
+    meaning:
+      'The transition log of a measurement, requisition or participant does not count 1, 2, … up to its version.',
+    remedy: TRUST_THE_LOG,
+    names: `SELECT name FROM (${LOGGED}) AS logged LEFT JOIN (
        SELECT measurement, requisition, count(*) AS rows, count(DISTINCT version) AS versions,
               min(version) AS first, max(version) AS last
          FROM transitions GROUP BY measurement, requisition
      ) AS log USING (measurement, requisition)
       WHERE (logged.version, logged.version, 1, logged.version) IS DISTINCT FROM (rows, versions, first, last)`,
-  ),
+  },
   // Nothing leads out of a terminal state in EDGES, so a step out of one is found here too.
-  check(
-    {
-      id: 'log-edge',
-      meaning: 'The transition log has a step that no measurement, requisition or participant can take.',
-      remedy: RESTORE,
-    },
-    stepsWhere(`(CASE WHEN requisition = '' THEN 'measurement' WHEN requisition LIKE 'duchies/%' THEN 'participant'
+  'log-edge': {
+    meaning: 'The transition log has a step that no measurement, requisition or participant can take.',
+    names:
+      stepsWhere(`(CASE WHEN requisition = '' THEN 'measurement' WHEN requisition LIKE 'duchies/%' THEN 'participant'
                       ELSE 'requisition' END, cause,
                  coalesce(from_state, ''), to_state)
       NOT IN (SELECT resource, cause, coalesce(from_state, ''), to_state
                 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])
                   AS edge(resource, cause, from_state, to_state))`),
-    [0, 1, 2, 3].map((column) => EDGES.map((edge) => edge[column])),
-  ),
-  check(
-    {
-      id: 'log-chain',
-      meaning: 'A step in the transition log does not begin where the one before it ended.',
-      remedy: RESTORE,
-    },
-    stepsWhere('from_state IS DISTINCT FROM previous_state'),
-  ),
-  check(
-    {
-      id: 'log-order',
-      meaning: 'Steps were logged in another order than they happened in: readers that follow seq go astray.',
-      remedy: RESTORE,
-    },
-    stepsWhere('seq <= previous_seq'),
-  ),
-  check(
-    {
-      id: 'log-time',
-      meaning: 'A step in the transition log is not dated after the one it follows.',
-      remedy: RESTORE,
-    },
-    stepsWhere('time <= previous_time'),
-  ),
-];
+    values: [0, 1, 2, 3].map((column) => EDGES.map((edge) => edge[column])),
+  },
+  'log-chain': {
+    meaning: 'A step in the transition log does not begin where the one before it ended.',
+    names: stepsWhere('from_state IS DISTINCT FROM previous_state'),
+  },
+  'log-order': {
+    meaning: 'Steps were logged in another order than they happened in: readers that follow seq go astray.',
+    names: stepsWhere('seq <= previous_seq'),
+  },
+  'log-time': {
+    meaning: 'A step in the transition log is not dated after the one it follows.',
+    names: stepsWhere('time <= previous_time'),
+  },
+});

@@ -1,7 +1,7 @@
 /** Measurements and their requisitions: do their states fit each other, and their contents their states? */
 import { TERMINAL_MEASUREMENT_STATES } from '@measurement-exchange/contract';
 import { literals } from '../db.ts';
-import { type Check, check, MEASUREMENT_NAME, REQUISITION_NAME, RESTORE } from './check.ts';
+import { checks, MEASUREMENT_NAME, REQUISITION_NAME, RESTORE } from './check.ts';
 
 /** One row a measurement. The planner drops the columns that a check does not ask for. */
 const TALLY = `
@@ -30,147 +30,89 @@ const UNSIGNED_NONCE = `(CASE WHEN r.nonce < 0 THEN r.nonce::numeric + 184467440
 
 const RESTORE_OR_CANCEL = `Cancel the measurement and create it again, or restore it. ${RESTORE}`;
 
-export const measurementChecks: Check[] = [
-  check(
-    {
-      id: 'requisition-count',
-      meaning: 'A measurement has more or fewer requisitions than it was created with.',
-      remedy: RESTORE,
-    },
-    measurementsWhere('requisitions <> declared OR requisitions = 0'),
-  ),
-  check(
-    {
-      id: 'requisition-duplicate',
-      meaning: 'A measurement has two requisitions for one data provider.',
-      remedy: `${RESTORE} Then REINDEX INDEX requisitions_measurement_provider_key, which let it pass.`,
-    },
-    measurementsWhere('requisitions <> providers'),
-  ),
-  check(
-    {
-      id: 'requisition-order',
-      meaning: 'The requisitions of a measurement are not numbered 0, 1, 2, …: reads show it incomplete.',
-      remedy: 'Set requisitions.ordinal to the position in the request, beginning at 0.',
-    },
+export const measurementChecks = checks({
+  'requisition-count': {
+    meaning: 'A measurement has more or fewer requisitions than it was created with.',
+    names: measurementsWhere('requisitions <> declared OR requisitions = 0'),
+  },
+  'requisition-duplicate': {
+    meaning: 'A measurement has two requisitions for one data provider.',
+    remedy: `${RESTORE} Then REINDEX INDEX requisitions_measurement_provider_key, which let it pass.`,
+    names: measurementsWhere('requisitions <> providers'),
+  },
+  'requisition-order': {
+    meaning: 'The requisitions of a measurement are not numbered 0, 1, 2, …: reads show it incomplete.',
+    remedy: 'Set requisitions.ordinal to the position in the request, beginning at 0.',
     // Reads take the measurement spec from the row whose ordinal is 0.
-    measurementsWhere(
+    names: measurementsWhere(
       'requisitions > 0 AND (first <> 0 OR last <> requisitions - 1 OR ordinals <> requisitions)',
     ),
-  ),
-  check(
-    {
-      id: 'computed-unfulfilled',
-      meaning: 'A measurement is COMPUTING or SUCCEEDED though a requisition is not FULFILLED.',
-      remedy: RESTORE,
-    },
-    measurementsWhere(`state IN ('COMPUTING', 'SUCCEEDED') AND fulfilled < requisitions`),
-  ),
-  check(
-    {
-      id: 'measurement-stuck',
-      meaning:
-        'A measurement awaits fulfillment though every requisition is FULFILLED: nothing will move it.',
-      remedy: RESTORE_OR_CANCEL,
-    },
-    measurementsWhere(
+  },
+  'computed-unfulfilled': {
+    meaning: 'A measurement is COMPUTING or SUCCEEDED though a requisition is not FULFILLED.',
+    names: measurementsWhere(`state IN ('COMPUTING', 'SUCCEEDED') AND fulfilled < requisitions`),
+  },
+  'measurement-stuck': {
+    meaning: 'A measurement awaits fulfillment though every requisition is FULFILLED: nothing will move it.',
+    remedy: RESTORE_OR_CANCEL,
+    names: measurementsWhere(
       `state = 'AWAITING_REQUISITION_FULFILLMENT' AND requisitions > 0 AND fulfilled = requisitions`,
     ),
-  ),
-  check(
-    {
-      id: 'awaiting-closed',
-      meaning: 'A measurement awaits fulfillment though a requisition is REFUSED or WITHDRAWN.',
-      remedy: RESTORE_OR_CANCEL,
-    },
-    measurementsWhere(`state = 'AWAITING_REQUISITION_FULFILLMENT' AND refused + withdrawn > 0`),
-  ),
-  check(
-    {
-      id: 'terminal-unfulfilled',
-      meaning: 'A measurement has ended but a requisition is still UNFULFILLED.',
-      remedy: `Tell its data provider not to fulfill it. ${RESTORE}`,
-    },
-    measurementsWhere(`state IN (${literals(TERMINAL_MEASUREMENT_STATES)}) AND unfulfilled > 0`),
-  ),
-  check(
-    {
-      id: 'failure-presence',
-      meaning: 'A measurement is FAILED without saying why, or says why without being FAILED.',
-      remedy: RESTORE,
-    },
-    `SELECT ${MEASUREMENT_NAME} AS name FROM measurements m
+  },
+  'awaiting-closed': {
+    meaning: 'A measurement awaits fulfillment though a requisition is REFUSED or WITHDRAWN.',
+    remedy: RESTORE_OR_CANCEL,
+    names: measurementsWhere(`state = 'AWAITING_REQUISITION_FULFILLMENT' AND refused + withdrawn > 0`),
+  },
+  'terminal-unfulfilled': {
+    meaning: 'A measurement has ended but a requisition is still UNFULFILLED.',
+    remedy: `Tell its data provider not to fulfill it. ${RESTORE}`,
+    names: measurementsWhere(`state IN (${literals(TERMINAL_MEASUREMENT_STATES)}) AND unfulfilled > 0`),
+  },
+  'failure-presence': {
+    meaning: 'A measurement is FAILED without saying why, or says why without being FAILED.',
+    names: `SELECT ${MEASUREMENT_NAME} AS name FROM measurements m
       WHERE (m.failure_reason IS NOT NULL) <> (m.state = 'FAILED')
          OR (m.failure_message IS NOT NULL) <> (m.state = 'FAILED')`,
-  ),
-  check(
-    {
-      id: 'result-presence',
-      meaning:
-        'A requisition is FULFILLED without a whole result, or has one without being FULFILLED, or though its data went ' +
-        'to a duchy.',
-      remedy: RESTORE,
-    },
-    requisitionsWhere(`num_nulls(r.result_certificate, r.result_ciphertext, r.result_type_url)
+  },
+  'result-presence': {
+    meaning:
+      'A requisition is FULFILLED without a whole result, or has one without being FULFILLED, or though its data went ' +
+      'to a duchy.',
+    names: requisitionsWhere(`num_nulls(r.result_certificate, r.result_ciphertext, r.result_type_url)
         <> CASE WHEN r.state = 'FULFILLED' AND r.fulfilling_duchy IS NULL THEN 0 ELSE 3 END
       OR (r.fulfillment_context IS NOT NULL AND r.state <> 'FULFILLED')`),
-  ),
-  check(
-    {
-      id: 'nonce-presence',
-      meaning: 'A requisition is FULFILLED without a nonce, or shows one without being FULFILLED.',
-      remedy: RESTORE,
-    },
-    requisitionsWhere(`(r.nonce IS NOT NULL) <> (r.state = 'FULFILLED')`),
-  ),
-  check(
-    {
-      id: 'nonce-hash',
-      meaning: 'The nonce of a FULFILLED requisition does not hash to its nonceHash.',
-      remedy: `Do not trust its result. ${RESTORE}`,
-    },
-    requisitionsWhere(`r.state = 'FULFILLED'
+  },
+  'nonce-presence': {
+    meaning: 'A requisition is FULFILLED without a nonce, or shows one without being FULFILLED.',
+    names: requisitionsWhere(`(r.nonce IS NOT NULL) <> (r.state = 'FULFILLED')`),
+  },
+  'nonce-hash': {
+    meaning: 'The nonce of a FULFILLED requisition does not hash to its nonceHash.',
+    remedy: `Do not trust its result. ${RESTORE}`,
+    names: requisitionsWhere(`r.state = 'FULFILLED'
       AND r.nonce_hash NOT IN (sha256(int8send(r.nonce)), sha256(convert_to(${UNSIGNED_NONCE}, 'UTF8')))`),
-  ),
-  check(
-    {
-      id: 'refusal-presence',
-      meaning: 'A requisition is REFUSED without a justification, or has a refusal without being REFUSED.',
-      remedy: RESTORE,
-    },
-    requisitionsWhere(`(r.refusal_justification IS NOT NULL) <> (r.state = 'REFUSED')
+  },
+  'refusal-presence': {
+    meaning: 'A requisition is REFUSED without a justification, or has a refusal without being REFUSED.',
+    names: requisitionsWhere(`(r.refusal_justification IS NOT NULL) <> (r.state = 'REFUSED')
       OR (r.refusal_message IS NOT NULL AND r.state <> 'REFUSED')`),
-  ),
-  check(
-    {
-      id: 'refused-twice',
-      meaning: 'A measurement has more than one REFUSED requisition, though the first refusal ends it.',
-      remedy: RESTORE,
-    },
-    measurementsWhere('refused > 1'),
-  ),
-  check(
-    {
-      id: 'refusal-without-failure',
-      meaning: 'A requisition is REFUSED but its measurement has not FAILED for that reason.',
-      remedy: RESTORE_OR_CANCEL,
-    },
-    measurementsWhere(`refused > 0 AND failure_reason IS DISTINCT FROM 'REQUISITION_REFUSED'`),
-  ),
-  check(
-    {
-      id: 'failure-without-refusal',
-      meaning: 'A measurement has FAILED because of a refusal, but none of its requisitions is REFUSED.',
-      remedy: RESTORE,
-    },
-    measurementsWhere(`failure_reason = 'REQUISITION_REFUSED' AND refused = 0`),
-  ),
-  check(
-    {
-      id: 'failure-justification',
-      meaning: 'The failure message of a measurement does not name the justification of the refusal.',
-      remedy: RESTORE,
-    },
-    measurementsWhere(`failure_reason = 'REQUISITION_REFUSED' AND unnamed > 0`),
-  ),
-];
+  },
+  'refused-twice': {
+    meaning: 'A measurement has more than one REFUSED requisition, though the first refusal ends it.',
+    names: measurementsWhere('refused > 1'),
+  },
+  'refusal-without-failure': {
+    meaning: 'A requisition is REFUSED but its measurement has not FAILED for that reason.',
+    remedy: RESTORE_OR_CANCEL,
+    names: measurementsWhere(`refused > 0 AND failure_reason IS DISTINCT FROM 'REQUISITION_REFUSED'`),
+  },
+  'failure-without-refusal': {
+    meaning: 'A measurement has FAILED because of a refusal, but none of its requisitions is REFUSED.',
+    names: measurementsWhere(`failure_reason = 'REQUISITION_REFUSED' AND refused = 0`),
+  },
+  'failure-justification': {
+    meaning: 'The failure message of a measurement does not name the justification of the refusal.',
+    names: measurementsWhere(`failure_reason = 'REQUISITION_REFUSED' AND unnamed > 0`),
+  },
+});

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { isAscending, summaryOf } from '../../domain/population.ts';
 import {
   type Check,
-  check,
+  checks,
   type Found,
   MAX_EXAMPLES,
   MEASUREMENT_NAME,
@@ -39,32 +39,27 @@ export const populationChecks: Check[] = [
       return { names: wrong.slice(0, MAX_EXAMPLES), rows: wrong.length };
     },
   },
-  check(
-    {
-      id: 'population-default',
+  ...checks({
+    'population-default': {
       meaning:
         'Two populations are the default, or a model line belongs to two: measurements may count either.',
       remedy: 'Leave one of them, then REINDEX the index that let the other pass.',
-    },
-    `SELECT name FROM (
+      names: `SELECT name FROM (
        SELECT ${POPULATION_NAME} AS name, count(*) OVER () AS defaults FROM populations o WHERE o.is_default
      ) AS o WHERE defaults > 1
       UNION ALL
      SELECT 'model line ' || model_line FROM population_model_lines GROUP BY model_line HAVING count(*) > 1`,
-  ),
-  check(
-    {
-      id: 'protocol-config',
+    },
+    'protocol-config': {
       meaning:
         'A measurement lacks the configuration of its protocol, or has one it does not need, or counts people of a ' +
         'population that is not there or has another fingerprint.',
-      remedy: RESTORE,
-    },
-    `SELECT ${MEASUREMENT_NAME} AS name FROM measurements m
+      names: `SELECT ${MEASUREMENT_NAME} AS name FROM measurements m
        LEFT JOIN populations o ON ${POPULATION_NAME} = m.protocol_config->>'population'
             AND encode(o.fingerprint, 'base64') = m.protocol_config->>'populationFingerprint'
       WHERE (m.protocol = ANY($1::text[])) <> (m.protocol_config IS NOT NULL)
          OR (m.protocol = 'honestMajorityShareShuffle') <> (o.id IS NOT NULL)`,
-    [PROTOCOLS.filter((protocol) => protocol !== 'direct')],
-  ),
+      values: [PROTOCOLS.filter((protocol) => protocol !== 'direct')],
+    },
+  }),
 ];

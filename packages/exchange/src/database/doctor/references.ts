@@ -1,15 +1,13 @@
 /** Checks that the rows to which others refer exist, and belong to the right party. */
 import {
   CERTIFICATE_NAME,
-  type Check,
   COMPUTATION_NAME,
-  check,
+  checks,
   DESCRIPTOR_NAME,
   EVENT_GROUP_NAME,
   MEASUREMENT_NAME,
   PRINCIPAL_NAME,
   REQUISITION_NAME,
-  RESTORE,
   TRUSTED_ROOT_NAME,
 } from './check.ts';
 
@@ -46,23 +44,15 @@ const PARTY_REFERENCES = `
    UNION ALL
   SELECT ${TRUSTED_ROOT_NAME}, t.party FROM trusted_roots t WHERE t.party IS NOT NULL`;
 
-export const referenceChecks: Check[] = [
-  check(
-    {
-      id: 'certificate-owner',
-      meaning: 'A certificate is named that the party in question does not have.',
-      remedy: RESTORE,
-    },
-    `SELECT name FROM (${CERTIFICATE_REFERENCES}) AS reference LEFT JOIN certificates c USING (party, id)
+export const referenceChecks = checks({
+  'certificate-owner': {
+    meaning: 'A certificate is named that the party in question does not have.',
+    names: `SELECT name FROM (${CERTIFICATE_REFERENCES}) AS reference LEFT JOIN certificates c USING (party, id)
       WHERE c.party IS NULL`,
-  ),
-  check(
-    {
-      id: 'orphan',
-      meaning: 'A row belongs to something that does not exist.',
-      remedy: RESTORE,
-    },
-    `SELECT reference.name FROM (${PARTY_REFERENCES}) AS reference LEFT JOIN parties ON parties.name = reference.party
+  },
+  orphan: {
+    meaning: 'A row belongs to something that does not exist.',
+    names: `SELECT reference.name FROM (${PARTY_REFERENCES}) AS reference LEFT JOIN parties ON parties.name = reference.party
       WHERE parties.name IS NULL
       UNION ALL
      SELECT ${REQUISITION_NAME} FROM requisitions r LEFT JOIN measurements m ON m.id = r.measurement
@@ -92,5 +82,5 @@ export const referenceChecks: Check[] = [
       UNION ALL
      SELECT 'model line ' || l.model_line FROM population_model_lines l LEFT JOIN populations o ON o.id = l.population
       WHERE o.id IS NULL`,
-  ),
-];
+  },
+});

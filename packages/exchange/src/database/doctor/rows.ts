@@ -16,9 +16,8 @@ import {
 } from '@measurement-exchange/contract';
 import {
   CERTIFICATE_NAME,
-  type Check,
   COMPUTATION_NAME,
-  check,
+  checks,
   DESCRIPTOR_NAME,
   EVENT_GROUP_NAME,
   MEASUREMENT_NAME,
@@ -49,34 +48,24 @@ const wrongInterval = (of: string) =>
   `(${of}.availability_end <= ${of}.availability_start
     OR ${of}.availability_end IS NOT NULL AND ${of}.availability_start IS NULL)`;
 
-export const rowChecks: Check[] = [
-  check(
-    {
-      id: 'request-id-duplicate',
-      meaning: 'Two resources of one parent carry the same requestId: a retry may find either.',
-      remedy: `Set request_id and request_hash of the later one to NULL, then REINDEX the index that let it pass.`,
-    },
-    `SELECT name FROM (
+export const rowChecks = checks({
+  'request-id-duplicate': {
+    meaning: 'Two resources of one parent carry the same requestId: a retry may find either.',
+    remedy: `Set request_id and request_hash of the later one to NULL, then REINDEX the index that let it pass.`,
+    names: `SELECT name FROM (
        SELECT name, count(*) OVER (PARTITION BY collection, parent, request_id) AS uses
          FROM (${REQUESTED}) AS requested WHERE request_id IS NOT NULL
      ) AS requested WHERE uses > 1`,
-  ),
-  check(
-    {
-      id: 'request-hash',
-      meaning: 'A resource has a requestId without the SHA-256 of its content, or the other way round.',
-      remedy: `Set both request_id and request_hash to NULL, after which the requestId is free again. ${RESTORE}`,
-    },
-    `SELECT name FROM (${REQUESTED}) AS requested
+  },
+  'request-hash': {
+    meaning: 'A resource has a requestId without the SHA-256 of its content, or the other way round.',
+    remedy: `Set both request_id and request_hash to NULL, after which the requestId is free again. ${RESTORE}`,
+    names: `SELECT name FROM (${REQUESTED}) AS requested
       WHERE (request_id IS NULL) <> (request_hash IS NULL) OR octet_length(request_hash) <> 32`,
-  ),
-  check(
-    {
-      id: 'update-before-create',
-      meaning: 'Something was updated before it was created, or removed before it was updated.',
-      remedy: RESTORE,
-    },
-    `SELECT name FROM parties WHERE update_time < create_time
+  },
+  'update-before-create': {
+    meaning: 'Something was updated before it was created, or removed before it was updated.',
+    names: `SELECT name FROM parties WHERE update_time < create_time
       UNION ALL
      SELECT ${MEASUREMENT_NAME} FROM measurements m WHERE update_time < create_time
       UNION ALL
@@ -94,15 +83,12 @@ export const rowChecks: Check[] = [
       WHERE update_time < create_time OR delete_time < update_time
       UNION ALL
      SELECT ${REQUISITION_NAME} FROM requisition_tombstones r WHERE update_time < create_time`,
-  ),
-  check(
-    {
-      id: 'out-of-bounds',
-      meaning:
-        'A name has characters, a value a length, or an interval an end that the exchange would not accept.',
-      remedy: 'It was stored past the exchange or before the bound was set: shorten or replace the value.',
-    },
-    `SELECT name FROM parties p
+  },
+  'out-of-bounds': {
+    meaning:
+      'A name has characters, a value a length, or an interval an end that the exchange would not accept.',
+    remedy: 'It was stored past the exchange or before the bound was set: shorten or replace the value.',
+    names: `SELECT name FROM parties p
       WHERE name !~ '^(measurementConsumers|dataProviders|duchies)/[A-Za-z0-9_-]{1,63}$' OR length(display_name) > 255
          OR p.version < 1 OR ${wrongInterval('p')} OR length(p.endpoint) > 1000
       UNION ALL
@@ -149,14 +135,11 @@ export const rowChecks: Check[] = [
          OR e.consumer NOT LIKE 'measurementConsumers/%' OR e.version < 1 OR length(e.reference_id) > 255
          OR length(e.brand_name) > 1000 OR length(e.campaign_name) > 1000
          OR length(e.request_id) NOT BETWEEN 1 AND 255 OR ${wrongInterval('e')}`,
-  ),
-  check(
-    {
-      id: 'unknown-word',
-      meaning: 'A state, reason, justification, type or protocol is not one that this version knows.',
-      remedy: `Run the version that wrote it. ${RESTORE}`,
-    },
-    `SELECT name FROM parties WHERE state <> ALL($8::text[]) OR NOT protocols <@ $1::text[]
+  },
+  'unknown-word': {
+    meaning: 'A state, reason, justification, type or protocol is not one that this version knows.',
+    remedy: `Run the version that wrote it. ${RESTORE}`,
+    names: `SELECT name FROM parties WHERE state <> ALL($8::text[]) OR NOT protocols <@ $1::text[]
       UNION ALL
      SELECT ${CERTIFICATE_NAME} FROM certificates c WHERE c.revocation_state <> ALL($2::text[])
       UNION ALL
@@ -174,7 +157,7 @@ export const rowChecks: Check[] = [
       UNION ALL
      SELECT ${COMPUTATION_NAME} FROM computations c
       WHERE c.state <> ALL($11::text[]) OR c.participant_state <> ALL($12::text[]) OR c.role <> ALL($13::text[])`,
-    [
+    values: [
       PROTOCOLS,
       REVOCATION_STATES,
       MEASUREMENT_STATES,
@@ -189,5 +172,5 @@ export const rowChecks: Check[] = [
       PARTICIPANT_STATES,
       DUCHY_ROLES,
     ],
-  ),
-];
+  },
+});

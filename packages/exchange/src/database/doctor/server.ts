@@ -1,6 +1,6 @@
 /** Checks the indexes, triggers and constraints that guard the rows, and the settings of the server. */
 import { readFileSync } from 'node:fs';
-import { type Check, check, warning } from './check.ts';
+import { checks } from './check.ts';
 
 const SCHEMA = readFileSync(new URL('../schema.sql', import.meta.url), 'utf8');
 
@@ -17,28 +17,22 @@ export const TRIGGERS = Array.from(
 
 const OURS = 'relnamespace = current_schema()::regnamespace';
 
-export const serverChecks: Check[] = [
-  check(
-    {
-      id: 'index-damaged',
-      meaning: 'An index is missing, or PostgreSQL does not use it: duplicates may come in, reads are slow.',
-      remedy: 'REINDEX INDEX it; make a missing one again as in the migrations (database/migrations).',
-    },
-    `SELECT wanted AS name FROM unnest($1::text[]) AS wanted LEFT JOIN pg_index i ON i.indexrelid = to_regclass(wanted)
+export const serverChecks = checks({
+  'index-damaged': {
+    meaning: 'An index is missing, or PostgreSQL does not use it: duplicates may come in, reads are slow.',
+    remedy: 'REINDEX INDEX it; make a missing one again as in the migrations (database/migrations).',
+    names: `SELECT wanted AS name FROM unnest($1::text[]) AS wanted LEFT JOIN pg_index i ON i.indexrelid = to_regclass(wanted)
       WHERE i.indisunique IS NOT TRUE
       UNION ALL
      SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
       WHERE c.${OURS} AND NOT (i.indisvalid AND i.indisready AND i.indislive)`,
-    [UNIQUE_INDEXES],
-  ),
-  check(
-    {
-      id: 'trigger-off',
-      meaning: 'A trigger or foreign key is missing or disabled: nothing stops rows that break its rule.',
-      remedy:
-        'ALTER TABLE … ENABLE TRIGGER ALL; make a missing one again as in the migrations (database/migrations).',
-    },
-    `SELECT wanted.relation || ' ' || wanted.trigger AS name
+    values: [UNIQUE_INDEXES],
+  },
+  'trigger-off': {
+    meaning: 'A trigger or foreign key is missing or disabled: nothing stops rows that break its rule.',
+    remedy:
+      'ALTER TABLE … ENABLE TRIGGER ALL; make a missing one again as in the migrations (database/migrations).',
+    names: `SELECT wanted.relation || ' ' || wanted.trigger AS name
        FROM unnest($1::text[], $2::text[]) AS wanted(relation, trigger)
        LEFT JOIN pg_trigger t ON t.tgrelid = to_regclass(wanted.relation) AND t.tgname = wanted.trigger
       WHERE t.oid IS NULL
@@ -47,26 +41,20 @@ export const serverChecks: Check[] = [
      SELECT c.relname || ' ' || coalesce(k.conname, t.tgname)
        FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid LEFT JOIN pg_constraint k ON k.oid = t.tgconstraint
       WHERE c.${OURS} AND t.tgenabled NOT IN ('O', 'A')`,
-    [TRIGGERS.map(([relation]) => relation), TRIGGERS.map(([, trigger]) => trigger)],
-  ),
-  check(
-    {
-      id: 'constraint-not-valid',
-      meaning: 'A constraint was added without looking at the rows that were there.',
-      remedy: 'ALTER TABLE … VALIDATE CONSTRAINT …',
-    },
-    `SELECT c.relname || ' ' || k.conname AS name FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
+    values: [TRIGGERS.map(([relation]) => relation), TRIGGERS.map(([, trigger]) => trigger)],
+  },
+  'constraint-not-valid': {
+    meaning: 'A constraint was added without looking at the rows that were there.',
+    remedy: 'ALTER TABLE … VALIDATE CONSTRAINT …',
+    names: `SELECT c.relname || ' ' || k.conname AS name FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
       WHERE c.${OURS} AND NOT k.convalidated`,
-  ),
-  check(
-    {
-      id: 'settings-unsafe',
-      meaning: 'The server is set so that a crash loses acknowledged writes, or so that text is not UTF-8.',
-      remedy:
-        'Set fsync, full_page_writes and synchronous_commit to on (ALTER SYSTEM SET …, ALTER ROLE … RESET …, ' +
-        'SELECT pg_reload_conf()); move the data to a database with ENCODING UTF8.',
-    },
-    `SELECT name || ' = ' || setting AS name FROM pg_settings
+  },
+  'settings-unsafe': {
+    meaning: 'The server is set so that a crash loses acknowledged writes, or so that text is not UTF-8.',
+    remedy:
+      'Set fsync, full_page_writes and synchronous_commit to on (ALTER SYSTEM SET …, ALTER ROLE … RESET …, ' +
+      'SELECT pg_reload_conf()); move the data to a database with ENCODING UTF8.',
+    names: `SELECT name || ' = ' || setting AS name FROM pg_settings
       WHERE name IN ('fsync', 'full_page_writes') AND setting <> 'on'
          OR name = 'synchronous_commit' AND setting NOT IN ('on', 'remote_write', 'remote_apply')
          OR name = 'server_encoding' AND setting <> 'UTF8'
@@ -77,13 +65,11 @@ export const serverChecks: Check[] = [
       WHERE s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
         AND has_table_privilege(r.oid, 'measurements', 'INSERT')
         AND setting ~ '^synchronous_commit=' AND setting !~* '=(on|true|yes|1|remote_write|remote_apply)$'`,
-  ),
-  warning(
-    {
-      id: 'checksums-off',
-      meaning: 'Data checksums are off: PostgreSQL returns what a failing disk damaged as if it were sound.',
-      remedy: 'Stop the server and run pg_checksums --enable on its data directory.',
-    },
-    `SELECT name || ' = ' || setting AS name FROM pg_settings WHERE name = 'data_checksums' AND setting <> 'on'`,
-  ),
-];
+  },
+  'checksums-off': {
+    severity: 'warning',
+    meaning: 'Data checksums are off: PostgreSQL returns what a failing disk damaged as if it were sound.',
+    remedy: 'Stop the server and run pg_checksums --enable on its data directory.',
+    names: `SELECT name || ' = ' || setting AS name FROM pg_settings WHERE name = 'data_checksums' AND setting <> 'on'`,
+  },
+});
