@@ -2,9 +2,10 @@
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { VersionedCertificate } from '../domain/certificate.ts';
 import { certificateChange } from '../domain/changes.ts';
-import { appendChanges, changeValues, IN_ORDER } from './changes.ts';
+import { appendChanges, changeValues, saveVersion } from './changes.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
-import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
+import { type Cursor, longPageText, type Page, pageOf, pageRow } from './page.ts';
+import { read } from './run.ts';
 import { column, names, only, optional, parameters, select, table, values } from './table.ts';
 
 export interface CertificateRecord extends VersionedCertificate {
@@ -44,19 +45,13 @@ export async function insertCertificate(
   await db.query(INSERT, [...values(certificates.columns, created), ...changes]);
 }
 
-const FIND = sql(
+/** The same certificate of the same party. The caller has locked the party, so that nobody registers another one meanwhile. */
+export const findCertificate = read.first(
+  ({ party, x509Der }: Pick<CertificateRecord, 'party' | 'x509Der'>) => [party, x509Der],
   'certificate_find',
   `SELECT ${COLUMNS} FROM certificates WHERE party = $1 AND sha256(x509_der) = sha256($2::bytea)`,
   certificate,
 );
-
-/** The same certificate of the same party. The caller has locked the party, so that nobody registers another one meanwhile. */
-export async function findCertificate(
-  db: Queryable,
-  { party, x509Der }: Pick<CertificateRecord, 'party' | 'x509Der'>,
-): Promise<CertificateRecord | undefined> {
-  return (await db.query(FIND, [party, x509Der]))[0];
-}
 
 /**
  * A party's best certificate comes first: not revoked or held, then valid now, then the latest notAfter, then the
@@ -67,33 +62,20 @@ export function preference(now: string): string {
     not_after DESC, not_before DESC, id`;
 }
 
-const GET = sql(
+export const getCertificate = read.first(
+  (party: string, id: string) => [party, id],
   'certificate_get',
   `SELECT ${COLUMNS} FROM certificates WHERE party = $1 AND id = $2`,
   certificate,
 );
-const GET_PREFERRED = sql(
+
+export const getPreferredCertificate = read.first(
+  (party: string, now: Timestamp) => [party, now],
   'certificate_get_preferred',
   `SELECT ${COLUMNS} FROM certificates WHERE party = $1
     ORDER BY ${preference('$2')} LIMIT 1`,
   certificate,
 );
-
-export async function getCertificate(
-  db: Queryable,
-  party: string,
-  id: string,
-): Promise<CertificateRecord | undefined> {
-  return (await db.query(GET, [party, id]))[0];
-}
-
-export async function getPreferredCertificate(
-  db: Queryable,
-  party: string,
-  now: Timestamp,
-): Promise<CertificateRecord | undefined> {
-  return (await db.query(GET_PREFERRED, [party, now]))[0];
-}
 
 /** A certificate is some 1,000 bytes, and a third more in base64. */
 const SIZE = '300 + octet_length(x509_der) * 4 / 3';
@@ -101,15 +83,12 @@ const SIZE = '300 + octet_length(x509_der) * 4 / 3';
 function listStatement(name: string, found: string) {
   return sql(
     name,
-    `WITH candidates AS MATERIALIZED (
-       SELECT c.party, c.id, c.create_time, ${SIZE} AS size FROM ${found} AND (c.create_time, c.id) > ($2::timestamptz, $3)
-        ORDER BY c.create_time, c.id LIMIT $4::int + 1
-     ), page AS (
-       SELECT party, id, count(*) OVER () AS candidates, row_number() OVER w AS nth, sum(size) OVER w AS running
-         FROM candidates WINDOW w AS (ORDER BY create_time, id)
-     )
-     SELECT ${COLUMNS}, candidates, nth FROM page JOIN certificates USING (party, id)
-      WHERE nth <= $4::int AND (nth = 1 OR running <= $5::bigint) ORDER BY nth`,
+    longPageText(
+      `SELECT c.party, c.id, c.create_time AS position, ${SIZE} AS size FROM ${found}
+          AND (c.create_time, c.id) > ($2::timestamptz, $3) ORDER BY c.create_time, c.id LIMIT $4::int + 1`,
+      `SELECT ${COLUMNS}, candidates, nth FROM page JOIN certificates USING (party, id)`,
+      { limit: 4, bytes: 5 },
+    ),
     pageRow(certificate),
   );
 }
@@ -160,21 +139,14 @@ export async function lockCertificate(
   return rows[0];
 }
 
-/** Nothing else of a certificate ever changes. */
-const CHANGEABLE = only(certificates, 'revocationState', 'version');
-const UPDATE = sql(
+export const updateCertificate = saveVersion(
   'certificate_update',
-  `WITH c AS (
-     UPDATE certificates SET (${names(CHANGEABLE)}) = (${parameters(CHANGEABLE, 4)})
-      WHERE party = $1 AND id = $2 AND version = $3::int - 1 AND ${IN_ORDER} RETURNING 1
-   ), change AS (${appendChanges(CHANGEABLE.length + 4)})
-   SELECT expect_rows((SELECT count(*) FROM c), 1)`,
+  certificates,
+  ['party', 'id'],
+  // Nothing else of a certificate ever changes.
+  only(certificates, 'revocationState', 'version'),
+  (certificate, now: Timestamp) => [certificateChange(certificate, now)],
 );
-
-export function updateCertificate(tx: Transaction, c: CertificateRecord, now: Timestamp): void {
-  const changes = changeValues(tx, [certificateChange(c, now)]);
-  tx.last(UPDATE, [c.party, c.id, c.version, ...values(CHANGEABLE, c), ...changes]);
-}
 
 const SHARE = sql(
   'certificate_share',
@@ -196,7 +168,9 @@ export async function lockCertificatesForShare(
   return new Map(rows.map((c) => [`${c.party}/certificates/${c.id}`, c]));
 }
 
-const USABLE = sql(
+/** A party's certificates that may be used now. */
+export const usableCertificates = read.all(
+  (party: string, now: Timestamp) => [party, now],
   'certificate_list_usable',
   `SELECT ${COLUMNS} FROM certificates
     WHERE party = $1 AND revocation_state IS NULL AND not_before <= $2 AND not_after >= $2
@@ -204,16 +178,9 @@ const USABLE = sql(
   certificate,
 );
 
-/** A party's certificates that may be used now. */
-export async function usableCertificates(
-  db: Queryable,
-  party: string,
-  now: Timestamp,
-): Promise<CertificateRecord[]> {
-  return db.query(USABLE, [party, now]);
-}
-
-const REVOKED = sql(
+/** The revoked or held certificates among those that the measurement of a requisition rests on. */
+export const revokedCertificates = read.all(
+  (provider: string, requisition: string) => [provider, requisition],
   'certificate_get_revoked',
   `WITH own AS MATERIALIZED (
      SELECT m.id, m.consumer, m.certificate FROM requisitions r JOIN measurements m ON m.id = r.measurement
@@ -228,16 +195,9 @@ const REVOKED = sql(
   certificate,
 );
 
-/** The revoked or held certificates among those that the measurement of a requisition rests on. */
-export async function revokedCertificates(
-  db: Queryable,
-  provider: string,
-  requisition: string,
-): Promise<CertificateRecord[]> {
-  return db.query(REVOKED, [provider, requisition]);
-}
-
-const REVOKED_OF_COMPUTATION = sql(
+/** The revoked or held certificates among those that a computation rests on. */
+export const revokedOfComputation = read.all(
+  (id: string) => [id],
   'certificate_get_revoked_of_computation',
   `WITH named AS MATERIALIZED (
      SELECT consumer AS party, certificate AS id FROM measurements WHERE id = $1
@@ -249,11 +209,6 @@ const REVOKED_OF_COMPUTATION = sql(
    SELECT ${COLUMNS} FROM named JOIN certificates USING (party, id) WHERE revocation_state IS NOT NULL`,
   certificate,
 );
-
-/** The revoked or held certificates among those that a computation rests on. */
-export async function revokedOfComputation(db: Queryable, id: string): Promise<CertificateRecord[]> {
-  return db.query(REVOKED_OF_COMPUTATION, [id]);
-}
 
 const COUNT_EXPIRING = sql<{ collection: string; n: number }>(
   'certificate_count_expiring',

@@ -2,8 +2,22 @@
 import type { Timestamp } from '@measurement-exchange/contract';
 import { cell, object, type Reader } from '@measurement-exchange/server/database';
 import type { ChangeRecord } from '../domain/changes.ts';
-import { type Queryable, sql } from './db.ts';
-import { arrayParameters, arrays, column, names, optional, select, table } from './table.ts';
+import { type Queryable, sql, type Transaction } from './db.ts';
+import { read } from './run.ts';
+import {
+  arrayParameters,
+  arrays,
+  type Column,
+  column,
+  names,
+  only,
+  optional,
+  parameters,
+  select,
+  type Table,
+  table,
+  values,
+} from './table.ts';
 
 const changes = table<ChangeRecord>('changes', {
   party: column('party'),
@@ -41,6 +55,30 @@ export function isNotLater(xid: string): string {
 export function changeValues(db: Queryable, rows: ChangeRecord[]): unknown[][] {
   for (const { party } of rows) db.wakes?.(party);
   return arrays(changes.columns, rows);
+}
+
+/** A function that saves the next version of a record with its changes, where the row has the version before. */
+export function saveVersion<R extends { version: number }, Args extends unknown[]>(
+  name: string,
+  of: Table<R>,
+  keys: (keyof R)[],
+  changeable: Column<R>[],
+  changesOf: (record: R, ...args: Args) => ChangeRecord[],
+) {
+  const key = only(of, ...keys) as Column<R>[];
+  const version = key.length + 1;
+  const statement = sql(
+    name,
+    `WITH saved AS (
+       UPDATE ${of.name} SET (${names(changeable)}) = (${parameters(changeable, version + 1)})
+        WHERE (${names(key)}) = (${parameters(key, 1)}) AND version = $${version}::int - 1 AND ${IN_ORDER} RETURNING 1
+     ), change AS (${appendChanges(version + 1 + changeable.length)})
+     SELECT expect_rows((SELECT count(*) FROM saved), 1)`,
+  );
+  return (tx: Transaction, record: R, ...args: Args): void => {
+    const appended = changeValues(tx, changesOf(record, ...args));
+    tx.last(statement, [...values(key, record), record.version, ...values(changeable, record), ...appended]);
+  };
 }
 
 /**
@@ -122,13 +160,17 @@ export async function readChanges(
   const rows = await db.query(PAGE, [party, ...from, limit]);
   const { isKept, start, ahead } = rows[0]!;
   if (!isKept) return undefined;
-  const read = rows.flatMap((row) => row.placed ?? []);
-  const next = read.at(-1)?.at ?? (after === 'OLDEST' ? start : after);
-  return { changes: read, next, ahead };
+  const placed = rows.flatMap((row) => row.placed ?? []);
+  const next = placed.at(-1)?.at ?? (after === 'OLDEST' ? start : after);
+  return { changes: placed, next, ahead };
 }
 
-/** The place of the last row of a party that can be read, or where its log begins. */
-const LATEST = sql(
+/**
+ * The place of the last row of a party that can be read, or where its log begins: everything that is committed from now on
+ * comes behind it.
+ */
+export const latestPosition = read.one(
+  (party: string) => [party],
   'changes_latest',
   `SELECT xid, seq FROM (
      (SELECT xid, seq, 1 AS choice FROM changes WHERE party = $1 AND xid < pg_snapshot_xmin(pg_current_snapshot())
@@ -140,11 +182,6 @@ const LATEST = sql(
    ) AS place ORDER BY choice LIMIT 1`,
   position(''),
 );
-
-/** Everything that is committed from now on comes behind it. */
-export async function latestPosition(db: Queryable, party: string): Promise<Position> {
-  return (await db.query(LATEST, [party]))[0]!;
-}
 
 /** Transactions take 8 s at most, so that times go back by less than 20 s in the order of the log. */
 const OLDER = sql(
@@ -168,15 +205,14 @@ export async function positionBefore(db: Queryable, party: string, time: Timesta
   }
 }
 
-const HORIZON = sql<{ xid: string; isHeld: boolean }>(
-  'changes_horizon',
-  `SELECT pg_snapshot_xmin(s) AS xid, pg_snapshot_xmin(s) < pg_snapshot_xmax(s) AS "isHeld" FROM pg_current_snapshot() s`,
-);
-
 /** Up to where changes can be read, and whether a running transaction holds it there. */
-export async function horizon(db: Queryable): Promise<{ xid: string; isHeld: boolean }> {
-  return (await db.query(HORIZON, []))[0]!;
-}
+export const horizon = read.one(
+  () => [],
+  sql<{ xid: string; isHeld: boolean }>(
+    'changes_horizon',
+    `SELECT pg_snapshot_xmin(s) AS xid, pg_snapshot_xmin(s) < pg_snapshot_xmax(s) AS "isHeld" FROM pg_current_snapshot() s`,
+  ),
+);
 
 const MOVED_ON = sql<{ party: string }>(
   'changes_moved_on',
@@ -207,19 +243,14 @@ const OLD = sql<{ party: string }>(
     WHERE (SELECT c.time FROM changes c WHERE c.party = p.party ORDER BY c.xid, c.seq LIMIT 1) < $1::timestamptz
     LIMIT $2::int`,
 );
-const REMOVE = sql<{ n: number }>('changes_remove', 'SELECT remove_changes($1, $2, $3) AS n');
-
 /** Parties whose oldest change is from before the time. */
 export async function findOldChanges(db: Queryable, before: Timestamp, limit: number): Promise<string[]> {
   return (await db.query(OLD, [before, limit])).map(({ party }) => party);
 }
 
 /** The oldest changes of a party from before the time; returns how many were removed. */
-export async function removeChanges(
-  db: Queryable,
-  party: string,
-  before: Timestamp,
-  batch: number,
-): Promise<number> {
-  return (await db.query(REMOVE, [party, before, batch]))[0]!.n;
-}
+export const removeChanges = read.number(
+  (party: string, before: Timestamp, batch: number) => [party, before, batch],
+  'changes_remove',
+  'SELECT remove_changes($1, $2, $3) AS n',
+);

@@ -16,7 +16,8 @@ import {
   type JoinedRow,
   LISTED_COMPUTATION,
 } from './measurementTables.ts';
-import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
+import { type Cursor, longPageText, type Page, pageOf, pageRow } from './page.ts';
+import { inTransaction, read } from './run.ts';
 import { column, names, optional, parameters, select, table, values } from './table.ts';
 
 /** In a list the measurement has no result. */
@@ -85,22 +86,19 @@ const SIZE = `
 /** One index probe per state, merged: the cost is that of the page. */
 const LIST = sql(
   'computation_list',
-  `WITH candidates AS MATERIALIZED (
-     SELECT page.* FROM unnest($2::text[]) AS wanted(state) CROSS JOIN LATERAL (
+  longPageText(
+    `SELECT probe.* FROM unnest($2::text[]) AS wanted(state) CROSS JOIN LATERAL (
        SELECT c.id, c.update_time AS position, ${SIZE} AS size
          FROM computations c JOIN measurements m ON m.id = c.id
         WHERE c.duchy = $1 AND c.state = wanted.state AND c.update_time > $3::timestamptz
           AND (c.update_time, c.id) > ($4::timestamptz, $5)
         ORDER BY c.update_time, c.id LIMIT $6::int + 1
-     ) page ORDER BY position, id LIMIT $6::int + 1
-   ), page AS (
-     SELECT id, count(*) OVER () AS candidates, row_number() OVER w AS nth, sum(size) OVER w AS running
-       FROM candidates WINDOW w AS (ORDER BY position, id)
-   )
-   ${LISTED_COMPUTATION.select}, ${SPEC_HASH}, page.candidates, page.nth
-     FROM page JOIN measurements m ON m.id = page.id JOIN requisitions r ON r.measurement = m.id
-    WHERE page.nth <= $6::int AND (page.nth = 1 OR page.running <= $7::bigint)
-    ORDER BY page.nth, r.ordinal`,
+     ) probe ORDER BY position, id LIMIT $6::int + 1`,
+    `${LISTED_COMPUTATION.select}, ${SPEC_HASH}, page.candidates, page.nth
+       FROM page JOIN measurements m ON m.id = page.id JOIN requisitions r ON r.measurement = m.id`,
+    { limit: 6, bytes: 7 },
+    'page.nth, r.ordinal',
+  ),
   pageRow(rowReader(LISTED_COMPUTATION)),
 );
 
@@ -167,7 +165,9 @@ const progress = table<ProgressRecord>('computation_log', {
 /** The number of reports that are kept of each duchy in a computation. */
 export const MAX_REPORTS = 200;
 
-const REPORT = sql(
+/** A report that repeats the last one is not stored again. The caller has locked the measurement. */
+export const insertProgress = inTransaction.last(
+  (report: ProgressRecord) => values(progress.columns, report),
   'computation_log_insert',
   `WITH last AS (
      SELECT n, stage, attempt, message, progress FROM computation_log WHERE computation = $1 AND duchy = $2
@@ -183,12 +183,9 @@ const REPORT = sql(
    SELECT ${parameters(progress.columns, 1)}, next.n FROM next`,
 );
 
-/** A report that repeats the last one is not stored again. The caller has locked the measurement. */
-export function insertProgress(tx: Transaction, report: ProgressRecord): void {
-  tx.last(REPORT, values(progress.columns, report));
-}
-
-const PROGRESS = sql(
+/** The latest reports of each duchy, the oldest of them first. */
+export const progressOfMeasurement = read.all(
+  (consumer: string, id: string, limit: number) => [consumer, id, limit],
   'computation_log_of_measurement',
   `SELECT ${select(progress, 'l')} FROM measurements m JOIN (
        SELECT *, row_number() OVER (PARTITION BY duchy ORDER BY n DESC) AS age FROM computation_log WHERE computation = $2
@@ -197,24 +194,11 @@ const PROGRESS = sql(
   progress.reader(),
 );
 
-/** The latest reports of each duchy, the oldest of them first. */
-export function progressOfMeasurement(
-  db: Queryable,
-  consumer: string,
-  id: string,
-  limit: number,
-): Promise<ProgressRecord[]> {
-  return db.query(PROGRESS, [consumer, id, limit]);
-}
-
-const LATEST = sql(
+/** The latest report of each duchy in these computations. */
+export const latestReports = read.all(
+  (ids: string[]) => [ids],
   'computation_log_latest',
   `SELECT DISTINCT ON (l.computation, l.duchy) ${select(progress, 'l')} FROM computation_log l
     WHERE l.computation = ANY($1::text[]) ORDER BY l.computation, l.duchy, l.n DESC`,
   progress.reader(),
 );
-
-/** The latest report of each duchy in these computations. */
-export function latestReports(db: Queryable, ids: string[]): Promise<ProgressRecord[]> {
-  return db.query(LATEST, [ids]);
-}

@@ -2,6 +2,7 @@
 import type { Deferral, Timestamp } from '@measurement-exchange/contract';
 import type { EarlierDeferrals } from '../domain/measurement.ts';
 import { sql, type Transaction } from './db.ts';
+import { inTransaction } from './run.ts';
 
 const EARLIER = sql<{ logged: bigint; deferral_time: Timestamp | null }>(
   'requisition_earlier_deferrals',
@@ -16,16 +17,8 @@ export async function earlierDeferrals(tx: Transaction, requisition: string): Pr
   return { logged: Number(row!.logged), lastTime: row!.deferral_time ?? undefined };
 }
 
-const SAVE = sql(
+export const saveDeferral = inTransaction.last(
+  (requisition: string, { reason, until }: Deferral, now: Timestamp) => [requisition, reason, until, now],
   'requisition_defer',
   'UPDATE requisitions SET deferral_reason = $2, deferral_until = $3, deferral_time = $4 WHERE id = $1',
 );
-
-export function saveDeferral(
-  tx: Transaction,
-  requisition: string,
-  { reason, until }: Deferral,
-  now: Timestamp,
-): void {
-  tx.last(SAVE, [requisition, reason, until, now]);
-}

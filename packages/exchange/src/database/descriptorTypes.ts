@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import { messageTypesOf } from '../protobuf/descriptor/descriptorSet.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
+import { inTransaction } from './run.ts';
 
 const LOCK = sql(
   'descriptor_types_take_turns',
@@ -46,9 +47,10 @@ const INSERT = sql(
 );
 
 /** After the descriptor itself was written. */
-export function insertTypes(tx: Transaction, descriptor: string, types: string[]): void {
-  tx.last(INSERT, [descriptor, types]);
-}
+export const insertTypes = inTransaction.last(
+  (descriptor: string, types: string[]) => [descriptor, types],
+  INSERT,
+);
 
 export function replaceTypes(tx: Transaction, descriptor: string, types: string[]): void {
   tx.last(DELETE, [descriptor]);

@@ -1,9 +1,10 @@
 import type { Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import { descriptorChange } from '../domain/changes.ts';
-import { appendChanges, changeValues, IN_ORDER } from './changes.ts';
+import { appendChanges, changeValues, saveVersion } from './changes.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
-import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
+import { type Cursor, longPageText, type Page, pageOf, pageRow } from './page.ts';
+import { inTransaction, read } from './run.ts';
 import { column, names, only, optional, parameters, select, table, values } from './table.ts';
 
 export interface DescriptorRecord {
@@ -32,34 +33,26 @@ const TABLE = 'event_group_metadata_descriptors d';
 const descriptor = descriptors.reader();
 
 const OF_PROVIDER = `SELECT ${COLUMNS} FROM ${TABLE} WHERE d.provider = $1 AND d.id = $2`;
-const GET = sql('descriptor_get', OF_PROVIDER, descriptor);
-const LOCK = sql('descriptor_lock', `${OF_PROVIDER} FOR UPDATE`, descriptor);
+export const getDescriptor = read.first(
+  (provider: string, id: string) => [provider, id],
+  'descriptor_get',
+  OF_PROVIDER,
+  descriptor,
+);
 
-export async function getDescriptor(
-  db: Queryable,
-  provider: string,
-  id: string,
-): Promise<DescriptorRecord | undefined> {
-  return (await db.query(GET, [provider, id]))[0];
-}
+export const lockDescriptor = inTransaction.first(
+  (provider: string, id: string) => [provider, id],
+  'descriptor_lock',
+  `${OF_PROVIDER} FOR UPDATE`,
+  descriptor,
+);
 
-export async function lockDescriptor(
-  tx: Transaction,
-  provider: string,
-  id: string,
-): Promise<DescriptorRecord | undefined> {
-  return (await tx.query(LOCK, [provider, id]))[0];
-}
-
-const GET_MANY = sql(
+export const getDescriptors = read.all(
+  (ids: string[]) => [ids],
   'descriptor_get_many',
   `SELECT ${COLUMNS} FROM ${TABLE} WHERE d.id = ANY($1)`,
   descriptor,
 );
-
-export async function getDescriptors(db: Queryable, ids: string[]): Promise<DescriptorRecord[]> {
-  return db.query(GET_MANY, [ids]);
-}
 
 /**
  * Bytes of a row in a response; in JSON, the fields of a set take up to six times their bytes. A set that cannot be printed is
@@ -73,15 +66,12 @@ const SIZE = `300 + CASE WHEN $5 THEN greatest(coalesce(d.json_bytes, 6 * octet_
 function listStatement(name: string, order: string, condition: string) {
   return sql(
     name,
-    `WITH candidates AS MATERIALIZED (
-       SELECT d.id, d.create_time, ${SIZE} AS size FROM ${TABLE}
-        WHERE ${condition} ORDER BY ${order} LIMIT $3::int + 1
-     ), page AS (
-       SELECT id, count(*) OVER () AS candidates, row_number() OVER w AS nth, sum(size) OVER w AS running
-         FROM candidates WINDOW w AS (ORDER BY create_time, id)
-     )
-     SELECT ${COLUMNS}, page.candidates, page.nth FROM page JOIN ${TABLE} ON d.id = page.id
-      WHERE page.nth <= $3::int AND (page.nth = 1 OR page.running <= $4::bigint) ORDER BY page.nth`,
+    longPageText(
+      `SELECT d.id, d.create_time AS position, ${SIZE} AS size FROM ${TABLE}
+        WHERE ${condition} ORDER BY ${order} LIMIT $3::int + 1`,
+      `SELECT ${COLUMNS}, page.candidates, page.nth FROM page JOIN ${TABLE} ON d.id = page.id`,
+      { limit: 3, bytes: 4 },
+    ),
     pageRow(descriptor),
   );
 }
@@ -145,20 +135,13 @@ export function insertDescriptor(
   tx.last(INSERT, [request?.id, request?.hash, ...values(descriptors.columns, d), ...changes]);
 }
 
-const CHANGEABLE = only(descriptors, 'descriptorSet', 'jsonBytes', 'version', 'updateTime');
-const UPDATE = sql(
+export const updateDescriptor = saveVersion(
   'descriptor_update',
-  `WITH d AS (
-     UPDATE event_group_metadata_descriptors SET (${names(CHANGEABLE)}) = (${parameters(CHANGEABLE, 3)})
-      WHERE id = $1 AND version = $2::int - 1 AND ${IN_ORDER} RETURNING 1
-   ), change AS (${appendChanges(CHANGEABLE.length + 3)})
-   SELECT expect_rows((SELECT count(*) FROM d), 1)`,
+  descriptors,
+  ['id'],
+  only(descriptors, 'descriptorSet', 'jsonBytes', 'version', 'updateTime'),
+  (descriptor) => [descriptorChange(descriptor)],
 );
-
-export function updateDescriptor(tx: Transaction, d: DescriptorRecord): void {
-  const changes = changeValues(tx, [descriptorChange(d)]);
-  tx.last(UPDATE, [d.id, d.version, ...values(CHANGEABLE, d), ...changes]);
-}
 
 const COUNT_EVENT_GROUPS = sql<{ count: bigint }>(
   'descriptor_count_event_groups',

@@ -3,7 +3,7 @@
 import { cell, object } from '@measurement-exchange/server/database';
 import { eventGroupChanges } from '../domain/changes.ts';
 import type { EventGroupRecord } from '../domain/eventGroup.ts';
-import { appendChanges, changeValues, IN_ORDER } from './changes.ts';
+import { appendChanges, changeValues, saveVersion } from './changes.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import {
   column,
@@ -165,17 +165,10 @@ export function insertEventGroup(
   tx.last(INSERT, [request?.id, request?.hash, ...values(eventGroups.columns, group), ...changes]);
 }
 
-const CHANGEABLE = except(eventGroups, 'id', 'provider', 'consumer', 'createTime');
-const UPDATE = sql(
+export const updateEventGroup = saveVersion(
   'event_group_update',
-  `WITH e AS (
-     UPDATE event_groups SET (${names(CHANGEABLE)}) = (${parameters(CHANGEABLE, 3)})
-      WHERE id = $1 AND version = $2::int - 1 AND ${IN_ORDER} RETURNING 1
-   ), change AS (${appendChanges(CHANGEABLE.length + 3)})
-   SELECT expect_rows((SELECT count(*) FROM e), 1)`,
+  eventGroups,
+  ['id'],
+  except(eventGroups, 'id', 'provider', 'consumer', 'createTime'),
+  eventGroupChanges,
 );
-
-export function updateEventGroup(tx: Transaction, group: EventGroupRecord): void {
-  const changes = changeValues(tx, eventGroupChanges(group));
-  tx.last(UPDATE, [group.id, group.version, ...values(CHANGEABLE, group), ...changes]);
-}

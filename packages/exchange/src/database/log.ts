@@ -1,8 +1,9 @@
 /** The two append-only logs: transitions of measurements, and every other mutation. */
 import type { Finding, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
-import { type Queryable, sql, type Transaction } from './db.ts';
+import { type Queryable, sql } from './db.ts';
 import { type Page, pageOf, pageRow, pageText } from './page.ts';
+import { inTransaction, read } from './run.ts';
 import { column, names, optional, parameters, select, table, values } from './table.ts';
 
 /** A step of a measurement, or of one of its requisitions or participants. */
@@ -42,8 +43,12 @@ const placedTransition = pageRow(
   object<PlacedTransition>({ transition: transitions.reader(), place: cell('place') }),
 );
 
-/** `$4`: the place of the last step of the page before. */
-const OF_MEASUREMENT = sql(
+/**
+ * `after` is the place of the last step of the page before. The first page is empty only where there is no such measurement:
+ * every one has at least its creation.
+ */
+export const transitionsOfMeasurement = read.page(
+  (consumer: string, id: string, after: bigint, limit: number) => [consumer, id, limit, after],
   'transitions_of_measurement',
   pageText(
     `SELECT ${select(transitions, 't')}, t.seq AS place FROM measurements m JOIN transitions t ON t.measurement = m.id
@@ -52,7 +57,9 @@ const OF_MEASUREMENT = sql(
   ),
   placedTransition,
 );
-const OF_REQUISITION = sql(
+
+export const transitionsOfRequisition = read.page(
+  (provider: string, id: string, after: bigint, limit: number) => [provider, id, limit, after],
   'transitions_of_requisition',
   pageText(
     `SELECT ${select(transitions, 't')}, t.version::bigint AS place FROM requisitions r
@@ -62,27 +69,6 @@ const OF_REQUISITION = sql(
   ),
   placedTransition,
 );
-
-/** The first page is empty only where there is no such measurement: every one has at least its creation. */
-export async function transitionsOfMeasurement(
-  db: Queryable,
-  consumer: string,
-  id: string,
-  after: bigint,
-  limit: number,
-): Promise<Page<PlacedTransition>> {
-  return pageOf(await db.query(OF_MEASUREMENT, [consumer, id, limit, after]));
-}
-
-export async function transitionsOfRequisition(
-  db: Queryable,
-  provider: string,
-  id: string,
-  after: bigint,
-  limit: number,
-): Promise<Page<PlacedTransition>> {
-  return pageOf(await db.query(OF_REQUISITION, [provider, id, limit, after]));
-}
 
 export interface AuditEntry {
   time: Timestamp;
@@ -102,14 +88,11 @@ const auditEntries = table<AuditEntry>('audit_entries', {
   requestId: column('request_id'),
 });
 
-const AUDIT = sql(
+export const audit = inTransaction.last(
+  (entry: AuditEntry) => values(auditEntries.columns, entry),
   'audit_insert',
   `INSERT INTO audit_entries (${names(auditEntries.columns)}) VALUES (${parameters(auditEntries.columns, 1)})`,
 );
-
-export function audit(tx: Transaction, entry: AuditEntry): void {
-  tx.last(AUDIT, values(auditEntries.columns, entry));
-}
 
 /** An entry with its place in the order of transactions. */
 interface PlacedEntry {

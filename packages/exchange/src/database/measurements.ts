@@ -9,7 +9,7 @@ import {
   type NamedRequisition,
   OUTLINE,
 } from './measurementTables.ts';
-import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
+import { type Cursor, longPageText, type Page, pageOf, pageRow } from './page.ts';
 
 /** Bytes of a measurement in a response, roughly: TOASTed values are sized without being read. */
 const SIZE = `
@@ -90,24 +90,20 @@ export interface Bounds {
 function listStatement(order: 'create_time' | 'update_time') {
   return sql(
     `measurement_list_by_${order}`,
-    `WITH candidates AS MATERIALIZED (
-       SELECT page.* FROM unnest($2::text[]) AS wanted(state) CROSS JOIN LATERAL (
+    longPageText(
+      `SELECT probe.* FROM unnest($2::text[]) AS wanted(state) CROSS JOIN LATERAL (
          SELECT m.id, m.${order} AS position, ${SIZE} AS size FROM measurements m
           WHERE m.consumer = $1 AND m.state = wanted.state
             AND m.create_time > $3::timestamptz AND m.create_time < $4::timestamptz
             AND m.update_time > $5::timestamptz AND m.update_time < $6::timestamptz
             AND (m.${order}, m.id) > ($7::timestamptz, $8)
           ORDER BY m.${order}, m.id LIMIT $9::int + 1
-       ) page ORDER BY position, id LIMIT $9::int + 1
-     ), page AS (
-       SELECT id, position, count(*) OVER () AS candidates,
-              row_number() OVER w AS nth, sum(size) OVER w AS running
-         FROM candidates WINDOW w AS (ORDER BY position, id)
-     )
-     ${AGGREGATE.select}, page.candidates, page.nth
-       FROM page JOIN measurements m ON m.id = page.id JOIN requisitions r ON r.measurement = m.id
-      WHERE page.nth <= $9::int AND (page.nth = 1 OR page.running <= $10::bigint)
-      ORDER BY page.nth, r.ordinal`,
+       ) probe ORDER BY position, id LIMIT $9::int + 1`,
+      `${AGGREGATE.select}, page.candidates, page.nth
+         FROM page JOIN measurements m ON m.id = page.id JOIN requisitions r ON r.measurement = m.id`,
+      { limit: 9, bytes: 10 },
+      'page.nth, r.ordinal',
+    ),
     pageRow(AGGREGATE.reader),
   );
 }

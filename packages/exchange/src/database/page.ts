@@ -37,3 +37,21 @@ export function pageText(rows: string, order: string): string {
       SELECT *, count(*) OVER () AS candidates, row_number() OVER (ORDER BY ${order}) AS nth FROM candidates
     ) page WHERE nth <= $3::int ORDER BY nth`;
 }
+
+/**
+ * A page of long rows, which ends at `$limit` rows or `$bytes` bytes, but has one row at least. `candidates` selects the key,
+ * position and size of one row more, in order; `rows` selects from `page`, with its `candidates` and `nth`.
+ */
+export function longPageText(
+  candidates: string,
+  rows: string,
+  parameters: { limit: number; bytes: number },
+  order = 'page.nth',
+): string {
+  return `WITH candidates AS MATERIALIZED (${candidates}), page AS (
+      SELECT *, count(*) OVER () AS candidates, row_number() OVER w AS nth, sum(size) OVER w AS running
+        FROM candidates WINDOW w AS (ORDER BY position, id)
+    )
+    ${rows} WHERE page.nth <= $${parameters.limit}::int AND (page.nth = 1 OR page.running <= $${parameters.bytes}::bigint)
+    ORDER BY ${order}`;
+}

@@ -3,9 +3,10 @@ import type { Timestamp } from '@measurement-exchange/contract';
 import { partyChange } from '../domain/changes.ts';
 import type { PartyRecord } from '../domain/party.ts';
 import { preference } from './certificates.ts';
-import { appendChanges, changeValues, IN_ORDER } from './changes.ts';
-import { type Queryable, sql, type Transaction } from './db.ts';
-import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
+import { appendChanges, changeValues, saveVersion } from './changes.ts';
+import { type Queryable, sql } from './db.ts';
+import { type Cursor, pageRow } from './page.ts';
+import { inTransaction, read } from './run.ts';
 import {
   column,
   except,
@@ -63,15 +64,12 @@ export async function getParties(db: Queryable, names: string[]): Promise<Map<st
   return new Map(rows.map((party) => [party.name, party]));
 }
 
-const GET = sql('party_get', `SELECT ${WITH_CERTIFICATE} FROM parties p WHERE p.name = $2`, withCertificate);
-
-export async function getParty(
-  db: Queryable,
-  name: string,
-  now: Timestamp,
-): Promise<PartyWithCertificate | undefined> {
-  return (await db.query(GET, [now, name]))[0];
-}
+export const getParty = read.first(
+  (name: string, now: Timestamp) => [now, name],
+  'party_get',
+  `SELECT ${WITH_CERTIFICATE} FROM parties p WHERE p.name = $2`,
+  withCertificate,
+);
 
 const EXISTS = sql('party_exists', 'SELECT 1 FROM parties WHERE name = $1');
 
@@ -79,22 +77,23 @@ export async function partyExists(db: Queryable, name: string): Promise<boolean>
   return (await db.query(EXISTS, [name])).length > 0;
 }
 
-const LOCK = sql(
+export const lockParty = inTransaction.first(
+  (name: string, now: Timestamp) => [now, name],
   'party_lock',
   // Not FOR UPDATE: the name of a party stays, so that foreign keys need not wait.
   `SELECT ${WITH_CERTIFICATE} FROM parties p WHERE p.name = $2 FOR NO KEY UPDATE`,
   withCertificate,
 );
 
-export async function lockParty(
-  tx: Transaction,
-  name: string,
-  now: Timestamp,
-): Promise<PartyWithCertificate | undefined> {
-  return (await tx.query(LOCK, [now, name]))[0];
-}
-
-const LIST = sql(
+/** `collection`: `dataProviders` … */
+export const listParties = read.page(
+  (collection: string, after: Cursor, limit: number, now: Timestamp) => [
+    now,
+    collection,
+    after.time,
+    after.id,
+    limit,
+  ],
   'party_list',
   `WITH candidates AS MATERIALIZED (
      SELECT name, create_time FROM parties
@@ -108,17 +107,6 @@ const LIST = sql(
   pageRow(withCertificate),
 );
 
-/** `collection`: `dataProviders` … */
-export async function listParties(
-  db: Queryable,
-  collection: string,
-  after: Cursor,
-  limit: number,
-  now: Timestamp,
-): Promise<Page<PartyWithCertificate>> {
-  return pageOf(await db.query(LIST, [now, collection, after.time, after.id, limit]));
-}
-
 const INSERT = sql(
   'party_insert',
   `WITH change AS (${appendChanges(parties.columns.length + 1)})
@@ -129,20 +117,13 @@ export async function insertParty(db: Queryable, party: PartyRecord): Promise<vo
   await db.query(INSERT, [...values(parties.columns, party), ...changeValues(db, [partyChange(party)])]);
 }
 
-const CHANGEABLE = except(parties, 'name', 'createTime');
-const UPDATE = sql(
+export const saveParty = saveVersion(
   'party_update',
-  `WITH p AS (
-     UPDATE parties SET (${names(CHANGEABLE)}) = (${parameters(CHANGEABLE, 3)})
-      WHERE name = $1 AND version = $2::int - 1 AND ${IN_ORDER} RETURNING 1
-   ), change AS (${appendChanges(CHANGEABLE.length + 3)})
-   SELECT expect_rows((SELECT count(*) FROM p), 1)`,
+  parties,
+  ['name'],
+  except(parties, 'name', 'createTime'),
+  (party) => [partyChange(party)],
 );
-
-export function saveParty(tx: Transaction, party: PartyRecord): void {
-  const changes = changeValues(tx, [partyChange(party)]);
-  tx.last(UPDATE, [party.name, party.version, ...values(CHANGEABLE, party), ...changes]);
-}
 
 const SET_PUBLIC_KEY = sql(
   'party_set_public_key',

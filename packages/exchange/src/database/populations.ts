@@ -1,7 +1,8 @@
 /** Populations and their model lines. */
 import type { PopulationRecord } from '../domain/population.ts';
-import { type Queryable, sql, type Transaction } from './db.ts';
-import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
+import { sql, type Transaction } from './db.ts';
+import { type Cursor, longPageText, pageRow } from './page.ts';
+import { read } from './run.ts';
 import { column, except, type Fields, names, parameters, select, table, values } from './table.ts';
 
 type Stored = Omit<PopulationRecord, 'modelLines'>;
@@ -28,54 +29,37 @@ const COLUMNS = `${select(populations, 'p')},
 
 const GET = sql('population_get', `SELECT ${COLUMNS} FROM populations p WHERE p.id = $1`, population);
 
-export async function getPopulation(db: Queryable, id: string): Promise<PopulationRecord | undefined> {
-  return (await db.query(GET, [id]))[0];
-}
+export const getPopulation = read.first((id: string) => [id], GET);
 
 /** Bytes of a population in a response, roughly. */
 const SIZE = `600 + octet_length(p.vid_ranges::text)
   + (SELECT coalesce(sum(3 + octet_length(l.model_line)), 0) FROM population_model_lines l WHERE l.population = p.id)`;
-const LIST = sql(
+export const listPopulations = read.page(
+  (after: Cursor, limit: number, maxBytes: number) => [after.time, after.id, limit, maxBytes],
   'population_list',
-  `WITH candidates AS MATERIALIZED (
-     SELECT p.id, p.create_time, ${SIZE} AS size FROM populations p
-      WHERE (p.create_time, p.id) > ($1::timestamptz, $2) ORDER BY p.create_time, p.id LIMIT $3::int + 1
-   ), page AS (
-     SELECT id, count(*) OVER () AS candidates, row_number() OVER w AS nth, sum(size) OVER w AS running
-       FROM candidates WINDOW w AS (ORDER BY create_time, id)
-   )
-   SELECT ${COLUMNS}, page.candidates, page.nth FROM page JOIN populations p ON p.id = page.id
-    WHERE page.nth <= $3::int AND (page.nth = 1 OR page.running <= $4::bigint) ORDER BY page.nth`,
+  longPageText(
+    `SELECT p.id, p.create_time AS position, ${SIZE} AS size FROM populations p
+      WHERE (p.create_time, p.id) > ($1::timestamptz, $2) ORDER BY p.create_time, p.id LIMIT $3::int + 1`,
+    `SELECT ${COLUMNS}, page.candidates, page.nth FROM page JOIN populations p ON p.id = page.id`,
+    { limit: 3, bytes: 4 },
+  ),
   pageRow(population),
 );
-
-export async function listPopulations(
-  db: Queryable,
-  after: Cursor,
-  limit: number,
-  maxBytes: number,
-): Promise<Page<PopulationRecord>> {
-  return pageOf(await db.query(LIST, [after.time, after.id, limit, maxBytes]));
-}
 
 /** The population that a measurement counts people of. */
 export type PopulationOfMeasurement = Pick<PopulationRecord, 'id' | 'size' | 'fingerprint'>;
 
-const OF_MEASUREMENT = sql<PopulationOfMeasurement>(
-  'population_of_measurement',
-  `SELECT p.id, p.size, p.fingerprint FROM population_model_lines l JOIN populations p ON p.id = l.population
+/** That of the model line, or the default one where the specification names none. */
+export const populationOfMeasurement = read.first(
+  (modelLine: string | undefined) => [modelLine],
+  sql<PopulationOfMeasurement>(
+    'population_of_measurement',
+    `SELECT p.id, p.size, p.fingerprint FROM population_model_lines l JOIN populations p ON p.id = l.population
     WHERE l.model_line = $1
     UNION ALL
    SELECT p.id, p.size, p.fingerprint FROM populations p WHERE p.is_default AND $1::text IS NULL`,
+  ),
 );
-
-/** That of the model line, or the default one where the specification names none. */
-export async function populationOfMeasurement(
-  db: Queryable,
-  modelLine: string | undefined,
-): Promise<PopulationOfMeasurement | undefined> {
-  return (await db.query(OF_MEASUREMENT, [modelLine]))[0];
-}
 
 const LOCK = sql(
   'populations_take_turns',

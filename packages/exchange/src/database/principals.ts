@@ -2,6 +2,7 @@
 import type { PartyState, Timestamp } from '@measurement-exchange/contract';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { type Cursor, type Page, pageOf, pageRow, pageText } from './page.ts';
+import { inTransaction, read } from './run.ts';
 import { column, names, parameters, select, table, values } from './table.ts';
 
 export interface BindingRecord {
@@ -55,25 +56,19 @@ export async function insertBinding(tx: Transaction, record: BindingRecord): Pro
   await tx.query(INSERT, values(bindings.columns, record));
 }
 
-const OF_SUBJECT = sql(
+export const bindingOf = read.first(
+  (issuer: string, subject: string) => [issuer, subject],
   'principal_of_subject',
   `SELECT ${COLUMNS} FROM principals WHERE issuer = $1 AND subject = $2`,
   binding,
 );
 
-export async function bindingOf(
-  db: Queryable,
-  issuer: string,
-  subject: string,
-): Promise<BindingRecord | undefined> {
-  return (await db.query(OF_SUBJECT, [issuer, subject]))[0];
-}
-
-const DELETE = sql('principal_delete', `DELETE FROM principals WHERE id = $1 RETURNING ${COLUMNS}`, binding);
-
-export async function deleteBinding(tx: Transaction, id: string): Promise<BindingRecord | undefined> {
-  return (await tx.query(DELETE, [id]))[0];
-}
+export const deleteBinding = inTransaction.first(
+  (id: string) => [id],
+  'principal_delete',
+  `DELETE FROM principals WHERE id = $1 RETURNING ${COLUMNS}`,
+  binding,
+);
 
 function listStatement(name: string, condition: string) {
   const rows = `SELECT ${COLUMNS} FROM principals WHERE ${condition} AND (create_time, id) > ($1::timestamptz, $2)`;

@@ -3,7 +3,7 @@ import type { Timestamp } from '@measurement-exchange/contract';
 import type { MeasurementWithSpec, ParticipantRecord, RequisitionWithContent } from '../domain/aggregate.ts';
 import { type Queryable, sql } from './db.ts';
 import { type JoinedRow, REQUISITION, readParticipants } from './measurementTables.ts';
-import { type Cursor, type Page, pageOf, pageRow } from './page.ts';
+import { type Cursor, longPageText, type Page, pageOf, pageRow } from './page.ts';
 
 export interface RequisitionWithMeasurement {
   requisition: RequisitionWithContent;
@@ -69,14 +69,12 @@ export interface RequisitionListQuery {
 function paged(name: string, candidates: string) {
   return sql(
     name,
-    `WITH candidates AS MATERIALIZED (${candidates}), page AS (
-       SELECT id, count(*) OVER () AS candidates, row_number() OVER w AS nth, sum(size) OVER w AS running
-         FROM candidates WINDOW w AS (ORDER BY position, id)
-     )
-     ${REQUISITION.select}, page.candidates, page.nth
-       FROM page JOIN requisitions r ON r.id = page.id JOIN measurements m ON m.id = r.measurement
-      WHERE page.nth <= $6::int AND (page.nth = 1 OR page.running <= $7::bigint)
-      ORDER BY page.nth`,
+    longPageText(
+      candidates,
+      `${REQUISITION.select}, page.candidates, page.nth
+         FROM page JOIN requisitions r ON r.id = page.id JOIN measurements m ON m.id = r.measurement`,
+      { limit: 6, bytes: 7 },
+    ),
     pageRow(REQUISITION.reader),
   );
 }

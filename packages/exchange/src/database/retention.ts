@@ -6,7 +6,8 @@ import {
   TERMINAL_MEASUREMENT_STATES,
   type Timestamp,
 } from '@measurement-exchange/contract';
-import { literals, type Queryable, sql, type Transaction } from './db.ts';
+import { literals, type Queryable, sql } from './db.ts';
+import { inTransaction } from './run.ts';
 import { column, select, table } from './table.ts';
 
 type Kind = 'pending' | 'terminal';
@@ -46,12 +47,12 @@ export async function countExpired(db: Queryable, kind: Kind, cutoff: Timestamp)
   return (await db.query(COUNT[kind], [cutoff]))[0]!.n;
 }
 
-const REMOVE = sql<{ n: number }>('retention_remove', 'SELECT remove_measurements($1, $2) AS n');
-
 /** Returns how many were removed: those that another replica holds are skipped. */
-export async function removeMeasurements(tx: Transaction, ids: string[], now: Timestamp): Promise<number> {
-  return (await tx.query(REMOVE, [ids, now]))[0]!.n;
-}
+export const removeMeasurements = inTransaction.number(
+  (ids: string[], now: Timestamp) => [ids, now],
+  'retention_remove',
+  'SELECT remove_measurements($1, $2) AS n',
+);
 
 /** The remains of a removed measurement. */
 export interface MeasurementTombstone {

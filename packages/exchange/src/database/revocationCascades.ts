@@ -3,6 +3,7 @@ import type { RevocationState, Timestamp } from '@measurement-exchange/contract'
 import { cell, object } from '@measurement-exchange/server/database';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { PENDING } from './measurements.ts';
+import { inTransaction, read } from './run.ts';
 import { column, names, parameters, select, table, values } from './table.ts';
 
 export interface Cascade {
@@ -22,16 +23,13 @@ const cascades = table<Cascade>('revocation_cascades', {
   requestId: column('request_id'),
 });
 
-const INSERT = sql(
+export const insertCascade = inTransaction.last(
+  (cascade: Cascade, now: Timestamp) => [now, ...values(cascades.columns, cascade)],
   'cascade_insert',
   // From hold to revoked: what is still to be failed rested on it when it was put on hold, and is failed for that.
   `INSERT INTO revocation_cascades (time, ${names(cascades.columns)})
    VALUES ($1, ${parameters(cascades.columns, 2)}) ON CONFLICT (party, certificate) DO NOTHING`,
 );
-
-export function insertCascade(tx: Transaction, cascade: Cascade, now: Timestamp): void {
-  tx.last(INSERT, [now, ...values(cascades.columns, cascade)]);
-}
 
 const EXISTS = sql(
   'cascade_exists',
@@ -42,11 +40,11 @@ export async function isCascading(db: Queryable, party: string, certificate: str
   return (await db.query(EXISTS, [party, certificate])).length > 0;
 }
 
-const COUNT = sql<{ n: number }>('cascade_count', 'SELECT count(*)::int AS n FROM revocation_cascades');
-
-export async function countCascades(db: Queryable): Promise<number> {
-  return (await db.query(COUNT, []))[0]!.n;
-}
+export const countCascades = read.number(
+  () => [],
+  'cascade_count',
+  'SELECT count(*)::int AS n FROM revocation_cascades',
+);
 
 /** A place in the order of pending measurements; the time is a text because it may be `-infinity`. */
 export interface Place {
@@ -54,7 +52,12 @@ export interface Place {
   id: string;
 }
 
-const LOCK_NEXT = sql(
+/**
+ * The oldest that no other replica works on, with those that have come as far. They continue together: a thousand
+ * revocations at once cost one pass over the pending measurements, not a thousand.
+ */
+export const lockNextCascades = inTransaction.all(
+  (limit: number) => [limit],
   'cascade_lock_next',
   `SELECT ${select(cascades)}, done_time::text AS time, done_id AS id FROM revocation_cascades
     WHERE (done_time, done_id) =
@@ -62,17 +65,6 @@ const LOCK_NEXT = sql(
     ORDER BY party, certificate LIMIT $1 FOR UPDATE SKIP LOCKED`,
   object({ cascade: cascades.reader(), done: object<Place>({ time: cell('time'), id: cell('id') }) }),
 );
-
-/**
- * The oldest that no other replica works on, with those that have come as far. They continue together: a thousand
- * revocations at once cost one pass over the pending measurements, not a thousand.
- */
-export function lockNextCascades(
-  tx: Transaction,
-  limit: number,
-): Promise<{ cascade: Cascade; done: Place }[]> {
-  return tx.query(LOCK_NEXT, [limit]);
-}
 
 /** The pending measurements that are looked at. */
 const NEXT = `
@@ -123,26 +115,20 @@ export async function nextResting(
   };
 }
 
-const ADVANCE = sql(
+/** Pending measurements up to this place are done. */
+export const advanceCascades = inTransaction.last(
+  (advanced: Cascade[], done: Place) => [...keys(advanced), done.time, done.id],
   'cascade_advance',
   `UPDATE revocation_cascades SET done_time = $3, done_id = $4
     WHERE (party, certificate) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
 );
 
-/** Pending measurements up to this place are done. */
-export function advanceCascades(tx: Transaction, advanced: Cascade[], done: Place): void {
-  tx.last(ADVANCE, [...keys(advanced), done.time, done.id]);
-}
-
-const DELETE = sql(
+export const deleteCascades = inTransaction.last(
+  (completed: Cascade[]) => keys(completed),
   'cascade_delete',
   `DELETE FROM revocation_cascades
     WHERE (party, certificate) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
 );
-
-export function deleteCascades(tx: Transaction, completed: Cascade[]): void {
-  tx.last(DELETE, keys(completed));
-}
 
 function keys(of: Cascade[]): [parties: string[], certificates: string[]] {
   return [of.map((c) => c.party), of.map((c) => c.certificate)];

@@ -1,7 +1,8 @@
 /** Root certificates the operator trusts. */
 import type { Timestamp } from '@measurement-exchange/contract';
-import { type Queryable, sql, type Transaction } from './db.ts';
-import { type Cursor, type Page, pageOf, pageRow, pageText } from './page.ts';
+import { sql, type Transaction } from './db.ts';
+import { type Cursor, pageRow, pageText } from './page.ts';
+import { inTransaction, read } from './run.ts';
 import { column, names, optional, parameters, select, table, values } from './table.ts';
 
 export interface TrustedRootRecord {
@@ -36,32 +37,24 @@ export async function insertTrustedRoot(tx: Transaction, record: TrustedRootReco
   await tx.query(INSERT, values(trustedRoots.columns, record));
 }
 
-const FIND = sql(
+/** The same root, trusted for the same party. */
+export const findTrustedRoot = read.first(
+  ({ x509Der, party }: Pick<TrustedRootRecord, 'x509Der' | 'party'>) => [x509Der, party],
   'trusted_root_find',
   `SELECT ${COLUMNS} FROM trusted_roots
     WHERE sha256(x509_der) = sha256($1::bytea) AND coalesce(party, '') = coalesce($2, '')`,
   root,
 );
 
-/** The same root, trusted for the same party. */
-export async function findTrustedRoot(
-  db: Queryable,
-  { x509Der, party }: Pick<TrustedRootRecord, 'x509Der' | 'party'>,
-): Promise<TrustedRootRecord | undefined> {
-  return (await db.query(FIND, [x509Der, party]))[0];
-}
-
-const DELETE = sql(
+export const deleteTrustedRoot = inTransaction.first(
+  (id: string) => [id],
   'trusted_root_delete',
   `DELETE FROM trusted_roots WHERE id = $1 RETURNING ${COLUMNS}`,
   root,
 );
 
-export async function deleteTrustedRoot(tx: Transaction, id: string): Promise<TrustedRootRecord | undefined> {
-  return (await tx.query(DELETE, [id]))[0];
-}
-
-const LIST = sql(
+export const listTrustedRoots = read.page(
+  (after: Cursor, limit: number) => [after.time, after.id, limit],
   'trusted_root_list',
   pageText(
     `SELECT ${COLUMNS} FROM trusted_roots WHERE (create_time, id) > ($1::timestamptz, $2)`,
@@ -70,21 +63,10 @@ const LIST = sql(
   pageRow(root),
 );
 
-export async function listTrustedRoots(
-  db: Queryable,
-  after: Cursor,
-  limit: number,
-): Promise<Page<TrustedRootRecord>> {
-  return pageOf(await db.query(LIST, [after.time, after.id, limit]));
-}
-
-const FOR_PARTIES = sql(
+/** The roots that count for any of these parties. */
+export const rootsForParties = read.all(
+  (parties: string[]) => [parties],
   'trusted_root_for_parties',
   `SELECT ${COLUMNS} FROM trusted_roots WHERE party IS NULL OR party = ANY($1)`,
   root,
 );
-
-/** The roots that count for any of these parties. */
-export async function rootsForParties(db: Queryable, parties: string[]): Promise<TrustedRootRecord[]> {
-  return db.query(FOR_PARTIES, [parties]);
-}

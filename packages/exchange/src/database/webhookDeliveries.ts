@@ -4,7 +4,8 @@ import { cell, object } from '@measurement-exchange/server/database';
 import type { WebhookEvent } from '../domain/webhook.ts';
 import type { PlacedChange, Position } from './changes.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
-import { type Page, pageOf, pageRow, pageText } from './page.ts';
+import { pageRow, pageText } from './page.ts';
+import { inTransaction, read } from './run.ts';
 import { column, optional, select, table } from './table.ts';
 import { MAX_PENDING } from './webhooks.ts';
 
@@ -105,17 +106,14 @@ export async function enqueueDeliveries(
   return rows.length === 1;
 }
 
-const PENDING = sql(
+/** In the order in which they are sent. */
+export const pendingDeliveries = read.all(
+  (webhook: string) => [webhook],
   'webhook_delivery_pending',
   `SELECT ${COLUMNS} FROM webhook_deliveries WHERE webhook = $1 AND state = 'PENDING'
     ORDER BY number LIMIT ${2 * MAX_PENDING}`,
   numbered,
 );
-
-/** In the order in which they are sent. */
-export function pendingDeliveries(db: Queryable, webhook: string): Promise<NumberedDelivery[]> {
-  return db.query(PENDING, [webhook]);
-}
 
 const TRACEPARENTS = sql<{ id: string; traceparent: string }>(
   'webhook_delivery_traceparents',
@@ -154,15 +152,12 @@ export async function insertTest(
   return (await tx.query(TEST, [webhook, name, now]))[0]!.delivery;
 }
 
-const COUNT_TESTS = sql<{ n: number }>(
+/** Counts the tests that were not sent yet. */
+export const countTests = inTransaction.number(
+  (webhook: string) => [webhook],
   'webhook_delivery_count_tests',
   `SELECT count(*)::int AS n FROM webhook_deliveries WHERE webhook = $1 AND state = 'PENDING' AND kind = 'TEST'`,
 );
-
-/** Counts the tests that were not sent yet. */
-export async function countTests(tx: Transaction, webhook: string): Promise<number> {
-  return (await tx.query(COUNT_TESTS, [webhook]))[0]!.n;
-}
 
 /** The outcome of a delivery in a round. */
 export interface Settled {
@@ -232,7 +227,9 @@ export function settle(
   tx.last(RELEASE, [lease.webhook, lease.owner, failures, nextAttemptTime, pauseReason]);
 }
 
-const LIST = sql(
+/** The latest first. */
+export const listDeliveries = read.page(
+  (webhook: string, before: bigint | undefined, limit: number) => [webhook, before, limit],
   'webhook_delivery_list',
   pageText(
     `SELECT ${COLUMNS} FROM webhook_deliveries WHERE webhook = $1 AND number < coalesce($2::bigint, 9223372036854775807)`,
@@ -240,13 +237,3 @@ const LIST = sql(
   ),
   pageRow(numbered),
 );
-
-/** The latest first. */
-export async function listDeliveries(
-  db: Queryable,
-  webhook: string,
-  before: bigint | undefined,
-  limit: number,
-): Promise<Page<NumberedDelivery>> {
-  return pageOf(await db.query(LIST, [webhook, before, limit]));
-}

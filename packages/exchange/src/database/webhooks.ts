@@ -3,8 +3,9 @@ import type { Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import type { WebhookRecord } from '../domain/webhook.ts';
 import type { Position } from './changes.ts';
-import { type Queryable, sql, type Transaction } from './db.ts';
-import { type Cursor, type Page, pageOf, pageRow, pageText } from './page.ts';
+import { type Queryable, sql } from './db.ts';
+import { type Cursor, pageRow, pageText } from './page.ts';
+import { inTransaction, read } from './run.ts';
 import { column, names, only, optional, parameters, select, table, values } from './table.ts';
 
 const webhooks = table<WebhookRecord>('webhooks', {
@@ -23,52 +24,42 @@ const COLUMNS = select(webhooks);
 const webhook = webhooks.reader();
 const AFTER = webhooks.columns.length + 1;
 
-const INSERT = sql(
+/** The webhook gets the changes behind the position. */
+export const insertWebhook = inTransaction.last(
+  (record: WebhookRecord, sealedSecret: Uint8Array, { xid, seq }: Position) => [
+    ...values(webhooks.columns, record),
+    sealedSecret,
+    xid,
+    seq,
+    record.createTime,
+  ],
   'webhook_insert',
   `INSERT INTO webhooks (${names(webhooks.columns)}, secret, cursor_xid, cursor_seq, next_attempt_time)
    VALUES (${parameters(webhooks.columns, 1)}, $${AFTER}, $${AFTER + 1}, $${AFTER + 2}, $${AFTER + 3})`,
 );
 
-/** The webhook gets the changes behind the position. */
-export function insertWebhook(
-  tx: Transaction,
-  record: WebhookRecord,
-  sealedSecret: Uint8Array,
-  { xid, seq }: Position,
-): void {
-  tx.last(INSERT, [...values(webhooks.columns, record), sealedSecret, xid, seq, record.createTime]);
-}
+export const countWebhooks = read.number(
+  (party: string) => [party],
+  'webhook_count',
+  'SELECT count(*)::int AS n FROM webhooks WHERE party = $1',
+);
 
-const COUNT = sql<{ n: number }>('webhook_count', 'SELECT count(*)::int AS n FROM webhooks WHERE party = $1');
+export const getWebhook = read.first(
+  (party: string, id: string) => [party, id],
+  'webhook_get',
+  `SELECT ${COLUMNS} FROM webhooks WHERE id = $2 AND party = $1`,
+  webhook,
+);
 
-export async function countWebhooks(db: Queryable, party: string): Promise<number> {
-  return (await db.query(COUNT, [party]))[0]!.n;
-}
-
-const GET = sql('webhook_get', `SELECT ${COLUMNS} FROM webhooks WHERE id = $2 AND party = $1`, webhook);
-const LOCK = sql(
+export const lockWebhook = inTransaction.first(
+  (party: string, id: string) => [party, id],
   'webhook_lock',
   `SELECT ${COLUMNS} FROM webhooks WHERE id = $2 AND party = $1 FOR NO KEY UPDATE`,
   webhook,
 );
 
-export async function getWebhook(
-  db: Queryable,
-  party: string,
-  id: string,
-): Promise<WebhookRecord | undefined> {
-  return (await db.query(GET, [party, id]))[0];
-}
-
-export async function lockWebhook(
-  tx: Transaction,
-  party: string,
-  id: string,
-): Promise<WebhookRecord | undefined> {
-  return (await tx.query(LOCK, [party, id]))[0];
-}
-
-const LIST = sql(
+export const listWebhooks = read.page(
+  (party: string, after: Cursor, limit: number) => [after.time, after.id, limit, party],
   'webhook_list',
   pageText(
     `SELECT ${COLUMNS} FROM webhooks WHERE party = $4 AND (create_time, id) > ($1::timestamptz, $2)`,
@@ -77,21 +68,13 @@ const LIST = sql(
   pageRow(webhook),
 );
 
-export async function listWebhooks(
-  db: Queryable,
-  party: string,
-  after: Cursor,
-  limit: number,
-): Promise<Page<WebhookRecord>> {
-  return pageOf(await db.query(LIST, [after.time, after.id, limit, party]));
-}
-
 const CHANGEABLE = only(
   webhooks,
   ...(['url', 'description', 'kinds', 'state', 'pauseReason', 'updateTime'] as const),
 );
-/** Ends the lease, so that the webhook is claimed again with its new values. */
-const UPDATE = sql(
+/** Saves the webhook and ends its lease, so that it is claimed again with its new values; pending deliveries are due at once. */
+export const saveWebhook = inTransaction.last(
+  (record: WebhookRecord, now: Timestamp) => [record.id, now, ...values(CHANGEABLE, record)],
   'webhook_update',
   `WITH pending AS (
      UPDATE webhook_deliveries SET next_attempt_time = $2, first_failure_time = NULL
@@ -101,32 +84,26 @@ const UPDATE = sql(
      failures = 0, next_attempt_time = $2, lease_owner = NULL, lease_expiry = NULL WHERE id = $1`,
 );
 
-/** Saves the webhook; its pending deliveries are due at once. */
-export function saveWebhook(tx: Transaction, record: WebhookRecord, now: Timestamp): void {
-  tx.last(UPDATE, [record.id, now, ...values(CHANGEABLE, record)]);
-}
+export const deleteWebhook = inTransaction.last(
+  (id: string) => [id],
+  'webhook_delete',
+  'DELETE FROM webhooks WHERE id = $1',
+);
 
-const DELETE = sql('webhook_delete', 'DELETE FROM webhooks WHERE id = $1');
-
-export function deleteWebhook(tx: Transaction, id: string): void {
-  tx.last(DELETE, [id]);
-}
-
-const ROTATE = sql(
+export const rotateSecret = inTransaction.last(
+  ({ id, updateTime }: WebhookRecord, sealedSecret: Uint8Array, oldExpiry: Timestamp) => [
+    id,
+    sealedSecret,
+    oldExpiry,
+    updateTime,
+  ],
   'webhook_rotate_secret',
   `UPDATE webhooks SET old_secret = secret, old_secret_expiry = $3, secret = $2, update_time = $4 WHERE id = $1`,
 );
 
-export function rotateSecret(
-  tx: Transaction,
-  { id, updateTime }: WebhookRecord,
-  sealedSecret: Uint8Array,
-  oldExpiry: Timestamp,
-): void {
-  tx.last(ROTATE, [id, sealedSecret, oldExpiry, updateTime]);
-}
-
-const REWIND = sql(
+/** Changes behind the position become deliveries again. */
+export const rewindWebhook = inTransaction.last(
+  (id: string, { xid, seq }: Position, now: Timestamp) => [id, xid, seq, now],
   'webhook_rewind',
   `WITH rewound AS (
      UPDATE webhooks SET cursor_xid = $2, cursor_seq = $3, failures = 0, next_attempt_time = $4,
@@ -137,12 +114,9 @@ const REWIND = sql(
     WHERE d.webhook = rewound.id AND d.state = 'PENDING' AND (d.xid, d.seq) > ($2::xid8, $3::bigint)`,
 );
 
-/** Changes behind the position become deliveries again. */
-export function rewindWebhook(tx: Transaction, id: string, { xid, seq }: Position, now: Timestamp): void {
-  tx.last(REWIND, [id, xid, seq, now]);
-}
-
-const COUNT_BEHIND = sql<{ n: number }>(
+/** How many changes a rewind to the position delivers again, `limit` at most. The webhook is locked. */
+export const countBehind = inTransaction.number(
+  (id: string, { xid, seq }: Position, limit: number) => [id, xid, seq, limit],
   'webhook_count_behind',
   `SELECT count(*)::int AS n FROM (
      SELECT FROM changes c JOIN webhooks w ON w.id = $1 AND c.party = w.party
@@ -150,35 +124,18 @@ const COUNT_BEHIND = sql<{ n: number }>(
         AND (w.kinds = '{}' OR c.kind = ANY (w.kinds)) LIMIT $4) counted`,
 );
 
-/** How many changes a rewind to the position delivers again, `limit` at most. The webhook is locked. */
-export async function countBehind(
-  tx: Transaction,
-  id: string,
-  { xid, seq }: Position,
-  limit: number,
-): Promise<number> {
-  return (await tx.query(COUNT_BEHIND, [id, xid, seq, limit]))[0]!.n;
-}
-
-const REDELIVER = sql<{ since: Timestamp; count: number }>(
-  'webhook_redeliver',
-  `INSERT INTO webhook_redeliveries AS r VALUES ($1, $3, $2)
+/** Adds to what the party had delivered again within the hour that began after `hourAgo`. */
+export const addRedeliveries = inTransaction.one(
+  (party: string, count: number, now: Timestamp, hourAgo: Timestamp) => [party, count, now, hourAgo],
+  sql<{ since: Timestamp; count: number }>(
+    'webhook_redeliver',
+    `INSERT INTO webhook_redeliveries AS r VALUES ($1, $3, $2)
    ON CONFLICT (party) DO UPDATE SET
      since = CASE WHEN r.since <= $4 THEN excluded.since ELSE r.since END,
      count = CASE WHEN r.since <= $4 THEN 0 ELSE r.count END + excluded.count
    RETURNING since, count`,
+  ),
 );
-
-/** Adds to what the party had delivered again within the hour that began after `hourAgo`. */
-export async function addRedeliveries(
-  tx: Transaction,
-  party: string,
-  count: number,
-  now: Timestamp,
-  hourAgo: Timestamp,
-): Promise<{ since: Timestamp; count: number }> {
-  return (await tx.query(REDELIVER, [party, count, now, hourAgo]))[0]!;
-}
 
 /** A webhook that a deliverer has leased. */
 export interface LeasedWebhook {
