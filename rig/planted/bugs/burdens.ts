@@ -39,8 +39,8 @@ export const BURDEN_BUGS: PlantedBug[] = [
     edits: [
       inExchange(
         'operations/measurements/timeline.ts',
-        'query.pageSize ?? DEFAULT_PAGE_SIZE',
-        'Math.max(1000, query.pageSize ?? 0)',
+        'size: limit,',
+        'size: Math.max(1000, query.pageSize ?? 0),',
       ),
     ],
     foundBy: TIMELINES,

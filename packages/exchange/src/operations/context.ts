@@ -1,4 +1,4 @@
-import type { Finding, Timestamp } from '@measurement-exchange/contract';
+import type { Finding, Operation, RequestOf, ResponseOf, Timestamp } from '@measurement-exchange/contract';
 import type { Secrets } from '@measurement-exchange/server';
 import type { Input, JobName, Output } from '../compute/jobs.ts';
 import type { Database } from '../database/db.ts';
@@ -12,6 +12,7 @@ import type { EndpointRules } from '../domain/party.ts';
 import type { DuchyOperators, Protocols } from '../domain/protocol.ts';
 import type { ChangeBus } from '../feed/changeBus.ts';
 import type { Feed } from '../feed/feed.ts';
+import type { Watch } from './changes/events.ts';
 import type { PageTokens } from './paging.ts';
 
 /** The parts of the running exchange that operations use. */
@@ -57,6 +58,13 @@ export interface Call {
   /** Waits without a slot and outside of the deadline. `gone` is aborted when the caller hangs up. */
   waitAside(wait: (gone: AbortSignal) => Promise<void>): Promise<void>;
 }
+
+/** An operation: its name in the routes table gives the types of its request and its response. */
+export type Handler<O extends Operation> = (
+  exchange: Exchange,
+  call: Call,
+  request: RequestOf<O>,
+) => Promise<['watchChanges'] extends [O] ? Watch : ResponseOf<O>>;
 
 /** The author of a change, for the transition log. */
 export function authorOf(call: Call): Author {

@@ -1,5 +1,3 @@
-/** Explanations, each in the view of the one that asks. */
-import type { Explanation, RequestOf } from '@measurement-exchange/contract';
 import { circumstancesOf, explainedAggregate } from '../database/explanations.ts';
 import { getRequisitionTombstone, getTombstones } from '../database/retention.ts';
 import { partyName } from '../domain/access.ts';
@@ -10,17 +8,11 @@ import {
   explainRemoved,
 } from '../domain/explain/index.ts';
 import { computationNotFound } from './computations/view.ts';
-import type { Call, Exchange } from './context.ts';
+import type { Exchange, Handler } from './context.ts';
 import { measurementNotFound } from './measurements/get.ts';
 import { requisitionNotFound } from './requisitions/view.ts';
 
-type Store = Pick<Exchange, 'db' | 'clock' | 'deadlines' | 'lastSeen'>;
-
-export async function explainMeasurement(
-  exchange: Store,
-  _call: Call,
-  { params }: RequestOf<'explainMeasurement'>,
-): Promise<Explanation> {
+export const explainMeasurement: Handler<'explainMeasurement'> = async (exchange, _call, { params }) => {
   const consumer = partyName('measurementConsumer', params.measurementConsumer);
   const facts = await factsOf(exchange, 'measurementConsumer', consumer, params.measurement);
   if (facts !== undefined) return explain(facts);
@@ -29,34 +21,34 @@ export async function explainMeasurement(
   );
   if (tombstone === undefined) throw measurementNotFound(consumer, params.measurement);
   return explainRemoved(tombstone);
-}
+};
 
-export async function explainRequisition(
-  exchange: Store,
-  _call: Call,
-  { params, path }: RequestOf<'explainRequisition'>,
-): Promise<Explanation> {
+export const explainRequisition: Handler<'explainRequisition'> = async (
+  exchange,
+  _call,
+  { params, path },
+) => {
   const provider = partyName('dataProvider', params.dataProvider);
   const facts = await factsOf(exchange, 'dataProvider', provider, params.requisition);
   if (facts !== undefined) return explainOwn(facts);
   const tombstone = await getRequisitionTombstone(exchange.db, { provider }, params.requisition);
   if (tombstone === undefined) throw requisitionNotFound(path);
   return explainRemoved(tombstone);
-}
+};
 
-export async function explainComputation(
-  exchange: Store,
-  _call: Call,
-  { params, path }: RequestOf<'explainComputation'>,
-): Promise<Explanation> {
+export const explainComputation: Handler<'explainComputation'> = async (
+  exchange,
+  _call,
+  { params, path },
+) => {
   const duchy = partyName('duchy', params.duchy);
   const facts = await factsOf(exchange, 'duchy', duchy, params.computation);
   if (facts === undefined) throw computationNotFound(path);
   return explain(facts);
-}
+};
 
 async function factsOf(
-  { db, clock, deadlines, lastSeen }: Store,
+  { db, clock, deadlines, lastSeen }: Exchange,
   viewer: Viewer,
   party: string,
   id: string,

@@ -1,5 +1,5 @@
 /** The product's table of contents: every operation, by the name it has in the routes table. */
-import type { Operation, RequestOf, ResponseOf } from '@measurement-exchange/contract';
+import type { Operation } from '@measurement-exchange/contract';
 import { listAuditEntries } from './audit/list.ts';
 import { createCertificate } from './certificates/create.ts';
 import { getCertificate } from './certificates/get.ts';
@@ -7,7 +7,7 @@ import { listCertificates } from './certificates/list.ts';
 import { releaseCertificateHold } from './certificates/releaseHold.ts';
 import { revokeCertificate } from './certificates/revoke.ts';
 import { listChanges } from './changes/list.ts';
-import { type Watch, watchChanges } from './changes/watch.ts';
+import { watchChanges } from './changes/watch.ts';
 import { confirmComputation } from './computations/confirm.ts';
 import { failComputation } from './computations/fail.ts';
 import { fulfillComputationRequisition } from './computations/fulfillRequisition.ts';
@@ -16,7 +16,7 @@ import { listComputations } from './computations/list.ts';
 import { logComputation } from './computations/log.ts';
 import { setComputationParameters } from './computations/setParameters.ts';
 import { setComputationResult } from './computations/setResult.ts';
-import type { Call, Exchange } from './context.ts';
+import type { Handler } from './context.ts';
 import { batchGetEventGroupMetadataDescriptors } from './descriptors/batchGet.ts';
 import { createEventGroupMetadataDescriptor } from './descriptors/create.ts';
 import { decodeMetadata } from './descriptors/decode.ts';
@@ -69,14 +69,8 @@ import { testWebhook } from './webhooks/test.ts';
 import { updateWebhook } from './webhooks/update.ts';
 
 export { authorize, type Principal } from '../domain/access.ts';
-export type { ChangeEvent, Found, Watch } from './changes/watch.ts';
-export type { Call, Exchange } from './context.ts';
-
-export type Handler<O extends Operation> = (
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<O>,
-) => Promise<['watchChanges'] extends [O] ? Watch : ResponseOf<O>>;
+export type { ChangeEvent, Found, Watch } from './changes/events.ts';
+export type { Call, Exchange, Handler } from './context.ts';
 
 /** An operation of the table that is missing here does not compile. */
 export const operations: { [O in Operation]: Handler<O> } = {

@@ -1,13 +1,11 @@
 /** Page tokens: opaque, authenticated, and bound to the list they came from. They grant nothing. */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
-import { ExchangeError } from '@measurement-exchange/contract';
+import { DEFAULT_PAGE_SIZE, ExchangeError, type Timestamp } from '@measurement-exchange/contract';
 import type { Cursor } from '../database/page.ts';
 
 /** A page also ends at 8 MiB. */
 export const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 export const MAX_BATCH_BYTES = 64 * 1024 * 1024;
-
-export { DEFAULT_PAGE_SIZE } from '@measurement-exchange/contract';
 
 export const START: Cursor = { time: '-infinity', id: '' };
 
@@ -16,11 +14,36 @@ export type ListScope = [operation: string, parent: string, ...filters: unknown[
 
 const MAC_BYTES = 16;
 
+/** The part of a list that a request asks for. */
+export interface ListPage {
+  /** The page begins behind this row. */
+  after: Cursor;
+  limit: number;
+  /** The token of the next page, which begins behind the last of these rows; undefined where no more follow. */
+  next<T>(more: boolean, items: readonly T[], cursorOf: (last: T) => Cursor): string | undefined;
+}
+
+/** The place of a row in a list in the order of creation. */
+export function byCreation({ createTime, id }: { createTime: Timestamp; id: string }): Cursor {
+  return { time: createTime, id };
+}
+
 export class PageTokens {
   private readonly key: KeyObject;
 
   constructor(key: Uint8Array) {
     this.key = createSecretKey(key);
+  }
+
+  page(
+    scope: ListScope,
+    { pageToken, pageSize }: { pageToken?: string | undefined; pageSize?: number | undefined },
+  ): ListPage {
+    return {
+      after: this.read(scope, pageToken),
+      limit: pageSize ?? DEFAULT_PAGE_SIZE,
+      next: (more, items, cursorOf) => (more ? this.write(scope, cursorOf(items.at(-1)!)) : undefined),
+    };
   }
 
   /** The position at which the page of this token begins; without a token, the start of the list. */

@@ -4,6 +4,7 @@ import { castOf, errorOf, get, ok } from '@measurement-exchange/testkit/steps';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../../src/database/db.ts';
 import { listEventGroups } from '../../src/operations/eventGroups/list.ts';
+import { PageTokens } from '../../src/operations/paging.ts';
 import { ad, collection, DENIED, eventGroupSteps, INVALID, idOf, readable } from './steps.ts';
 
 let acme: DevParty;
@@ -204,7 +205,8 @@ describe('a list of event groups', () => {
       applicationName: 'test',
     });
     const request = { params: { dataProvider: 'nobody' }, query: {} } as never;
-    const outcome = listEventGroups({ db } as never, {} as never, request);
+    const pageTokens = new PageTokens(new Uint8Array(32));
+    const outcome = listEventGroups({ db, pageTokens } as never, {} as never, request);
     await expect(outcome).rejects.toMatchObject({ reason: 'DATA_PROVIDER_NOT_FOUND' });
     await db.close();
   });

@@ -91,7 +91,7 @@ export function useExplained(world: ComputationWorld) {
     const seenThen = Object.assign(new LastSeen(), { latest: (party: string) => lastSeen.get(party) });
     const store = { ...replica(hours), deadlines, lastSeen: seenThen };
     const request = { params, path: name } as unknown as RequestOf<Operation>;
-    return EXPLAIN[route.operation as keyof typeof EXPLAIN](store, {} as never, request as never);
+    return EXPLAIN[route.operation as keyof typeof EXPLAIN](store as never, {} as never, request as never);
   }
 
   const own = (measurement: Json, provider: DevParty = world.streamly): Promise<Json> =>

@@ -1,10 +1,5 @@
 import { cachedCertificate, isSignedBy } from '@measurement-exchange/consent';
-import {
-  type Certificate,
-  ExchangeError,
-  type RequestOf,
-  type Timestamp,
-} from '@measurement-exchange/contract';
+import { ExchangeError, type Timestamp } from '@measurement-exchange/contract';
 import { type CertificateRecord, findCertificate, insertCertificate } from '../../database/certificates.ts';
 import { lockParty, saveParty } from '../../database/parties.ts';
 import { rootsForParties } from '../../database/trustedRoots.ts';
@@ -12,16 +7,12 @@ import { whyUnusable } from '../../domain/certificate.ts';
 import { trustFindings } from '../../domain/consent.ts';
 import { bindPublicKey, type PartyRecord, partyNotFound } from '../../domain/party.ts';
 import { readCertificate } from '../../domain/x509.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { mutate } from '../mutate.ts';
 import { trustCheck } from '../trust.ts';
 import { certificateName, partyOf, viewCertificate } from './view.ts';
 
-export async function createCertificate(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'createCertificate'>,
-): Promise<Certificate> {
+export const createCertificate: Handler<'createCertificate'> = async (exchange, call, request) => {
   const { body } = request;
   const party = partyOf(request.path);
   const { x509Der, subjectKeyIdentifier, notBefore, notAfter } = readCertificate(body);
@@ -63,7 +54,7 @@ export async function createCertificate(
       view: () => viewCertificate(certificate),
     };
   });
-}
+};
 
 /** Whether the certificate may be used now and verifies a public key that no earlier one did. */
 async function verifiesKey(

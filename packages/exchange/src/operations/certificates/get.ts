@@ -1,17 +1,13 @@
-import { type Certificate, PREFERRED, type RequestOf } from '@measurement-exchange/contract';
+import { PREFERRED } from '@measurement-exchange/contract';
 import { getCertificate as get, getPreferredCertificate } from '../../database/certificates.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { partyOf, requireFound, viewCertificate } from './view.ts';
 
-export async function getCertificate(
-  exchange: Exchange,
-  _call: Call,
-  { params, path }: RequestOf<'getCertificate'>,
-): Promise<Certificate> {
+export const getCertificate: Handler<'getCertificate'> = async (exchange, _call, { params, path }) => {
   const party = partyOf(path);
   const certificate =
     params.certificate === PREFERRED
       ? await getPreferredCertificate(exchange.db, party, exchange.clock())
       : await get(exchange.db, party, params.certificate);
   return viewCertificate(requireFound(certificate, path));
-}
+};

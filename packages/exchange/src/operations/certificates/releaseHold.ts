@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Certificate, RequestOf } from '@measurement-exchange/contract';
 import { isCascading } from '../../database/revocationCascades.ts';
 import { releaseHold } from '../../domain/certificate.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { changeCertificate } from './change.ts';
 import { partyOf } from './view.ts';
 
@@ -10,11 +9,7 @@ import { partyOf } from './view.ts';
 const CASCADE_WAIT_MS = 2_000;
 const CASCADE_POLL_MS = 20;
 
-export async function releaseCertificateHold(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'releaseCertificateHold'>,
-): Promise<Certificate> {
+export const releaseCertificateHold: Handler<'releaseCertificateHold'> = async (exchange, call, request) => {
   const { certificate } = request.params;
   const until = performance.now() + CASCADE_WAIT_MS;
   while ((await isCascading(exchange.db, partyOf(request.path), certificate)) && performance.now() < until) {
@@ -23,4 +18,4 @@ export async function releaseCertificateHold(
   return changeCertificate('releaseCertificateHold', exchange, call, request, async (tx, before) => ({
     after: releaseHold(before, await isCascading(tx, before.party, before.id)),
   }));
-}
+};

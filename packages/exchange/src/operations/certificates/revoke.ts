@@ -1,15 +1,10 @@
-import type { Certificate, RequestOf } from '@measurement-exchange/contract';
 import { insertCascade } from '../../database/revocationCascades.ts';
 import { revoke } from '../../domain/certificate.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { changeCertificate } from './change.ts';
 
 /** In force for creates and fulfillments from the commit on; a background job fails the measurements that rest on it. */
-export async function revokeCertificate(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'revokeCertificate'>,
-): Promise<Certificate> {
+export const revokeCertificate: Handler<'revokeCertificate'> = async (exchange, call, request) => {
   const { revocationState } = request.body;
   const revoked = await changeCertificate(
     'revokeCertificate',
@@ -31,4 +26,4 @@ export async function revokeCertificate(
   );
   exchange.bus.emit('work');
   return revoked;
-}
+};

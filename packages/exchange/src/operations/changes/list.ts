@@ -1,18 +1,13 @@
-import { ExchangeError, type RequestOf, type ResponseOf } from '@measurement-exchange/contract';
+import { DEFAULT_PAGE_SIZE, ExchangeError } from '@measurement-exchange/contract';
 import type { ChangePage, Position } from '../../database/changes.ts';
 import type { Feed, Follower } from '../../feed/feed.ts';
-import type { Call, Exchange } from '../context.ts';
-import { DEFAULT_PAGE_SIZE } from '../paging.ts';
+import type { Call, Exchange, Handler } from '../context.ts';
 import { changeTokenExpired, partyOf, startOf, tokenAt, viewChange } from './token.ts';
 
 /** The most rows that a page with a filter reads. The page may be empty; its token continues behind these rows. */
 const MAX_LOOKED = 1000;
 
-export async function listChanges(
-  exchange: Exchange,
-  call: Call,
-  { path, query }: RequestOf<'listChanges'>,
-): Promise<ResponseOf<'listChanges'>> {
+export const listChanges: Handler<'listChanges'> = async (exchange, call, { path, query }) => {
   const party = partyOf(path);
   const follower = exchange.feed.follow(party);
   try {
@@ -31,7 +26,7 @@ export async function listChanges(
   } finally {
     follower.close();
   }
-}
+};
 
 interface Search {
   kinds: readonly string[] | undefined;

@@ -1,40 +1,13 @@
-import type { Change, RequestOf } from '@measurement-exchange/contract';
 import type { ChangePage, PlacedChange } from '../../database/changes.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Exchange, Handler } from '../context.ts';
+import type { ChangeEvent, Found } from './events.ts';
 import { requireRoom } from './list.ts';
 import { changeTokenExpired, partyOf, startOf, tokenAt, viewChange } from './token.ts';
-
-/** A change, and the token that continues behind it. */
-export interface ChangeEvent {
-  token: string;
-  change: Change;
-}
-
-/** The next events of a watch. */
-export interface Found {
-  /** Empty where the filter leaves nothing. */
-  events: ChangeEvent[];
-  /** Continues behind everything that was read. */
-  token: string;
-}
-
-/** A watch holds no slot. It queries the database by itself only where it is far behind. */
-export interface Watch {
-  /** Where it begins; undefined where the first events are there already. */
-  token: string | undefined;
-  /** Waits for more; undefined when it is closed, or the exchange stops. */
-  next(): Promise<Found | undefined>;
-  close(): void;
-}
 
 /** The most changes that `next` returns. */
 const MAX_EVENTS = 100;
 
-export async function watchChanges(
-  exchange: Exchange,
-  _call: Call,
-  { path, query }: RequestOf<'watchChanges'>,
-): Promise<Watch> {
+export const watchChanges: Handler<'watchChanges'> = async (exchange, _call, { path, query }) => {
   const { feed } = exchange;
   const party = partyOf(path);
   const kinds = query['filter.kinds'];
@@ -67,7 +40,7 @@ export async function watchChanges(
     follower.close();
     throw error;
   }
-}
+};
 
 /** All followers of a party share the rows of its tail: each row is signed and printed once. */
 const events = new WeakMap<PlacedChange, ChangeEvent>();

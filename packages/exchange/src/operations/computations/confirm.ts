@@ -1,16 +1,11 @@
-import type { Computation, RequestOf } from '@measurement-exchange/contract';
 import { revokedOfComputation } from '../../database/certificates.ts';
 import { requireNoneRevoked } from '../../domain/certificate.ts';
 import { confirm } from '../../domain/computation.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { changeComputation } from './change.ts';
 
-export function confirmComputation(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'confirmComputation'>,
-): Promise<Computation> {
-  return changeComputation(
+export const confirmComputation: Handler<'confirmComputation'> = (exchange, call, request) =>
+  changeComputation(
     'confirmComputation',
     exchange,
     call,
@@ -22,4 +17,3 @@ export function confirmComputation(
       return { change };
     },
   );
-}

@@ -1,14 +1,9 @@
-import type { Computation, RequestOf } from '@measurement-exchange/contract';
 import { giveUp } from '../../domain/computation.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { changeComputation } from './change.ts';
 
-export function failComputation(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'failComputation'>,
-): Promise<Computation> {
-  return changeComputation(
+export const failComputation: Handler<'failComputation'> = (exchange, call, request) =>
+  changeComputation(
     'failComputation',
     exchange,
     call,
@@ -16,4 +11,3 @@ export function failComputation(
     async () => undefined,
     (before, duchy) => ({ change: giveUp(before, duchy, request.body, exchange.clock()) }),
   );
-}

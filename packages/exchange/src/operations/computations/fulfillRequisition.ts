@@ -1,16 +1,15 @@
 import { nonceHashes } from '@measurement-exchange/consent';
-import type { Computation, RequestOf } from '@measurement-exchange/contract';
 import { revokedOfComputation } from '../../database/certificates.ts';
 import { requireNoneRevoked } from '../../domain/certificate.ts';
 import { fulfillRequisition } from '../../domain/computation.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { changeComputation } from './change.ts';
 
-export function fulfillComputationRequisition(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'fulfillComputationRequisition'>,
-): Promise<Computation> {
+export const fulfillComputationRequisition: Handler<'fulfillComputationRequisition'> = (
+  exchange,
+  call,
+  request,
+) => {
   const { params, body } = request;
   return changeComputation(
     'fulfillComputationRequisition',
@@ -26,4 +25,4 @@ export function fulfillComputationRequisition(
       return { change };
     },
   );
-}
+};

@@ -1,25 +1,14 @@
-import {
-  type Computation,
-  describeProgress,
-  invalid,
-  isStageName,
-  type RequestOf,
-  STAGE_RULE,
-} from '@measurement-exchange/contract';
+import { describeProgress, invalid, isStageName, STAGE_RULE } from '@measurement-exchange/contract';
 import { insertProgress, lockComputation } from '../../database/computations.ts';
 import { partyName } from '../../domain/access.ts';
 import { requireOpenComputation, requirePosition } from '../../domain/computation.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { mutate } from '../mutate.ts';
 import { requireFound } from './change.ts';
 import { viewComputation } from './view.ts';
 
 /** A report is its own record of the duchy and the time, so it needs no audit entry and makes no version. */
-export async function logComputation(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'logComputation'>,
-): Promise<Computation> {
+export const logComputation: Handler<'logComputation'> = async (exchange, call, request) => {
   const { params, path, body } = request;
   const { code, position, stage, attempt, progress } = body;
   if (progress !== undefined && !(progress >= 0 && progress <= 1)) {
@@ -39,4 +28,4 @@ export async function logComputation(
       view: () => viewComputation(found, duchy),
     };
   });
-}
+};

@@ -1,5 +1,5 @@
 import { ConsentError, cachedCertificate, isSignedBy } from '@measurement-exchange/consent';
-import { type Computation, invalid, parseName, type RequestOf } from '@measurement-exchange/contract';
+import { invalid, parseName } from '@measurement-exchange/contract';
 import { type CertificateRecord, lockCertificatesForShare } from '../../database/certificates.ts';
 import { rootsForParties } from '../../database/trustedRoots.ts';
 import { partyName } from '../../domain/access.ts';
@@ -11,15 +11,15 @@ import {
   readKeys,
   setParameters,
 } from '../../domain/parameters.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { trustCheck } from '../trust.ts';
 import { changeComputation } from './change.ts';
 
-export async function setComputationParameters(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'setComputationParameters'>,
-): Promise<Computation> {
+export const setComputationParameters: Handler<'setComputationParameters'> = async (
+  exchange,
+  call,
+  request,
+) => {
   const { params, body } = request;
   const id = requireOwnCertificate(params.duchy, body.certificate);
   const keys = readKeys(body);
@@ -39,7 +39,7 @@ export async function setComputationParameters(
       return { change, findings: trustFindings('certificate', why) };
     },
   );
-}
+};
 
 /** The ID of a certificate of the duchy itself. */
 export function requireOwnCertificate(duchy: string, name: string): string {

@@ -1,4 +1,3 @@
-import type { Computation, RequestOf } from '@measurement-exchange/contract';
 import { lockCertificatesForShare, revokedOfComputation } from '../../database/certificates.ts';
 import { rootsForParties } from '../../database/trustedRoots.ts';
 import { partyName } from '../../domain/access.ts';
@@ -6,16 +5,12 @@ import { requireNoneRevoked } from '../../domain/certificate.ts';
 import { setResult } from '../../domain/computation.ts';
 import { trustFindings } from '../../domain/consent.ts';
 import { inspectResult } from '../../domain/findings.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { trustCheck } from '../trust.ts';
 import { changeComputation } from './change.ts';
 import { requireOwnCertificate } from './setParameters.ts';
 
-export async function setComputationResult(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'setComputationResult'>,
-): Promise<Computation> {
+export const setComputationResult: Handler<'setComputationResult'> = async (exchange, call, request) => {
   const { params, body } = request;
   const id = requireOwnCertificate(params.duchy, body.certificate);
   const party = partyName('duchy', params.duchy);
@@ -44,4 +39,4 @@ export async function setComputationResult(
       };
     },
   );
-}
+};

@@ -1,21 +1,14 @@
-import {
-  ExchangeError,
-  invalid,
-  parseName,
-  type RequestOf,
-  type ResponseOf,
-  WILDCARD,
-} from '@measurement-exchange/contract';
+import { ExchangeError, invalid, parseName, WILDCARD } from '@measurement-exchange/contract';
 import { getDescriptors } from '../../database/descriptors.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { MAX_BATCH_BYTES } from '../paging.ts';
 import { descriptorName, descriptorNotFound, printedBytes, sizeOf, viewDescriptors } from './view.ts';
 
-export async function batchGetEventGroupMetadataDescriptors(
-  exchange: Exchange,
-  call: Call,
-  { params, query }: RequestOf<'batchGetEventGroupMetadataDescriptors'>,
-): Promise<ResponseOf<'batchGetEventGroupMetadataDescriptors'>> {
+export const batchGetEventGroupMetadataDescriptors: Handler<'batchGetEventGroupMetadataDescriptors'> = async (
+  exchange,
+  call,
+  { params, query },
+) => {
   const anyProvider = params.dataProvider === WILDCARD;
   const ids = query.names.map((name, i) => {
     const { dataProvider, eventGroupMetadataDescriptor } = parseName('eventGroupMetadataDescriptor', name)!;
@@ -44,7 +37,7 @@ export async function batchGetEventGroupMetadataDescriptors(
   // Those that an earlier version stored have their size only now.
   if (asked.reduce((sum, view) => sum + sizeOf(view), 0) > MAX_BATCH_BYTES) throw tooLarge();
   return { eventGroupMetadataDescriptors: asked };
-}
+};
 
 function tooLarge(): ExchangeError {
   return new ExchangeError('RESPONSE_TOO_LARGE', 'The response would be above 64 MiB: request fewer names.');

@@ -1,4 +1,3 @@
-import type { EventGroupMetadataDescriptor, RequestOf } from '@measurement-exchange/contract';
 import {
   type DescriptorRecord,
   findDescriptorByRequestId,
@@ -7,18 +6,18 @@ import {
 import { insertTypes } from '../../database/descriptorTypes.ts';
 import { partyName } from '../../domain/access.ts';
 import { packageFindings } from '../../domain/descriptorFindings.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { contentHash, idempotently, requireSameContent } from '../idempotency.ts';
 import { mutate } from '../mutate.ts';
 import { MAX_PAGE_BYTES } from '../paging.ts';
 import { findTypes, readSet } from './read.ts';
 import { descriptorName, versionOf, viewDescriptor, viewDescriptors } from './view.ts';
 
-export async function createEventGroupMetadataDescriptor(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'createEventGroupMetadataDescriptor'>,
-): Promise<EventGroupMetadataDescriptor> {
+export const createEventGroupMetadataDescriptor: Handler<'createEventGroupMetadataDescriptor'> = async (
+  exchange,
+  call,
+  request,
+) => {
   const provider = partyName('dataProvider', request.params.dataProvider);
   const set = await readSet(call, request.body.descriptorSet);
   const hash = contentHash(set.bytes);
@@ -62,4 +61,4 @@ export async function createEventGroupMetadataDescriptor(
       };
     }),
   );
-}
+};

@@ -1,23 +1,13 @@
-import {
-  type DecodedMessage,
-  ExchangeError,
-  invalid,
-  JsonText,
-  type RequestOf,
-} from '@measurement-exchange/contract';
+import { ExchangeError, invalid, JsonText } from '@measurement-exchange/contract';
 import { getDescriptor } from '../../database/descriptors.ts';
 import { partyName } from '../../domain/access.ts';
 import { within } from '../../protobuf/metadata/metadata.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { UNLINKABLE, withSchemas } from './schemas.ts';
 import { descriptorName, descriptorNotFound } from './view.ts';
 
 /** A message of the caller, decoded by a descriptor. */
-export async function decodeMetadata(
-  exchange: Exchange,
-  call: Call,
-  { params, body }: RequestOf<'decodeMetadata'>,
-): Promise<DecodedMessage> {
+export const decodeMetadata: Handler<'decodeMetadata'> = async (exchange, call, { params, body }) => {
   const provider = partyName('dataProvider', params.dataProvider);
   const name = descriptorName(provider, params.eventGroupMetadataDescriptor);
   const descriptor = await getDescriptor(exchange.db, provider, params.eventGroupMetadataDescriptor);
@@ -32,4 +22,4 @@ export async function decodeMetadata(
   if ('text' in read) return { typeUrl: body.typeUrl, message: new JsonText(read.text) };
   const isType = read.violations[0]?.field === 'typeUrl';
   throw invalid(isType ? read.violations : within('value', read.violations));
-}
+};

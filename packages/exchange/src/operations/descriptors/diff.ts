@@ -1,15 +1,14 @@
-import type { RequestOf, SchemaDiff } from '@measurement-exchange/contract';
 import { getDescriptor } from '../../database/descriptors.ts';
 import { partyName } from '../../domain/access.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { readSet } from './read.ts';
 import { descriptorName, descriptorNotFound } from './view.ts';
 
-export async function diffEventGroupMetadataDescriptor(
-  exchange: Exchange,
-  call: Call,
-  { params, body }: RequestOf<'diffEventGroupMetadataDescriptor'>,
-): Promise<SchemaDiff> {
+export const diffEventGroupMetadataDescriptor: Handler<'diffEventGroupMetadataDescriptor'> = async (
+  exchange,
+  call,
+  { params, body },
+) => {
   const provider = partyName('dataProvider', params.dataProvider);
   const id = params.eventGroupMetadataDescriptor;
   const { bytes } = await readSet(call, body.descriptorSet);
@@ -18,4 +17,4 @@ export async function diffEventGroupMetadataDescriptor(
   const diff = await call.compute('diff', { before: found.descriptorSet, after: bytes });
   const { changes, breaking, omitted } = diff;
   return { compatible: breaking === 0, changes, omittedChanges: omitted === 0 ? undefined : omitted };
-}
+};

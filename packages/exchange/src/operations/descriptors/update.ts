@@ -1,4 +1,3 @@
-import type { EventGroupMetadataDescriptor, RequestOf } from '@measurement-exchange/contract';
 import {
   countEventGroups,
   type DescriptorRecord,
@@ -10,16 +9,16 @@ import { replaceTypes } from '../../database/descriptorTypes.ts';
 import { partyName } from '../../domain/access.ts';
 import { packageFindings, schemaChangeFindings } from '../../domain/descriptorFindings.ts';
 import { strictlyAfter } from '../../domain/time.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { mutate } from '../mutate.ts';
 import { findTypes, readSet } from './read.ts';
 import { descriptorName, descriptorNotFound, versionOf, viewDescriptor } from './view.ts';
 
-export async function updateEventGroupMetadataDescriptor(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'updateEventGroupMetadataDescriptor'>,
-): Promise<EventGroupMetadataDescriptor> {
+export const updateEventGroupMetadataDescriptor: Handler<'updateEventGroupMetadataDescriptor'> = async (
+  exchange,
+  call,
+  request,
+) => {
   const provider = partyName('dataProvider', request.params.dataProvider);
   const id = request.params.eventGroupMetadataDescriptor;
   const set = await readSet(call, request.body.descriptorSet);
@@ -60,4 +59,4 @@ export async function updateEventGroupMetadataDescriptor(
       view: () => viewDescriptor(after, json),
     };
   });
-}
+};

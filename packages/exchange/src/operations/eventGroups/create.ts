@@ -1,32 +1,26 @@
-import {
-  type EventGroup,
-  invalid,
-  type RequestOf,
-  type ResponseOf,
-  type Violation,
-} from '@measurement-exchange/contract';
+import { invalid, type Violation } from '@measurement-exchange/contract';
 import { partyName } from '../../domain/access.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { createEventGroups } from './write.ts';
 
-export async function createEventGroup(
-  exchange: Exchange,
-  call: Call,
-  { params, body, requestId, validateOnly }: RequestOf<'createEventGroup'>,
-): Promise<EventGroup> {
+export const createEventGroup: Handler<'createEventGroup'> = async (
+  exchange,
+  call,
+  { params, body, requestId, validateOnly },
+) => {
   const provider = partyName('dataProvider', params.dataProvider);
   const parts = [{ at: '', input: body, requestId }];
   const operation = 'createEventGroup';
   const [created] = await createEventGroups(exchange, call, { operation, provider, parts, validateOnly });
   return created!;
-}
+};
 
 /** Up to 50: all or nothing, in the order of the request. */
-export async function batchCreateEventGroups(
-  exchange: Exchange,
-  call: Call,
-  { params, body, validateOnly }: RequestOf<'batchCreateEventGroups'>,
-): Promise<ResponseOf<'batchCreateEventGroups'>> {
+export const batchCreateEventGroups: Handler<'batchCreateEventGroups'> = async (
+  exchange,
+  call,
+  { params, body, validateOnly },
+) => {
   const provider = partyName('dataProvider', params.dataProvider);
   const violations: Violation[] = [];
   const seen = new Set<string>();
@@ -51,4 +45,4 @@ export async function batchCreateEventGroups(
   return {
     eventGroups: await createEventGroups(exchange, call, { operation, provider, parts, validateOnly }),
   };
-}
+};

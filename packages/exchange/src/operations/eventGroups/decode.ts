@@ -1,17 +1,13 @@
-import { type DecodedMessage, ExchangeError, JsonText, type RequestOf } from '@measurement-exchange/contract';
+import { ExchangeError, JsonText } from '@measurement-exchange/contract';
 import { descriptorVersions, getEventGroup } from '../../database/eventGroups.ts';
 import { eventGroupNotFound } from '../../domain/eventGroup.ts';
 import { within } from '../../protobuf/metadata/metadata.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { withSchemas } from '../descriptors/schemas.ts';
 import { sideOf } from './view.ts';
 
 /** The metadata of an event group, by the descriptor as it is now. */
-export async function decodeEventGroup(
-  exchange: Exchange,
-  call: Call,
-  { params, path }: RequestOf<'decodeEventGroup'>,
-): Promise<DecodedMessage> {
+export const decodeEventGroup: Handler<'decodeEventGroup'> = async (exchange, call, { params, path }) => {
   const { side, party } = sideOf(params);
   const group = await getEventGroup(exchange.db, side, party, params.eventGroup);
   if (group === undefined) throw eventGroupNotFound(path);
@@ -31,7 +27,7 @@ export async function decodeEventGroup(
   throw notReadable(
     `${path} does not match its descriptor, which changed since${why ? `: ${why}` : ''}. Update the event group.`,
   );
-}
+};
 
 function notReadable(message: string): ExchangeError {
   return new ExchangeError('METADATA_NOT_READABLE', message);

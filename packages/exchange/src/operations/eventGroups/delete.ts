@@ -1,16 +1,11 @@
-import type { EventGroup, RequestOf } from '@measurement-exchange/contract';
 import { lockEventGroups, updateEventGroup } from '../../database/eventGroups.ts';
 import { partyName } from '../../domain/access.ts';
 import { remove, requireActive } from '../../domain/eventGroup.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { mutate } from '../mutate.ts';
 import { versionOf, viewEventGroup } from './view.ts';
 
-export async function deleteEventGroup(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'deleteEventGroup'>,
-): Promise<EventGroup> {
+export const deleteEventGroup: Handler<'deleteEventGroup'> = async (exchange, call, request) => {
   const provider = partyName('dataProvider', request.params.dataProvider);
   const id = request.params.eventGroup;
   return mutate('deleteEventGroup', exchange, call, request, async (tx) => {
@@ -22,4 +17,4 @@ export async function deleteEventGroup(
       view: () => viewEventGroup(removed, 'provider', undefined),
     };
   });
-}
+};

@@ -1,4 +1,4 @@
-import type { RequestOf, ResponseOf, Timestamp } from '@measurement-exchange/contract';
+import type { RequestOf, Timestamp } from '@measurement-exchange/contract';
 import {
   cursorOf,
   type EventGroupListQuery,
@@ -9,34 +9,27 @@ import {
 import type { Side } from '../../database/eventGroups.ts';
 import { partyExists } from '../../database/parties.ts';
 import { partyNotFound } from '../../domain/party.ts';
-import type { Call, Exchange } from '../context.ts';
-import { DEFAULT_PAGE_SIZE, type ListScope, MAX_PAGE_BYTES } from '../paging.ts';
+import type { Handler } from '../context.ts';
+import { MAX_PAGE_BYTES, START } from '../paging.ts';
 import { sideOf, viewEventGroups } from './view.ts';
 
-export async function listEventGroups(
-  exchange: Exchange,
-  call: Call,
-  { params, query }: RequestOf<'listEventGroups'>,
-): Promise<ResponseOf<'listEventGroups'>> {
+export const listEventGroups: Handler<'listEventGroups'> = async (exchange, call, { params, query }) => {
   const { side, party } = sideOf(params);
   const filters = filtersOf(side, party, query);
   const order = orderOf(query.orderBy);
   const states = query.showDeleted ? ['ACTIVE', 'DELETED'] : ['ACTIVE'];
-  const scope: ListScope = ['listEventGroups', party, states, order, filters];
-  const start = { time: order === 'start_desc' ? 'infinity' : '-infinity', id: '' };
-  const after = query.pageToken === undefined ? start : exchange.pageTokens.read(scope, query.pageToken);
-  const limit = query.pageSize ?? DEFAULT_PAGE_SIZE;
-  const page = { side, party, states, order, after, limit, maxBytes: MAX_PAGE_BYTES };
-  const { items, more } = filters === 'none' ? NOTHING : await list(exchange.db, { ...page, ...filters });
+  const page = exchange.pageTokens.page(['listEventGroups', party, states, order, filters], query);
+  const after = page.after === START && order === 'start_desc' ? { time: 'infinity', id: '' } : page.after;
+  const listed = { side, party, states, order, after, limit: page.limit, maxBytes: MAX_PAGE_BYTES };
+  const { items, more } = filters === 'none' ? NOTHING : await list(exchange.db, { ...listed, ...filters });
   if (items.length === 0 && !(await partyExists(exchange.db, party))) throw partyNotFound(party);
   const views = await viewEventGroups(exchange.db, call, side, items, MAX_PAGE_BYTES);
-  const last = items[views.length - 1];
-  const isCut = views.length < items.length;
+  const shown = items.slice(0, views.length);
   return {
     eventGroups: views,
-    nextPageToken: more || isCut ? exchange.pageTokens.write(scope, cursorOf(last!, order)) : undefined,
+    nextPageToken: page.next(more || shown.length < items.length, shown, (last) => cursorOf(last, order)),
   };
-}
+};
 
 const NOTHING = { items: [], more: false };
 

@@ -1,34 +1,26 @@
-import {
-  type EventGroup,
-  type EventGroupInput,
-  invalid,
-  parseName,
-  type RequestOf,
-  type ResponseOf,
-  type Violation,
-} from '@measurement-exchange/contract';
+import { type EventGroupInput, invalid, parseName, type Violation } from '@measurement-exchange/contract';
 import { partyName } from '../../domain/access.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { updateEventGroups } from './write.ts';
 
-export async function updateEventGroup(
-  exchange: Exchange,
-  call: Call,
-  { params, body, validateOnly }: RequestOf<'updateEventGroup'>,
-): Promise<EventGroup> {
+export const updateEventGroup: Handler<'updateEventGroup'> = async (
+  exchange,
+  call,
+  { params, body, validateOnly },
+) => {
   const provider = partyName('dataProvider', params.dataProvider);
   const parts = [{ at: '', input: body, id: params.eventGroup }];
   const operation = 'updateEventGroup';
   const [updated] = await updateEventGroups(exchange, call, { operation, provider, parts, validateOnly });
   return updated!;
-}
+};
 
 /** Up to 50: all or nothing, in the order of the request. */
-export async function batchUpdateEventGroups(
-  exchange: Exchange,
-  call: Call,
-  { params, body, validateOnly }: RequestOf<'batchUpdateEventGroups'>,
-): Promise<ResponseOf<'batchUpdateEventGroups'>> {
+export const batchUpdateEventGroups: Handler<'batchUpdateEventGroups'> = async (
+  exchange,
+  call,
+  { params, body, validateOnly },
+) => {
   const provider = partyName('dataProvider', params.dataProvider);
   const violations: Violation[] = [];
   const seen = new Set<string>();
@@ -49,4 +41,4 @@ export async function batchUpdateEventGroups(
   return {
     eventGroups: await updateEventGroups(exchange, call, { operation, provider, parts, validateOnly }),
   };
-}
+};

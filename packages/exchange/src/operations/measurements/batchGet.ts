@@ -1,23 +1,17 @@
-import {
-  ExchangeError,
-  invalid,
-  parseName,
-  type RequestOf,
-  type ResponseOf,
-} from '@measurement-exchange/contract';
+import { ExchangeError, invalid, parseName } from '@measurement-exchange/contract';
 import { getMeasurements } from '../../database/measurements.ts';
 import { getTombstones } from '../../database/retention.ts';
 import { partyName } from '../../domain/access.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { MAX_BATCH_BYTES } from '../paging.ts';
 import { measurementNotFound } from './get.ts';
 import { viewMeasurement, viewTombstone } from './view.ts';
 
-export async function batchGetMeasurements(
-  exchange: Exchange,
-  _call: Call,
-  { params, body }: RequestOf<'batchGetMeasurements'>,
-): Promise<ResponseOf<'batchGetMeasurements'>> {
+export const batchGetMeasurements: Handler<'batchGetMeasurements'> = async (
+  exchange,
+  _call,
+  { params, body },
+) => {
   const consumer = partyName('measurementConsumer', params.measurementConsumer);
   const names = body.names.map((name) => parseName('measurement', name)!);
   const foreign = names.findIndex((name) => name.measurementConsumer !== params.measurementConsumer);
@@ -39,4 +33,4 @@ export async function batchGetMeasurements(
       return aggregate ? viewMeasurement(aggregate) : viewTombstone(tombstones.get(id)!);
     }),
   };
-}
+};

@@ -1,4 +1,3 @@
-import type { Measurement, RequestOf } from '@measurement-exchange/contract';
 import type { Transaction } from '../../database/db.ts';
 import { lockMeasurement } from '../../database/measurements.ts';
 import { getTombstones } from '../../database/retention.ts';
@@ -6,16 +5,12 @@ import { saveMeasurement } from '../../database/writeMeasurements.ts';
 import { partyName } from '../../domain/access.ts';
 import type { Aggregate } from '../../domain/aggregate.ts';
 import { cancel, measurementClosed } from '../../domain/measurement.ts';
-import { authorOf, type Call, type Exchange } from '../context.ts';
+import { authorOf, type Handler } from '../context.ts';
 import { mutate } from '../mutate.ts';
 import { measurementNotFound } from './get.ts';
 import { viewMeasurement } from './view.ts';
 
-export async function cancelMeasurement(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'cancelMeasurement'>,
-): Promise<Measurement> {
+export const cancelMeasurement: Handler<'cancelMeasurement'> = async (exchange, call, request) => {
   const consumer = partyName('measurementConsumer', request.params.measurementConsumer);
   return mutate('cancelMeasurement', exchange, call, request, async (tx) => {
     const before = await lockOpen(tx, consumer, request.params.measurement);
@@ -25,7 +20,7 @@ export async function cancelMeasurement(
       view: () => viewMeasurement(change.after),
     };
   });
-}
+};
 
 /** A removed measurement has only its final state left. */
 async function lockOpen(tx: Transaction, consumer: string, id: string): Promise<Aggregate> {

@@ -1,26 +1,17 @@
 import { nonceMatches } from '@measurement-exchange/consent';
-import {
-  canonicalJson,
-  type Measurement,
-  MeasurementInput,
-  type RequestOf,
-} from '@measurement-exchange/contract';
+import { canonicalJson, MeasurementInput, type RequestOf } from '@measurement-exchange/contract';
 import { telemetry } from '@measurement-exchange/server/telemetry';
 import { insertMeasurement } from '../../database/writeMeasurements.ts';
 import { partyName } from '../../domain/access.ts';
 import { decideMeasurement, draftMeasurement } from '../../domain/newMeasurement.ts';
-import { authorOf, type Call, type Exchange } from '../context.ts';
+import { authorOf, type Handler } from '../context.ts';
 import { contentHash, idempotently, requireSameContent } from '../idempotency.ts';
 import { mutate } from '../mutate.ts';
 import { readMeasurement } from './get.ts';
 import { loadForDraft } from './load.ts';
 import { measurementName, viewMeasurement } from './view.ts';
 
-export async function createMeasurement(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'createMeasurement'>,
-): Promise<Measurement> {
+export const createMeasurement: Handler<'createMeasurement'> = async (exchange, call, request) => {
   const { openMeasurements, protocols, duchyOperators } = exchange;
   const consumer = partyName('measurementConsumer', request.params.measurementConsumer);
   const draft = draftMeasurement(consumer, request.body, await wrongNonces(request.body), protocols);
@@ -47,7 +38,7 @@ export async function createMeasurement(
       };
     }),
   );
-}
+};
 
 /** The data providers whose disclosed nonce does not match the hash of the entry. */
 async function wrongNonces({ dataProviders }: MeasurementInput): Promise<Set<string>> {

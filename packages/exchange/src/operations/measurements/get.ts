@@ -1,19 +1,15 @@
-import { ExchangeError, type Measurement, type RequestOf } from '@measurement-exchange/contract';
+import { ExchangeError, type Measurement } from '@measurement-exchange/contract';
 import type { Queryable } from '../../database/db.ts';
 import { getMeasurement as get } from '../../database/measurements.ts';
 import { getTombstones } from '../../database/retention.ts';
 import { partyName } from '../../domain/access.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { measurementName, viewMeasurement, viewTombstone } from './view.ts';
 
-export function getMeasurement(
-  exchange: Exchange,
-  _call: Call,
-  { params }: RequestOf<'getMeasurement'>,
-): Promise<Measurement> {
+export const getMeasurement: Handler<'getMeasurement'> = (exchange, _call, { params }) => {
   const consumer = partyName('measurementConsumer', params.measurementConsumer);
   return readMeasurement(exchange.db, consumer, params.measurement);
-}
+};
 
 /** A measurement as it is now, or its tombstone. */
 export async function readMeasurement(db: Queryable, consumer: string, id: string): Promise<Measurement> {

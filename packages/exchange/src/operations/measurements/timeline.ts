@@ -1,4 +1,4 @@
-import type { Progress, RequestOf, Timeline } from '@measurement-exchange/contract';
+import type { Progress, Timeline } from '@measurement-exchange/contract';
 import { type ProgressRecord, progressOfMeasurement } from '../../database/computations.ts';
 import {
   type PlacedTransition,
@@ -8,17 +8,17 @@ import {
 import type { Page } from '../../database/page.ts';
 import { partyName } from '../../domain/access.ts';
 import { computationName } from '../../domain/computation.ts';
-import type { Call, Exchange } from '../context.ts';
-import { DEFAULT_PAGE_SIZE, type ListScope, START } from '../paging.ts';
+import type { Exchange, Handler } from '../context.ts';
+import { START } from '../paging.ts';
 import { readMeasurement } from './get.ts';
 import { measurementName } from './view.ts';
 
 /** The consumer sees the measurement, all its requisitions, and the duchies that compute. */
-export async function getMeasurementTimeline(
-  exchange: Exchange,
-  _call: Call,
-  { params, query }: RequestOf<'getMeasurementTimeline'>,
-): Promise<Timeline> {
+export const getMeasurementTimeline: Handler<'getMeasurementTimeline'> = async (
+  exchange,
+  _call,
+  { params, query },
+) => {
   const { db } = exchange;
   const consumer = partyName('measurementConsumer', params.measurementConsumer);
   const name = measurementName({ consumer, id: params.measurement });
@@ -39,7 +39,7 @@ export async function getMeasurementTimeline(
     progress: reports.length > 0 ? reports.map(viewProgress) : undefined,
     nextPageToken: page.nextToken(rows),
   };
-}
+};
 
 /** Where a page of a timeline begins and how long it is. */
 export function timelinePage(
@@ -48,18 +48,14 @@ export function timelinePage(
   name: string,
   query: { pageSize?: number; pageToken?: string },
 ) {
-  const scope: ListScope = [operation, name];
-  const cursor = pageTokens.read(scope, query.pageToken);
+  const { after, limit, next } = pageTokens.page([operation, name], query);
+  const isFirst = after === START;
+  const placeOf = ({ transition, place }: PlacedTransition) => ({ time: transition.time, id: String(place) });
   return {
-    isFirst: cursor === START,
-    after: cursor === START ? 0n : BigInt(cursor.id),
-    size: query.pageSize ?? DEFAULT_PAGE_SIZE,
-    nextToken: ({ items, more }: Page<PlacedTransition>) => {
-      const last = items.at(-1);
-      return more
-        ? pageTokens.write(scope, { time: last!.transition.time, id: String(last!.place) })
-        : undefined;
-    },
+    isFirst,
+    after: isFirst ? 0n : BigInt(after.id),
+    size: limit,
+    nextToken: ({ items, more }: Page<PlacedTransition>) => next(more, items, placeOf),
   };
 }
 

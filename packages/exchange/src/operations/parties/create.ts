@@ -1,14 +1,9 @@
-import {
-  ExchangeError,
-  type PartyInput,
-  type RequestOf,
-  type ResponseOf,
-} from '@measurement-exchange/contract';
+import { ExchangeError, type PartyInput } from '@measurement-exchange/contract';
 import { uniqueViolation } from '../../database/db.ts';
 import { insertParty } from '../../database/parties.ts';
 import { type PartyKind, partyName } from '../../domain/access.ts';
 import { newParty, publicKeyUnverified } from '../../domain/party.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { mutate } from '../mutate.ts';
 import { viewParty } from './view.ts';
 
@@ -18,11 +13,7 @@ const COLLECTIONS: Record<string, PartyKind> = {
   duchies: 'duchy',
 };
 
-export async function createParty(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'createParty'>,
-): Promise<ResponseOf<'createParty'>> {
+export const createParty: Handler<'createParty'> = async (exchange, call, request) => {
   const kind = COLLECTIONS[request.path]!;
   const chosen = (request.query as Record<string, string | undefined>)[`${kind}Id`];
   const name = partyName(kind, chosen ?? exchange.newId());
@@ -44,4 +35,4 @@ export async function createParty(
   } finally {
     exchange.principalsChanged();
   }
-}
+};

@@ -1,23 +1,13 @@
-import type { RequestOf, ResponseOf } from '@measurement-exchange/contract';
+import type { ResponseOf } from '@measurement-exchange/contract';
 import { listParties as list } from '../../database/parties.ts';
-import type { Call, Exchange } from '../context.ts';
-import { DEFAULT_PAGE_SIZE, type ListScope } from '../paging.ts';
+import type { Handler } from '../context.ts';
 import { viewParty } from './view.ts';
 
-export async function listParties(
-  exchange: Exchange,
-  _call: Call,
-  { path: collection, query }: RequestOf<'listParties'>,
-): Promise<ResponseOf<'listParties'>> {
-  const scope: ListScope = ['listParties', collection];
-  const after = exchange.pageTokens.read(scope, query.pageToken);
-  const limit = query.pageSize ?? DEFAULT_PAGE_SIZE;
-  const { items, more } = await list(exchange.db, collection, after, limit, exchange.clock());
-  const last = items.at(-1);
+export const listParties: Handler<'listParties'> = async (exchange, _call, { path: collection, query }) => {
+  const page = exchange.pageTokens.page(['listParties', collection], query);
+  const { items, more } = await list(exchange.db, collection, page.after, page.limit, exchange.clock());
   return {
     [collection]: items.map(viewParty),
-    nextPageToken: more
-      ? exchange.pageTokens.write(scope, { time: last!.createTime, id: last!.name })
-      : undefined,
+    nextPageToken: page.next(more, items, ({ createTime, name }) => ({ time: createTime, id: name })),
   } as ResponseOf<'listParties'>;
-}
+};

@@ -1,15 +1,11 @@
 import { cachedCertificate, isSignedBy } from '@measurement-exchange/consent';
-import type { PartyInput, RequestOf, ResponseOf, SignedMessage } from '@measurement-exchange/contract';
+import type { PartyInput, SignedMessage } from '@measurement-exchange/contract';
 import { usableCertificates } from '../../database/certificates.ts';
 import { publicKeyUnverified, updateParty as update } from '../../domain/party.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { changeParty } from './change.ts';
 
-export async function updateParty(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'updateParty'>,
-): Promise<ResponseOf<'updateParty'>> {
+export const updateParty: Handler<'updateParty'> = async (exchange, call, request) => {
   const input = request.body as PartyInput;
   return changeParty('updateParty', exchange, call, request, async (tx, before, now) => {
     const after = update(before, input, now, exchange.duchyEndpoints);
@@ -20,7 +16,7 @@ export async function updateParty(
       findings: signer === undefined ? [publicKeyUnverified()] : [],
     };
   });
-}
+};
 
 /** One after the other: the first that verifies ends the search, and a party may have many certificates. */
 async function signerOf<C extends { x509Der: Uint8Array }>(

@@ -1,16 +1,12 @@
-import { ExchangeError, type Population, type RequestOf } from '@measurement-exchange/contract';
+import { ExchangeError } from '@measurement-exchange/contract';
 import { insertPopulation, lockPopulations } from '../../database/populations.ts';
 import { newPopulation, populationName, requireFreeModelLines } from '../../domain/population.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { mutate } from '../mutate.ts';
 import { takeDefault } from './takeDefault.ts';
 import { viewPopulation } from './view.ts';
 
-export async function createPopulation(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'createPopulation'>,
-): Promise<Population> {
+export const createPopulation: Handler<'createPopulation'> = async (exchange, call, request) => {
   const now = exchange.clock();
   const population = newPopulation(request.query.populationId ?? exchange.newId(), request.body, now);
   const name = populationName(population.id);
@@ -32,4 +28,4 @@ export async function createPopulation(
       view: () => viewPopulation(population),
     };
   });
-}
+};

@@ -1,4 +1,3 @@
-import type { Population, RequestOf } from '@measurement-exchange/contract';
 import { lockPopulations, savePopulation } from '../../database/populations.ts';
 import {
   populationName,
@@ -6,16 +5,12 @@ import {
   requireFreeModelLines,
   updatePopulation as update,
 } from '../../domain/population.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { mutate } from '../mutate.ts';
 import { takeDefault } from './takeDefault.ts';
 import { viewPopulation } from './view.ts';
 
-export async function updatePopulation(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'updatePopulation'>,
-): Promise<Population> {
+export const updatePopulation: Handler<'updatePopulation'> = async (exchange, call, request) => {
   const { population: id } = request.params;
   return mutate('updatePopulation', exchange, call, request, async (tx) => {
     const now = exchange.clock();
@@ -36,4 +31,4 @@ export async function updatePopulation(
       view: () => viewPopulation(after),
     };
   });
-}
+};

@@ -1,24 +1,15 @@
 /** Binds the subject of an issuer to a party or to the operator: its tokens speak for them. */
-import {
-  ExchangeError,
-  invalid,
-  type PrincipalBinding,
-  type RequestOf,
-} from '@measurement-exchange/contract';
+import { ExchangeError, invalid } from '@measurement-exchange/contract';
 import { uniqueViolation } from '../../database/db.ts';
 import { partyExists } from '../../database/parties.ts';
 import { type BindingRecord, bindingOf, insertBinding } from '../../database/principals.ts';
 import { OPERATOR, parsePrincipal } from '../../domain/access.ts';
 import { partyNotFound } from '../../domain/party.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { mutate } from '../mutate.ts';
 import { principalName, viewPrincipal } from './view.ts';
 
-export async function createPrincipal(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'createPrincipal'>,
-): Promise<PrincipalBinding> {
+export const createPrincipal: Handler<'createPrincipal'> = async (exchange, call, request) => {
   const { body } = request;
   if (parsePrincipal(body.resource) === undefined) {
     throw invalid([{ field: 'resource', description: 'must be the name of a party, or operator' }]);
@@ -44,4 +35,4 @@ export async function createPrincipal(
   } finally {
     exchange.principalsChanged();
   }
-}
+};

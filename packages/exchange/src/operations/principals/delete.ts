@@ -1,14 +1,10 @@
-import { ExchangeError, type PrincipalBinding, type RequestOf } from '@measurement-exchange/contract';
+import { ExchangeError } from '@measurement-exchange/contract';
 import { deleteBinding } from '../../database/principals.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { alreadySent, mutate } from '../mutate.ts';
 import { principalName, viewPrincipal } from './view.ts';
 
-export async function deletePrincipal(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'deletePrincipal'>,
-): Promise<PrincipalBinding> {
+export const deletePrincipal: Handler<'deletePrincipal'> = async (exchange, call, request) => {
   const name = principalName(request.params.principal);
   const deleted = mutate('deletePrincipal', exchange, call, request, async (tx) => {
     const binding = await deleteBinding(tx, request.params.principal);
@@ -25,4 +21,4 @@ export async function deletePrincipal(
   });
   // Also after an error: where the outcome is not known, the binding may be gone.
   return deleted.finally(exchange.principalsChanged);
-}
+};

@@ -1,24 +1,14 @@
-import type { RequestOf, ResponseOf } from '@measurement-exchange/contract';
 import { listBindings } from '../../database/principals.ts';
-import type { Call, Exchange } from '../context.ts';
-import { DEFAULT_PAGE_SIZE, type ListScope } from '../paging.ts';
+import type { Handler } from '../context.ts';
+import { byCreation } from '../paging.ts';
 import { viewPrincipal } from './view.ts';
 
-export async function listPrincipals(
-  exchange: Exchange,
-  _call: Call,
-  { query }: RequestOf<'listPrincipals'>,
-): Promise<ResponseOf<'listPrincipals'>> {
+export const listPrincipals: Handler<'listPrincipals'> = async (exchange, _call, { query }) => {
   const resource = query['filter.resource'];
-  const scope: ListScope = ['listPrincipals', '', resource];
-  const after = exchange.pageTokens.read(scope, query.pageToken);
-  const limit = query.pageSize ?? DEFAULT_PAGE_SIZE;
-  const { items, more } = await listBindings(exchange.db, resource, after, limit);
-  const last = items.at(-1);
+  const page = exchange.pageTokens.page(['listPrincipals', '', resource], query);
+  const { items, more } = await listBindings(exchange.db, resource, page.after, page.limit);
   return {
     principals: items.map(viewPrincipal),
-    nextPageToken: more
-      ? exchange.pageTokens.write(scope, { time: last!.createTime, id: last!.id })
-      : undefined,
+    nextPageToken: page.next(more, items, byCreation),
   };
-}
+};

@@ -1,10 +1,7 @@
-import type { RequestOf, WhoAmI } from '@measurement-exchange/contract';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 
-export async function whoAmI(
-  _exchange: Exchange,
-  call: Call,
-  _request: RequestOf<'whoAmI'>,
-): Promise<WhoAmI> {
-  return { principal: call.principal.name, issuer: call.issuer, subject: call.subject };
-}
+export const whoAmI: Handler<'whoAmI'> = async (_exchange, call) => ({
+  principal: call.principal.name,
+  issuer: call.issuer,
+  subject: call.subject,
+});

@@ -1,18 +1,13 @@
-import type { RequestOf, Requisition } from '@measurement-exchange/contract';
 import { earlierDeferrals, saveDeferral } from '../../database/deferrals.ts';
 import { saveMeasurement } from '../../database/writeMeasurements.ts';
 import { partyName } from '../../domain/access.ts';
 import { defer } from '../../domain/measurement.ts';
-import { authorOf, type Call, type Exchange } from '../context.ts';
+import { authorOf, type Handler } from '../context.ts';
 import { mutate } from '../mutate.ts';
 import { lockRequisition } from './lock.ts';
 import { viewOwn } from './view.ts';
 
-export async function deferRequisition(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'deferRequisition'>,
-): Promise<Requisition> {
+export const deferRequisition: Handler<'deferRequisition'> = async (exchange, call, request) => {
   const { params, body } = request;
   const provider = partyName('dataProvider', params.dataProvider);
   return mutate('deferRequisition', exchange, call, request, async (tx) => {
@@ -34,4 +29,4 @@ export async function deferRequisition(
     };
     return { save, view };
   });
-}
+};

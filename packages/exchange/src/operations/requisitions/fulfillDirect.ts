@@ -1,5 +1,5 @@
 import { nonceHashes } from '@measurement-exchange/consent';
-import { invalid, parseName, type RequestOf, type Requisition } from '@measurement-exchange/contract';
+import { invalid, parseName } from '@measurement-exchange/contract';
 import { lockCertificatesForShare, revokedCertificates } from '../../database/certificates.ts';
 import { rootsForParties } from '../../database/trustedRoots.ts';
 import { saveMeasurement } from '../../database/writeMeasurements.ts';
@@ -8,17 +8,17 @@ import { requireNoneRevoked } from '../../domain/certificate.ts';
 import { trustFindings } from '../../domain/consent.ts';
 import { inspectResult } from '../../domain/findings.ts';
 import { fulfill } from '../../domain/measurement.ts';
-import { authorOf, type Call, type Exchange } from '../context.ts';
+import { authorOf, type Handler } from '../context.ts';
 import { mutate } from '../mutate.ts';
 import { trustCheck } from '../trust.ts';
 import { lockRequisition } from './lock.ts';
 import { viewOwn } from './view.ts';
 
-export async function fulfillDirectRequisition(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'fulfillDirectRequisition'>,
-): Promise<Requisition> {
+export const fulfillDirectRequisition: Handler<'fulfillDirectRequisition'> = async (
+  exchange,
+  call,
+  request,
+) => {
   const { params, body } = request;
   const provider = partyName('dataProvider', params.dataProvider);
   const named = parseName('dataProviderCertificate', body.certificate)!;
@@ -56,4 +56,4 @@ export async function fulfillDirectRequisition(
       view: () => viewOwn(change.after, params.requisition),
     };
   });
-}
+};

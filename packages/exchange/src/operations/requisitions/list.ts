@@ -2,35 +2,31 @@
 import { REQUISITION_STATES, type RequestOf, type ResponseOf } from '@measurement-exchange/contract';
 import { listRequisitions as list, type RequisitionListQuery } from '../../database/requisitions.ts';
 import { partyName } from '../../domain/access.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Exchange, Handler } from '../context.ts';
 import { readMeasurement } from '../measurements/get.ts';
-import { DEFAULT_PAGE_SIZE, type ListScope, MAX_PAGE_BYTES } from '../paging.ts';
+import { type ListScope, MAX_PAGE_BYTES } from '../paging.ts';
 import { viewRequisition } from './view.ts';
 
-export async function listRequisitions(
-  exchange: Exchange,
-  _call: Call,
-  { params, query }: RequestOf<'listRequisitions'>,
-): Promise<ResponseOf<'listRequisitions'>> {
+export const listRequisitions: Handler<'listRequisitions'> = async (exchange, _call, { params, query }) => {
   const provider = partyName('dataProvider', params.dataProvider);
-  return page(exchange, 'dataProvider', ['listRequisitions', provider], { provider }, query);
-}
+  return listOf(exchange, 'dataProvider', ['listRequisitions', provider], { provider }, query);
+};
 
-export async function listMeasurementRequisitions(
-  exchange: Exchange,
-  _call: Call,
-  { params, query }: RequestOf<'listMeasurementRequisitions'>,
-): Promise<ResponseOf<'listMeasurementRequisitions'>> {
+export const listMeasurementRequisitions: Handler<'listMeasurementRequisitions'> = async (
+  exchange,
+  _call,
+  { params, query },
+) => {
   const consumer = partyName('measurementConsumer', params.measurementConsumer);
   const parent = { consumer, measurement: params.measurement };
   const unfiltered: ListScope = ['listMeasurementRequisitions', `${consumer}/${params.measurement}`];
-  const response = await page(exchange, 'measurementConsumer', unfiltered, parent, query);
+  const response = await listOf(exchange, 'measurementConsumer', unfiltered, parent, query);
   // Every measurement has requisitions, but a filter may leave none: only then look for the parent.
   if (response.requisitions.length === 0) await readMeasurement(exchange.db, consumer, params.measurement);
   return response;
-}
+};
 
-async function page(
+async function listOf(
   exchange: Exchange,
   view: 'dataProvider' | 'measurementConsumer',
   unfiltered: ListScope,
@@ -40,24 +36,21 @@ async function page(
   const updatedAfter = query['filter.updatedAfter'];
   const order = updatedAfter === undefined ? 'create_time' : 'update_time';
   const states = [...(query['filter.states'] ?? REQUISITION_STATES)].sort();
-  const scope: ListScope = [...unfiltered, states, updatedAfter];
+  const page = exchange.pageTokens.page([...unfiltered, states, updatedAfter], query);
   const { items, more } = await list(exchange.db, {
     parent,
     states: [...new Set(states)],
     order,
     updatedAfter: updatedAfter ?? '-infinity',
-    after: exchange.pageTokens.read(scope, query.pageToken),
-    limit: query.pageSize ?? DEFAULT_PAGE_SIZE,
+    after: page.after,
+    limit: page.limit,
     maxBytes: MAX_PAGE_BYTES,
   });
-  const last = items.at(-1)?.requisition;
   return {
     requisitions: items.map((item) => viewRequisition(item, view)),
-    nextPageToken: more
-      ? exchange.pageTokens.write(scope, {
-          time: order === 'create_time' ? last!.createTime : last!.updateTime,
-          id: last!.id,
-        })
-      : undefined,
+    nextPageToken: page.next(more, items, ({ requisition: last }) => ({
+      time: order === 'create_time' ? last.createTime : last.updateTime,
+      id: last.id,
+    })),
   };
 }

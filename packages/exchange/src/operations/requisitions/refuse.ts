@@ -1,17 +1,12 @@
-import type { RequestOf, Requisition } from '@measurement-exchange/contract';
 import { saveMeasurement } from '../../database/writeMeasurements.ts';
 import { partyName } from '../../domain/access.ts';
 import { refuse } from '../../domain/measurement.ts';
-import { authorOf, type Call, type Exchange } from '../context.ts';
+import { authorOf, type Handler } from '../context.ts';
 import { mutate } from '../mutate.ts';
 import { lockRequisition } from './lock.ts';
 import { viewOwn } from './view.ts';
 
-export async function refuseRequisition(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'refuseRequisition'>,
-): Promise<Requisition> {
+export const refuseRequisition: Handler<'refuseRequisition'> = async (exchange, call, request) => {
   const { params, body } = request;
   const provider = partyName('dataProvider', params.dataProvider);
   return mutate('refuseRequisition', exchange, call, request, async (tx) => {
@@ -22,4 +17,4 @@ export async function refuseRequisition(
       view: () => viewOwn(change.after, params.requisition),
     };
   });
-}
+};

@@ -1,16 +1,16 @@
-import { type RequestOf, type Timeline, WILDCARD } from '@measurement-exchange/contract';
+import { WILDCARD } from '@measurement-exchange/contract';
 import { transitionsOfRequisition } from '../../database/log.ts';
 import { partyName } from '../../domain/access.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { timelinePage, viewTransition } from '../measurements/timeline.ts';
 import { viewTombstone } from './view.ts';
 
 /** A provider sees its own part, and not which other provider's refusal withdrew it. */
-export async function getRequisitionTimeline(
-  exchange: Exchange,
-  _call: Call,
-  { params, query }: RequestOf<'getRequisitionTimeline'>,
-): Promise<Timeline> {
+export const getRequisitionTimeline: Handler<'getRequisitionTimeline'> = async (
+  exchange,
+  _call,
+  { params, query },
+) => {
   const provider = partyName('dataProvider', params.dataProvider);
   const name = `${provider}/requisitions/${params.requisition}`;
   const page = timelinePage(exchange, 'getRequisitionTimeline', name, query);
@@ -31,4 +31,4 @@ export async function getRequisitionTimeline(
     })),
     nextPageToken: page.nextToken(rows),
   };
-}
+};

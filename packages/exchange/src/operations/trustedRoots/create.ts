@@ -1,20 +1,16 @@
 /** Trusts a root: the exchange checks the certificates of parties against it. */
 import { ConsentError, parseCertificate, requireRoot } from '@measurement-exchange/consent';
-import { ExchangeError, invalid, type RequestOf, type TrustedRoot } from '@measurement-exchange/contract';
+import { ExchangeError, invalid } from '@measurement-exchange/contract';
 import { uniqueViolation } from '../../database/db.ts';
 import { partyExists } from '../../database/parties.ts';
 import { findTrustedRoot, insertTrustedRoot, type TrustedRootRecord } from '../../database/trustedRoots.ts';
 import { partyNotFound } from '../../domain/party.ts';
 import { readCertificate } from '../../domain/x509.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { mutate } from '../mutate.ts';
 import { trustedRootName, viewTrustedRoot } from './view.ts';
 
-export async function createTrustedRoot(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'createTrustedRoot'>,
-): Promise<TrustedRoot> {
+export const createTrustedRoot: Handler<'createTrustedRoot'> = async (exchange, call, request) => {
   const { body } = request;
   const certificate = readCertificate(body);
   await requireRoot(parseCertificate(certificate.x509Der)).catch((error) => {
@@ -49,4 +45,4 @@ export async function createTrustedRoot(
       metadata: existing ? { existing: trustedRootName(existing.id) } : {},
     });
   }
-}
+};

@@ -1,14 +1,10 @@
-import { ExchangeError, type RequestOf, type TrustedRoot } from '@measurement-exchange/contract';
+import { ExchangeError } from '@measurement-exchange/contract';
 import { deleteTrustedRoot as remove } from '../../database/trustedRoots.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { alreadySent, mutate } from '../mutate.ts';
 import { trustedRootName, viewTrustedRoot } from './view.ts';
 
-export async function deleteTrustedRoot(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'deleteTrustedRoot'>,
-): Promise<TrustedRoot> {
+export const deleteTrustedRoot: Handler<'deleteTrustedRoot'> = async (exchange, call, request) => {
   const name = trustedRootName(request.params.trustedRoot);
   return mutate('deleteTrustedRoot', exchange, call, request, async (tx) => {
     const root = await remove(tx, request.params.trustedRoot);
@@ -23,4 +19,4 @@ export async function deleteTrustedRoot(
       view: () => viewTrustedRoot(root),
     };
   });
-}
+};

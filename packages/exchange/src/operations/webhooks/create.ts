@@ -1,20 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { ExchangeError, type RequestOf, type Webhook } from '@measurement-exchange/contract';
+import { ExchangeError } from '@measurement-exchange/contract';
 import { latestPosition } from '../../database/changes.ts';
 import { lockParty } from '../../database/parties.ts';
 import { countWebhooks, insertWebhook } from '../../database/webhooks.ts';
 import { partyNotFound } from '../../domain/party.ts';
 import { MAX_WEBHOOKS, newWebhook, printSecret, SECRET_BYTES, webhookName } from '../../domain/webhook.ts';
 import { partyOf } from '../certificates/view.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { asValidated, mutate } from '../mutate.ts';
 import { viewWebhook } from './view.ts';
 
-export async function createWebhook(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'createWebhook'>,
-): Promise<Webhook> {
+export const createWebhook: Handler<'createWebhook'> = async (exchange, call, request) => {
   const party = partyOf(request.path);
   const now = exchange.clock();
   const webhook = newWebhook(party, exchange.newId(), request.body, now, exchange.allowsHttp);
@@ -39,4 +35,4 @@ export async function createWebhook(
   });
   exchange.bus.emit('work');
   return created;
-}
+};

@@ -1,17 +1,12 @@
-import type { RequestOf, Webhook } from '@measurement-exchange/contract';
 import { positionBefore } from '../../database/changes.ts';
 import { addRedeliveries, countBehind, rewindWebhook } from '../../database/webhooks.ts';
 import { hoursBefore } from '../../domain/time.ts';
 import { MAX_REDELIVERED, requireRedeliverable } from '../../domain/webhook.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { changeWebhook } from './change.ts';
 import { addressed, viewWebhook } from './view.ts';
 
-export async function redeliverWebhook(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'redeliverWebhook'>,
-): Promise<Webhook> {
+export const redeliverWebhook: Handler<'redeliverWebhook'> = async (exchange, call, request) => {
   const { party } = addressed(request.path);
   // Before the transaction: as long as one with an ID runs, nobody reads what is committed after it began.
   const position = await positionBefore(exchange.db, party, request.body.from);
@@ -23,4 +18,4 @@ export async function redeliverWebhook(
       view: () => viewWebhook(webhook),
     };
   });
-}
+};

@@ -1,17 +1,12 @@
-import type { RequestOf, WebhookDelivery } from '@measurement-exchange/contract';
 import { countTests, type DeliveryRecord, insertTest } from '../../database/webhookDeliveries.ts';
 import { requireTestable, webhookName } from '../../domain/webhook.ts';
-import type { Call, Exchange } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { changeWebhook } from './change.ts';
 import { viewDelivery } from './view.ts';
 
 /** Sent in the background, as everything is: nobody keeps a request open by being slow to respond. */
-export function testWebhook(
-  exchange: Exchange,
-  call: Call,
-  request: RequestOf<'testWebhook'>,
-): Promise<WebhookDelivery> {
-  return changeWebhook('testWebhook', exchange, call, request, async (tx, { party, id }, now) => {
+export const testWebhook: Handler<'testWebhook'> = (exchange, call, request) =>
+  changeWebhook('testWebhook', exchange, call, request, async (tx, { party, id }, now) => {
     requireTestable(await countTests(tx, id));
     let delivery: DeliveryRecord;
     return {
@@ -22,4 +17,3 @@ export function testWebhook(
       view: () => viewDelivery(delivery),
     };
   });
-}
