@@ -25,6 +25,7 @@ const ALONE = [
   'packages/duchy/test/{secrecy/*,stages/{crashes,noise}}.test.ts',
   'packages/exchange/src/postgres/**/*.test.ts',
   'packages/exchange/test/{hostile,production}/**/*.test.ts',
+  'packages/exchange/test/http/responseSizes.test.ts',
   'packages/sdk/src/provider/{events,filter}/**/*.test.ts',
   'packages/sdk/test/{browser/*,provider/hostileFilters}.test.ts',
 ];

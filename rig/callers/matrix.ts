@@ -49,7 +49,7 @@ export async function askEverybody(context: Context, world: World, listener?: Li
   const before = await stored(cast.exchange);
   const matrix = new Matrix(cast, line, world, context.random);
   const routes = ROUTES as readonly Route[];
-  // In `npm test` every cell is asked by a test of its own: here a few routes show that the harness works.
+  // Other tests ask every operation: here a few routes show that the harness works.
   const few = atScale(context, { slice: 6, short: routes.length, long: routes.length });
   const chosen = routes.filter((_, i) => i % Math.ceil(routes.length / few) === 0);
   const cells = chosen.flatMap((route) => cellsOf(route, cast));

@@ -3,7 +3,7 @@
  * so its policy allows neither.
  */
 import { createHash } from 'node:crypto';
-import { ExchangeError, openApiDocument } from '@measurement-exchange/contract';
+import { ExchangeError, type OpenApiDocument, openApiDocument } from '@measurement-exchange/contract';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import manifest from '../../package.json' with { type: 'json' };
 import type { ExampleParties } from './example.ts';
@@ -17,13 +17,21 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
+/** The first exchange of a process makes it, and others use it again. */
+let made: { document: OpenApiDocument; json: string } | undefined;
+
+function makeDocument(): { document: OpenApiDocument; json: string } {
+  const document = openApiDocument({ version: manifest.version });
+  return { document, json: JSON.stringify(document) };
+}
+
 /** The examples call in the name of `parties`, once these exist; production has no example parties. */
 export function registerApiReference(
   app: FastifyInstance,
   parties: () => ExampleParties | undefined = () => undefined,
 ): void {
-  const document = openApiDocument({ version: manifest.version });
-  const json = JSON.stringify(document);
+  made ??= makeDocument();
+  const { document, json } = made;
   let rendered: { parties: ExampleParties | undefined; page: Page } | undefined;
 
   app.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(json));

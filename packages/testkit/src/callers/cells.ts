@@ -50,6 +50,18 @@ export function targetsOf(route: Route): Target[] {
     : targets;
 }
 
+/**
+ * Some of the targets: all of them for an owner with rights, the targets that have its ID for a namesake, three for other callers
+ * of a kind with rights, and one for each other caller. As `turn` counts up, each target has its turn.
+ */
+export function someTargets(row: Row, caller: Caller, targets: Target[], turn: number): Target[] {
+  const right = caller.kind && row.may[caller.kind];
+  const isOwner = targets.some(({ owner }) => owner === caller.id);
+  if (isOwner && right !== undefined) return targets;
+  const count = right === undefined ? 1 : 3;
+  return targets.filter(({ owner }, i) => owner === caller.id || (i + turn) % targets.length < count);
+}
+
 /** `200`, or the expected status and reason. */
 export function expected(row: Row, route: Route, caller: Caller, target: Target): string {
   if (caller.error !== undefined) return caller.error;
