@@ -158,7 +158,6 @@ const RULES: Rule[] = [
   [`${DUCHY}/config`, ['contract', 'sdk/endpoints', 'server', ...inDuchy('config')]],
   [`${DUCHY}/database`, ['contract', 'server', ...inDuchy('database')]],
   [`${DUCHY}/observability`, ['server', ...inDuchy('database', 'observability')]],
-  [`${DUCHY}/computations/tables`, ['contract', ...inDuchy('computations/tables')]],
   [
     `${DUCHY}/computations`,
     [
@@ -171,28 +170,37 @@ const RULES: Rule[] = [
     [
       'contract',
       'consent',
+      'mpc',
       'sdk/endpoints',
       ...inDuchy('computations', 'database', 'observability', 'peers'),
     ],
   ],
   [
     `${DUCHY}/stages`,
-    [...['contract', 'consent', 'mpc'], ...inDuchy('computations', 'database', 'peers', 'stages', 'threads')],
+    [...['contract', 'consent', 'mpc'], ...inDuchy('computations', 'database', 'peers', 'stages')],
   ],
-  [`${DUCHY}/threads`, ['mpc', ...inDuchy('threads')]],
+  ...['protocols', 'protocols.ts'].map(
+    (place): Rule => [
+      `${DUCHY}/${place}`,
+      [
+        ...['contract', 'consent', 'mpc'],
+        ...inDuchy('computations', 'database', 'peers', 'stages', 'protocols'),
+      ],
+    ],
+  ),
   [`${DUCHY}/herald`, ['contract', 'sdk/client', 'server', ...inDuchy('computations', 'database', 'herald')]],
   [
     `${DUCHY}/mills`,
     [
       ...['contract', 'server'],
-      ...inDuchy('computations', 'database', 'mills', 'observability', 'peers', 'stages'),
+      ...inDuchy('computations', 'database', 'mills', 'observability', 'peers', 'protocols.ts'),
     ],
   ],
   [
     `${DUCHY}/face`,
     [
       ...['contract', 'consent', 'mpc', 'sdk/client', 'server'],
-      ...inDuchy('computations', 'config', 'database', 'face', 'observability', 'peers', 'stages', 'threads'),
+      ...inDuchy('computations', 'config', 'database', 'face', 'observability', 'peers', 'protocols.ts'),
     ],
   ],
   [DUCHY, ['contract', 'consent', 'mpc', 'sdk/client', 'server', DUCHY]],
@@ -228,7 +236,7 @@ const RULES: Rule[] = [
 /** Code that providers and duchies alone run, on Node. */
 const ON_NODE = [
   `${CONSENT}/sealing`,
-  ...['curve', 'elGamal', 'liquidLegions', 'shares', 'sketches'].map((part) => `${MPC}/${part}`),
+  ...['curve', 'elGamal', 'protocols/liquidLegions', 'shares', 'sketches'].map((part) => `${MPC}/${part}`),
   ...['honestMajorityShareShuffle', 'liquidLegionsV2', 'reachOnlyLiquidLegionsV2'].flatMap((name) =>
     ['duchy', 'provider'].map((part) => `${MPC}/protocols/${name}/${part}.ts`),
   ),

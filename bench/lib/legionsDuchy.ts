@@ -1,14 +1,12 @@
 /** A process that does the stages of one duchy of Liquid Legions, from files to files, and nothing else. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { POOL } from '@measurement-exchange/duchy/internal/threads/pool';
-import {
-  FrequencyStages,
-  frequencyParameters,
-  ReachOnlyStages,
-  type RingKeys,
-  reachOnlyParameters,
-} from '@measurement-exchange/mpc/liquidLegions';
+import { POOL } from '@measurement-exchange/duchy/internal/protocols/liquidLegions/pool';
+import type { RingKeys } from '@measurement-exchange/mpc/protocols/liquidLegions/ringKeys';
+import { FrequencyStages } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/duchy';
+import { frequencyParameters } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/limits';
+import { ReachOnlyStages } from '@measurement-exchange/mpc/protocols/reachOnlyLiquidLegionsV2/duchy';
+import { reachOnlyParameters } from '@measurement-exchange/mpc/protocols/reachOnlyLiquidLegionsV2/limits';
 import { Keystream, newSeed } from '@measurement-exchange/mpc/shares';
 import {
   BATCH,

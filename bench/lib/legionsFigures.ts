@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RingKeys, ringKeys } from '@measurement-exchange/mpc/liquidLegions';
+import { type RingKeys, ringKeys } from '@measurement-exchange/mpc/protocols/liquidLegions/ringKeys';
 import { Keystream, newSeed } from '@measurement-exchange/mpc/shares';
 import { newKeyPair } from '@measurement-exchange/mpc/sketches';
 import { digits, figure } from './figures.ts';

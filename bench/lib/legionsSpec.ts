@@ -1,10 +1,10 @@
 /** Computations of Liquid Legions that are measured, and the operations that no implementation of their stages can leave out. */
+import type { NoiseParameters } from '@measurement-exchange/mpc/protocols/liquidLegions/noiseParameters';
 import {
   type FrequencyParameters,
   frequencyParameters,
-  type NoiseParameters,
-  reachOnlyParameters,
-} from '@measurement-exchange/mpc/liquidLegions';
+} from '@measurement-exchange/mpc/protocols/liquidLegionsV2/limits';
+import { reachOnlyParameters } from '@measurement-exchange/mpc/protocols/reachOnlyLiquidLegionsV2/limits';
 import {
   CIPHERTEXT_BYTES,
   FREQUENCY_REGISTER_BYTES,

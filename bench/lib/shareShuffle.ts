@@ -1,11 +1,13 @@
 /** The arithmetic of Honest Majority Share Shuffle beside what no implementation can leave out, in one thread. */
 import {
   type Share,
+  shuffleStage,
+} from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/duchy';
+import {
   type ShareShuffleParameters,
   shareShuffleParameters,
   shuffledCount,
-  shuffleStage,
-} from '@measurement-exchange/mpc/shareShuffle';
+} from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/limits';
 import { Keystream, newSeed, uploadChunks, wordsOf } from '@measurement-exchange/mpc/shares';
 import { swapAll } from '@measurement-exchange/mpc/shares/permutation';
 

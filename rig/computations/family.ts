@@ -1,9 +1,7 @@
 /** The protocols that a run computes with, and what the three duchies are in them. */
 import type { DuchyRole, MpcNoiseMechanism } from '@measurement-exchange/contract';
-import { LIQUID_LEGIONS } from '@measurement-exchange/duchy/internal/computations/tables/liquidLegions';
-import { REACH_ONLY_LIQUID_LEGIONS } from '@measurement-exchange/duchy/internal/computations/tables/reachOnlyLiquidLegions';
-import { SHARE_SHUFFLE } from '@measurement-exchange/duchy/internal/computations/tables/shareShuffle';
 import type { Config } from '@measurement-exchange/exchange/config';
+import { PROTOCOL_MATH } from '@measurement-exchange/mpc/protocols';
 import { type Place, placesOf } from './places.ts';
 
 export const [ALPHA, BETA, GAMMA] = ['duchies/alpha', 'duchies/beta', 'duchies/gamma'] as const;
@@ -19,7 +17,7 @@ export interface Family {
 
 export const SHUFFLE: Family = {
   roles: { [ALPHA]: 'FIRST_WORKER', [BETA]: 'SECOND_WORKER', [GAMMA]: 'AGGREGATOR' },
-  places: placesOf([SHARE_SHUFFLE]),
+  places: placesOf([PROTOCOL_MATH.honestMajorityShareShuffle.stages]),
   protocolsWith: (noiseMechanism) => ({
     protocols: {
       honestMajorityShareShuffle: {
@@ -36,7 +34,7 @@ const HIDING = { epsilon: 1, delta: 1e-5 };
 /** Reach goes to one of the two protocols, frequencies to the other one. */
 export const RING: Family = {
   roles: { [ALPHA]: 'WORKER', [BETA]: 'WORKER', [GAMMA]: 'AGGREGATOR' },
-  places: placesOf([REACH_ONLY_LIQUID_LEGIONS, LIQUID_LEGIONS]),
+  places: placesOf([PROTOCOL_MATH.reachOnlyLiquidLegionsV2.stages, PROTOCOL_MATH.liquidLegionsV2.stages]),
   protocolsWith: (noiseMechanism) => {
     const ring = {
       ...{ workers: [ALPHA, BETA], aggregator: GAMMA, noiseMechanism, decayRate: 8, maxSize: 500 },

@@ -1,6 +1,6 @@
 /** Where a computation can be when something is killed: a stage of a role. */
 import type { DuchyRole } from '@measurement-exchange/contract';
-import { COMPLETE, type ProtocolTable } from '@measurement-exchange/duchy/internal/computations/tables/table';
+import { COMPLETE, type StageTable } from '@measurement-exchange/mpc/protocols/stages';
 
 export interface Place {
   role: DuchyRole;
@@ -13,7 +13,7 @@ export interface Place {
  * In the order of the protocols; a stage that several of them have is there once. The aggregator is done only for the moment
  * in which it hears that all of it is.
  */
-export function placesOf(tables: ProtocolTable[]): Place[] {
+export function placesOf(tables: StageTable[]): Place[] {
   const rows = tables.flat().map(({ role, stage, run }) => ({ role, stage, isWork: run !== undefined }));
   const workers = new Set(rows.map(({ role }) => role).filter((role) => role !== 'AGGREGATOR'));
   const done = [...workers].map((role) => ({ role, stage: COMPLETE, isWork: false }));

@@ -12,7 +12,6 @@ import { type DuchyConfig, DuchyConfigError, type Listen } from './config/config
 import {
   Database,
   durabilityProblems,
-  hasMovingRing,
   migrate,
   removeBlobs,
   removeComputations,
@@ -24,7 +23,7 @@ import { createFace } from './face/server.ts';
 import { Herald } from './herald/herald.ts';
 import { Mill } from './mills/mill.ts';
 import { Metrics } from './observability/metrics.ts';
-import { POOL } from './threads/pool.ts';
+import { keepThreads } from './protocols.ts';
 
 export interface StartOptions {
   config: DuchyConfig;
@@ -62,7 +61,7 @@ export async function startDuchy(options: StartOptions): Promise<RunningDuchy> {
   const db = await openDatabase(options, owner);
   opened.defer(() => db.close());
   await requireUsable(db, options);
-  opened.defer(POOL.keepWhile(() => hasMovingRing(db)));
+  opened.defer(keepThreads(db));
   const metrics = new Metrics();
   if (telemetry !== undefined) opened.defer(telemetry.exportMetrics(() => metrics.values()));
   metrics.watchDatabase(db);

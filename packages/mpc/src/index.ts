@@ -1,6 +1,5 @@
 /** Differential privacy: calibrating and drawing noise, sampling people, and the uncertainty of a figure. */
 
-export { type LegionsRelease, legionsCharge } from './liquidLegions/charge.ts';
 export type { MpcRelease } from './privacy/countCost.ts';
 export * from './privacy/liquidLegions.ts';
 export {
@@ -35,3 +34,4 @@ export {
 } from './privacy/vidSampling.ts';
 export { mpcCharge } from './protocols/honestMajorityShareShuffle/charge.ts';
 export * from './protocols/honestMajorityShareShuffle/variance.ts';
+export { type LegionsRelease, legionsCharge } from './protocols/liquidLegions/charge.ts';

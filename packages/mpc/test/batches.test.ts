@@ -5,14 +5,12 @@
 
 import { frequencySketch, hexBlocks, reachSketch, ringOfThree } from '@measurement-exchange/testkit/mpc/ring';
 import { expect, test } from 'vitest';
-import { batchSize } from '../src/liquidLegions/stageWork.ts';
-import {
-  FrequencyStages,
-  frequencyParameters,
-  ReachOnlyStages,
-  reachOnlyParameters,
-  TUPLE_BYTES,
-} from '../src/liquidLegions.ts';
+import { batchSize } from '../src/protocols/liquidLegions/stageWork.ts';
+import { TUPLE_BYTES } from '../src/protocols/liquidLegions/tuples.ts';
+import { FrequencyStages } from '../src/protocols/liquidLegionsV2/duchy.ts';
+import { frequencyParameters } from '../src/protocols/liquidLegionsV2/limits.ts';
+import { ReachOnlyStages } from '../src/protocols/reachOnlyLiquidLegionsV2/duchy.ts';
+import { reachOnlyParameters } from '../src/protocols/reachOnlyLiquidLegionsV2/limits.ts';
 import {
   CIPHERTEXT_BYTES,
   FREQUENCY_REGISTER_BYTES,

@@ -18,8 +18,8 @@ import {
   NOISE_KINDS,
   type NoiseKind,
   readNoiseRegisters,
-} from '../src/liquidLegions/noiseRegisters.ts';
-import { drawNoiseTuples } from '../src/liquidLegions/noiseTuples.ts';
+} from '../src/protocols/liquidLegions/noiseRegisters.ts';
+import { drawNoiseTuples } from '../src/protocols/liquidLegions/noiseTuples.ts';
 
 const DRAWS = rounds(20_000, 400);
 const [PROVIDERS, DUCHIES, MAXIMUM] = [3, 3, 4];

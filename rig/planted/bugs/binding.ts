@@ -166,7 +166,7 @@ export const BINDING_BUGS: PlantedBug[] = [
     name: 'seed-not-bound',
     edits: [
       inDuchy(
-        'stages/shuffle.ts',
+        'protocols/honestMajorityShareShuffle/shuffle.ts',
         "Promise.try(() => requireBinding('The RandomSeed', binding, expected))",
         'Promise.resolve([requireBinding, binding, expected])',
       ),
@@ -178,7 +178,7 @@ export const BINDING_BUGS: PlantedBug[] = [
     name: 'half-not-committed',
     edits: [
       inDuchy(
-        'stages/shuffle.ts',
+        'protocols/honestMajorityShareShuffle/shuffle.ts',
         'if (!equalBytes(await seedCommitment(peerRandomSeed, peer, computation.id), committed)) {',
         'if (await seedCommitment(peerRandomSeed, peer, computation.id), equalBytes(committed, [])) {',
       ),
@@ -307,14 +307,20 @@ export const BINDING_BUGS: PlantedBug[] = [
   {
     // A ring continues although its duchies encrypt messages for keys of other computations.
     name: 'message-keys-not-confirmed',
-    edits: [inDuchy('stages/confirm.ts', 'await requireSameTerms(work);', 'void requireSameTerms;')],
+    edits: [
+      inDuchy(
+        'protocols/liquidLegions/confirm.ts',
+        'await requireSameTerms(work);',
+        'void requireSameTerms;',
+      ),
+    ],
     foundBy: test('duchy/test/stages/liquidLegions.test.ts', 'key for messages to a duchy was signed for'),
   },
   {
     // The agent tries again for hours where the computation has ended.
     name: 'ended-ring-is-unavailable',
     edits: [
-      inDuchy('face/liquidLegions.ts', 'if (fresh.outcome !== null) throw', 'if (false) throw'),
+      inDuchy('protocols/liquidLegions/upload.ts', 'if (fresh.outcome !== null) throw', 'if (false) throw'),
       inDuchy(
         'face/fulfillment.ts',
         'if (computation.outcome === null) await rules.requireKeys',

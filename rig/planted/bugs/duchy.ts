@@ -31,7 +31,13 @@ export const DUCHY_BUGS: PlantedBug[] = [
   {
     // The exchange tells the provider of other duchies, or other noise, than those that compute.
     name: 'terms-of-provider-ignored',
-    edits: [inDuchy('face/shareShuffle.ts', 'if (data[term] !== config[term])', 'if (false)')],
+    edits: [
+      inDuchy(
+        'protocols/honestMajorityShareShuffle/upload.ts',
+        'if (data[term] !== config[term])',
+        'if (false)',
+      ),
+    ],
     foundBy: test('duchy/test/face/spoiledUploads.test.ts', 'another aggregator'),
   },
   {
@@ -50,7 +56,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
     name: 'seed-of-anybody',
     edits: [
       inDuchy(
-        'stages/shuffle.ts',
+        'protocols/honestMajorityShareShuffle/shuffle.ts',
         "await requireConsent('SEED_INVALID', { requisition: name }, verifySignature(signed, certificate));",
         '',
       ),
@@ -59,14 +65,20 @@ export const DUCHY_BUGS: PlantedBug[] = [
   },
   {
     name: 'seed-twice',
-    edits: [inDuchy('stages/shuffle.ts', 'if (secretSeeds.length !== expected.length || ', 'if (')],
+    edits: [
+      inDuchy(
+        'protocols/honestMajorityShareShuffle/shuffle.ts',
+        'if (secretSeeds.length !== expected.length || ',
+        'if (',
+      ),
+    ],
     foundBy: found('have one twice'),
   },
   {
     name: 'other-noise-after-a-crash',
     edits: [
       inDuchy(
-        'stages/shuffle.ts',
+        'protocols/honestMajorityShareShuffle/shuffle.ts',
         'noiseSeed: noiseSeed! }',
         'noiseSeed: crypto.getRandomValues(noiseSeed!.map(() => 0)) }',
       ),

@@ -11,7 +11,7 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
     name: 'noise-resampled-on-retry',
     edits: [
       inDuchy(
-        'stages/shuffle.ts',
+        'protocols/honestMajorityShareShuffle/shuffle.ts',
         'noiseSeed: noiseSeed! }',
         'noiseSeed: crypto.getRandomValues(noiseSeed!.map(() => 0)) }',
       ),

@@ -18,7 +18,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
     name: 'combine-keeps-registers',
     edits: [
       inMpc(
-        'liquidLegions/registers.ts',
+        'protocols/liquidLegions/registers.ts',
         'batch.reRandomize(publicKey, drawScalars(random, count)),',
         'void [batch, publicKey, random, count],',
       ),
@@ -29,7 +29,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
     name: 'combine-keeps-the-count',
     edits: [
       inMpc(
-        'liquidLegions/registers.ts',
+        'protocols/liquidLegions/registers.ts',
         'const sum = workspace.encryptZeros(1, workspace.key(key), new Keystream(seed));',
         'const sum = Uint8Array.from(counts[0]!); counts = counts.slice(1); void [key, seed];',
       ),
@@ -39,7 +39,11 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
   {
     name: 'flags-not-blinded',
     edits: [
-      inMpc('liquidLegions/tuples.ts', 'workspace.blindEach(flags, keys, random);', onlyDecrypted('flags')),
+      inMpc(
+        'protocols/liquidLegions/tuples.ts',
+        'workspace.blindEach(flags, keys, random);',
+        onlyDecrypted('flags'),
+      ),
     ],
     foundBy: coalition('names nobody'),
   },
@@ -47,7 +51,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
     name: 'comparisons-not-blinded',
     edits: [
       inMpc(
-        'liquidLegions/comparisons.ts',
+        'protocols/liquidLegions/comparisons.ts',
         'workspace.blindEach(decrypted, keys, new Keystream(seed));',
         `const random = new Keystream(seed); ${onlyDecrypted('decrypted')}`,
       ),
@@ -58,7 +62,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
     name: 'one-factor-for-all-flags',
     edits: [
       inMpc(
-        'liquidLegions/workspace.ts',
+        'protocols/liquidLegions/workspace.ts',
         'batch.blindEach(secretKey, drawScalars(random, count));',
         'batch.blind(secretKey, drawScalars(random, 1));',
       ),
@@ -74,23 +78,29 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
         'this.addTo(this.e, mask, -1); this.curve.copy(mask, this.e); const infinite: number[] = [];',
       ),
     ],
-    foundBy: test('mpc/src/liquidLegions/hostile.test.ts', 'cancel each other out'),
+    foundBy: test('mpc/src/protocols/liquidLegions/hostile.test.ts', 'cancel each other out'),
   },
   {
     name: 'ciphertexts-meet-in-a-group',
     edits: [
       inMpc(
-        'liquidLegions/tuples.ts',
+        'protocols/liquidLegions/tuples.ts',
         'const differences = takeBlocks(zeros, CIPHERTEXT_BYTES, larger); addColumn(workspace, differences, takeBlocks(keys, CIPHERTEXT_BYTES, others));',
         'const differences = takeBlocks(keys, CIPHERTEXT_BYTES, others);',
       ),
     ],
-    foundBy: test('mpc/src/liquidLegions/hostile.test.ts', 'cancel each other out'),
+    foundBy: test('mpc/src/protocols/liquidLegions/hostile.test.ts', 'cancel each other out'),
   },
   {
     name: 'undecodable-noise-count-is-none',
-    edits: [inMpc('liquidLegions/registers.ts', '? place + 1 : expected;', '? place + 1 : expected && 0;')],
-    foundBy: test('mpc/src/liquidLegions/hostile.test.ts', 'that noise explains'),
+    edits: [
+      inMpc(
+        'protocols/liquidLegions/registers.ts',
+        '? place + 1 : expected;',
+        '? place + 1 : expected && 0;',
+      ),
+    ],
+    foundBy: test('mpc/src/protocols/liquidLegions/hostile.test.ts', 'that noise explains'),
   },
   {
     name: 'full-sketch-ends-a-computation',
@@ -101,13 +111,13 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
         'Math.max(registers, 0)',
       ),
     ],
-    foundBy: test('mpc/src/liquidLegions/hostile.test.ts', 'more registers than a sketch has'),
+    foundBy: test('mpc/src/protocols/liquidLegions/hostile.test.ts', 'more registers than a sketch has'),
   },
   {
     name: 'highest-frequency-without-noise',
     edits: [
       inMpc(
-        'liquidLegions/noiseTuples.ts',
+        'protocols/liquidLegions/noiseTuples.ts',
         'count <= maximumFrequency; count++',
         'count < maximumFrequency; count++',
       ),
@@ -118,7 +128,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
     name: 'several-people-without-noise',
     edits: [
       inMpc(
-        'liquidLegions/noiseTuples.ts',
+        'protocols/liquidLegions/noiseTuples.ts',
         'add(DIFFERENT_KEYS, drawMpcNoise(frequencyNoise, random));',
         'add(DIFFERENT_KEYS, 0);',
       ),
@@ -129,7 +139,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
     name: 'registers-of-all-providers-without-noise',
     edits: [
       inMpc(
-        'liquidLegions/noiseRegisters.ts',
+        'protocols/liquidLegions/noiseRegisters.ts',
         'times <= dataProviderCount; times++',
         'times < dataProviderCount; times++',
       ),
@@ -151,7 +161,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
     name: 'histogram-noise-of-the-publishers',
     edits: [
       inMpc(
-        'liquidLegions/noiseParameters.ts',
+        'protocols/liquidLegions/noiseParameters.ts',
         'mpcNoise(mechanism, spec.histogramPrivacyParams, shapes.histogram)',
         'mpcNoise(mechanism, spec.publisherPrivacyParams, shapes.histogram)',
       ),
@@ -161,7 +171,11 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
   {
     name: 'one-seed-for-all-batches',
     edits: [
-      inMpc('liquidLegions/stageWork.ts', 'this.seed(operation, batch)', 'this.seed(operation, batch && 0)'),
+      inMpc(
+        'protocols/liquidLegions/stageWork.ts',
+        'this.seed(operation, batch)',
+        'this.seed(operation, batch && 0)',
+      ),
     ],
     foundBy: batches('of the reach-only protocol'),
   },

@@ -8,25 +8,33 @@ const ring = (title: string) => test('duchy/test/stages/liquidLegions.test.ts', 
 export const DUCHY_RING_BUGS: PlantedBug[] = [
   {
     name: 'sketch-of-no-points',
-    edits: [inDuchy('face/points.ts', 'await checkPoints(bytes.subarray(0, end), POOL);', '')],
+    edits: [
+      inDuchy('protocols/liquidLegions/points.ts', 'await checkPoints(bytes.subarray(0, end), POOL);', ''),
+    ],
     foundBy: sketch('a point that is not on the curve'),
   },
   {
     name: 'work-for-an-ending-thread',
-    edits: [inDuchy('threads/pool.ts', 'this.options.onEnding(); await', 'await')],
-    foundBy: test('duchy/src/threads/pool.test.ts', 'while a thread is ending'),
+    edits: [inDuchy('protocols/liquidLegions/pool.ts', 'this.options.onEnding(); await', 'await')],
+    foundBy: test('duchy/src/protocols/liquidLegions/pool.test.ts', 'while a thread is ending'),
   },
   {
     name: 'threads-end-between-stages',
-    edits: [inDuchy('threads/pool.ts', 'if (isNeeded) this.rest();', 'if (isNeeded && !this) this.rest();')],
-    foundBy: test('duchy/src/threads/pool.test.ts', 'stays while somebody needs it'),
+    edits: [
+      inDuchy(
+        'protocols/liquidLegions/pool.ts',
+        'if (isNeeded) this.rest();',
+        'if (isNeeded && !this) this.rest();',
+      ),
+    ],
+    foundBy: test('duchy/src/protocols/liquidLegions/pool.test.ts', 'stays while somebody needs it'),
   },
   {
     // A provider that was given other keys encrypts for somebody else.
     name: 'sketch-under-any-key',
     edits: [
       inDuchy(
-        'stages/legionsTerms.ts',
+        'protocols/liquidLegions/terms.ts',
         'if (equalBytes(combinedPublicKey, combined)) return undefined;',
         'if (combined) return undefined;',
       ),
@@ -35,7 +43,13 @@ export const DUCHY_RING_BUGS: PlantedBug[] = [
   },
   {
     name: 'ring-of-provider-ignored',
-    edits: [inDuchy('stages/legionsTerms.ts', '!isDeepStrictEqual(signed[member], told[member])', 'false')],
+    edits: [
+      inDuchy(
+        'protocols/liquidLegions/terms.ts',
+        '!isDeepStrictEqual(signed[member], told[member])',
+        'false',
+      ),
+    ],
     foundBy: sketch('workers in another order'),
   },
   {
@@ -58,18 +72,18 @@ export const DUCHY_RING_BUGS: PlantedBug[] = [
     name: 'stages-share-a-seed',
     edits: [
       inDuchy(
-        'stages/legionsKeys.ts',
+        'stages/stageSeed.ts',
         "hkdfSync('sha256', noiseSeed!, '', stage, SEED_BYTES)",
         "hkdfSync('sha256', noiseSeed!, '', stage && '', SEED_BYTES)",
       ),
     ],
-    foundBy: test('duchy/src/stages/legionsKeys.test.ts', 'no other stage has it'),
+    foundBy: test('duchy/src/stages/stageSeed.test.ts', 'no other stage has it'),
   },
   {
     name: 'ring-noise-drawn-anew',
     edits: [
       inDuchy(
-        'stages/legionsKeys.ts',
+        'stages/stageSeed.ts',
         "hkdfSync('sha256', noiseSeed!,",
         "hkdfSync('sha256', crypto.getRandomValues(noiseSeed!),",
       ),
@@ -78,14 +92,14 @@ export const DUCHY_RING_BUGS: PlantedBug[] = [
   },
   {
     name: 'confirmed-without-nonces',
-    edits: [inDuchy('stages/confirm.ts', 'await requireNonces(work);', '')],
+    edits: [inDuchy('protocols/liquidLegions/confirm.ts', 'await requireNonces(work);', '')],
     foundBy: ring('is not confirmed with a nonce'),
   },
   {
     name: 'confirmed-without-uploads',
     edits: [
       inDuchy(
-        'stages/confirm.ts',
+        'protocols/liquidLegions/confirm.ts',
         'await requireUpload(work, upload, key);',
         'void [requireUpload, upload, key];',
       ),
@@ -96,7 +110,7 @@ export const DUCHY_RING_BUGS: PlantedBug[] = [
     name: 'registers-of-no-points',
     edits: [
       inDuchy(
-        'stages/legionsInput.ts',
+        'protocols/liquidLegions/input.ts',
         'checkPoints(bytes, POOL, { signal: work.signal })',
         'Promise.resolve(checkPoints)',
       ),
@@ -107,9 +121,9 @@ export const DUCHY_RING_BUGS: PlantedBug[] = [
     name: 'registers-of-any-number',
     edits: [
       inDuchy(
-        'stages/legionsInput.ts',
-        'if (length >= least && length <= most) return;',
-        'if (length >= 0) return;',
+        'protocols/liquidLegions/input.ts',
+        'if (length >= least && length <= most) return bytes;',
+        'if (length >= 0) return bytes;',
       ),
     ],
     foundBy: ring('is not computed with'),

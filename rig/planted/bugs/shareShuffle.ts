@@ -4,7 +4,8 @@ import { inDuchy, inMpc, inProvider, test } from './edits.ts';
 
 const ofStages = (file: string, name: string) =>
   test(`mpc/src/protocols/honestMajorityShareShuffle/${file}.test.ts`, name);
-const inThread = (file: string, name: string) => test(`duchy/src/threads/${file}.test.ts`, name);
+const inThread = (file: string, name: string) =>
+  test(`duchy/src/protocols/honestMajorityShareShuffle/${file}.test.ts`, name);
 const ofCoalitions = (file: string, name: string) => test(`duchy/test/coalitions/${file}.test.ts`, name);
 const ofShares = (file: string, name: string) => test(`mpc/src/shares/${file}.test.ts`, name);
 
@@ -193,7 +194,7 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
     name: 'aggregator-seed-not-stored',
     edits: [
       inDuchy(
-        'stages/aggregate.ts',
+        'protocols/honestMajorityShareShuffle/aggregate.ts',
         'stageSeed(await readSecrets(duchy.db, computation.id), computation.stage)',
         'crypto.getRandomValues(stageSeed(await readSecrets(duchy.db, computation.id), computation.stage))',
       ),

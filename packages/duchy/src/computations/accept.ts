@@ -13,12 +13,10 @@ import {
   measurementSpecViolations,
   type PlainSpec,
   populationSize,
-  type ShareShuffleConfig,
-  sampledRegisters,
   toBase64,
 } from '@measurement-exchange/contract';
 import { type MpcProtocol, protocolMath } from '@measurement-exchange/mpc/protocols';
-import type { Roles } from '@measurement-exchange/mpc/protocols/protocol';
+import type { CommonPopulation, Roles } from '@measurement-exchange/mpc/protocols/protocol';
 import { populationFingerprint } from '@measurement-exchange/mpc/shares';
 import { requireConsent, trustedCertificate } from './certificates.ts';
 import type { Duchy } from './context.ts';
@@ -133,17 +131,20 @@ async function requireRegisters(
   protocol: MpcProtocol,
   spec: PlainSpec,
 ): Promise<number> {
-  if (protocol === 'honestMajorityShareShuffle') {
-    const size = await requirePopulation(duchy, configOf(protocol, view));
-    return sampledRegisters(size, spec.vidSamplingInterval ?? { start: 0, width: 1 }).count;
-  }
-  return configOf(protocol, view).maxSize;
+  const { populationOf, registerCountOf } = protocolMath(protocol);
+  const config = configOf(protocol, view);
+  const population = populationOf(config);
+  const size = population === undefined ? 0 : await requirePopulation(duchy, population);
+  return registerCountOf(config, spec.vidSamplingInterval ?? { start: 0, width: 1 }, size);
 }
 
 /** Returns the size of the population. Its ranges must have the fingerprint that providers compare. */
-async function requirePopulation({ client }: Duchy, config: ShareShuffleConfig): Promise<number> {
-  const { vidRanges } = await client.getPopulation({ name: config.population });
-  if (!equalBytes(populationFingerprint(vidRanges), config.populationFingerprint)) {
+async function requirePopulation(
+  { client }: Duchy,
+  { name, fingerprint }: CommonPopulation,
+): Promise<number> {
+  const { vidRanges } = await client.getPopulation({ name });
+  if (!equalBytes(populationFingerprint(vidRanges), fingerprint)) {
     throw new PermanentError('POPULATION_MISMATCH', { field: 'populationFingerprint' });
   }
   return populationSize(vidRanges);

@@ -1,8 +1,10 @@
-/** Finds the duchies of a computation that a row of a table means. */
-import { type Computation, type DuchyRole, parseName, ringOf } from '@measurement-exchange/contract';
+/** Finds the duchies of a computation that a row of a table of stages means. */
+import { type Computation, type DuchyRole, parseName } from '@measurement-exchange/contract';
+import { protocolMath } from '@measurement-exchange/mpc/protocols';
+import type { Roles } from '@measurement-exchange/mpc/protocols/protocol';
+import type { Place } from '@measurement-exchange/mpc/protocols/stages';
 import { PermanentError } from './errors.ts';
-import { legionsOf } from './plan.ts';
-import type { Place } from './tables/table.ts';
+import { configOf, protocolOf } from './plan.ts';
 
 type View = Pick<Computation, 'name' | 'participants' | 'protocolConfig'>;
 
@@ -10,7 +12,7 @@ type View = Pick<Computation, 'name' | 'participants' | 'protocolConfig'>;
 export function duchiesAt(place: Place, view: View): string[] {
   switch (place) {
     case 'EVERY_WORKER':
-      return legionsOf(view).config.workers;
+      return rolesOf(view).flatMap(([duchy, role]) => (role === 'WORKER' ? [duchy] : []));
     case 'PREVIOUS':
       return [neighbor(view, -1)];
     case 'NEXT':
@@ -27,9 +29,14 @@ export function duchyAt(place: Place, view: View): string {
 
 /** The ring (the workers in their order, then the aggregator) and the position in it of the duchy that has this view. */
 export function ownPlace(view: View): { ring: string[]; place: number } {
-  const ring = ringOf(legionsOf(view).config);
+  const ring = rolesOf(view).map(([duchy]) => duchy);
   const { duchy } = parseName('computation', view.name ?? '') ?? {};
   return { ring, place: ring.indexOf(`duchies/${duchy}`) };
+}
+
+function rolesOf(view: View): Roles {
+  const protocol = protocolOf(view);
+  return protocolMath(protocol).rolesOf(configOf(protocol, view));
 }
 
 /** The first worker follows the aggregator. */

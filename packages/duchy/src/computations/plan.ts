@@ -2,9 +2,6 @@
 import {
   type Computation,
   decodeMeasurementSpec,
-  type LiquidLegionsConfig,
-  type LiquidLegionsProtocol,
-  liquidLegionsOf,
   type PlainSpec,
   PROTOCOLS,
 } from '@measurement-exchange/contract';
@@ -63,16 +60,6 @@ export function configOf<P extends MpcProtocol>(
   if (config === undefined)
     throw new PermanentError('PROTOCOL_UNKNOWN', { field: `protocolConfig.${protocol}` });
   return config as MpcConfig<P>;
-}
-
-/** The config of a computation with sketches, under either of the two protocols. */
-export function legionsOf({ protocolConfig }: Pick<Computation, 'protocolConfig'>): {
-  protocol: LiquidLegionsProtocol;
-  config: LiquidLegionsConfig;
-} {
-  const legions = liquidLegionsOf(protocolConfig);
-  if (legions === undefined) throw new PermanentError('PROTOCOL_UNKNOWN');
-  return legions;
 }
 
 function notComputed({ measurementType }: PlainSpec): PermanentError {

@@ -5,10 +5,10 @@ import {
   stepsOf,
 } from '@measurement-exchange/contract';
 import type { MpcProtocol } from '@measurement-exchange/mpc/protocols';
+import { COMPLETE, EXCHANGE } from '@measurement-exchange/mpc/protocols/stages';
 import { describe, expect, test } from 'vitest';
 import { duchyAt } from './places.ts';
 import { firstStage, rowOf, runAfter, sendersOf } from './progress.ts';
-import { COMPLETE, EXCHANGE } from './tables/table.ts';
 
 const [ALPHA, BETA, GAMMA, DELTA] = ['alpha', 'beta', 'gamma', 'delta'].map((id) => `duchies/${id}`) as [
   string,

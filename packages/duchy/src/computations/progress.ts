@@ -1,5 +1,6 @@
 /** The position of a computation in the table of its protocol, and when the next stage begins. */
-import type { MpcProtocol } from '@measurement-exchange/mpc/protocols';
+import { type MpcProtocol, protocolMath } from '@measurement-exchange/mpc/protocols';
+import { COMPLETE, type StageRow } from '@measurement-exchange/mpc/protocols/stages';
 import {
   messagesOf,
   type Queryable,
@@ -9,22 +10,12 @@ import {
 } from '../database/index.ts';
 import { PermanentError } from './errors.ts';
 import { duchiesAt } from './places.ts';
-import { LIQUID_LEGIONS } from './tables/liquidLegions.ts';
-import { REACH_ONLY_LIQUID_LEGIONS } from './tables/reachOnlyLiquidLegions.ts';
-import { SHARE_SHUFFLE } from './tables/shareShuffle.ts';
-import { COMPLETE, type ProtocolTable, type StageRow } from './tables/table.ts';
-
-const TABLES: Record<MpcProtocol, ProtocolTable> = {
-  honestMajorityShareShuffle: SHARE_SHUFFLE,
-  reachOnlyLiquidLegionsV2: REACH_ONLY_LIQUID_LEGIONS,
-  liquidLegionsV2: LIQUID_LEGIONS,
-};
 
 type Placed = Pick<StoredComputation, 'protocol' | 'role' | 'stage'>;
 
 /** The row of the stage that a computation is in; undefined when its part is done. */
 export function rowOf({ protocol, role, stage }: Placed): StageRow | undefined {
-  const row = TABLES[protocol].find((r) => r.stage === stage && r.role === role);
+  const row = protocolMath(protocol).stages.find((r) => r.stage === stage && r.role === role);
   if (row === undefined && stage !== COMPLETE) {
     throw new PermanentError('PROTOCOL_UNKNOWN', { stage }, { detail: `${role} in ${protocol}` });
   }
@@ -33,7 +24,7 @@ export function rowOf({ protocol, role, stage }: Placed): StageRow | undefined {
 
 /** Every computation of a protocol begins with the first row of its table. */
 export function firstStage(protocol: MpcProtocol): string {
-  return TABLES[protocol][0]!.stage;
+  return protocolMath(protocol).stages[0]!.stage;
 }
 
 /** The duchies that send this message to a role; empty where the role takes no such message. */
@@ -41,7 +32,7 @@ export function sendersOf(
   { protocol, role, view }: Pick<StoredComputation, 'protocol' | 'role' | 'view'>,
   message: string,
 ): string[] {
-  const rows = TABLES[protocol].filter((row) => row.role === role);
+  const rows = protocolMath(protocol).stages.filter((row) => row.role === role);
   return rows.flatMap(({ waitsFor }) =>
     waitsFor !== undefined && 'message' in waitsFor && waitsFor.message === message
       ? waitsFor.from.flatMap((place) => duchiesAt(place, view))

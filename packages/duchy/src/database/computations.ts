@@ -124,15 +124,18 @@ export async function pendingComputations(
   return (await db.query(PENDING, [afterId, limit])).map(computationOf);
 }
 
-const MOVING_RING = sql(
-  'movingRing',
-  `SELECT 1 FROM computations WHERE outcome IS NULL AND protocol <> 'honestMajorityShareShuffle'
+const MOVING = sql(
+  'movingComputation',
+  `SELECT 1 FROM computations WHERE outcome IS NULL AND protocol = ANY($1)
    AND update_time > now() - interval '10 minutes' LIMIT 1`,
 );
 
-/** Whether a pending computation of a ring changed lately: its next stage or upload is likely to come soon. */
-export async function hasMovingRing(db: Queryable): Promise<boolean> {
-  return (await db.query(MOVING_RING, [])).length > 0;
+/** Whether a pending computation of these protocols changed lately: its next stage or upload is likely to come soon. */
+export async function hasMovingComputation(
+  db: Queryable,
+  protocols: readonly StoredComputation['protocol'][],
+): Promise<boolean> {
+  return (await db.query(MOVING, [protocols])).length > 0;
 }
 
 const COUNT_PENDING = sql(

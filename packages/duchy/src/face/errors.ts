@@ -4,14 +4,6 @@ import { ExchangeError } from '@measurement-exchange/contract';
 import { isTransient } from '@measurement-exchange/sdk/client';
 import { callerError } from '@measurement-exchange/server';
 
-/** A value of the request contradicts the computation, the signature or the digest. */
-export function mismatch(field: string, description: string): ExchangeError {
-  return new ExchangeError('UPLOAD_MISMATCH', `${field}: ${description}`, {
-    violations: [{ field, description }],
-    metadata: { fieldName: field },
-  });
-}
-
 const MEDIA_TYPE = 'The body must be multipart/form-data, not compressed.';
 
 export function unsupportedMediaType(): ExchangeError {

@@ -16,11 +16,13 @@ import {
   type SignedMessage,
   type Violation,
 } from '@measurement-exchange/contract';
+import { protocolMath } from '@measurement-exchange/mpc/protocols';
+import { configOf } from '../computations/plan.ts';
+import { mismatch } from '../computations/rejections.ts';
 import { termsOf } from '../computations/terms.ts';
 import { computationOfRequisition, type StoredComputation } from '../database/index.ts';
-import { mismatch } from './errors.ts';
+import { uploadRules } from '../protocols.ts';
 import type { Receiving } from './receiving.ts';
-import { RULES } from './rules.ts';
 
 export interface CheckedFulfillment {
   computation: StoredComputation;
@@ -62,7 +64,7 @@ export async function checkFulfillment(
   }
   await requireTerms(fulfillment, computation);
   requireParameters(fulfillment, computation);
-  const rules = RULES[computation.protocol];
+  const rules = uploadRules(computation.protocol);
   const secretSeed = rules.secretSeed(fulfillment, computation);
   const { dataProvider } = requisition;
   const { certificate } = fulfillment;
@@ -104,10 +106,10 @@ async function requireTerms(
 
 /** Requires the protocol, population and length of this computation. */
 function requireParameters(fulfillment: duchyMessages.Fulfillment, computation: StoredComputation): void {
-  const { protocol, registerCount } = computation;
+  const { protocol, registerCount, view } = computation;
   if (fulfillment.protocol !== protocol) throw mismatch('fulfillment.protocol', `must be ${protocol}`);
-  const { population, dataLength } = RULES[protocol];
-  const { name, fingerprint } = population?.(computation) ?? NO_POPULATION;
+  const population = protocolMath(protocol).populationOf(configOf(protocol, view));
+  const { name, fingerprint } = population ?? NO_POPULATION;
   if (!equalBytes(fulfillment.populationFingerprint, fingerprint)) {
     throw mismatch('fulfillment.populationFingerprint', `must be that of ${name}`);
   }
@@ -117,7 +119,7 @@ function requireParameters(fulfillment: duchyMessages.Fulfillment, computation: 
       `must be ${registerCount}, and is ${fulfillment.registerCount}`,
     );
   }
-  const length = dataLength(computation);
+  const length = uploadRules(protocol).dataLength(computation);
   if (fulfillment.dataLength !== BigInt(length)) {
     throw mismatch('fulfillment.dataLength', `must be ${length}, and is ${fulfillment.dataLength}`);
   }

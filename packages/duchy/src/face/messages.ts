@@ -16,6 +16,7 @@ import {
 } from '@measurement-exchange/contract';
 import type { Duchy } from '../computations/context.ts';
 import { endWaitIfReady, rowOf, sendersOf } from '../computations/progress.ts';
+import { mismatch } from '../computations/rejections.ts';
 import { termsOf } from '../computations/terms.ts';
 import {
   discardBlob,
@@ -27,8 +28,7 @@ import {
   writeBlob,
 } from '../database/index.ts';
 import { counted } from '../observability/counted.ts';
-import { largestMessage } from '../stages/sizes.ts';
-import { mismatch } from './errors.ts';
+import { largestMessage } from '../protocols.ts';
 import { readParts } from './multipart.ts';
 import { asAnnounced, discard } from './received.ts';
 import type { Receiving } from './receiving.ts';

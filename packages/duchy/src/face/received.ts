@@ -1,7 +1,7 @@
 /** Checks of bytes while they pass. A check that fails throws, and the writer keeps nothing. */
 import { createHash } from 'node:crypto';
 import { equalBytes } from '@measurement-exchange/contract';
-import { mismatch } from './errors.ts';
+import { mismatch } from '../computations/rejections.ts';
 
 /** The digest and length that the sender signed, in the JSON part of this name. */
 export interface Announced {
@@ -28,42 +28,6 @@ export async function* asAnnounced(
   }
   if (!equalBytes(hash.digest(), sha256))
     throw mismatch('data', `does not have the SHA-256 of ${part}.dataSha256`);
-}
-
-/** The serialized FrequencyVector up to its first value: field 1, packed, one byte for each value. */
-export function vectorHeader(registerCount: number): Uint8Array {
-  const header = [0x0a];
-  let rest = registerCount;
-  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) header.push((rest % 0x80) | 0x80);
-  header.push(rest);
-  return Uint8Array.from(header);
-}
-
-/** Passes the bytes on; throws unless they are a FrequencyVector of that many values below the modulus. */
-export async function* asShares(
-  data: AsyncIterable<Uint8Array>,
-  { registerCount, modulus }: { registerCount: number; modulus: number },
-): AsyncGenerator<Uint8Array> {
-  const header = vectorHeader(registerCount);
-  let at = 0;
-  for await (const chunk of data) {
-    for (let i = 0; i < chunk.length; i++) {
-      const byte = chunk[i]!;
-      const position = at + i;
-      if (position < header.length) {
-        if (byte !== header[position]) {
-          throw mismatch('data', `must be a FrequencyVector of ${registerCount} values in one packed field`);
-        }
-      } else if (byte >= modulus) {
-        throw mismatch(
-          'data',
-          `has a value at register ${position - header.length} that is not below ${modulus}`,
-        );
-      }
-    }
-    at += chunk.length;
-    yield chunk;
-  }
 }
 
 /** Checks bytes that are already stored, and drops them. */

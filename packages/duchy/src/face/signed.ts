@@ -4,7 +4,7 @@ import { ExchangeError, type SignedMessage } from '@measurement-exchange/contrac
 import { trustedCertificate } from '../computations/certificates.ts';
 import type { Duchy } from '../computations/context.ts';
 import { PermanentError } from '../computations/errors.ts';
-import { mismatch } from './errors.ts';
+import { exchangeUnavailable, mismatch } from '../computations/rejections.ts';
 import { Failures } from './slots.ts';
 
 /** The party that claims to have signed a message. */
@@ -42,7 +42,7 @@ async function certificateOf(duchy: Duchy, party: string, name: string, field: s
   try {
     return await trustedCertificate(duchy, party, name);
   } catch (error) {
-    if (!(error instanceof PermanentError)) throw passing(error);
+    if (!(error instanceof PermanentError)) throw exchangeUnavailable(error);
     // The certificate is the sender's own, so its sender may know the detail.
     const description = [error.message, error.detail].filter(Boolean).join(' ');
     throw new ExchangeError('CERTIFICATE_IS_INVALID', `${field}: ${description}`, {
@@ -50,12 +50,4 @@ async function certificateOf(duchy: Duchy, party: string, name: string, field: s
       cause: error,
     });
   }
-}
-
-/** An error between this duchy and the exchange says nothing about the sender's request. */
-export function passing(cause: unknown): ExchangeError {
-  return new ExchangeError('UNAVAILABLE', 'The duchy cannot ask the exchange for now: retry.', {
-    cause,
-    retryAfterSeconds: 1,
-  });
 }

@@ -6,6 +6,7 @@ import type { Duchy } from '../computations/context.ts';
 import { reportFulfillment } from '../computations/exchange.ts';
 import { follow } from '../computations/follow.ts';
 import { firstStage } from '../computations/progress.ts';
+import { exchangeUnavailable } from '../computations/rejections.ts';
 import {
   discardBlob,
   markReported,
@@ -15,12 +16,11 @@ import {
   writeBlob,
 } from '../database/index.ts';
 import { counted } from '../observability/counted.ts';
+import { uploadRules } from '../protocols.ts';
 import { type CheckedFulfillment, checkFulfillment } from './fulfillment.ts';
 import { readParts } from './multipart.ts';
 import { asAnnounced, discard } from './received.ts';
 import type { Receiving } from './receiving.ts';
-import { RULES } from './rules.ts';
-import { passing } from './signed.ts';
 
 export interface UploadAnswer {
   requisition: string;
@@ -73,7 +73,7 @@ async function store(
   requireOpen(checked);
   const { db } = duchy;
   const { computation, requisition, signed, fulfillment, secretSeed } = checked;
-  const data = RULES[computation.protocol].checked(duchy, received, computation, requisition.name);
+  const data = uploadRules(computation.protocol).checked(duchy, received, computation, requisition.name);
   const blob = await writeBlob(db, computation.id, data);
   const isFirst = await db.tx('storeUpload', (tx) =>
     storeUpload(tx, {
@@ -132,7 +132,7 @@ async function report(
   const reported = reportFulfillment(duchy.client, view.name!, { requisition, nonce });
   const after = await reported.catch((error: unknown) => {
     const isFinal = error instanceof ExchangeError && error.code === 'FAILED_PRECONDITION';
-    throw isFinal ? error : passing(error);
+    throw isFinal ? error : exchangeUnavailable(error);
   });
   await markReported(duchy.db, requisition);
   await follow(duchy, after);

@@ -20,7 +20,7 @@ import {
 import type { StageOutcome } from '../observability/metrics.ts';
 import { storedOutput, storeOutput } from '../peers/outbox.ts';
 import { sendOutput } from '../peers/send.ts';
-import { runStage } from '../stages/run.ts';
+import { runStage } from '../protocols.ts';
 import { Lease } from './lease.ts';
 import { throttled } from './throttled.ts';
 

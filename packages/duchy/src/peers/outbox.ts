@@ -3,10 +3,10 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { packSignedMessage } from '@measurement-exchange/consent';
 import { sealed } from '@measurement-exchange/consent/sealing';
 import { duchyMessages, STAGE_MESSAGE_PURPOSE } from '@measurement-exchange/contract';
+import { EXCHANGE, type StageRow } from '@measurement-exchange/mpc/protocols/stages';
 import { requireConsent } from '../computations/certificates.ts';
 import type { Duchy } from '../computations/context.ts';
 import { duchyAt } from '../computations/places.ts';
-import { EXCHANGE, type StageRow } from '../computations/tables/table.ts';
 import { termsOf } from '../computations/terms.ts';
 import {
   type Blob,

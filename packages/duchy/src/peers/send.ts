@@ -12,11 +12,11 @@ import {
   specs,
   toJson,
 } from '@measurement-exchange/contract';
+import { EXCHANGE } from '@measurement-exchange/mpc/protocols/stages';
 import { EndpointRefused, endpointUrl, publicOnly } from '@measurement-exchange/sdk/endpoints';
 import type { Duchy } from '../computations/context.ts';
 import { NotReady, PermanentError } from '../computations/errors.ts';
 import { setResult } from '../computations/exchange.ts';
-import { EXCHANGE } from '../computations/tables/table.ts';
 import { readBlob, type StoredComputation, type StoredMessage } from '../database/index.ts';
 import { counted } from '../observability/counted.ts';
 import { multipart } from './multipart.ts';

@@ -4,18 +4,15 @@
  * compares many runs, is held against these bytes.
  */
 
-import {
-  FrequencyStages,
-  frequencyParameters,
-  ReachOnlyStages,
-  reachOnlyParameters,
-  TUPLE_BYTES,
-} from '@measurement-exchange/mpc/liquidLegions';
-import { takeColumn } from '@measurement-exchange/mpc/liquidLegions/blocks';
-import { openIndexes } from '@measurement-exchange/mpc/liquidLegions/registers';
-import { stepSeed } from '@measurement-exchange/mpc/liquidLegions/stageWork';
-import { HISTOGRAM_KEY } from '@measurement-exchange/mpc/liquidLegions/tuples';
-import { ALONE, Workspace } from '@measurement-exchange/mpc/liquidLegions/workspace';
+import { takeColumn } from '@measurement-exchange/mpc/protocols/liquidLegions/blocks';
+import { openIndexes } from '@measurement-exchange/mpc/protocols/liquidLegions/registers';
+import { stepSeed } from '@measurement-exchange/mpc/protocols/liquidLegions/stageWork';
+import { HISTOGRAM_KEY, TUPLE_BYTES } from '@measurement-exchange/mpc/protocols/liquidLegions/tuples';
+import { ALONE, Workspace } from '@measurement-exchange/mpc/protocols/liquidLegions/workspace';
+import { FrequencyStages } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/duchy';
+import { frequencyParameters } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/limits';
+import { ReachOnlyStages } from '@measurement-exchange/mpc/protocols/reachOnlyLiquidLegionsV2/duchy';
+import { reachOnlyParameters } from '@measurement-exchange/mpc/protocols/reachOnlyLiquidLegionsV2/limits';
 import {
   CIPHERTEXT_BYTES,
   countPoints,

@@ -4,7 +4,8 @@
  * the noise that the coalition does not know, by formulas of its own.
  */
 
-import { frequencyParameters, reachOnlyParameters } from '@measurement-exchange/mpc/liquidLegions';
+import { frequencyParameters } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/limits';
+import { reachOnlyParameters } from '@measurement-exchange/mpc/protocols/reachOnlyLiquidLegionsV2/limits';
 import { legionsCharge } from '@measurement-exchange/sdk';
 import { describe, expect, test } from 'vitest';
 import { type Noise, type PlainRegister, viewOf } from './ringModel.ts';

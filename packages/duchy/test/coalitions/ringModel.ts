@@ -2,12 +2,13 @@
  * What a duchy of a ring can count, in plaintext: of sketches, and of the noise that duchies draw. ring.test.ts holds this
  * model against the bytes of whole computations; the comparisons of many runs then need no ciphertexts.
  */
-import type { FrequencyParameters, NoiseParameters } from '@measurement-exchange/mpc/liquidLegions';
+import type { NoiseParameters } from '@measurement-exchange/mpc/protocols/liquidLegions/noiseParameters';
 import {
   drawNoiseRegisters,
   readNoiseRegisters,
-} from '@measurement-exchange/mpc/liquidLegions/noiseRegisters';
-import { drawNoiseTuples } from '@measurement-exchange/mpc/liquidLegions/noiseTuples';
+} from '@measurement-exchange/mpc/protocols/liquidLegions/noiseRegisters';
+import { drawNoiseTuples } from '@measurement-exchange/mpc/protocols/liquidLegions/noiseTuples';
+import type { FrequencyParameters } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/limits';
 
 /** A register that a provider uploads. An honest one has each index once. */
 export interface PlainRegister {

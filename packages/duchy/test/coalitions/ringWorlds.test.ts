@@ -3,7 +3,8 @@
  * in the model that ring.test.ts holds against the bytes. A coalition weighs the counts that it sees as the likelihood does.
  */
 
-import { frequencyParameters, reachOnlyParameters } from '@measurement-exchange/mpc/liquidLegions';
+import { frequencyParameters } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/limits';
+import { reachOnlyParameters } from '@measurement-exchange/mpc/protocols/reachOnlyLiquidLegionsV2/limits';
 import { type Charge, legionsCharge } from '@measurement-exchange/sdk';
 import { Dice } from '@measurement-exchange/testkit/mpc/world';
 import { expect, test } from 'vitest';

@@ -12,7 +12,7 @@ import {
   createComputation,
   Database,
   endComputation,
-  hasMovingRing,
+  hasMovingComputation,
   markReported,
   messagesOf,
   migrate,
@@ -106,13 +106,13 @@ describe('a computation', () => {
 
   test('of a ring is moving from its creation to its end', async () => {
     await computation();
-    expect(await hasMovingRing(db)).toBe(false);
+    expect(await hasMovingComputation(db, ['liquidLegionsV2'])).toBe(false);
     const { id, view, spec } = await makeComputation('ring', 'duchies/alpha');
     const protocol = 'liquidLegionsV2' as const;
     await createComputation(db, { ...ABOUT, protocol, id, view, spec, registerCount: 10, secrets: {} });
-    expect(await hasMovingRing(db)).toBe(true);
+    expect(await hasMovingComputation(db, ['liquidLegionsV2'])).toBe(true);
     await endComputation(db, id, { outcome: 'CANCELLED' });
-    expect(await hasMovingRing(db)).toBe(false);
+    expect(await hasMovingComputation(db, ['liquidLegionsV2'])).toBe(false);
   });
 
   test('keeps the newer of two views', async () => {

@@ -23,6 +23,7 @@ import {
   StageMessagePart,
   toJson,
 } from '@measurement-exchange/contract';
+import { valuesPrefix } from '@measurement-exchange/mpc/shares/framing';
 import { type ExchangeClient, Unreachable } from '@measurement-exchange/sdk';
 import { createIdentity, type Identity } from '@measurement-exchange/sdk/identity';
 import { listenAt } from '@measurement-exchange/server';
@@ -30,7 +31,6 @@ import { createDuchyDatabase, type DuchyDatabase } from '@measurement-exchange/t
 import type { Duchy } from '../../src/computations/context.ts';
 import type { FaceLimits } from '../../src/config/config.ts';
 import { createComputation, readSecrets } from '../../src/database/index.ts';
-import { vectorHeader } from '../../src/face/received.ts';
 import { createFace } from '../../src/face/server.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { Metrics } from '../../src/observability/metrics.ts';
@@ -208,7 +208,7 @@ export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).
 /** A share: a random value of the ring for each register. */
 export function randomShare(registers = REGISTERS): Buffer {
   const values = randomBytes(registers).map((byte) => byte % MODULUS);
-  return Buffer.concat([vectorHeader(registers), values]);
+  return Buffer.concat([valuesPrefix(registers), values]);
 }
 
 /** What everybody is told about a computation. */

@@ -4,8 +4,8 @@
  * of them. Seeds are fixed, so that what chance decides is the same each time.
  */
 
+import type { ShareShuffleParameters } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/limits';
 import { noiseRegisters } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/noiseRegisters';
-import type { ShareShuffleParameters } from '@measurement-exchange/mpc/shareShuffle';
 import { Dice, vidsOf } from '@measurement-exchange/testkit/mpc/world';
 import { byVidHash } from '@measurement-exchange/testkit/vidHash';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';

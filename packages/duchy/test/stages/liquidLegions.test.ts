@@ -33,7 +33,7 @@ import {
 import { Mill } from '../../src/mills/mill.ts';
 import { received } from '../../src/peers/inbox.ts';
 import { messageContext } from '../../src/peers/messageContext.ts';
-import { runStage } from '../../src/stages/run.ts';
+import { runStage } from '../../src/protocols.ts';
 import type { Work } from '../../src/stages/work.ts';
 import { ALPHA, BETA, FULL, GAMMA, LIES, type PeerLie, REACH_ONLY } from './ringLies.ts';
 import { expectExact, FREQUENCIES, MAXIMUM_FREQUENCY, SIZE, uploadSketches } from './sketches.ts';

@@ -10,7 +10,7 @@ import { findResultKeyset } from '@measurement-exchange/sdk';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { planOf } from '../../src/computations/plan.ts';
 import { pendingComputations, readSecrets, type StoredComputation } from '../../src/database/index.ts';
-import { runStage } from '../../src/stages/run.ts';
+import { runStage } from '../../src/protocols.ts';
 import { AUDIENCES, distribution, truth } from './audiences.ts';
 import { openResult } from './results.ts';
 import { uploadAll } from './uploads.ts';

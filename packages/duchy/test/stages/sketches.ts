@@ -12,7 +12,7 @@ import {
   ringOf,
   specs,
 } from '@measurement-exchange/contract';
-import { relativeFrequencies } from '@measurement-exchange/mpc/liquidLegions';
+import { relativeFrequencies } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/estimate';
 import { newSeed } from '@measurement-exchange/mpc/shares';
 import {
   Curve,

@@ -21,7 +21,7 @@ import {
   type StoredComputation,
 } from '../../src/database/index.ts';
 import { storeOutput } from '../../src/peers/outbox.ts';
-import { runStage } from '../../src/stages/run.ts';
+import { runStage } from '../../src/protocols.ts';
 import { makeUpload, people, uploadAll } from './uploads.ts';
 import { type DuchyWorld, startDuchyWorld, type TestDuchy } from './world.ts';
 

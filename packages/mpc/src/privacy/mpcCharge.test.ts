@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { convolved, divergence, neighbors, workerPart } from '../../test/exactNoise.ts';
-import { type LegionsRelease, legionsCharge } from '../liquidLegions/charge.ts';
 import { mpcCharge } from '../protocols/honestMajorityShareShuffle/charge.ts';
+import { type LegionsRelease, legionsCharge } from '../protocols/liquidLegions/charge.ts';
 import type { MpcRelease } from './countCost.ts';
 import { type MpcNoise, mpcNoise } from './mpcNoise.ts';
 import type { NoiseMechanism } from './noise.ts';

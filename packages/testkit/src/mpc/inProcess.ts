@@ -4,9 +4,9 @@ import {
   type OperationName,
   type Output,
   operations,
-} from '@measurement-exchange/mpc/liquidLegions/operations';
-import type { Executor } from '@measurement-exchange/mpc/liquidLegions/stageWork';
-import { Workspace } from '@measurement-exchange/mpc/liquidLegions/workspace';
+} from '@measurement-exchange/mpc/protocols/liquidLegions/operations';
+import type { Executor } from '@measurement-exchange/mpc/protocols/liquidLegions/stageWork';
+import { Workspace } from '@measurement-exchange/mpc/protocols/liquidLegions/workspace';
 
 export class InProcess implements Executor {
   readonly size = 1;

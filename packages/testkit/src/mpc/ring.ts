@@ -1,11 +1,11 @@
 /** Sketches of a few providers, and a ring of duchies that hold a key each. */
 
-import { type RingKeys, ringKeys } from '@measurement-exchange/mpc/liquidLegions';
 import {
   NOISE_KINDS,
   NOISE_REGISTER_BYTES,
   type NoiseKind,
-} from '@measurement-exchange/mpc/liquidLegions/noiseRegisters';
+} from '@measurement-exchange/mpc/protocols/liquidLegions/noiseRegisters';
+import { type RingKeys, ringKeys } from '@measurement-exchange/mpc/protocols/liquidLegions/ringKeys';
 import {
   Curve,
   DESTROYED,

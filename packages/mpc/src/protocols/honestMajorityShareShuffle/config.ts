@@ -1,6 +1,8 @@
-/** The duchies that take part in Honest Majority Share Shuffle, and the types of measurements that it computes. */
+/** The roles and registers of Honest Majority Share Shuffle, and the types of measurements that it computes. */
 import type { ShareShuffleConfig, Violation } from '@measurement-exchange/contract';
-import type { Roles } from '../protocol.ts';
+import { sampledRegisters } from '@measurement-exchange/contract/shareShuffle';
+import type { VidSamplingInterval } from '../../privacy/vidSampling.ts';
+import type { CommonPopulation, Roles } from '../protocol.ts';
 
 export const computes = ['REACH', 'REACH_AND_FREQUENCY'] as const;
 
@@ -15,4 +17,25 @@ export function rolesOf({ firstWorker, secondWorker, aggregator }: ShareShuffleC
 /** Nothing in a config can be checked without the spec: `parametersOf` checks both together. */
 export function violationsOf(_config: ShareShuffleConfig): Violation[] {
   return [];
+}
+
+/** A register stands for a person of the population. */
+export function populationOf({ population, populationFingerprint }: ShareShuffleConfig): CommonPopulation {
+  return { name: population, fingerprint: populationFingerprint };
+}
+
+/** The order of the population continues at 0. */
+export const takesWrappedSamples = true;
+
+export function registerCountOf(
+  _config: ShareShuffleConfig,
+  interval: VidSamplingInterval,
+  populationSize: number,
+): number {
+  return sampledRegisters(populationSize, interval).count;
+}
+
+/** `parametersOf` checks the maximum frequency together with the number of data providers. */
+export function maximumFrequencyOf(_config: ShareShuffleConfig): number {
+  return Number.POSITIVE_INFINITY;
 }

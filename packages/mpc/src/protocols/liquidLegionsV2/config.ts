@@ -1,5 +1,4 @@
 /** The duchies that take part in Liquid Legions v2, and the types of measurements that it computes. */
-export { liquidLegionsViolations as violationsOf } from '@measurement-exchange/contract';
-export { rolesOf } from '../../liquidLegions/config.ts';
+export * from '../liquidLegions/config.ts';
 
 export const computes = ['REACH_AND_FREQUENCY'] as const;

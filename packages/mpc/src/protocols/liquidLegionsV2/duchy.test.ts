@@ -16,10 +16,10 @@ import {
 } from '@measurement-exchange/testkit/mpc/ring';
 import { Dice } from '@measurement-exchange/testkit/mpc/world';
 import { expect, test } from 'vitest';
-import { drawNoiseRegisters } from '../../liquidLegions/noiseRegisters.ts';
-import { drawNoiseTuples } from '../../liquidLegions/noiseTuples.ts';
-import type { RingKeys } from '../../liquidLegions/ringKeys.ts';
-import { stepSeed } from '../../liquidLegions/stageWork.ts';
+import { drawNoiseRegisters } from '../liquidLegions/noiseRegisters.ts';
+import { drawNoiseTuples } from '../liquidLegions/noiseTuples.ts';
+import type { RingKeys } from '../liquidLegions/ringKeys.ts';
+import { stepSeed } from '../liquidLegions/stageWork.ts';
 import { FrequencyStages } from './duchy.ts';
 import { relativeFrequencies } from './estimate.ts';
 import { type FrequencySpec, frequencyParameters } from './limits.ts';

@@ -14,56 +14,19 @@
  * the third how many comparisons of each frequency are zero. Nothing links what it sees in one round to another.
  */
 
-import { copyOf } from '../../liquidLegions/blocks.ts';
-import { checkBlocks } from '../../liquidLegions/errors.ts';
-import { NOISE_REGISTER_BYTES } from '../../liquidLegions/noiseRegisters.ts';
-import type { RingKeys } from '../../liquidLegions/ringKeys.ts';
-import { type Executor, type StageRun, StageWork } from '../../liquidLegions/stageWork.ts';
-import { MEMBER_BYTES, TUPLE_BYTES } from '../../liquidLegions/tuples.ts';
 import { CIPHERTEXT_BYTES, drawScalars, FREQUENCY_REGISTER_BYTES, Keystream } from '../../sketches.ts';
+import { copyOf } from '../liquidLegions/blocks.ts';
+import { checkBlocks } from '../liquidLegions/errors.ts';
+import type { RingKeys } from '../liquidLegions/ringKeys.ts';
+import { RingSetup } from '../liquidLegions/ringSetup.ts';
+import { type Executor, type StageRun, StageWork } from '../liquidLegions/stageWork.ts';
+import { MEMBER_BYTES, TUPLE_BYTES } from '../liquidLegions/tuples.ts';
+import type { MessageSize, Sender } from '../messageSize.ts';
 import type { FrequencyParameters } from './limits.ts';
 
-export class FrequencyStages {
-  private readonly parameters: FrequencyParameters;
-  private readonly pool: Executor;
-
+export class FrequencyStages extends RingSetup<FrequencyParameters> {
   constructor(parameters: FrequencyParameters, pool: Executor) {
-    this.parameters = parameters;
-    this.pool = pool;
-  }
-
-  /** Setup, every duchy: appends noise to the sketches of providers. */
-  async setup(
-    sketches: readonly Uint8Array[],
-    { key }: RingKeys,
-    seed: Uint8Array,
-    run: StageRun = {},
-  ): Promise<Uint8Array<ArrayBuffer>> {
-    for (const sketch of sketches) checkBlocks(sketch, FREQUENCY_REGISTER_BYTES, 'a sketch');
-    const { parameters } = this;
-    const work = new StageWork(this.pool, run, seed);
-    const { registers } = await work.run('drawNoiseRegisters', { parameters, seed: work.seed('noise') });
-    const options = { key, isFull: true };
-    const noise = await work.overBlocks('encryptNoiseRegisters', registers, NOISE_REGISTER_BYTES, options);
-    const copies = sketches.map((sketch) => copyOf(sketch));
-    return work.sort([...copies, ...noise], FREQUENCY_REGISTER_BYTES);
-  }
-
-  /**
-   * Setup, aggregator: makes one message of those of all duchies, its own included, and re-randomizes it. Otherwise,
-   * the first worker would recognize the registers that it sent, and could leave out the noise of all others.
-   */
-  async combine(
-    messages: readonly Uint8Array[],
-    { key }: RingKeys,
-    seed: Uint8Array,
-    run: StageRun = {},
-  ): Promise<Uint8Array<ArrayBuffer>> {
-    const size = FREQUENCY_REGISTER_BYTES;
-    for (const message of messages) checkBlocks(message, size, 'a message');
-    const work = new StageWork(this.pool, run, seed);
-    const registers = Buffer.concat(messages);
-    return work.sort(await work.overBlocks('reRandomizeRegisters', registers, size, { key }), size);
+    super(parameters, pool, { registerBytes: FREQUENCY_REGISTER_BYTES, countsNoise: false });
   }
 
   /** First round, worker. */
@@ -187,6 +150,28 @@ export class FrequencyStages {
     );
     const above = compared - equal.reduce((sum, count) => sum + count, 0);
     return [...equal, above].map((count) => Math.max(0, count - duchyCount * frequencyNoise.offset));
+  }
+
+  /** Undefined for a message that the protocol does not have. */
+  messageSize(message: string, sender: Sender): MessageSize | undefined {
+    const { noiseTupleCount, duchyCount, maximumFrequency } = this.parameters;
+    switch (message) {
+      case 'SETUP_PHASE_INPUT':
+        return this.sizeOfSetup(sender);
+      case 'EXECUTION_PHASE_ONE_INPUT':
+        return this.sizeOf(this.allRegisters);
+      case 'EXECUTION_PHASE_TWO_INPUT': {
+        // The round starts at the aggregator, so its noise and that of the workers up to the sender is in the message.
+        const noise = (1 + ((sender.place + 1) % duchyCount)) * noiseTupleCount;
+        return { least: noise * TUPLE_BYTES, most: (this.allRegisters + noise) * TUPLE_BYTES };
+      }
+      case 'EXECUTION_PHASE_THREE_INPUT': {
+        const tuples = this.allRegisters + duchyCount * noiseTupleCount;
+        return { least: 0, most: tuples * (maximumFrequency - 1) * CIPHERTEXT_BYTES };
+      }
+      default:
+        return undefined;
+    }
   }
 
   /** Sorts each column by itself. */

@@ -9,6 +9,7 @@ import {
   type PlainSpec,
   type PrivacyParams,
 } from '@measurement-exchange/contract';
+import { type MpcNoise, mpcNoise } from '../../privacy/mpcNoise.ts';
 import {
   checkNoise,
   fitting,
@@ -16,8 +17,7 @@ import {
   type NoiseSpec,
   noiseParameters,
   noiseSpecOf,
-} from '../../liquidLegions/noiseParameters.ts';
-import { type MpcNoise, mpcNoise } from '../../privacy/mpcNoise.ts';
+} from '../liquidLegions/noiseParameters.ts';
 
 export interface FrequencySpec extends NoiseSpec {
   maximumFrequency: number;

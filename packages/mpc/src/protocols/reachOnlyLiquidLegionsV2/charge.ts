@@ -1,2 +1,2 @@
 /** Both protocols of a ring are charged for what its aggregator sees. */
-export { chargeOf } from '../../liquidLegions/charge.ts';
+export { chargeOf } from '../liquidLegions/charge.ts';

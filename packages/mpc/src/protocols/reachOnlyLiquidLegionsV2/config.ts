@@ -1,5 +1,4 @@
 /** The duchies that take part in reach-only Liquid Legions v2, and the types of measurements that it computes. */
-export { liquidLegionsViolations as violationsOf } from '@measurement-exchange/contract';
-export { rolesOf } from '../../liquidLegions/config.ts';
+export * from '../liquidLegions/config.ts';
 
 export const computes = ['REACH'] as const;

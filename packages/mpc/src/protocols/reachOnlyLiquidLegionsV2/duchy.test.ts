@@ -15,11 +15,6 @@ import {
 } from '@measurement-exchange/testkit/mpc/ring';
 import { Dice } from '@measurement-exchange/testkit/mpc/world';
 import { describe, expect, test } from 'vitest';
-import { LiquidLegionsError } from '../../liquidLegions/errors.ts';
-import type { NoiseSpec } from '../../liquidLegions/noiseParameters.ts';
-import { drawNoiseRegisters, NOISE_REGISTER_BYTES } from '../../liquidLegions/noiseRegisters.ts';
-import type { RingKeys } from '../../liquidLegions/ringKeys.ts';
-import { stepSeed } from '../../liquidLegions/stageWork.ts';
 import {
   CIPHERTEXT_BYTES,
   Ciphertexts,
@@ -28,6 +23,11 @@ import {
   mapToCurve,
   POINT_BYTES,
 } from '../../sketches.ts';
+import { LiquidLegionsError } from '../liquidLegions/errors.ts';
+import type { NoiseSpec } from '../liquidLegions/noiseParameters.ts';
+import { drawNoiseRegisters, NOISE_REGISTER_BYTES } from '../liquidLegions/noiseRegisters.ts';
+import type { RingKeys } from '../liquidLegions/ringKeys.ts';
+import { stepSeed } from '../liquidLegions/stageWork.ts';
 import { ReachOnlyStages } from './duchy.ts';
 import { estimateReach } from './estimate.ts';
 import { reachOnlyParameters } from './limits.ts';

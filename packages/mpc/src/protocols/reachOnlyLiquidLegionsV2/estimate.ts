@@ -1,6 +1,7 @@
 /** Estimates the reach from the number of registers that have somebody. */
-import type { NoiseParameters } from '../../liquidLegions/noiseParameters.ts';
+
 import { estimatePeople } from '../../privacy/liquidLegions.ts';
+import type { NoiseParameters } from '../liquidLegions/noiseParameters.ts';
 
 /**
  * `width` is that of the sampling interval of the spec, in which it is a 32-bit float. Where noise or a provider

@@ -9,7 +9,7 @@ import {
   type NoiseSpec,
   noiseParameters,
   noiseSpecOf,
-} from '../../liquidLegions/noiseParameters.ts';
+} from '../liquidLegions/noiseParameters.ts';
 
 export function parametersOf(
   spec: PlainSpec,

@@ -1,0 +1,45 @@
+/** The protocols that a duchy computes. A new one is a file in `protocols/` and a line here. */
+import type { MpcProtocol, MpcStage } from '@measurement-exchange/mpc/protocols';
+import { rowOf } from './computations/progress.ts';
+import { hasMovingComputation, type Queryable, type StoredComputation } from './database/index.ts';
+import { HONEST_MAJORITY_SHARE_SHUFFLE } from './protocols/honestMajorityShareShuffle.ts';
+import { POOL } from './protocols/liquidLegions/pool.ts';
+import { LIQUID_LEGIONS_V2 } from './protocols/liquidLegionsV2.ts';
+import type { DuchyProtocol, UploadRules } from './protocols/protocol.ts';
+import { REACH_ONLY_LIQUID_LEGIONS_V2 } from './protocols/reachOnlyLiquidLegionsV2.ts';
+import type { StageFunction, Work } from './stages/work.ts';
+
+const PROTOCOLS: { [P in MpcProtocol]: DuchyProtocol<MpcStage<P>> } = {
+  honestMajorityShareShuffle: HONEST_MAJORITY_SHARE_SHUFFLE,
+  reachOnlyLiquidLegionsV2: REACH_ONLY_LIQUID_LEGIONS_V2,
+  liquidLegionsV2: LIQUID_LEGIONS_V2,
+};
+
+/** The protocols whose stages run in the pool of threads. */
+const POOLED: MpcProtocol[] = ['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'];
+
+/** Computes the stage that the computation is in. */
+export function runStage(work: Work): Promise<Uint8Array | undefined> {
+  const stages: Readonly<Record<string, StageFunction>> = PROTOCOLS[work.computation.protocol].stages;
+  return stages[rowOf(work.computation)!.run!]!(work);
+}
+
+export function uploadRules(protocol: MpcProtocol): UploadRules {
+  return PROTOCOLS[protocol].upload;
+}
+
+/** The size of the parts that a message has once. */
+const ENVELOPE_BYTES = 64 * 1024;
+/** Encryption makes a message longer by less than this factor. */
+const ENCRYPTION = 1.02;
+
+/** The largest message that a computation can need, encrypted. */
+export function largestMessage(computation: StoredComputation, message: string, sender: string): number {
+  const { most } = PROTOCOLS[computation.protocol].messageSize(computation, message, sender);
+  return Math.ceil(most * ENCRYPTION) + ENVELOPE_BYTES;
+}
+
+/** Keeps idle threads while a computation that uses them is likely to continue soon. Returns the undo. */
+export function keepThreads(db: Queryable): () => void {
+  return POOL.keepWhile(() => hasMovingComputation(db, POOLED));
+}

@@ -1,0 +1,33 @@
+/** Honest Majority Share Shuffle: two workers add up secret shares, and an aggregator counts them. */
+import { seedCommitment } from '@measurement-exchange/consent';
+import type { MpcStage } from '@measurement-exchange/mpc/protocols';
+import { shuffledCount } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/limits';
+import { planOf } from '../computations/plan.ts';
+import { encryptionKey, publishing } from '../stages/publishKey.ts';
+import { aggregate } from './honestMajorityShareShuffle/aggregate.ts';
+import { setup } from './honestMajorityShareShuffle/setup.ts';
+import { shuffle } from './honestMajorityShareShuffle/shuffle.ts';
+import { upload } from './honestMajorityShareShuffle/upload.ts';
+import type { DuchyProtocol } from './protocol.ts';
+
+const PROTOCOL = 'honestMajorityShareShuffle';
+/** The size of an encrypted seed with its signature and names; a seed of an upload may have 8 KiB. */
+const SEED_BYTES = 10 * 1024;
+
+/** The key commits to the worker's half of the common seed, before either half is sent. */
+const publishKey = publishing(async (secrets, context) => {
+  const commitment = await seedCommitment(secrets.randomSeed!, context.duchy, context.computation);
+  return { publicKey: encryptionKey(secrets, { ...context, seedCommitment: commitment }) };
+});
+
+export const HONEST_MAJORITY_SHARE_SHUFFLE: DuchyProtocol<MpcStage<typeof PROTOCOL>> = {
+  stages: { publishKey, setup, shuffle, aggregate },
+  upload,
+  messageSize(computation, message) {
+    const most =
+      message === 'AGGREGATION_PHASE_INPUT'
+        ? shuffledCount(planOf(PROTOCOL, computation).parameters)
+        : computation.view.requisitions.length * SEED_BYTES;
+    return { least: 0, most };
+  },
+};

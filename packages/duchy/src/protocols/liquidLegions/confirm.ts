@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { nonceMatches, unpackSignedMessage, verifySignature } from '@measurement-exchange/consent';
+import { duchyMessages, equalBytes, type Violation } from '@measurement-exchange/contract';
+import { requireConsent, trustedCertificate } from '../../computations/certificates.ts';
+import type { Duchy } from '../../computations/context.ts';
+import { PermanentError } from '../../computations/errors.ts';
+import { confirmParticipation } from '../../computations/exchange.ts';
+import { ownPlace } from '../../computations/places.ts';
+import { readBlob, type StoredUpload } from '../../database/index.ts';
+import { verifiedPeerKey } from '../../peers/verifiedKey.ts';
+import { readMessage } from '../../stages/message.ts';
+import { ownUploads } from '../../stages/uploads.ts';
+import type { StageFunction, Work } from '../../stages/work.ts';
+import { ownKeys } from './keys.ts';
+import { legionsConfig, wrongKey, wrongTerm } from './terms.ts';
+
+/**
+ * Confirms that this duchy is ready to compute, after it verified the final input: the nonces of all providers, the terms
+ * that all duchies signed, and the keys and uploads, which can no longer change.
+ */
+export const confirm: StageFunction = async (work) => {
+  const { duchy, computation } = work;
+  await requireNonces(work);
+  await requireSameTerms(work);
+  const { key } = await ownKeys(work);
+  for (const upload of await ownUploads(duchy, computation)) await requireUpload(work, upload, key);
+  await confirmParticipation(duchy.client, computation.view.name!, duchy.name);
+  return undefined;
+};
+
+/** Verifies the keys for messages; ElGamal keys are verified where they are combined. */
+async function requireSameTerms({ duchy, computation }: Work): Promise<void> {
+  const { ring } = ownPlace(computation.view);
+  for (const peer of ring) if (peer !== duchy.name) await verifiedPeerKey(duchy, computation, peer);
+}
+
+/** Requires that each provider opened the requisition that the consumer signed for it. */
+async function requireNonces({ computation }: Work): Promise<void> {
+  for (const { name, nonce, nonceHash } of computation.view.requisitions) {
+    if (nonce === undefined || !(await nonceMatches(nonce, nonceHash))) {
+      throw new PermanentError('NONCE_MISMATCH', { requisition: name });
+    }
+  }
+}
+
+/** Requires that the provider signed these bytes for this ring. */
+async function requireUpload(
+  { duchy, computation }: Work,
+  { requisition, dataProvider, certificate, signedFulfillment, blob }: StoredUpload,
+  combined: Uint8Array,
+): Promise<void> {
+  const signed = unpackSignedMessage(signedFulfillment);
+  const signer = await trustedCertificate(duchy, dataProvider, certificate);
+  await requireConsent('SIGNATURE_INVALID', { requisition }, verifySignature(signed, signer));
+  const fulfillment = readMessage(
+    duchyMessages.FulfillmentSchema,
+    signed.message,
+    new PermanentError('UPLOAD_INVALID', { requisition }),
+  );
+  const { protocolData, dataSha256 } = fulfillment;
+  if (protocolData.case !== 'liquidLegions') throw new PermanentError('UPLOAD_INVALID', { requisition });
+  const config = legionsConfig(computation);
+  requireNone(requisition, wrongTerm(protocolData.value, config) ?? wrongKey(protocolData.value, combined));
+  if (!equalBytes(await digestOf(duchy, blob), dataSha256)) {
+    throw new PermanentError('UPLOAD_INVALID', { field: 'dataSha256', requisition });
+  }
+}
+
+function requireNone(requisition: string, violation: Violation | undefined): void {
+  if (violation) throw new PermanentError('UPLOAD_INVALID', { field: violation.field, requisition });
+}
+
+async function digestOf({ db }: Duchy, blob: string): Promise<Uint8Array> {
+  const hash = createHash('sha256');
+  for await (const chunk of readBlob(db, blob)) hash.update(chunk);
+  return hash.digest();
+}

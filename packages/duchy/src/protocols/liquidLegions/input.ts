@@ -1,0 +1,72 @@
+/** The input of a stage of a ring: sketches of providers and messages of other duchies. */
+import type { Position } from '@measurement-exchange/contract';
+import { checkPoints } from '@measurement-exchange/mpc/protocols/liquidLegions/stageWork';
+import type { MessageSize } from '@measurement-exchange/mpc/protocols/messageSize';
+import { PermanentError } from '../../computations/errors.ts';
+import { duchiesAt, duchyAt } from '../../computations/places.ts';
+import { readBlob } from '../../database/index.ts';
+import { received } from '../../peers/inbox.ts';
+import { ownUploads } from '../../stages/uploads.ts';
+import type { Work } from '../../stages/work.ts';
+import { POOL } from './pool.ts';
+
+export async function ownSketches({ duchy, computation }: Work): Promise<Uint8Array[]> {
+  const sketches: Uint8Array[] = [];
+  for (const { blob } of await ownUploads(duchy, computation)) {
+    sketches.push(Buffer.concat(await Array.fromAsync(readBlob(duchy.db, blob))));
+  }
+  return sketches;
+}
+
+/** A stage, and the size of a message that it gets. */
+interface Receiver extends Work {
+  sizeOf(message: string, sender: string): MessageSize;
+}
+
+export async function fromWorkers(work: Receiver, message: string): Promise<Uint8Array[]> {
+  const messages: Uint8Array[] = [];
+  for (const worker of duchiesAt('EVERY_WORKER', work.computation.view)) {
+    const bytes = await messageFrom(work, message, worker);
+    // The next duchy could not tell whose points are invalid.
+    const position = { stage: message, duchy: worker };
+    await computed(position, () => checkPoints(bytes, POOL, { signal: work.signal }));
+    messages.push(bytes);
+  }
+  return messages;
+}
+
+export async function fromPrevious(work: Receiver, message: string): Promise<Uint8Array> {
+  return messageFrom(work, message, duchyAt('PREVIOUS', work.computation.view));
+}
+
+/** Requires as many registers as all sketches and all noise have. */
+async function messageFrom(
+  { duchy, computation, sizeOf }: Receiver,
+  message: string,
+  sender: string,
+): Promise<Uint8Array> {
+  const bytes = Buffer.concat(await Array.fromAsync(received(duchy, computation, message, sender)));
+  const { length } = bytes;
+  const { least, most } = sizeOf(message, sender);
+  if (length >= least && length <= most) return bytes;
+  const expected = least === most ? least : `${least} to ${most}`;
+  throw new PermanentError(
+    'PEER_MESSAGE_INVALID',
+    { stage: message, duchy: sender },
+    { detail: `${length} bytes instead of ${expected}` },
+  );
+}
+
+/** Errors about bytes that no duchy sends if it follows the protocol. */
+const DEVIATIONS = ['LiquidLegionsError', 'RangeError'];
+
+/** Ends the computation where its input is invalid. */
+export async function computed<T>(position: Position, compute: () => Promise<T>): Promise<T> {
+  try {
+    return await compute();
+  } catch (error) {
+    if (!(error instanceof Error && DEVIATIONS.includes(error.name))) throw error;
+    // The text of the error may reveal a register.
+    throw new PermanentError('PEER_MESSAGE_INVALID', position, { cause: error });
+  }
+}

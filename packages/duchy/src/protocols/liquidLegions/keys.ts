@@ -1,0 +1,76 @@
+/** The ElGamal keys of a computation with sketches. */
+import { publishedKey, readPublishedKey } from '@measurement-exchange/consent';
+import { equalBytes, type SignedMessage } from '@measurement-exchange/contract';
+import { type RingKeys, ringKeys } from '@measurement-exchange/mpc/protocols/liquidLegions/ringKeys';
+import {
+  Curve,
+  combineKeys,
+  type ElGamalKeyPair,
+  isProven,
+  Keystream,
+  newKeyPair,
+  proveSecret,
+} from '@measurement-exchange/mpc/sketches';
+import type { Duchy } from '../../computations/context.ts';
+import { NotReady, PermanentError } from '../../computations/errors.ts';
+import { ownPlace } from '../../computations/places.ts';
+import { termsOf } from '../../computations/terms.ts';
+import { type ComputationSecrets, readSecrets, type StoredComputation } from '../../database/index.ts';
+import { verifiedKey } from '../../peers/verifiedKey.ts';
+import type { Work } from '../../stages/work.ts';
+
+/** The key pair of this duchy, derived from its seed: the same each time. */
+export function elGamalKeyPair({ randomSeed }: ComputationSecrets): ElGamalKeyPair {
+  return newKeyPair(new Keystream(randomSeed!));
+}
+
+/** The combined key of the ring, for which providers encrypt. Each duchy signed its part and proved that it knows its secret. */
+export async function combinedKey(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array> {
+  const keys = await verifiedKeys(duchy, computation);
+  return usable(() => combineKeys(new Curve(1), keys));
+}
+
+/** All keys that the stages of this duchy need. */
+export async function ownKeys({ duchy, computation }: Work): Promise<RingKeys> {
+  const keys = await verifiedKeys(duchy, computation);
+  const { place } = ownPlace(computation.view);
+  const own = elGamalKeyPair(await readSecrets(duchy.db, computation.id));
+  return usable(() => ringKeys(own.secretKey, keys, place));
+}
+
+/** Returns the keys in the order of the ring. The duchy derives its own key from its secrets and need not trust anybody for it. */
+async function verifiedKeys(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array[]> {
+  const { ring } = ownPlace(computation.view);
+  const keys: Uint8Array[] = [];
+  for (const peer of ring) {
+    keys.push(
+      peer === duchy.name
+        ? await ownPublishedKey(duchy, computation)
+        : await verifiedKey(duchy, computation, peer, 'elGamalPublicKey', readKey),
+    );
+  }
+  return keys;
+}
+
+const readKey = (message: Uint8Array, context: Parameters<typeof readPublishedKey>[1]) =>
+  readPublishedKey(message, context, isProven);
+
+async function ownPublishedKey(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array> {
+  const { id, protocol, view } = computation;
+  const own = elGamalKeyPair(await readSecrets(duchy.db, id));
+  const keys: Partial<Record<'publicKey' | 'elGamalPublicKey', SignedMessage | undefined>> | undefined =
+    view.participants[duchy.name]?.parameters?.[protocol];
+  const message = keys?.elGamalPublicKey?.message;
+  const context = { duchy: duchy.name, computation: id, termsSha256: await termsOf(computation) };
+  if (message && equalBytes(message, publishedKey(own, context, proveSecret))) return own.publicKey;
+  throw new NotReady('DATABASE_DIFFERS', { field: 'elGamalPublicKey' });
+}
+
+function usable<T>(combine: () => T): T {
+  try {
+    return combine();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new PermanentError('PEER_KEY_INVALID', { field: 'elGamalPublicKey' }, { cause: error });
+  }
+}

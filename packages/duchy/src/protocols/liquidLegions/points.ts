@@ -1,0 +1,30 @@
+/** Checks points of the curve while they pass, in the threads that compute. */
+import { POINT_BYTES } from '@measurement-exchange/mpc/elGamal';
+import { LiquidLegionsError } from '@measurement-exchange/mpc/protocols/liquidLegions/errors';
+import { checkPoints } from '@measurement-exchange/mpc/protocols/liquidLegions/stageWork';
+import { mismatch } from '../../computations/rejections.ts';
+import { POOL } from './pool.ts';
+
+/** Passes the bytes on; throws unless they are registers of compressed points. */
+export async function* asPoints(
+  data: AsyncIterable<Uint8Array>,
+  registerBytes: number,
+): AsyncGenerator<Uint8Array> {
+  let rest: Uint8Array = new Uint8Array(0);
+  let checked = 0;
+  for await (const chunk of data) {
+    const bytes = Buffer.concat([rest, chunk]);
+    const end = bytes.length - (bytes.length % POINT_BYTES);
+    try {
+      await checkPoints(bytes.subarray(0, end), POOL);
+    } catch (error) {
+      if (!(error instanceof LiquidLegionsError)) throw error;
+      const [first, last] = [checked, checked + end - 1].map((at) => Math.floor(at / registerBytes));
+      const place = `registers ${first} to ${last}`;
+      throw mismatch('data', `must be compressed points of P-256, and ${place} hold something else`);
+    }
+    checked += end;
+    rest = bytes.subarray(end);
+    yield chunk;
+  }
+}

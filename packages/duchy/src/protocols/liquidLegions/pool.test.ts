@@ -1,0 +1,146 @@
+import { LiquidLegionsError } from '@measurement-exchange/mpc/protocols/liquidLegions/errors';
+import { batchSize, checkPoints } from '@measurement-exchange/mpc/protocols/liquidLegions/stageWork';
+import { ReachOnlyStages } from '@measurement-exchange/mpc/protocols/reachOnlyLiquidLegionsV2/duchy';
+import { reachOnlyParameters } from '@measurement-exchange/mpc/protocols/reachOnlyLiquidLegionsV2/limits';
+import { CIPHERTEXT_BYTES, POINT_BYTES } from '@measurement-exchange/mpc/sketches';
+import { Ring, reachSketch } from '@measurement-exchange/testkit/mpc/ring';
+import { Dice } from '@measurement-exchange/testkit/mpc/world';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Pool } from './pool.ts';
+
+const dice = new Dice('pool');
+const ring = new Ring(dice, 2);
+const pool = new Pool(2);
+afterAll(() => pool.close());
+
+const spec = { decayRate: 3, maxSize: 600, dataProviderCount: 1, duchyCount: 2 };
+const parameters = reachOnlyParameters({ ...spec, noiseMechanism: 'NONE' });
+const sketch = ring.encryptReach(reachSketch(spec, new Map([[1, 1]])));
+const [first] = ring.keys as [(typeof ring.keys)[number]];
+/** Two batches of registers, and the ciphertext of their noise. */
+const message = Buffer.concat([sketch, sketch.subarray(0, CIPHERTEXT_BYTES)]);
+const seed = dice.seed();
+
+test('a stage gives the same bytes with any number of threads, and leaves its input as it is', async () => {
+  const before = Buffer.from(message);
+  const alone = new Pool(1);
+  const [byOne, byTwo] = await Promise.all(
+    [alone, pool].map((some) => new ReachOnlyStages(parameters, some).execute(message, first, seed)),
+  );
+  await alone.close();
+  expect(byOne).toEqual(byTwo);
+  expect(message).toEqual(before);
+});
+
+test('batches are at most 2048 blocks, and a multiple of 8 where there are many', () => {
+  expect([0, 1, 512, 4096].map(batchSize)).toEqual([512, 512, 512, 512]);
+  for (const count of [4097, 5000, 16384, 16385, 1_000_000]) {
+    expect(batchSize(count)).toBeLessThanOrEqual(2048);
+    expect(Math.ceil(count / batchSize(count)) % 8).toBe(0);
+  }
+});
+
+test('progress grows to 1', async () => {
+  const seen: number[] = [];
+  const onProgress = (fraction: number) => void seen.push(fraction);
+  await new ReachOnlyStages(parameters, pool).execute(message, first, seed, { onProgress });
+  expect(seen).toEqual([1 / 2, 1]);
+});
+
+describe('a stage that cannot go on', () => {
+  const execute = (signal?: AbortSignal) =>
+    new ReachOnlyStages(parameters, pool).execute(message, first, seed, { signal });
+
+  test('rejects with the reason of an abort, at the start and on the way, and the pool goes on', async () => {
+    await expect(execute(AbortSignal.abort(new Error('early')))).rejects.toThrow('early');
+    const controller = new AbortController();
+    const running = execute(controller.signal);
+    controller.abort(new Error('on the way'));
+    await expect(running).rejects.toThrow('on the way');
+    await expect(execute()).resolves.toHaveLength(message.length);
+  });
+
+  test('rejects when a thread ends, in a way that a retry can mend', async () => {
+    const running = execute();
+    await Promise.all([
+      expect(running).rejects.toThrow('a thread of the computation ended'),
+      expect(running).rejects.not.toBeInstanceOf(LiquidLegionsError),
+      pool.close(),
+    ]);
+    await expect(execute()).resolves.toHaveLength(message.length);
+  });
+
+  test('rejects what does not follow the protocol as that', async () => {
+    const spoiled = Buffer.from(message).fill(4, 0, 1);
+    const running = new ReachOnlyStages(parameters, pool).execute(spoiled, first, seed);
+    await expect(running).rejects.toThrow(LiquidLegionsError);
+  });
+});
+
+test('points of an upload are checked', async () => {
+  await expect(checkPoints(message, pool)).resolves.toBeUndefined();
+  const spoiled = Buffer.from(message);
+  spoiled.fill(0xff, message.length - POINT_BYTES + 1);
+  await expect(checkPoints(spoiled, pool)).rejects.toThrow('not on the curve');
+  await expect(checkPoints(message.subarray(1), pool)).rejects.toThrow(LiquidLegionsError);
+});
+
+test('work that comes while a thread is ending goes to another one', async () => {
+  const ending = new Pool(1);
+  await ending.run('sort', { parts: [], size: CIPHERTEXT_BYTES });
+  for (let i = 0; i < 3; i++) {
+    const closed = ending.close();
+    const sorted = ending.run('sort', { parts: [new Uint8Array(CIPHERTEXT_BYTES)], size: CIPHERTEXT_BYTES });
+    await Promise.all([closed, expect(sorted).resolves.toHaveLength(CIPHERTEXT_BYTES)]);
+  }
+  await ending.close();
+});
+
+describe('a thread without work', () => {
+  /** The thread, by its number among those that were started. */
+  const threadOf = async (some: Pool) => {
+    const before = started;
+    await some.run('sort', { parts: [], size: CIPHERTEXT_BYTES });
+    return started === before ? 'the same' : 'another';
+  };
+  let started = 0;
+  const onWorker = () => started++;
+  beforeAll(() => void process.on('worker', onWorker));
+  afterAll(() => void process.off('worker', onWorker));
+
+  test('ends after a while, and stays while somebody needs it', async () => {
+    const idle = new Pool(1, 50);
+    let [asked, isNeeded] = [0, true];
+    const forget = idle.keepWhile(async () => {
+      asked++;
+      return isNeeded;
+    });
+    idle.keepWhile(async () => {
+      throw new Error('who cannot be asked does not need it');
+    });
+    expect(await threadOf(idle)).toBe('another');
+    await expect.poll(() => asked).toBeGreaterThan(3);
+    expect(await threadOf(idle)).toBe('the same');
+    isNeeded = false;
+    const before = asked;
+    await expect.poll(() => asked).toBeGreaterThan(before);
+    // Asked once more at most: then it has ended.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(asked).toBeLessThanOrEqual(before + 2);
+    expect(await threadOf(idle)).toBe('another');
+    forget();
+    const last = asked;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(asked).toBe(last);
+    await idle.close();
+  });
+});
+
+test('threads without work do not keep the process alive', async () => {
+  await pool.run('sort', { parts: [], size: CIPHERTEXT_BYTES });
+  const workers = process.getActiveResourcesInfo().filter((name) => /worker|messageport/i.test(name));
+  const busy = pool.run('drawNoiseRegisters', { parameters, seed });
+  const busyWorkers = process.getActiveResourcesInfo().filter((name) => /worker|messageport/i.test(name));
+  await busy;
+  expect(busyWorkers.length).toBeGreaterThan(workers.length);
+});

@@ -1,0 +1,192 @@
+/**
+ * Threads that compute: at most as many as processors. A thread starts when there is work, and ends after a while without
+ * work if no computation will need it.
+ */
+import { availableParallelism } from 'node:os';
+import { extname } from 'node:path';
+import { type Transferable, Worker } from 'node:worker_threads';
+import { LiquidLegionsError } from '@measurement-exchange/mpc/protocols/liquidLegions/errors';
+import type {
+  Input,
+  OperationName,
+  Output,
+} from '@measurement-exchange/mpc/protocols/liquidLegions/operations';
+
+/** TypeScript in the workspace, JavaScript in the packages. */
+const THREAD = new URL(`./poolThread${extname(import.meta.url)}`, import.meta.url);
+/** A thread without work for this long ends, unless it will be needed. */
+const IDLE_MS = 10_000;
+
+/** To a thread. */
+export interface Call {
+  operation: OperationName;
+  input: Input<OperationName>;
+}
+
+/** From a thread: `isLie` where what it was given does not follow the protocol. */
+export type Answer = { output: Output<OperationName> } | { problem: string; isLie: boolean };
+
+interface Task extends Call {
+  transfer: Transferable[];
+  resolve: (output: Output<OperationName>) => void;
+  reject: (error: unknown) => void;
+}
+
+export class Pool {
+  readonly size: number;
+  private readonly threads = new Set<Thread>();
+  private readonly waiting: Task[] = [];
+  private readonly idleMs: number;
+  private readonly needs = new Set<() => Promise<boolean>>();
+
+  constructor(size = availableParallelism(), idleMs = IDLE_MS) {
+    this.size = size;
+    this.idleMs = idleMs;
+  }
+
+  /** Idle threads stay while `isNeeded` says so: starting them takes a third of a small computation. Returns the undo. */
+  keepWhile(isNeeded: () => Promise<boolean>): () => void {
+    this.needs.add(isNeeded);
+    return () => this.needs.delete(isNeeded);
+  }
+
+  private async isNeeded(): Promise<boolean> {
+    const answers = await Promise.allSettled(Array.from(this.needs, (isNeeded) => isNeeded()));
+    return answers.some((answer) => answer.status === 'fulfilled' && answer.value);
+  }
+
+  /** An abort rejects at once; a thread that already computes finishes, and its output is dropped. */
+  run<O extends OperationName>(
+    operation: O,
+    input: Input<O>,
+    { signal, transfer = [] }: { signal?: AbortSignal | undefined; transfer?: Transferable[] } = {},
+  ): Promise<Output<O>> {
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const abort = () => {
+        const place = this.waiting.indexOf(task);
+        if (place >= 0) this.waiting.splice(place, 1);
+        reject(signal!.reason);
+      };
+      const settle = () => signal?.removeEventListener('abort', abort);
+      const task: Task = {
+        ...{ operation, input, transfer },
+        resolve: (output) => {
+          settle();
+          resolve(output as Output<O>);
+        },
+        reject: (error) => {
+          settle();
+          reject(error);
+        },
+      };
+      signal?.addEventListener('abort', abort);
+      this.waiting.push(task);
+      this.assign();
+    });
+  }
+
+  private assign(): void {
+    while (this.waiting.length > 0) {
+      const thread = [...this.threads].find(({ isIdle }) => isIdle) ?? this.start();
+      if (thread === undefined) return;
+      thread.take(this.waiting.shift()!);
+    }
+  }
+
+  private start(): Thread | undefined {
+    if (this.threads.size >= this.size) return undefined;
+    const thread = new Thread({
+      idleMs: this.idleMs,
+      isNeeded: () => this.isNeeded(),
+      onIdle: () => this.assign(),
+      // A thread that ends gets no more work, and another one may start at once.
+      onEnding: () => {
+        this.threads.delete(thread);
+        this.assign();
+      },
+    });
+    this.threads.add(thread);
+    return thread;
+  }
+
+  /** Ends all threads, also those that compute. */
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.threads, (thread) => thread.end()));
+  }
+}
+
+/** The pool of this process. */
+export const POOL = new Pool();
+
+interface ThreadOptions {
+  idleMs: number;
+  isNeeded: () => Promise<boolean>;
+  onIdle: () => void;
+  onEnding: () => void;
+}
+
+class Thread {
+  private readonly worker: Worker;
+  private readonly options: ThreadOptions;
+  private task: Task | undefined;
+  /** Runs while there is no work. */
+  private idle: NodeJS.Timeout | undefined;
+
+  constructor(options: ThreadOptions) {
+    this.options = options;
+    // Blocks are not on its heap: the rest needs little memory, and is collected sooner with a small young generation.
+    this.worker = new Worker(THREAD, { resourceLimits: { maxYoungGenerationSizeMb: 6 } });
+    let problem: unknown;
+    this.worker.on('message', (answer: Answer) => {
+      const task = this.task!;
+      this.task = undefined;
+      this.rest();
+      if ('output' in answer) task.resolve(answer.output);
+      else task.reject(answer.isLie ? new LiquidLegionsError(answer.problem) : new Error(answer.problem));
+      options.onIdle();
+    });
+    this.worker.on('error', (error) => {
+      problem = error;
+    });
+    this.worker.on('exit', () => {
+      clearTimeout(this.idle);
+      // Its input was transferred to the thread, so only the caller can try again.
+      this.task?.reject(new Error('a thread of the computation ended', { cause: problem }));
+      options.onEnding();
+    });
+  }
+
+  get isIdle(): boolean {
+    return this.task === undefined;
+  }
+
+  take(task: Task): void {
+    clearTimeout(this.idle);
+    this.idle = undefined;
+    this.task = task;
+    this.worker.ref();
+    const { operation, input, transfer } = task;
+    this.worker.postMessage({ operation, input } satisfies Call, transfer);
+  }
+
+  /** Without work, it does not keep the process alive. */
+  private rest(): void {
+    this.worker.unref();
+    this.idle = setTimeout(() => void this.endUnlessNeeded(), this.options.idleMs).unref();
+  }
+
+  private async endUnlessNeeded(): Promise<void> {
+    const { idle } = this;
+    const isNeeded = await this.options.isNeeded();
+    // It got work meanwhile.
+    if (this.idle !== idle) return;
+    if (isNeeded) this.rest();
+    else await this.end();
+  }
+
+  async end(): Promise<void> {
+    this.options.onEnding();
+    await this.worker.terminate();
+  }
+}

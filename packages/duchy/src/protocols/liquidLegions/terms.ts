@@ -1,0 +1,47 @@
+/** Compares the terms that a provider of a sketch signed with the terms that this duchy was told. */
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type duchyMessages,
+  equalBytes,
+  type LiquidLegionsConfig,
+  type LiquidLegionsProtocol,
+  type Violation,
+} from '@measurement-exchange/contract';
+import { configOf } from '../../computations/plan.ts';
+import type { StoredComputation } from '../../database/index.ts';
+
+/** The config of a computation with sketches, under either of the two protocols. */
+export function legionsConfig({ protocol, view }: StoredComputation): LiquidLegionsConfig {
+  return configOf(protocol as LiquidLegionsProtocol, view);
+}
+
+/** Returns the first term that differs, apart from the combined key. */
+export function wrongTerm(
+  signed: duchyMessages.Fulfillment_LiquidLegions,
+  config: LiquidLegionsConfig,
+): Violation | undefined {
+  const { workers, aggregator, noiseMechanism, decayRate, histogramPrivacyParams, publisherPrivacyParams } =
+    config;
+  const told = {
+    ...{ workers, aggregator, noiseMechanism, decayRate },
+    maxSize: BigInt(config.maxSize),
+    histogramEpsilon: histogramPrivacyParams.epsilon,
+    histogramDelta: histogramPrivacyParams.delta,
+    publisherEpsilon: publisherPrivacyParams.epsilon,
+    publisherDelta: publisherPrivacyParams.delta,
+    samplingIndicatorSize: BigInt(config.samplingIndicatorSize ?? 0),
+    maximumFrequency: config.maximumFrequency ?? 0,
+  };
+  const members = Object.keys(told) as (keyof typeof told)[];
+  const field = members.find((member) => !isDeepStrictEqual(signed[member], told[member]));
+  return field && { field, description: `must be ${told[field]}, as this duchy was told` };
+}
+
+export function wrongKey(
+  { combinedPublicKey }: duchyMessages.Fulfillment_LiquidLegions,
+  combined: Uint8Array,
+): Violation | undefined {
+  if (equalBytes(combinedPublicKey, combined)) return undefined;
+  const description = 'must be the sum of the keys that the duchies of this computation signed';
+  return { field: 'combinedPublicKey', description };
+}

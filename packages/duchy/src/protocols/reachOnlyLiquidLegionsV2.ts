@@ -1,0 +1,48 @@
+/** Reach-only Liquid Legions v2. */
+import { create } from '@bufbuild/protobuf';
+import { specs } from '@measurement-exchange/contract';
+import type { MpcStage } from '@measurement-exchange/mpc/protocols';
+import { ReachOnlyStages } from '@measurement-exchange/mpc/protocols/reachOnlyLiquidLegionsV2/duchy';
+import { estimateReach } from '@measurement-exchange/mpc/protocols/reachOnlyLiquidLegionsV2/estimate';
+import { REACH_REGISTER_BYTES } from '@measurement-exchange/mpc/protocols/reachOnlyLiquidLegionsV2/provider';
+import { configOf } from '../computations/plan.ts';
+import { sealedResult } from '../stages/result.ts';
+import { fromPrevious } from './liquidLegions/input.ts';
+import { POOL } from './liquidLegions/pool.ts';
+import { legionsStages } from './liquidLegions/stage.ts';
+import { sketchRules } from './liquidLegions/upload.ts';
+import type { DuchyProtocol } from './protocol.ts';
+
+const PROTOCOL = 'reachOnlyLiquidLegionsV2';
+const REGISTERS = 'EXECUTION_PHASE_INPUT';
+
+const { stage, common, messageSize } = legionsStages(
+  PROTOCOL,
+  (parameters) => new ReachOnlyStages(parameters, POOL),
+);
+
+export const REACH_ONLY_LIQUID_LEGIONS_V2: DuchyProtocol<MpcStage<typeof PROTOCOL>> = {
+  upload: sketchRules(PROTOCOL, REACH_REGISTER_BYTES),
+  messageSize,
+  stages: {
+    ...common,
+
+    /** A worker removes its key and blinds the registers, so that they cannot be recognized. */
+    execute: stage(async (given) =>
+      given.stages.execute(await fromPrevious(given, REGISTERS), given.keys, given.seed, given),
+    ),
+
+    /** The aggregator counts the registers. */
+    count: stage(async (given) => {
+      const { stages, plan, keys, computation } = given;
+      const registers = await stages.count(await fromPrevious(given, REGISTERS), keys, given);
+      return sealedResult(given, {
+        reach: estimateReach(plan.parameters, registers, plan.spec.vidSamplingInterval?.width ?? 1),
+        noiseMechanism: configOf(PROTOCOL, computation.view).noiseMechanism,
+        methodology: {
+          reach: { case: PROTOCOL, value: create(specs.ReachOnlyLiquidLegionsV2MethodologySchema) },
+        },
+      });
+    }),
+  },
+};

@@ -1,0 +1,12 @@
+import { newSeed } from '@measurement-exchange/mpc/shares';
+import { expect, test } from 'vitest';
+import { stageSeed } from './stageSeed.ts';
+
+test('a stage has the same seed whenever it runs, and no other stage has it', () => {
+  const [one, other] = [{ noiseSeed: newSeed() }, { noiseSeed: newSeed() }];
+  const seeds = [one, other].flatMap((secrets) =>
+    ['SETUP_PHASE', 'EXECUTION_PHASE'].map((stage) => Buffer.from(stageSeed(secrets, stage)).toString('hex')),
+  );
+  expect(new Set(seeds).size).toBe(4);
+  expect(Buffer.from(stageSeed(one, 'SETUP_PHASE')).toString('hex')).toBe(seeds[0]);
+});

@@ -1,0 +1,85 @@
+/**
+ * Compares the counts of tuples with each frequency below the maximum, and finds where they are equal. Comparisons
+ * are in columns, one for each frequency. Each column has an order of its own, so that nobody can link two
+ * comparisons of one count.
+ */
+import { CIPHERTEXT_BYTES, drawScalars, Keystream, POINT_BYTES } from '../../sketches.ts';
+import { takeBlocks, takeColumn } from './blocks.ts';
+import type { RingKeys } from './ringKeys.ts';
+import { COUNT, FLAGS, FLAGS_BYTES, TUPLE_BYTES } from './tuples.ts';
+import { ALONE, type Workspace } from './workspace.ts';
+
+/**
+ * Counts the tuples that are noise of the histogram, and compares the counts of tuples with a frequency. Flags must
+ * be under one key alone.
+ */
+export function compareTuples(
+  workspace: Workspace,
+  {
+    blocks: tuples,
+    seed,
+    keys,
+    maximumFrequency,
+  }: { blocks: Uint8Array; seed: Uint8Array; keys: RingKeys; maximumFrequency: number },
+): { histogramCount: number; comparisons: Uint8Array<ArrayBuffer> } {
+  const isZero = workspace.zeros(takeColumn(tuples, TUPLE_BYTES, 0, FLAGS_BYTES), keys.secretKey);
+  const withFrequency: number[] = [];
+  let histogramCount = 0;
+  for (let i = 0; i < tuples.length / TUPLE_BYTES; i++) {
+    const [same, destroyed, histogram] = isZero.subarray(FLAGS * i, FLAGS * (i + 1));
+    if (histogram === 1) histogramCount++;
+    else if (same === 1 && destroyed === 0) withFrequency.push(i);
+  }
+  const counts = takeBlocks(
+    takeColumn(tuples, TUPLE_BYTES, COUNT.at, CIPHERTEXT_BYTES),
+    CIPHERTEXT_BYTES,
+    withFrequency,
+  );
+  const comparisons = compare(workspace, counts, maximumFrequency - 1, { key: keys.key, seed });
+  return { histogramCount, comparisons };
+}
+
+/**
+ * Makes a column of count − i · unit for each i from 1 to `compared`: zero where the count is i. Comparisons are
+ * re-randomized, so that workers see only fresh ciphertexts.
+ */
+function compare(
+  workspace: Workspace,
+  counts: Uint8Array,
+  compared: number,
+  { key, seed }: { key: Uint8Array; seed: Uint8Array },
+): Uint8Array<ArrayBuffer> {
+  const random = new Keystream(seed);
+  const publicKey = workspace.key(key);
+  const units = Buffer.concat(workspace.counts(compared).slice(0, compared));
+  const comparisons = new Uint8Array(compared * counts.length);
+  for (let i = 0; i < compared; i++) {
+    const column = comparisons.subarray(i * counts.length, (i + 1) * counts.length);
+    workspace.change(counts, ALONE, column, (batch, count) => {
+      batch.addPoints(units, -1, { stride: 0, at: i * POINT_BYTES });
+      batch.reRandomize(publicKey, drawScalars(random, count));
+    });
+  }
+  return comparisons;
+}
+
+/**
+ * Takes a key off comparisons, and multiplies each by a random number, without which the aggregator could tell counts
+ * apart.
+ */
+export function decryptComparisons(
+  workspace: Workspace,
+  { blocks: comparisons, seed, keys }: { blocks: Uint8Array; seed: Uint8Array; keys: RingKeys },
+): Uint8Array<ArrayBuffer> {
+  const decrypted = Uint8Array.from(comparisons);
+  workspace.blindEach(decrypted, keys, new Keystream(seed));
+  return decrypted;
+}
+
+/** Returns a byte for each ciphertext, which must be under this key alone: 1 if it encrypts zero, else 0. */
+export function findZeros(
+  workspace: Workspace,
+  { blocks, secretKey }: { blocks: Uint8Array; secretKey: Uint8Array },
+): Uint8Array<ArrayBuffer> {
+  return workspace.zeros(blocks, secretKey);
+}

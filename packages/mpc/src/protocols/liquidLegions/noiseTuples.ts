@@ -1,0 +1,68 @@
+/**
+ * Noise tuples, which stand for no register: they look like registers of each frequency, or like registers without
+ * one.
+ */
+
+import { CIPHERTEXT_BYTES, drawMpcNoise, Keystream } from '../../sketches.ts';
+import type { FrequencyParameters } from '../liquidLegionsV2/limits.ts';
+import { putColumn } from './blocks.ts';
+import { COUNT, FLAGS_BYTES, TUPLE_BYTES } from './tuples.ts';
+import type { Plain, Workspace } from './workspace.ts';
+
+/** The kind of a noise tuple: the frequency that it imitates, from 1 on, or one of these. */
+const DIFFERENT_KEYS = 0;
+const DESTROYED = 255;
+
+/** As many as `noiseTupleCount`, a byte each. The same for the same seed: a repeated stage must not draw other noise. */
+export function drawNoiseTuples(
+  _: unknown,
+  { parameters, seed }: { parameters: FrequencyParameters; seed: Uint8Array },
+): Uint8Array<ArrayBuffer> {
+  const random = new Keystream(seed);
+  const { maximumFrequency, frequencyNoise, noiseTupleCount } = parameters;
+  const tuples = new Uint8Array(noiseTupleCount).fill(DESTROYED);
+  let at = 0;
+  const add = (what: number, times: number) => {
+    tuples.fill(what, at, at + times);
+    at += times;
+  };
+  for (let count = 1; count <= maximumFrequency; count++) add(count, drawMpcNoise(frequencyNoise, random));
+  add(DIFFERENT_KEYS, drawMpcNoise(frequencyNoise, random));
+  return tuples;
+}
+
+/**
+ * Encrypts flags under the keys that are still on the flags of other tuples, and counts under the keys of all
+ * duchies.
+ */
+export function encryptNoiseTuples(
+  workspace: Workspace,
+  {
+    blocks,
+    seed,
+    key,
+    restKey,
+  }: { blocks: Uint8Array; seed: Uint8Array; key: Uint8Array; restKey: Uint8Array },
+): Uint8Array<ArrayBuffer> {
+  const random = new Keystream(seed);
+  const flags = Array.from(blocks, flagsOf).flat();
+  const points = workspace.counts(
+    blocks.reduce((most, what) => (isCount(what) ? Math.max(most, what) : most), 0),
+  );
+  const counts = Array.from(blocks, (what) => (isCount(what) ? points[what - 1]! : 'random'));
+  const encrypted = new Uint8Array(blocks.length * TUPLE_BYTES);
+  const encryptedFlags = workspace.encrypt(flags, workspace.key(restKey), random);
+  putColumn(encryptedFlags, FLAGS_BYTES, encrypted, TUPLE_BYTES, 0);
+  const encryptedCounts = workspace.encrypt(counts, workspace.key(key), random);
+  putColumn(encryptedCounts, CIPHERTEXT_BYTES, encrypted, TUPLE_BYTES, COUNT.at);
+  return encrypted;
+}
+
+function isCount(what: number): boolean {
+  return what !== DIFFERENT_KEYS && what !== DESTROYED;
+}
+
+function flagsOf(what: number): [same: Plain, destroyed: Plain, histogram: Plain] {
+  if (what === DIFFERENT_KEYS) return ['random', 'random', 'random'];
+  return ['zero', what === DESTROYED ? 'zero' : 'random', 'random'];
+}

@@ -1,0 +1,154 @@
+/** Operations on registers: each is one ciphertext, that of its index, or three, those of its index, key and count. */
+import { CIPHERTEXT_BYTES, DESTROYED_KEY, drawScalars, Keystream, POINT_BYTES } from '../../sketches.ts';
+import { putColumn, runs, sortedOrder, takeColumn } from './blocks.ts';
+import { indexText, type NoiseKind, readNoiseRegisters } from './noiseRegisters.ts';
+import type { RingKeys } from './ringKeys.ts';
+import { HISTOGRAM_KEY } from './tuples.ts';
+import { ALONE, type Plain, type Workspace } from './workspace.ts';
+
+/** Encrypts noise registers: with key and count, or only their indexes. */
+export function encryptNoiseRegisters(
+  workspace: Workspace,
+  { blocks, seed, key, isFull }: { blocks: Uint8Array; seed: Uint8Array; key: Uint8Array; isFull: boolean },
+): Uint8Array<ArrayBuffer> {
+  const registers = readNoiseRegisters(blocks);
+  const indexes = workspace.points(registers.map(({ kind, number }) => indexText(kind, number)));
+  const [histogram, destroyed] = workspace.points([HISTOGRAM_KEY, DESTROYED_KEY]);
+  const keys: { [K in NoiseKind]?: Plain } = { histogram: histogram!, reach: destroyed! };
+  const texts = registers.flatMap(({ kind }, i): Plain[] =>
+    // A count of noise is never looked at.
+    isFull ? [indexes[i]!, keys[kind] ?? 'random', 'random'] : [indexes[i]!],
+  );
+  return workspace.encrypt(texts, workspace.key(key), new Keystream(seed));
+}
+
+/** Re-randomizes registers, so that the party that sent or encrypted them recognizes none of them. */
+export function reRandomizeRegisters(
+  workspace: Workspace,
+  { blocks, seed, key }: { blocks: Uint8Array; seed: Uint8Array; key: Uint8Array },
+): Uint8Array<ArrayBuffer> {
+  const random = new Keystream(seed);
+  const publicKey = workspace.key(key);
+  const registers = new Uint8Array(blocks.length);
+  workspace.change(blocks, ALONE, registers, (batch, count) =>
+    batch.reRandomize(publicKey, drawScalars(random, count)),
+  );
+  return registers;
+}
+
+/** Takes a key off the indexes, multiplies them by `blinding`, and re-randomizes everything. */
+export function blindRegisters(
+  workspace: Workspace,
+  {
+    blocks,
+    size,
+    seed,
+    keys,
+    blinding,
+  }: { blocks: Uint8Array; size: number; seed: Uint8Array; keys: RingKeys; blinding: Uint8Array },
+): Uint8Array<ArrayBuffer> {
+  const random = new Keystream(seed);
+  const restKey = workspace.key(keys.restKey);
+  const blinded = new Uint8Array(blocks.length);
+  workspace.change(blocks, { stride: size, at: 0 }, blinded, (batch, count) => {
+    batch.blind(keys.secretKey, blinding);
+    // Otherwise, ciphertexts that a party made multiples of each other would stay multiples, and could be followed.
+    batch.reRandomize(restKey, drawScalars(random, count));
+  });
+  const others = size - CIPHERTEXT_BYTES;
+  if (others === 0) return blinded;
+  const key = workspace.key(keys.key);
+  const keysAndCounts = takeColumn(blocks, size, CIPHERTEXT_BYTES, others);
+  workspace.change(keysAndCounts, ALONE, keysAndCounts, (batch, count) =>
+    batch.reRandomize(key, drawScalars(random, count)),
+  );
+  putColumn(keysAndCounts, others, blinded, size, CIPHERTEXT_BYTES);
+  return blinded;
+}
+
+/**
+ * Decrypts the indexes of registers, which must be under one key alone: each point replaces the ciphertext of its
+ * index.
+ */
+export function openIndexes(
+  workspace: Workspace,
+  { blocks, size, secretKey }: { blocks: Uint8Array; size: number; secretKey: Uint8Array },
+): Uint8Array<ArrayBuffer> {
+  const points = workspace.decrypt(blocks, { stride: size, at: 0 }, secretKey);
+  const others = size - CIPHERTEXT_BYTES;
+  if (others === 0) return points;
+  const opened = new Uint8Array((blocks.length / size) * (POINT_BYTES + others));
+  putColumn(points, POINT_BYTES, opened, POINT_BYTES + others, 0);
+  const rest = takeColumn(blocks, size, CIPHERTEXT_BYTES, others);
+  putColumn(rest, others, opened, POINT_BYTES + others, POINT_BYTES);
+  return opened;
+}
+
+/** How many different points there are. */
+export function countDistinct(_: Workspace, { parts }: { parts: Uint8Array[] }): number {
+  const points = Buffer.concat(parts);
+  return runs(points, POINT_BYTES, POINT_BYTES, sortedOrder(points, POINT_BYTES)).length - 1;
+}
+
+/** Encrypts a number, so that ciphertexts of numbers can be added up. */
+export function encryptCount(
+  workspace: Workspace,
+  { count, key, seed }: { count: number; key: Uint8Array; seed: Uint8Array },
+): Uint8Array<ArrayBuffer> {
+  const random = new Keystream(seed);
+  const text = count === 0 ? 'zero' : workspace.counts(count)[count - 1]!;
+  return workspace.encrypt([text], workspace.key(key), random);
+}
+
+/** Adds up encrypted numbers. No party that sent one of them recognizes the ciphertext of the sum. */
+export function addCounts(
+  workspace: Workspace,
+  { counts, key, seed }: { counts: Uint8Array[]; key: Uint8Array; seed: Uint8Array },
+): Uint8Array<ArrayBuffer> {
+  const sum = workspace.encryptZeros(1, workspace.key(key), new Keystream(seed));
+  for (const next of counts) {
+    workspace.other.load(next, 1);
+    workspace.change(sum, ALONE, sum, (batch) => batch.add(workspace.other));
+  }
+  return sum;
+}
+
+/**
+ * The number in a ciphertext that is under one key alone, if it is from 0 to `most`; else `expected`. A worker can
+ * put a register of a provider in its place: the outcome must not tell the worker which register that is.
+ */
+export function decryptCount(
+  workspace: Workspace,
+  {
+    count,
+    secretKey,
+    most,
+    expected,
+  }: { count: Uint8Array; secretKey: Uint8Array; most: number; expected: number },
+): number {
+  if (workspace.zeros(count, secretKey)[0] === 1) return 0;
+  const point = Buffer.from(workspace.decrypt(count, ALONE, secretKey));
+  const place = workspace.counts(most).findIndex((one) => point.equals(one));
+  return place >= 0 && place < most ? place + 1 : expected;
+}
+
+/** Takes a key off the ciphertext of a number, and re-randomizes it under the remaining keys. */
+export function passCount(
+  workspace: Workspace,
+  { count, keys, seed }: { count: Uint8Array; keys: RingKeys; seed: Uint8Array },
+): Uint8Array<ArrayBuffer> {
+  const left = new Uint8Array(count.length);
+  workspace.change(count, ALONE, left, (batch) => {
+    batch.decrypt(keys.secretKey);
+    batch.reRandomize(workspace.key(keys.restKey), drawScalars(new Keystream(seed), 1));
+  });
+  return left;
+}
+
+/** Throws where one of the blocks is not a compressed point of the curve. */
+export function checkPoints(workspace: Workspace, { blocks }: { blocks: Uint8Array }): void {
+  const { curve } = workspace;
+  workspace.inBatches(blocks.length / POINT_BYTES, (from, count) =>
+    curve.load(curve.spare[0], blocks, count, POINT_BYTES, from * POINT_BYTES),
+  );
+}

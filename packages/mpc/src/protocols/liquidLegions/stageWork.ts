@@ -1,0 +1,136 @@
+/**
+ * Runs a stage: spreads its blocks in batches over the threads of a pool. The output does not depend on the number of
+ * threads.
+ */
+import { createHmac } from 'node:crypto';
+import { POINT_BYTES } from '../../sketches.ts';
+import { copyOf } from './blocks.ts';
+import { checkBlocks } from './errors.ts';
+import type { BatchOperation, Input, OperationName, Output } from './operations.ts';
+
+/** How a caller aborts a stage, and learns how far it is. */
+export interface StageRun {
+  signal?: AbortSignal | undefined;
+  /** From 0 to 1. */
+  onProgress?: ((fraction: number) => void) | undefined;
+}
+
+/** Runs operations: a duchy's pool of threads. The caller cannot use buffers in `transfer` afterwards. */
+export interface Executor {
+  /** How many operations run at once. */
+  readonly size: number;
+  run<O extends OperationName>(
+    operation: O,
+    input: Input<O>,
+    options?: { signal?: AbortSignal | undefined; transfer?: ArrayBuffer[] },
+  ): Promise<Output<O>>;
+}
+
+/** The input of a batch, apart from its seed. */
+type Batch<O extends BatchOperation> = Omit<Input<O>, 'seed'>;
+
+/** The most blocks in a batch: enough that its one inversion counts for little, and at most a few seconds of work. */
+const MOST = 2048;
+/** The fewest blocks in a batch: half as many would take as long. */
+const LEAST = 512;
+/** With this many batches, or a multiple of it, 2, 4 or 8 threads finish at the same time. */
+const BATCHES = 8;
+
+export function batchSize(count: number): number {
+  const batches = BATCHES * Math.max(1, Math.ceil(count / (BATCHES * MOST)));
+  return Math.max(LEAST, Math.ceil(count / batches));
+}
+
+export class StageWork {
+  private readonly pool: Executor;
+  private readonly stageSeed: Uint8Array | undefined;
+  private readonly signal: AbortSignal | undefined;
+  private readonly onProgress: (fraction: number) => void;
+  /** The fractions of the whole that are done when the previous step ends, and when this one ends. */
+  private before = 0;
+  private until: number | undefined;
+
+  /** A stage that draws nothing needs no seed. */
+  constructor(pool: Executor, { signal, onProgress = () => {} }: StageRun, seed?: Uint8Array) {
+    this.pool = pool;
+    this.stageSeed = seed;
+    this.signal = signal;
+    this.onProgress = onProgress;
+  }
+
+  /** Sets the fraction of the whole that is done when the next step ends. */
+  upTo(fraction: number): this {
+    this.before = this.until ?? 0;
+    this.until = fraction;
+    return this;
+  }
+
+  /** The seed of a batch of a step: no two steps, and no two batches of a step, draw the same numbers. */
+  seed(step: string, batch = 0): Uint8Array<ArrayBuffer> {
+    return stepSeed(this.stageSeed!, step, batch);
+  }
+
+  run<O extends OperationName>(operation: O, input: Input<O>, given: Uint8Array[] = []): Promise<Output<O>> {
+    const transfer = given.map(({ buffer }) => buffer as ArrayBuffer);
+    return this.pool.run(operation, input, { signal: this.signal, transfer });
+  }
+
+  /**
+   * Sorts the blocks of all parts, so that they say nothing about the order they came in. The caller cannot use the
+   * parts afterwards.
+   */
+  sort(parts: Uint8Array[], size: number, tail?: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+    return this.run('sort', { parts, size, ...(tail && { tail }) }, parts);
+  }
+
+  /** Outputs are in the order of the blocks. */
+  overBlocks<O extends BatchOperation>(
+    operation: O,
+    blocks: Uint8Array,
+    size: number,
+    others: Omit<Batch<O>, 'blocks'>,
+  ): Promise<Output<O>[]> {
+    const batchOf = (from: number, to: number) =>
+      ({ ...others, blocks: copyOf(blocks, from * size, to * size) }) as unknown as Batch<O>;
+    return this.inBatches(operation, blocks.length / size, batchOf);
+  }
+
+  async inBatches<O extends BatchOperation>(
+    operation: O,
+    count: number,
+    batchOf: (from: number, to: number) => Batch<O>,
+  ): Promise<Output<O>[]> {
+    const { before, until = 1 } = this;
+    const size = batchSize(count);
+    const outputs: Output<O>[] = Array(Math.ceil(count / size));
+    let [next, done, isFailed] = [0, 0, false];
+    const lane = async () => {
+      while (next < outputs.length && !isFailed) {
+        const batch = next++;
+        const some = batchOf(batch * size, Math.min((batch + 1) * size, count));
+        const seed = this.stageSeed && this.seed(operation, batch);
+        const input = { ...some, ...(seed && { seed }) } as Input<O>;
+        outputs[batch] = await this.run(operation, input, [input.blocks]);
+        this.onProgress(before + (++done / outputs.length) * (until - before));
+      }
+    };
+    try {
+      // One lane more than there are threads, so that a thread that finishes finds its next batch.
+      await Promise.all(Array.from({ length: this.pool.size + 1 }, lane));
+    } finally {
+      isFailed = true;
+    }
+    return outputs;
+  }
+}
+
+/** The seed of the random numbers of a step of a stage, or of a batch of the step. */
+export function stepSeed(seed: Uint8Array, step: string, batch = 0): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(createHmac('sha384', seed).update(`${step}\0${batch}`).digest());
+}
+
+/** Rejects with a LiquidLegionsError where one of these is not a compressed point of the curve. */
+export async function checkPoints(points: Uint8Array, pool: Executor, run: StageRun = {}): Promise<void> {
+  checkBlocks(points, POINT_BYTES, 'points');
+  await new StageWork(pool, run).overBlocks('checkPoints', points, POINT_BYTES, {});
+}

@@ -1,0 +1,171 @@
+/**
+ * The registers of one index become a tuple of three flags and a count. The first flag is zero where all keys are the
+ * same, the second where all are the key of a destroyed register, the third where all are the key of the histogram's
+ * noise. The count is the sum of all counts, which is used only where the keys are the same.
+ *
+ * The aggregator makes tuples from ciphertexts and knows every factor it used, so a flag that is not zero would tell it the
+ * key. Each worker therefore multiplies each flag by a random number of its own: zero stays zero, and anything else becomes
+ * any point.
+ */
+import type { RandomSource } from '../../privacy/random.ts';
+import {
+  CIPHERTEXT_BYTES,
+  DESTROYED_KEY,
+  drawScalars,
+  type ElGamalPublicKey,
+  Keystream,
+  POINT_BYTES,
+} from '../../sketches.ts';
+import { putBlocks, putColumn, runs, sortedOrder, takeBlocks, takeColumn } from './blocks.ts';
+import type { RingKeys } from './ringKeys.ts';
+import { ALONE, type Column, type Workspace } from './workspace.ts';
+
+export const FLAGS = 3;
+export const FLAGS_BYTES = FLAGS * CIPHERTEXT_BYTES;
+export const TUPLE_BYTES = FLAGS_BYTES + CIPHERTEXT_BYTES;
+export const COUNT: Column = { stride: TUPLE_BYTES, at: FLAGS_BYTES };
+
+/** The key of the histogram's noise registers. */
+export const HISTOGRAM_KEY = 'blinded_histogram_noise_register_key';
+
+/** A register by its blinded index: that, then the ciphertexts of key and count. */
+export const MEMBER_BYTES = POINT_BYTES + 2 * CIPHERTEXT_BYTES;
+
+/**
+ * Groups the registers of the same index, one group after the other. Leaves out an index that has more registers than
+ * there are sketches.
+ */
+export function groupMembers(
+  _: Workspace,
+  { parts, dataProviderCount }: { parts: Uint8Array[]; dataProviderCount: number },
+): { members: Uint8Array<ArrayBuffer>; sizes: Uint32Array<ArrayBuffer> } {
+  const members = Buffer.concat(parts);
+  const order = sortedOrder(members, MEMBER_BYTES);
+  const starts = runs(members, MEMBER_BYTES, POINT_BYTES, order);
+  const sizes = new Uint32Array(starts.length - 1);
+  let [groups, kept] = [0, 0];
+  for (let i = 0; i < sizes.length; i++) {
+    const [start, end] = [starts[i]!, starts[i + 1]!];
+    if (end - start > dataProviderCount) continue;
+    order.copyWithin(kept, start, end);
+    kept += end - start;
+    sizes[groups++] = end - start;
+  }
+  return {
+    members: takeBlocks(members, MEMBER_BYTES, order.subarray(0, kept)),
+    sizes: sizes.slice(0, groups),
+  };
+}
+
+/** The tuples of some groups, under the combined key of all duchies. */
+export function makeTuples(
+  workspace: Workspace,
+  {
+    blocks: members,
+    sizes,
+    seed,
+    key,
+  }: { blocks: Uint8Array; sizes: Uint32Array; seed: Uint8Array; key: Uint8Array },
+): Uint8Array<ArrayBuffer> {
+  const random = new Keystream(seed);
+  const keys = takeColumn(members, MEMBER_BYTES, POINT_BYTES, CIPHERTEXT_BYTES);
+  const counts = takeColumn(members, MEMBER_BYTES, POINT_BYTES + CIPHERTEXT_BYTES, CIPHERTEXT_BYTES);
+  let start = 0;
+  const groups = Array.from(sizes, (size) => {
+    start += size;
+    return { start: start - size, size };
+  });
+  const heads = groups.map((group) => group.start);
+  const headKeys = takeBlocks(keys, CIPHERTEXT_BYTES, heads);
+  const sums = takeBlocks(counts, CIPHERTEXT_BYTES, heads);
+  const publicKey = workspace.key(key);
+  workspace.change(sums, ALONE, sums, (batch, count) =>
+    batch.reRandomize(publicKey, drawScalars(random, count)),
+  );
+  const zeros = workspace.encryptZeros(groups.length, publicKey, random);
+  const same = Uint8Array.from(zeros);
+  const largest = sizes.reduce((most, size) => Math.max(most, size), 0);
+  for (let rank = 1; rank < largest; rank++) {
+    const larger = [...groups.keys()].filter((group) => groups[group]!.size > rank);
+    const others = larger.map((group) => groups[group]!.start + rank);
+    const differences = takeBlocks(zeros, CIPHERTEXT_BYTES, larger);
+    addColumn(workspace, differences, takeBlocks(keys, CIPHERTEXT_BYTES, others));
+    addColumn(workspace, differences, takeBlocks(headKeys, CIPHERTEXT_BYTES, larger), -1);
+    workspace.change(differences, ALONE, differences, (batch, count) =>
+      batch.multiplyEach(drawScalars(random, count)),
+    );
+    addAt(workspace, same, larger, differences);
+    addAt(workspace, sums, larger, takeBlocks(counts, CIPHERTEXT_BYTES, others));
+  }
+  return finished(workspace, { same, keys: headKeys, sums, publicKey, random });
+}
+
+/**
+ * into[i] += sign · added[i]. `into` must be random, as a fresh encryption is: a lying worker can choose a ciphertext
+ * that is the negative of another, and whether the two meet in one group must not decide whether the stage fails.
+ */
+function addColumn(workspace: Workspace, into: Uint8Array, added: Uint8Array, sign: 1 | -1 = 1): void {
+  workspace.change(into, ALONE, into, (batch, count, from) => {
+    workspace.other.load(added, count, { at: from * CIPHERTEXT_BYTES });
+    batch.add(workspace.other, sign);
+  });
+}
+
+/** into[places[i]] += added[i]. */
+function addAt(workspace: Workspace, into: Uint8Array, places: readonly number[], added: Uint8Array): void {
+  const sums = takeBlocks(into, CIPHERTEXT_BYTES, places);
+  addColumn(workspace, sums, added);
+  putBlocks(sums, CIPHERTEXT_BYTES, places, into);
+}
+
+/** Appends the other two flags, special key + same − key, and the counts. */
+function finished(
+  workspace: Workspace,
+  {
+    same,
+    keys,
+    sums,
+    publicKey,
+    random,
+  }: {
+    same: Uint8Array;
+    keys: Uint8Array;
+    sums: Uint8Array;
+    publicKey: ElGamalPublicKey;
+    random: RandomSource;
+  },
+): Uint8Array<ArrayBuffer> {
+  const tuples = new Uint8Array((same.length / CIPHERTEXT_BYTES) * TUPLE_BYTES);
+  putColumn(same, CIPHERTEXT_BYTES, tuples, TUPLE_BYTES, 0);
+  const special = Buffer.concat(workspace.points([DESTROYED_KEY, HISTOGRAM_KEY]));
+  for (const i of [0, 1]) {
+    const flags = Uint8Array.from(same);
+    addColumn(workspace, flags, keys, -1);
+    workspace.change(flags, ALONE, flags, (batch, count) => {
+      batch.addPoints(special, 1, { stride: 0, at: i * POINT_BYTES });
+      // Otherwise, the difference of two flags would show a worker the ciphertext of a key, which it may have seen
+      // before.
+      batch.reRandomize(publicKey, drawScalars(random, count));
+    });
+    putColumn(flags, CIPHERTEXT_BYTES, tuples, TUPLE_BYTES, (i + 1) * CIPHERTEXT_BYTES);
+  }
+  putColumn(sums, CIPHERTEXT_BYTES, tuples, TUPLE_BYTES, COUNT.at);
+  return tuples;
+}
+
+/** Takes a key off the flags, multiplies each by a random number of its own, and re-randomizes flags and counts. */
+export function decryptTupleFlags(
+  workspace: Workspace,
+  { blocks: tuples, seed, keys }: { blocks: Uint8Array; seed: Uint8Array; keys: RingKeys },
+): Uint8Array<ArrayBuffer> {
+  const random = new Keystream(seed);
+  const key = workspace.key(keys.key);
+  const flags = takeColumn(tuples, TUPLE_BYTES, 0, FLAGS_BYTES);
+  workspace.blindEach(flags, keys, random);
+  const decrypted = new Uint8Array(tuples.length);
+  putColumn(flags, FLAGS_BYTES, decrypted, TUPLE_BYTES, 0);
+  workspace.change(tuples, COUNT, decrypted, (batch, count) =>
+    batch.reRandomize(key, drawScalars(random, count)),
+  );
+  return decrypted;
+}

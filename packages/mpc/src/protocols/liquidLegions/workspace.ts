@@ -1,0 +1,167 @@
+/** Work on more ciphertexts than fit into a batch. One per thread. */
+import type { RandomSource } from '../../privacy/random.ts';
+import {
+  areZero,
+  CIPHERTEXT_BYTES,
+  Ciphertexts,
+  Curve,
+  countPoints,
+  drawScalars,
+  ElGamalPublicKey,
+  mapToCurve,
+  POINT_BYTES,
+} from '../../sketches.ts';
+import { putBlocks } from './blocks.ts';
+import type { RingKeys } from './ringKeys.ts';
+
+/** A point to encrypt: `zero` is the point at infinity, `random` a point that nobody knows. */
+export type Plain = 'zero' | 'random' | Uint8Array;
+
+/** One ciphertext of each block. */
+export interface Column {
+  /** Size of a block. */
+  stride: number;
+  /** Where in its block the ciphertext is. */
+  at: number;
+}
+
+/** Enough for the keys of two computations that take turns. */
+const KEPT_KEYS = 4;
+
+export const ALONE: Column = { stride: CIPHERTEXT_BYTES, at: 0 };
+
+export class Workspace {
+  readonly curve: Curve;
+  readonly batch: Ciphertexts;
+  readonly other: Ciphertexts;
+  private countPoints: Uint8Array<ArrayBuffer>[] = [];
+  private readonly keys = new Map<string, ElGamalPublicKey>();
+
+  constructor(curve = new Curve()) {
+    this.curve = curve;
+    this.batch = new Ciphertexts(curve);
+    this.other = new Ciphertexts(curve);
+  }
+
+  /** A public key from a compressed point: the last few that were asked for have their tables already. */
+  key(bytes: Uint8Array): ElGamalPublicKey {
+    const name = Buffer.from(bytes).toString('hex');
+    const key = this.keys.get(name) ?? new ElGamalPublicKey(this.curve, bytes);
+    this.keys.delete(name);
+    this.keys.set(name, key);
+    for (const oldest of this.keys.keys()) {
+      if (this.keys.size <= KEPT_KEYS) break;
+      this.keys.delete(oldest);
+    }
+    return key;
+  }
+
+  inBatches(total: number, work: (from: number, count: number) => void): void {
+    const { capacity } = this.curve;
+    for (let from = 0; from < total; from += capacity) work(from, Math.min(capacity, total - from));
+  }
+
+  /** Changes a column: `work` is called for each batch, and the batch is then written to `into`. */
+  change(
+    blocks: Uint8Array,
+    { stride, at }: Column,
+    into: Uint8Array,
+    work: (batch: Ciphertexts, count: number, from: number) => void,
+  ): void {
+    this.inBatches(blocks.length / stride, (from, count) => {
+      this.batch.load(blocks, count, { stride, at: from * stride + at });
+      work(this.batch, count, from);
+      this.batch.store(into, { stride, at: from * stride + at });
+    });
+  }
+
+  /**
+   * Takes a key off ciphertexts, multiplies each by a random number of its own, and re-randomizes it: the duchy that
+   * takes the last key off sees whether zero was encrypted, and nothing else.
+   */
+  blindEach(ciphertexts: Uint8Array, { secretKey, restKey }: RingKeys, random: RandomSource): void {
+    const rest = this.key(restKey);
+    this.change(ciphertexts, ALONE, ciphertexts, (batch, count) => {
+      batch.blindEach(secretKey, drawScalars(random, count));
+      batch.reRandomize(rest, drawScalars(random, count));
+    });
+  }
+
+  /** Encrypts points: of 33 bytes each, `zero` for that at infinity, `random` for one that nobody knows. */
+  encrypt(texts: readonly Plain[], key: ElGamalPublicKey, random: RandomSource): Uint8Array<ArrayBuffer> {
+    const ciphertexts = new Uint8Array(texts.length * CIPHERTEXT_BYTES);
+    const places = { zero: [] as number[], random: [] as number[], point: [] as number[] };
+    texts.forEach((text, i) => {
+      places[typeof text === 'string' ? text : 'point'].push(i);
+    });
+    const put = (some: number[], encrypted: Uint8Array) =>
+      putBlocks(encrypted, CIPHERTEXT_BYTES, some, ciphertexts);
+    put(places.zero, this.encryptZeros(places.zero.length, key, random));
+    put(
+      places.random,
+      this.encryptBatches(places.random.length, (_, count) =>
+        this.batch.encryptRandom(drawScalars(random, count), drawScalars(random, count)),
+      ),
+    );
+    const points = Buffer.concat(places.point.map((i) => texts[i] as Uint8Array));
+    put(
+      places.point,
+      this.encryptBatches(places.point.length, (from, count) =>
+        this.batch.encrypt(key, points, drawScalars(random, count), { at: from * POINT_BYTES }),
+      ),
+    );
+    return ciphertexts;
+  }
+
+  encryptZeros(count: number, key: ElGamalPublicKey, random: RandomSource): Uint8Array<ArrayBuffer> {
+    return this.encryptBatches(count, (_, some) => this.batch.encryptZeros(key, drawScalars(random, some)));
+  }
+
+  private encryptBatches(
+    total: number,
+    encrypt: (from: number, count: number) => void,
+  ): Uint8Array<ArrayBuffer> {
+    const ciphertexts = new Uint8Array(total * CIPHERTEXT_BYTES);
+    this.inBatches(total, (from, count) => {
+      encrypt(from, count);
+      this.batch.store(ciphertexts, { at: from * CIPHERTEXT_BYTES });
+    });
+    return ciphertexts;
+  }
+
+  /** Returns a byte for each ciphertext, which must be under this key alone: 1 if it encrypts zero, else 0. */
+  zeros(ciphertexts: Uint8Array, secretKey: Uint8Array): Uint8Array<ArrayBuffer> {
+    const found = new Uint8Array(ciphertexts.length / CIPHERTEXT_BYTES);
+    this.inBatches(found.length, (from, count) => {
+      found.set(areZero(this.curve, secretKey, ciphertexts, count, { at: from * CIPHERTEXT_BYTES }), from);
+    });
+    return found;
+  }
+
+  /** Decrypts a column that is under this key alone. */
+  decrypt(blocks: Uint8Array, { stride, at }: Column, secretKey: Uint8Array): Uint8Array<ArrayBuffer> {
+    const points = new Uint8Array((blocks.length / stride) * POINT_BYTES);
+    this.inBatches(blocks.length / stride, (from, count) => {
+      this.batch.load(blocks, count, { stride, at: from * stride + at });
+      this.batch.open(secretKey, points, { at: from * POINT_BYTES });
+    });
+    return points;
+  }
+
+  /** The points of texts. */
+  points(texts: readonly string[]): Uint8Array<ArrayBuffer>[] {
+    return pointsOf(mapToCurve(this.curve, texts));
+  }
+
+  /** The points that counts from 1 on are encrypted as. */
+  counts(most: number): Uint8Array<ArrayBuffer>[] {
+    if (this.countPoints.length < most) this.countPoints = pointsOf(countPoints(this.curve, most));
+    return this.countPoints;
+  }
+}
+
+function pointsOf(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>[] {
+  return Array.from({ length: bytes.length / POINT_BYTES }, (_, i) =>
+    bytes.subarray(i * POINT_BYTES, (i + 1) * POINT_BYTES),
+  );
+}
