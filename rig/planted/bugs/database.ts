@@ -17,6 +17,11 @@ export const DATABASE_BUGS: PlantedBug[] = [
     foundBy: 'H2',
   },
   {
+    name: 'lookups-keep-their-connection',
+    edits: [inServer('database/lookups.ts', 'void Promise.all(sent).then(() => release());', 'void sent;')],
+    foundBy: test('server/test/database/lookups.test.ts', 'share a connection'),
+  },
+  {
     name: 'retry-after-unknown-commit',
     edits: [
       inServer(

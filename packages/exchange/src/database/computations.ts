@@ -8,7 +8,7 @@ import type {
   RequisitionOutline,
 } from '../domain/aggregate.ts';
 import type { WaitingState } from '../domain/deadlines.ts';
-import { type Queryable, sql, type Transaction } from './db.ts';
+import { lookup, type Queryable, sql, type Transaction } from './db.ts';
 import {
   aggregates,
   COMPUTATION,
@@ -46,7 +46,7 @@ function records<M extends MeasurementWithSpec>(rows: ComputationRow<M>[]): Comp
   });
 }
 
-const GET = sql(
+const GET = lookup(
   'computation_get',
   `${COMPUTATION.select}, ${SPEC_HASH} FROM computations own JOIN measurements m ON m.id = own.id JOIN requisitions r ON r.measurement = m.id
     WHERE own.duchy = $1 AND own.id = $2 ORDER BY r.ordinal`,

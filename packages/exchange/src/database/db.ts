@@ -18,7 +18,7 @@ export {
 } from '@measurement-exchange/server/database';
 
 /** Every statement of the exchange; tests look at the plan of each. */
-export const { all: statements, sql } = new Statements();
+export const { all: statements, sql, lookup } = new Statements();
 
 /** Constants as a list of SQL literals: partial indexes are found by constants, not by parameters. */
 export function literals(words: readonly string[]): string {

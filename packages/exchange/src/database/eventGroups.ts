@@ -4,7 +4,7 @@ import { cell, object } from '@measurement-exchange/server/database';
 import { eventGroupChanges } from '../domain/changes.ts';
 import type { EventGroupRecord } from '../domain/eventGroup.ts';
 import { appendChanges, changeValues, saveVersion } from './changes.ts';
-import { type Queryable, sql, type Transaction } from './db.ts';
+import { lookup, type Queryable, sql, type Transaction } from './db.ts';
 import {
   column,
   except,
@@ -55,12 +55,12 @@ export const eventGroups = table<EventGroupRecord>('event_groups', {
 export const COLUMNS = select(eventGroups, 'e');
 
 const GET = {
-  provider: sql(
+  provider: lookup(
     'event_group_get_of_provider',
     `SELECT ${COLUMNS} FROM event_groups e WHERE e.provider = $1 AND e.id = $2`,
     eventGroups.reader(),
   ),
-  consumer: sql(
+  consumer: lookup(
     'event_group_get_of_consumer',
     `SELECT ${COLUMNS} FROM event_groups e WHERE e.consumer = $1 AND e.id = $2`,
     eventGroups.reader(),

@@ -1,7 +1,7 @@
 /** Measurements with their requisitions: an aggregate is read in one statement. */
 import { PENDING_MEASUREMENT_STATES, type Timestamp } from '@measurement-exchange/contract';
 import type { Aggregate, AggregateOf, MeasurementWithSpec, Outline } from '../domain/aggregate.ts';
-import { literals, type Queryable, sql, type Transaction } from './db.ts';
+import { literals, lookup, type Queryable, sql, type Transaction } from './db.ts';
 import {
   AGGREGATE,
   aggregates,
@@ -18,7 +18,7 @@ const SIZE = `
           + octet_length(s.public_key_data) + coalesce(octet_length(s.result_ciphertext), 0))) * 4 / 3
      FROM requisitions s WHERE s.measurement = m.id)`;
 
-const GET = sql(
+const GET = lookup(
   'measurement_get',
   `${AGGREGATE.select} FROM measurements m JOIN requisitions r ON r.measurement = m.id
     WHERE m.consumer = $1 AND m.id = $2 ORDER BY r.ordinal`,

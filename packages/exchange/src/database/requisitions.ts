@@ -1,7 +1,7 @@
 /** Requisitions read one by one, each with its measurement. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { MeasurementWithSpec, ParticipantRecord, RequisitionWithContent } from '../domain/aggregate.ts';
-import { type Queryable, sql } from './db.ts';
+import { lookup, type Queryable, sql } from './db.ts';
 import { type JoinedRow, REQUISITION, readParticipants } from './measurementTables.ts';
 import { type Cursor, longPageText, type Page, pageOf, pageRow } from './page.ts';
 
@@ -23,7 +23,7 @@ const SIZE = `(3000 + CASE m.protocol WHEN 'direct' THEN 0 ELSE
   + octet_length(r.public_key_data) + coalesce(octet_length(r.refusal_message), 0)
   + coalesce(octet_length(r.fulfillment_context::text), 0)) * 4 / 3)`;
 
-const GET = sql(
+const GET = lookup(
   'requisition_get',
   `${REQUISITION.select} FROM requisitions r JOIN measurements m ON m.id = r.measurement
     WHERE r.provider = $1 AND r.id = $2`,
@@ -38,7 +38,7 @@ export async function getRequisition(
   return (await db.query(GET, [provider, id])).map(withParticipants)[0];
 }
 
-const GET_OF_MEASUREMENT = sql(
+const GET_OF_MEASUREMENT = lookup(
   'requisition_get_of_measurement',
   `${REQUISITION.select} FROM requisitions r JOIN measurements m ON m.id = r.measurement
     WHERE m.consumer = $1 AND m.id = $2 AND r.id = $3`,

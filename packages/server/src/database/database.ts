@@ -5,6 +5,7 @@ import { ExchangeError } from '@measurement-exchange/contract';
 import pg from 'pg';
 import { outsideSpans, telemetry } from '../telemetry.ts';
 import { isRetryable, outcomeUnknown, translate } from './errors.ts';
+import { Lookups } from './lookups.ts';
 import { query, type Statement } from './roundTrip.ts';
 import { OpenTransaction, type Queryable, type Transaction } from './transaction.ts';
 
@@ -44,6 +45,7 @@ export class Database implements Queryable {
   readonly pool: pg.Pool;
   /** Called after a commit with the parties that can see its changes. */
   onChanges: (parties: ReadonlySet<string>) => void = () => {};
+  private readonly lookups: Lookups;
   private readonly observer: DatabaseObserver | undefined;
   private readonly deadlineMs: number;
   private reachable: Promise<boolean> | undefined;
@@ -65,6 +67,7 @@ export class Database implements Queryable {
       keepAliveInitialDelayMillis: 10_000,
       allowExitOnIdle: false,
     } as pg.PoolConfig);
+    this.lookups = new Lookups(this.pool);
     // A server that restarts breaks connections, idle or not; the pool replaces them.
     this.pool.on('error', (error) => options.onIdleError?.(error));
     this.pool.on('connect', (client) => client.on('error', () => {}));
@@ -72,7 +75,9 @@ export class Database implements Queryable {
 
   async query<R>(statement: Statement<R>, values: unknown[]): Promise<R[]> {
     try {
-      return await query(this.pool, statement, values);
+      // The span of a statement belongs to one request.
+      const together = statement.isLookup && telemetry === undefined;
+      return await (together ? this.lookups.query(statement, values) : query(this.pool, statement, values));
     } catch (error) {
       throw translate(error);
     }

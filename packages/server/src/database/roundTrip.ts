@@ -13,6 +13,8 @@ export interface Statement<R = Row> {
   text: string;
   /** Makes a value of each row; by default an object with a member for each column. */
   reader?: Reader<R> | undefined;
+  /** Whether it may wait for others of its turn of the event loop, and they for it. */
+  isLookup?: boolean;
 }
 
 /** Prints the source of an expression that makes a T of a row. */
