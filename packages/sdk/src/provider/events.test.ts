@@ -7,9 +7,9 @@ import { RefusalError } from '../refusals/refusalError.ts';
 import { type EventGroupSelection, type EventQuery, type Events, openEvents } from './events.ts';
 import { QueryStopped } from './filter/errors.ts';
 
-const ROWS = 100_000;
+const ROWS = 12_000;
 const RANDOM_ROWS = `
-  SELECT CASE WHEN hash(range, 0) % 50 = 0 THEN NULL ELSE (hash(range, 1) % 30000)::BIGINT - 5000 END AS vid,
+  SELECT CASE WHEN hash(range, 0) % 50 = 0 THEN NULL ELSE (hash(range, 1) % 6000)::BIGINT - 1000 END AS vid,
     TIMESTAMP '2024-01-01' + INTERVAL (hash(range, 2) % 864000) SECOND AS timestamp,
     'group-' || (hash(range, 3) % 3) AS event_group,
     CASE hash(range, 4) % 3 WHEN 0 THEN 'F' WHEN 1 THEN 'M' END AS gender,
@@ -194,7 +194,7 @@ describe('sampling', () => {
     [0.25, 0.5],
     [0.9, 0.1],
     [0.75, 0.5],
-    [0.1, 0.0001],
+    [0.1, 0.001],
     [1, 0.3],
   ])('from %d on, %d wide takes the people that the public rule takes', async (start, width) => {
     const query = queryOf([group(0), group(1), group(2)], width, start);
@@ -226,8 +226,7 @@ describe('sampling', () => {
     const file = await files.write(
       'edges.parquet',
       `SELECT vid, TIMESTAMP '2024-01-01' AS timestamp, 'group-0' AS event_group FROM (
-         SELECT unnest([${values}]) AS vid
-         UNION SELECT (hash(range) >> 1)::BIGINT * (CASE WHEN range % 2 = 0 THEN 1 ELSE -1 END) FROM range(2000))`,
+         SELECT unnest([${values}]) AS vid UNION SELECT (hash(range) >> 1)::BIGINT * (CASE WHEN range % 2 = 0 THEN 1 ELSE -1 END) FROM range(2000))`,
     );
     const all = (await files.rows(`SELECT vid FROM '${file}'`)).map(({ vid }) => vid as bigint);
     const events = await openEvents({ files: file });
@@ -237,21 +236,24 @@ describe('sampling', () => {
       const inside = all.filter((vid) => isSampled(vid, { start: k / 16, width: 1 / 16 }));
       expect(count).toBe(BigInt(inside.length));
     }
+    await events.close();
     // And one at a time at the edges.
+    const edge = await files.write(
+      'edge.parquet',
+      `SELECT vid, TIMESTAMP '2024-01-01' AS timestamp, 'vid ' || vid AS event_group
+         FROM (SELECT unnest([${values}]) AS vid)`,
+    );
+    const apart = await openEvents({ files: edge, threads: 1 });
     for (const vid of new Set(vids)) {
-      const single = await openEvents({ files: await files.write('one.parquet', oneEvent(vid)), threads: 1 });
       const start = sampleBucket(vid) / 0x7fffff;
       const width = 2 ** -22;
-      expect(await single.frequencies(queryOf([group(0)], width, start), 1)).toEqual([
+      const alone = { ...group(0), reference: `vid ${vid}` };
+      expect(await apart.frequencies(queryOf([alone], width, start), 1)).toEqual([
         isSampled(vid, { start, width }) ? 1n : 0n,
       ]);
-      await single.close();
     }
-    await events.close();
+    await apart.close();
   });
-
-  const oneEvent = (vid: bigint) =>
-    `SELECT (${vid})::BIGINT AS vid, TIMESTAMP '2024-01-01' AS timestamp, 'group-0' AS event_group`;
 });
 
 describe('a query that can never be computed', () => {
@@ -359,16 +361,16 @@ describe('every person with their frequency', () => {
     expect([outside, left].every((count) => count > 0)).toBe(true);
     for (const events of [parquet, csv]) {
       const counted = new Map<number, number>();
-      let zeros = 0;
+      let [zeros, twice] = [0, 0];
       await events.people(query, maximumFrequency, async (vids, frequencies) => {
         vids.forEach((vid, i) => {
-          if (vid > 0) expect(counted.has(vid)).toBe(false);
+          if (counted.has(vid)) twice++;
           if (vid > 0) counted.set(vid, frequencies[i]!);
           else if (frequencies[i]! > 0) zeros++;
         });
       });
       expect(counted).toEqual(expected);
-      expect(zeros).toBe(outside);
+      expect([zeros, twice]).toEqual([outside, 0]);
     }
     expect(warnings).toContain('Events without a VID were left out.');
   });

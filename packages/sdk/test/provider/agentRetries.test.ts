@@ -32,11 +32,11 @@ describe('an agent tries again, and refuses nothing,', () => {
     ['while a proxy answers 404 for everything', '/certificates/', replies(404)],
     ['while certificates are answered with 401', '/certificates/', replies(401)],
     ['while event groups are answered with 403', '/eventGroups/', replies(403)],
-    ['while event groups are answered with 429', '/eventGroups/', replies(429, '20')],
+    ['while event groups are answered with 429', '/eventGroups/', replies(429, '5')],
     ['while the requisition itself is answered with 503', '/requisitions/', replies(503)],
     ['while fulfilments are answered with 401', ':fulfillDirect', replies(401)],
     ['while fulfilments are answered with 403', ':fulfillDirect', replies(403)],
-    ['while fulfilments are answered with 429', ':fulfillDirect', replies(429, '20')],
+    ['while fulfilments are answered with 429', ':fulfillDirect', replies(429, '5')],
     ['while fulfilments are answered with 503', ':fulfillDirect', replies(503)],
     ['while event groups are out of reach', '/eventGroups/', noAnswer],
     ['while fulfilments are out of reach', ':fulfillDirect', noAnswer],
@@ -48,7 +48,7 @@ describe('an agent tries again, and refuses nothing,', () => {
     const waits = world.log.flatMap((event) => (event.type === 'retrying' ? [event.inMs] : []));
     // Never at once, and as long as it is asked to.
     expect(waits).toHaveLength(2);
-    expect(Math.min(...waits)).toBeGreaterThanOrEqual(_what.includes('429') ? 20_000 : 500);
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(_what.includes('429') ? 5_000 : 500);
     expect(world.types()).not.toContain('refused');
     expect(world.spent()).toEqual([0.25, 0.25, 0.25]);
   });
@@ -183,15 +183,23 @@ describe('what happens at the exchange meanwhile', () => {
   });
 
   it('more requisitions than a page holds are all answered, so many at once and no more', async () => {
-    const asked = await Promise.all(Array.from({ length: 55 }, () => world.ask()));
+    const asked = await Promise.all(Array.from({ length: 7 }, () => world.ask()));
     let [now, most] = [0, 0];
     const log = ({ type }: AgentEvent) => {
       if (type === 'received') most = Math.max(most, ++now);
       if (type === 'fulfilled') now--;
     };
-    expect(await world.agent({ log, concurrency: 4 }).once()).toEqual({ handled: 55, failed: 0 });
+    let pages = 0;
+    const shortPages: typeof fetch = (input, init) => {
+      if (!String(input).includes('/requisitions?')) return fetch(input, init);
+      pages++;
+      return fetch(`${input}&pageSize=3`, init);
+    };
+    const client = world.client({ fetch: shortPages });
+    expect(await world.agent({ client, log, concurrency: 4 }).once()).toEqual({ handled: 7, failed: 0 });
+    expect(pages).toBeGreaterThanOrEqual(3);
     expect(most).toBe(4);
     expect(new Set(await Promise.all(asked.map(world.stateOf)))).toEqual(new Set(['FULFILLED']));
-    expect(world.spent()).toEqual([13.75, 13.75, 13.75]);
+    expect(world.spent()).toEqual([1.75, 1.75, 1.75]);
   });
 });

@@ -6,8 +6,15 @@ import { type EventQuery, EventsUnavailable, openEvents, QueryFailed } from '../
 import { startEngine } from './engine.ts';
 
 let files: EventFiles;
+/** The scan of these takes long enough to be interrupted. */
+let slow: string;
 beforeAll(async () => {
   files = await eventFiles();
+  slow = await files.write(
+    'slow.parquet',
+    `SELECT (hash(range) >> 1)::BIGINT AS vid, TIMESTAMP '2024-01-01' AS timestamp, 'g' AS event_group,
+       range AS a FROM range(3000000)`,
+  );
 });
 afterAll(() => files?.remove());
 
@@ -145,7 +152,7 @@ describe('the engine', () => {
   });
 
   it('reports the progress of a scan, in ascending order up to 100', async () => {
-    const events = await openEvents({ files: await files.write('progress.parquet', select(1_000_000)) });
+    const events = await openEvents({ files: await files.write('progress.parquet', select(200_000)) });
     for (const filter of ['a > 1', "string(a).matches('[2-6]')"]) {
       const seen: number[] = [];
       const eventGroups = QUERY.eventGroups.map((group) => ({ ...group, filter }));
@@ -158,10 +165,6 @@ describe('the engine', () => {
 });
 
 describe('a query', () => {
-  // Each of these would take many seconds.
-  const slow = (rows: number) =>
-    `SELECT (hash(range) >> 1)::BIGINT AS vid, TIMESTAMP '2024-01-01' AS timestamp, 'g' AS event_group,
-       range AS a FROM range(${rows})`;
   const evaluated: EventQuery = {
     ...QUERY,
     eventGroups: QUERY.eventGroups.map((group) => ({ ...group, filter: "string(a).matches('(1|2)+3')" })),
@@ -171,7 +174,7 @@ describe('a query', () => {
     ['in the engine', QUERY],
     ['while CEL evaluates', evaluated],
   ])('is cancelled by its signal %s, and the events stay usable', async (_title, query) => {
-    const events = await openEvents({ files: await files.write('slow.parquet', slow(3_000_000)) });
+    const events = await openEvents({ files: slow });
     const controller = new AbortController();
     const running = rejection(events.impressions({ ...query, signal: controller.signal }, 1));
     await sleep(20);
@@ -186,7 +189,7 @@ describe('a query', () => {
 
   it('ends when the events are closed, and none starts after that', async () => {
     const left = await leftovers(async () => {
-      const events = await openEvents({ files: await files.write('slow.parquet', slow(3_000_000)) });
+      const events = await openEvents({ files: slow });
       const running = rejection(events.impressions(evaluated, 1));
       await sleep(20);
       expect(await readdir(files.path('scratch'))).toHaveLength(1);
