@@ -1,20 +1,13 @@
 /** Reads files of certificates, private keys and Tink keysets; the format is detected by the content. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { fromBase64 } from '@measurement-exchange/contract';
+import { readBytes } from './input.ts';
 
 /** One certificate or key of a file. The label is that of PEM, also for DER. */
 export interface Block {
   label: string;
   /** Undefined where the text of a PEM block is not base64, as in an encrypted key with headers. */
   der: Uint8Array | undefined;
-}
-
-/** `expected` completes the error "give …". */
-export function readKeyFile(path: string, expected: string): Promise<Buffer> {
-  return readFile(path).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`${path} cannot be read (${error.code}): give ${expected}.`);
-  });
 }
 
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----([\s\S]*?)-----END \1-----/g;
@@ -67,7 +60,7 @@ export function privateKeyOf({ der }: Block): KeyObject {
 /** The certificates in a file, in PEM. Keys beside them are ignored. */
 export async function readCertificates(path: string): Promise<string[]> {
   const expected = 'a certificate in PEM or DER';
-  const bytes = await readKeyFile(path, expected);
+  const bytes = await readBytes(path, expected);
   try {
     const blocks = blocksIn(bytes) ?? [];
     const certificates = blocks.filter(({ label }) => label === 'CERTIFICATE');

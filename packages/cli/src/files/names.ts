@@ -44,6 +44,10 @@ export function certificateName(name: string): string {
   );
 }
 
+/** The full name of a resource in a collection at the top, of which the ID is enough. */
+export const inFull = (collection: string) => (text: string) =>
+  text.includes('/') ? text : `${collection}/${text}`;
+
 /** `principals/x`, `trustedRoots/x`. */
 export function nameIn(collection: string, name: string): string {
   const [first, id, ...rest] = name.split('/');

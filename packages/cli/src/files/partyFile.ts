@@ -1,8 +1,8 @@
 /** `party.json`, which a party hands to the operator of an exchange. Nothing in it is secret. */
 import { X509Certificate } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { fromBase64, type SignedMessage, toBase64 } from '@measurement-exchange/contract';
 import { parseCertificate, verifySignature } from '@measurement-exchange/sdk';
+import { readJsonObject } from './input.ts';
 import { parsePartyName } from './names.ts';
 
 export interface PartyFile {
@@ -25,15 +25,8 @@ export function publicKeyJson(key: SignedMessage): PartyFile['publicKey'] {
 
 /** Rejects a file whose parts do not belong together, before anything is sent to the exchange. */
 export async function readPartyFile(path: string): Promise<PartyFile> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`${path} cannot be read (${error.code}): give the party.json that mex identity made.`);
-  });
-  let file: PartyFile;
-  try {
-    file = JSON.parse(text);
-  } catch {
-    throw new Error(`${path} is not JSON: give the party.json that mex identity made.`);
-  }
+  const json: unknown = await readJsonObject(path, 'the party.json that mex identity made');
+  const file = json as PartyFile;
   const problem = await problemOf(file);
   if (problem !== undefined)
     throw new Error(`${path}: ${problem}. Ask the party for a new one (mex identity).`);
@@ -44,8 +37,8 @@ export async function readPartyFile(path: string): Promise<PartyFile> {
   return { ...file, displayName: file.displayName ?? '', publicKey };
 }
 
-async function problemOf(file: Partial<PartyFile> | null): Promise<string | undefined> {
-  const { name, displayName = '', certificatePem, rootPem, publicKey } = file ?? {};
+async function problemOf(file: Partial<PartyFile>): Promise<string | undefined> {
+  const { name, displayName = '', certificatePem, rootPem, publicKey } = file;
   const texts = { name, displayName, certificatePem, 'publicKey.message': publicKey?.message };
   for (const [field, value] of Object.entries({ ...texts, 'publicKey.signature': publicKey?.signature })) {
     if (typeof value !== 'string') return `${field} is missing`;

@@ -10,14 +10,8 @@ import {
 } from '@measurement-exchange/sdk';
 import { signEncryptionKey } from '@measurement-exchange/sdk/identity';
 import { Command } from 'commander';
-import {
-  blocksIn,
-  isPrivateKey,
-  keysetBytes,
-  privateKeyOf,
-  readCertificate,
-  readKeyFile,
-} from '../files/keyFiles.ts';
+import { readBytes } from '../files/input.ts';
+import { blocksIn, isPrivateKey, keysetBytes, privateKeyOf, readCertificate } from '../files/keyFiles.ts';
 import { partyName } from '../files/names.ts';
 import { note, visible } from '../terminal/output.ts';
 import { FOLDER_HELP, report, requireEmpty, writeIdentity } from './folder.ts';
@@ -93,7 +87,7 @@ async function readSigningKey(
 
 async function readPrivateKey(path: string): Promise<KeyObject> {
   const expected = 'a private key in PEM or DER that is not encrypted';
-  const bytes = await readKeyFile(path, expected);
+  const bytes = await readBytes(path, expected);
   try {
     const keys = (blocksIn(bytes) ?? []).filter(isPrivateKey);
     if (keys.length !== 1) throw new Error(`it holds ${keys.length} private keys instead of one`);
@@ -115,12 +109,12 @@ async function readRoot(
 
 /** The public keyset is taken as it is, since the party may have published these very bytes. */
 async function readKeysets({ encryptionPrivate, encryptionPublic }: Options): Promise<EncryptionKeysets> {
-  const privateKeyset = keysetBytes(await readKeyFile(encryptionPrivate, 'a private Tink keyset'));
+  const privateKeyset = keysetBytes(await readBytes(encryptionPrivate, 'a private Tink keyset'));
   await readPrivateKeyset(privateKeyset).catch((error) => {
     throw new Error(`${encryptionPrivate}: ${error.message}`);
   });
   if (encryptionPublic === undefined) return { privateKeyset, publicKeyset: publicKeysetOf(privateKeyset) };
-  const publicKeyset = keysetBytes(await readKeyFile(encryptionPublic, 'a public Tink keyset'));
+  const publicKeyset = keysetBytes(await readBytes(encryptionPublic, 'a public Tink keyset'));
   const ciphertext = await encrypt(publicKeyset, new Uint8Array(1)).catch((error) => {
     throw new Error(`${encryptionPublic}: ${error.message}`);
   });

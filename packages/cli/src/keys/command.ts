@@ -4,7 +4,8 @@ import { toBase64 } from '@measurement-exchange/contract';
 import { createEncryptionKeysets, type KeyTemplate, publicKeysetOf } from '@measurement-exchange/sdk';
 import { Command, Option } from 'commander';
 import { group } from '../calls/command.ts';
-import { keysetBytes, readKeyFile } from '../files/keyFiles.ts';
+import { readBytes } from '../files/input.ts';
+import { keysetBytes } from '../files/keyFiles.ts';
 import { paint, print, printFacts, printJson, printJsonLine, visible } from '../terminal/output.ts';
 import { type CertificateFacts, describeKeys, type KeyFacts, type KeysetFacts } from './describe.ts';
 
@@ -42,7 +43,7 @@ fingerprint, of a private and its public keyset the fingerprint.
 const INSPECTED = 'a Tink keyset (binary or base64), a certificate or a private key (PEM or DER)';
 
 async function describeFile(file: string): Promise<KeyFacts[]> {
-  const bytes = await readKeyFile(file, INSPECTED);
+  const bytes = await readBytes(file, INSPECTED);
   return describeKeys(bytes).catch((error: Error) => {
     throw new Error(`${file}: ${error.message}. Give ${INSPECTED}.`);
   });
@@ -134,7 +135,7 @@ function publicKeyset(): Command {
     .argument('<file>')
     .option('--json', 'print it as JSON')
     .action(async (file: string, options: { json?: boolean }) => {
-      const keyset = keysetBytes(await readKeyFile(file, 'a private Tink keyset'));
+      const keyset = keysetBytes(await readBytes(file, 'a private Tink keyset'));
       let publicKeyset: string;
       try {
         publicKeyset = toBase64(publicKeysetOf(keyset));

@@ -12,7 +12,7 @@ import {
 } from '../calls/caller.ts';
 import { given, group, showResource } from '../calls/command.ts';
 import { print, printFacts, visible } from '../terminal/output.ts';
-import { parsePast, shortTime } from '../terminal/times.ts';
+import { parsePast, shortTime, timeFacts } from '../terminal/times.ts';
 import { specFacts, typeWords } from './spec.ts';
 
 export function computationsCommand(): Command {
@@ -66,8 +66,7 @@ function show(): Command {
           consumer: c.measurementConsumer,
           ...specFacts(c.measurementSpec.message),
           failure: c.failure && visible(`${c.failure.reason}: ${c.failure.message}`),
-          created: `${shortTime(c.createTime)} UTC`,
-          updated: `${shortTime(c.updateTime)} UTC`,
+          ...timeFacts(c),
         });
         for (const [duchy, { role, state }] of Object.entries(c.participants))
           print(`  ${duchy} ${role} ${state}`);

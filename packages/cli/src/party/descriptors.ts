@@ -14,6 +14,7 @@ import {
 } from '../calls/caller.ts';
 import { type CallOptions, given, group, remote, showResource } from '../calls/command.ts';
 import { readBytes, readJson } from '../files/input.ts';
+import { inFull } from '../files/names.ts';
 import { Failed, paint, print, printFacts, printJson, visible } from '../terminal/output.ts';
 
 const COLLECTION = 'eventGroupMetadataDescriptors';
@@ -36,7 +37,7 @@ function list(): Command {
     .action(async (options: ListOptions & { provider?: string }) => {
       const { client, principal } = await callerOf(options);
       const everybody = isOf('measurementConsumers', principal) ? 'dataProviders/-' : principal;
-      const parent = options.provider === undefined ? everybody : inFull(options.provider);
+      const parent = options.provider === undefined ? everybody : inFull('dataProviders')(options.provider);
       const listing = client.listEventGroupMetadataDescriptors({ parent, ...pageSizeOf(options) });
       await showPages(options, listing.pages(), (page) => page.eventGroupMetadataDescriptors, {
         headings: ['NAME', 'FILES', 'MESSAGES'],
@@ -50,10 +51,6 @@ function list(): Command {
         none: `${parent} has no schema: a provider registers one with mex descriptors create.`,
       });
     });
-}
-
-function inFull(provider: string): string {
-  return provider.includes('/') ? provider : `dataProviders/${provider}`;
 }
 
 function get(): Command {

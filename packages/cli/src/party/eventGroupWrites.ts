@@ -13,11 +13,9 @@ import { type Command, Option } from 'commander';
 import { callerOf, nameBelow, ownCommand, requireKind } from '../calls/caller.ts';
 import { type CallOptions, given, remote, showResource } from '../calls/command.ts';
 import { readJsonObject } from '../files/input.ts';
+import { inFull } from '../files/names.ts';
 import { paint, print, visible } from '../terminal/output.ts';
 import { parseMoment } from '../terminal/times.ts';
-
-export const inFull = (collection: string) => (party: string) =>
-  party.includes('/') ? party : `${collection}/${party}`;
 
 interface Described extends CallOptions {
   file?: string;

@@ -13,10 +13,11 @@ import {
 } from '../calls/caller.ts';
 import { given, group, showResource } from '../calls/command.ts';
 import { type ActingOptions, consumerOf, withKeys } from '../calls/keys.ts';
+import { inFull } from '../files/names.ts';
 import { printFacts, printJson, visible } from '../terminal/output.ts';
-import { shortInterval, shortTime } from '../terminal/times.ts';
+import { shortInterval, timeFacts } from '../terminal/times.ts';
 import { type DecodedEventGroup, decoded, decodedPages, metadataKind } from './eventGroupMetadata.ts';
-import { create, inFull, update } from './eventGroupWrites.ts';
+import { create, update } from './eventGroupWrites.ts';
 
 const COLLECTION = 'eventGroups';
 
@@ -135,8 +136,7 @@ function describe({ eventGroup: g, metadata, error }: DescribedEventGroup): void
         ? visible(metadata.typeUrl)
         : g.encryptedMetadata?.ciphertext && 'encrypted for the consumer',
     schema: metadata ? visible(metadata.descriptor) : readable?.eventGroupMetadataDescriptor,
-    created: `${shortTime(g.createTime)} UTC`,
-    updated: `${shortTime(g.updateTime)} UTC`,
+    ...timeFacts(g),
   });
   if (metadata) printJson(metadata.json);
   else if (readable) printJson(readable.metadata);

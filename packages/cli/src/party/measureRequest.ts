@@ -7,6 +7,7 @@ import type {
   RequestType,
 } from '@measurement-exchange/sdk';
 import { InvalidArgumentError } from 'commander';
+import { given } from '../calls/command.ts';
 import { readJsonObject } from '../files/input.ts';
 
 /** Short names of the types; the names of the request are accepted too. */
@@ -94,6 +95,7 @@ export async function requestOf(
   for (const choice of asked.provider ?? [])
     dataProviders.push(await partOf(client, consumer, type, choice, asked));
   const { epsilon, delta, frequencyEpsilon, frequencyDelta, maxFrequency } = asked;
+  const { modelLine, reference, requestId } = asked;
   return {
     type,
     dataProviders,
@@ -105,11 +107,9 @@ export async function requestOf(
     ...(type === 'reachAndFrequency' && maxFrequency !== undefined && { maximumFrequency: maxFrequency }),
     ...(type === 'impression' && { maximumFrequencyPerUser: maxFrequency! }),
     ...(type === 'duration' && { maximumWatchDurationSeconds: asked.maxWatchDuration! }),
-    ...(asked.sampling && { vidSampling: asked.sampling }),
-    ...(asked.modelLine && { modelLine: asked.modelLine }),
-    ...(asked.protocol && { protocol: asked.protocol }),
-    ...(asked.reference && { referenceId: asked.reference }),
-    ...(asked.requestId && { requestId: asked.requestId }),
+    ...given({ vidSampling: asked.sampling, protocol: asked.protocol }),
+    ...given({ modelLine: modelLine || undefined, referenceId: reference || undefined }),
+    ...given({ requestId: requestId || undefined }),
   };
 }
 

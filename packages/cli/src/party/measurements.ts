@@ -20,7 +20,7 @@ import {
 } from '../calls/caller.ts';
 import { type CallOptions, given, group, showResource } from '../calls/command.ts';
 import { paint, print, printFacts, printJson, visible } from '../terminal/output.ts';
-import { parsePast, shortTime } from '../terminal/times.ts';
+import { parsePast, shortTime, timeFacts } from '../terminal/times.ts';
 import { resultsCommand } from './results.ts';
 import { duchiesOf, specFacts, typeWords } from './spec.ts';
 import { latestReports, showTimeline, wholeTimeline } from './timeline.ts';
@@ -117,8 +117,7 @@ function describe(m: Measurement): void {
     protocol: duchyProtocolOf(m.protocolConfig)?.protocol,
     'computed by': computedBy(m),
     reference: m.measurementReferenceId && visible(m.measurementReferenceId),
-    created: `${shortTime(m.createTime)} UTC`,
-    updated: `${shortTime(m.updateTime)} UTC`,
+    ...timeFacts(m),
     removed: m.deleteTime && `${shortTime(m.deleteTime)} UTC: only name, state and times are left`,
     failure: m.failure && visible(`${m.failure.reason}: ${m.failure.message}`),
   });

@@ -4,9 +4,10 @@ import type { Command } from 'commander';
 import { type ListOptions, listCommand, pageSizeOf, showPages } from '../calls/caller.ts';
 import { type CallOptions, group, remote, showResource } from '../calls/command.ts';
 import { connect } from '../connection/client.ts';
+import { inFull } from '../files/names.ts';
 import { hex } from '../keys/describe.ts';
 import { printFacts, visible } from '../terminal/output.ts';
-import { shortTime } from '../terminal/times.ts';
+import { timeFacts } from '../terminal/times.ts';
 
 export function populationsCommand(): Command {
   return group('populations', 'the virtual people that can be counted across data providers: list, show', [
@@ -36,9 +37,7 @@ function show(): Command {
   );
 }
 
-export function populationName(text: string): string {
-  return text.includes('/') ? text : `populations/${text}`;
-}
+export const populationName = inFull('populations');
 
 /** More ranges than these are only counted. */
 const SHOWN_RANGES = 8;
@@ -54,8 +53,7 @@ export function describePopulation(population: Population): void {
     fingerprint: hex(population.fingerprint!),
     default: population.default ? 'yes' : 'no',
     'model lines': modelLines.length > 0 ? modelLines.map(visible).join(', ') : 'none',
-    created: `${shortTime(population.createTime!)} UTC`,
-    updated: `${shortTime(population.updateTime!)} UTC`,
+    ...timeFacts(population),
   });
 }
 

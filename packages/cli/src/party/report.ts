@@ -19,9 +19,7 @@ export function printResult(result: MeasurementResult): void {
     return;
   }
   for (const { name, ...figures } of result.dataProviders) {
-    print(paint('bold', name));
-    for (const line of figureLines(figures)) print(`  ${line}`);
-    for (const line of frequencyLines(figures)) print(line);
+    printFigures(name, figures);
     print(paint('dim', `  ${visible(howComputed(figures))}`));
     print('');
   }
@@ -30,20 +28,19 @@ export function printResult(result: MeasurementResult): void {
 
 function printDeduplicated({ dataProviders }: MeasurementResult, figures: DeduplicatedFigures): void {
   const { aggregator, workers } = figures;
-  print(paint('bold', `all ${dataProviders.length} providers, everybody counted once`));
-  for (const line of figureLines(figures)) print(`  ${line}`);
-  for (const line of frequencyLines(figures)) print(line);
+  printFigures(`all ${dataProviders.length} providers, everybody counted once`, figures);
   print(paint('dim', `  of ${dataProviders.map(({ name }) => name).join(', ')}`));
   print(paint('dim', `  ${visible(howComputed(figures))}`));
   print(paint('dim', `  computed by ${aggregator} with ${workers.join(' and ')}`));
   print('');
 }
 
-function figureLines(figures: Figures): string[] {
-  return (Object.keys(LABELS) as (keyof typeof LABELS)[]).flatMap((member) => {
-    const estimate = figures[member];
-    return estimate ? [figureLine(member, estimate)] : [];
-  });
+function printFigures(title: string, figures: Figures): void {
+  print(paint('bold', title));
+  for (const member of Object.keys(LABELS) as (keyof typeof LABELS)[]) {
+    if (figures[member]) print(`  ${figureLine(member, figures[member])}`);
+  }
+  for (const line of frequencyLines(figures)) print(line);
 }
 
 function figureLine(member: keyof typeof LABELS, estimate: Estimate): string {
@@ -123,13 +120,11 @@ function count(value: number): string {
 }
 
 function hours(seconds: number): string {
-  return seconds < 7200 ? `${count(seconds)} s` : `${decimals(seconds / 3600)} h`;
+  if (seconds < 7200) return `${count(seconds)} s`;
+  const digits = { maximumFractionDigits: 1, minimumFractionDigits: 1 };
+  return `${(seconds / 3600).toLocaleString('en-US', digits)} h`;
 }
 
 function percent(share: number): string {
   return `${(share * 100).toFixed(2)} %`;
-}
-
-function decimals(value: number): string {
-  return value.toLocaleString('en-US', { maximumFractionDigits: 1, minimumFractionDigits: 1 });
 }

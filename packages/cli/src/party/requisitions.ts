@@ -23,7 +23,7 @@ import {
 } from '../calls/caller.ts';
 import { type CallOptions, given, group, showResource } from '../calls/command.ts';
 import { printFacts, visible } from '../terminal/output.ts';
-import { parsePast, shortTime } from '../terminal/times.ts';
+import { parsePast, shortTime, timeFacts } from '../terminal/times.ts';
 import { specFacts, typeWords } from './spec.ts';
 import { showTimeline, wholeTimeline } from './timeline.ts';
 
@@ -107,8 +107,7 @@ function show(): Command {
           refusal: r.refusal && visible(`${r.refusal.justification}: ${r.refusal.message ?? ''}`),
           'fulfilled by': r.fulfillmentContext?.buildLabel && visible(r.fulfillmentContext.buildLabel),
           warnings: r.fulfillmentContext?.warnings && visible(r.fulfillmentContext.warnings.join('; ')),
-          created: `${shortTime(r.createTime)} UTC`,
-          updated: `${shortTime(r.updateTime)} UTC`,
+          ...timeFacts(r),
         }),
       );
     },

@@ -1,11 +1,5 @@
 /** `mex webhooks`: endpoints of a party to which the exchange sends changes. */
-import {
-  CHANGE_KINDS,
-  type ChangeKind,
-  type Timestamp,
-  type Webhook,
-  type WebhookDelivery,
-} from '@measurement-exchange/contract';
+import { CHANGE_KINDS, type ChangeKind, type Timestamp, type Webhook } from '@measurement-exchange/contract';
 import { type Command, Option } from 'commander';
 import {
   type Caller,
@@ -21,13 +15,15 @@ import {
 } from '../calls/caller.ts';
 import { type CallOptions, given, group, remote, showResource } from '../calls/command.ts';
 import { print, printFacts, visible } from '../terminal/output.ts';
-import { parsePast, shortTime } from '../terminal/times.ts';
+import { parsePast, shortTime, timeFacts } from '../terminal/times.ts';
 
 export function webhooksCommand(): Command {
   return group('webhooks', 'endpoints of yours to which the exchange sends what changes, signed', [
     create(),
     list(),
-    get(),
+    one('get', 'show one, by its name or ID', async ({ client, name }, options) => {
+      showResource(options, await client.getWebhook({ name }), describe);
+    }),
     update(),
     setState('pause', 'PAUSED', 'send nothing for now; changes wait in the log'),
     setState('resume', 'ACTIVE', 'continue where it stopped, at once'),
@@ -35,7 +31,9 @@ export function webhooksCommand(): Command {
     test(),
     redeliver(),
     deliveries(),
-    remove(),
+    one('delete', 'delete one', async ({ client, name }, options) => {
+      showResource(options, await client.deleteWebhook({ name }), () => `${name} is deleted.`);
+    }),
   ]);
 }
 
@@ -105,12 +103,6 @@ function kindsOf({ filter }: Webhook): string {
   return filter?.kinds?.join(', ') || 'all';
 }
 
-function get(): Command {
-  return one('get', 'show one, by its name or ID', async ({ client, name }, options) => {
-    showResource(options, await client.getWebhook({ name }), describe);
-  });
-}
-
 function describe(webhook: Webhook): void {
   printFacts(webhook.name!, {
     state: webhook.state,
@@ -120,8 +112,7 @@ function describe(webhook: Webhook): void {
     description: webhook.description ? visible(webhook.description) : undefined,
     'missed changes':
       webhook.skippedTime && `before ${shortTime(webhook.skippedTime)} UTC: list your resources`,
-    created: `${shortTime(webhook.createTime!)} UTC`,
-    updated: `${shortTime(webhook.updateTime!)} UTC`,
+    ...timeFacts(webhook),
   });
 }
 
@@ -200,21 +191,11 @@ function deliveries(): Command {
         String(d.version),
         d.state,
         String(d.attempts),
-        outcomeOf(d),
+        d.error ?? d.status?.toString(),
         d.milliseconds?.toString(),
         d.nextAttemptTime && shortTime(d.nextAttemptTime),
       ],
       none: 'Nothing was sent yet.',
     });
-  });
-}
-
-function outcomeOf({ status, error }: WebhookDelivery): string | undefined {
-  return error ?? status?.toString();
-}
-
-function remove(): Command {
-  return one('delete', 'delete one', async ({ client, name }, options) => {
-    showResource(options, await client.deleteWebhook({ name }), () => `${name} is deleted.`);
   });
 }

@@ -112,7 +112,7 @@ export async function readProviderConfig(path: string): Promise<ProviderConfig> 
     ...(config === undefined ? [] : contradictions(config)),
   ];
   if (problems.length > 0) throw new Error(`${path}: ${problems.join('\n  ')}`);
-  return withPaths(config!, dirname(path));
+  return withPaths(config!, (file) => resolve(dirname(path), file));
 }
 
 /** `events.files` may be a single path. */
@@ -143,35 +143,22 @@ export function readFingerprint(text: string): Uint8Array | undefined {
   return bytes?.length === 32 ? bytes : undefined;
 }
 
-/** The same settings with absolute paths. */
-function withPaths(config: ProviderConfig, folder: string): ProviderConfig {
-  const from = (path: string) => resolve(folder, path);
-  const rooted = (root: string) => root.replace(/[^=]+$/, from);
-  const { tokenFile, identity, earlierIdentities, roots, ledger, events, population, protocols } = config;
-  const { honestMajorityShareShuffle: shareShuffle, liquidLegions } = protocols ?? {};
-  return {
-    ...config,
-    ...(tokenFile && { tokenFile: from(tokenFile) }),
-    ...(identity && { identity: from(identity) }),
-    ...(earlierIdentities && { earlierIdentities: earlierIdentities.map(from) }),
-    ...(roots && { roots: roots.map(rooted) }),
-    ...(ledger && { ledger: from(ledger) }),
-    ...(events && { events: { ...events, files: events.files.map(from) } }),
-    ...(population && { population: from(population) }),
-    ...(protocols && {
-      protocols: {
-        ...(shareShuffle && { honestMajorityShareShuffle: withDuchyPaths(shareShuffle, from) }),
-        ...(liquidLegions && { liquidLegions: withDuchyPaths(liquidLegions, from) }),
-      },
-    }),
-  };
-}
+/** The settings that are paths of files and folders. */
+const PATHS = 'tokenFile identity earlierIdentities ledger files population rootFile folder'.split(' ');
 
-function withDuchyPaths<C extends ComputationConfig>(config: C, from: (path: string) => string): C {
-  const { folder } = config;
-  const duchies = Object.entries(config.duchies).map(([name, duchy]) => [
-    name,
-    { ...duchy, rootFile: from(duchy.rootFile) },
-  ]);
-  return { ...config, duchies: Object.fromEntries(duchies), ...(folder && { folder: from(folder) }) };
+/** The same settings with absolute paths; `setting` is the one that has this value. */
+function withPaths<T>(value: T, absolute: (path: string) => string, setting = ''): T {
+  const converted = () => {
+    if (Array.isArray(value)) return value.map((each) => withPaths(each, absolute, setting));
+    if (typeof value === 'object' && value !== null) {
+      return Object.fromEntries(
+        Object.entries(value).map(([key, member]) => [key, withPaths(member, absolute, key)]),
+      );
+    }
+    if (typeof value !== 'string') return value;
+    // A root may have its party before it.
+    if (setting === 'roots') return value.replace(/[^=]+$/, absolute);
+    return PATHS.includes(setting) ? absolute(value) : value;
+  };
+  return converted() as T;
 }

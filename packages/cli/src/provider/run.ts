@@ -10,7 +10,7 @@ import type {
 } from '@measurement-exchange/sdk/provider';
 import { inSpan } from '@measurement-exchange/server/telemetry';
 import type { Command } from 'commander';
-import { positiveInteger, remote } from '../calls/command.ts';
+import { given, positiveInteger, remote } from '../calls/command.ts';
 import { loadCredentials, readEncryptionKeys, readText } from '../connection/credentials.ts';
 import { Failed, note, paint, print, printJsonLine } from '../terminal/output.ts';
 import type { ProviderConfig } from './config.ts';
@@ -55,6 +55,7 @@ async function run(options: RunOptions): Promise<void> {
   if (!credentials.name.startsWith('dataProviders/')) {
     throw new Error(`${credentials.name} is no data provider, and has no requisitions.`);
   }
+  const { noise, maximumFrequencyPerUser, minimumEpsilon, graceHours, concurrency, pollSeconds } = settings;
   const references = referencesOf(settings);
   const { budget, path } = await ledgerOf(settings, credentials.name);
   const duchies = await duchySettingsOf(settings, path);
@@ -78,12 +79,8 @@ async function run(options: RunOptions): Promise<void> {
       ...(settings.events && { events: events.open }),
       ...(settings.population && { population: openPopulation(await readPopulation(settings.population)) }),
       ...duchies,
-      ...(settings.noise && { noise: settings.noise }),
-      ...(settings.maximumFrequencyPerUser && { maximumFrequencyPerUser: settings.maximumFrequencyPerUser }),
-      ...(settings.minimumEpsilon !== undefined && { minimumEpsilon: settings.minimumEpsilon }),
-      ...(settings.graceHours !== undefined && { graceHours: settings.graceHours }),
-      ...(settings.concurrency && { concurrency: settings.concurrency }),
-      ...(settings.pollSeconds && { pollMs: settings.pollSeconds * 1000 }),
+      ...given({ noise, maximumFrequencyPerUser, minimumEpsilon, graceHours, concurrency }),
+      ...(pollSeconds && { pollMs: pollSeconds * 1000 }),
       trace: inSpan,
       log,
     });

@@ -25,6 +25,11 @@ export function shortTime(time: Timestamp | undefined): string | undefined {
   return time === undefined ? undefined : `${time.slice(0, 10)} ${time.slice(11, 19)}`;
 }
 
+/** When a resource was created and last changed, as facts to print. */
+export function timeFacts({ createTime, updateTime }: { createTime?: Timestamp; updateTime?: Timestamp }) {
+  return { created: `${shortTime(createTime)} UTC`, updated: `${shortTime(updateTime)} UTC` };
+}
+
 /** An interval as days where it is made of days: `2026-01-01 to 2026-02-01`. */
 export function shortInterval(
   interval: { startTime: Timestamp; endTime?: Timestamp } | undefined,

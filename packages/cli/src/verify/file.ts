@@ -1,5 +1,4 @@
 /** Verifies a signed message in a file with a certificate. */
-import { readFile } from 'node:fs/promises';
 import {
   Checklist,
   checkSignature,
@@ -62,17 +61,11 @@ async function checkChain(
   roots: string[],
   x509: X509 | undefined,
 ): Promise<void> {
-  const pems = await Promise.all(
-    roots.map((file) =>
-      readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-        throw new Error(`${file} cannot be read (${error.code}): give a root certificate in PEM.`);
-      }),
-    ),
-  );
+  const pems = await Promise.all(roots.map((file) => readBytes(file, 'a root certificate in PEM')));
   await list.check('the certificate is valid and chains to the root', async () => {
     // The certificate may be of any party: the caller chose it together with its roots.
     const party = x509?.parties[0] ?? '';
-    const trust = createTrustStore(pems.map((pem) => ({ party, pem })));
+    const trust = createTrustStore(pems.map((pem) => ({ party, pem: pem.toString() })));
     return { value: await trust.verify(party, der, new Date()) };
   });
 }

@@ -1,19 +1,12 @@
 /** Our schemas as JSON Schema 2020-12: keywords that only our codecs understand become standard ones. */
 
+import type { Keywords } from '../json/codec.ts';
 import type { TSchema } from '../json/schema.ts';
 import { PATTERNS, type PatternName } from '../values/names.ts';
 import type { JsonSchema } from './types.ts';
 
 /** A schema as we declare it: JSON Schema and our own keywords. */
-interface Declared extends Omit<JsonSchema, 'items' | 'properties' | 'additionalProperties'> {
-  items?: TSchema;
-  properties?: Record<string, TSchema>;
-  additionalProperties?: TSchema | false;
-  'x-min-bytes'?: number;
-  'x-patterns'?: PatternName[];
-  'x-key-pattern'?: PatternName;
-  'x-ignored'?: string[];
-}
+type Declared = Keywords & Omit<JsonSchema, keyof Keywords>;
 
 export const ID_PATTERN = '[A-Za-z0-9_-]{1,63}';
 

@@ -31,10 +31,6 @@ const MAX_BACKOFF_MS = 10_000;
 /** Exponential backoff with jitter: the wait doubles with each failed attempt, and its second half is random. */
 export function backoffMs(failedAttempts: number): number {
   const longest = Math.min(INITIAL_BACKOFF_MS * 2 ** (failedAttempts - 1), MAX_BACKOFF_MS);
-  return (longest * (1 + randomFraction())) / 2;
-}
-
-/** From 0 to 1. */
-function randomFraction(): number {
-  return crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32;
+  const randomFraction = crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32;
+  return (longest * (1 + randomFraction)) / 2;
 }

@@ -13,12 +13,12 @@ export interface FollowOptions {
   /** Only changes of this resource, and of those below it. */
   name?: string;
   /** Aborted, it is closed, and `next` rejects with its reason. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   clock?: Clock;
   /** Called with the reason when changes cannot be followed, so that `next` asks for more polls. */
-  onPolling?: (why: string) => void;
+  onPolling?: ((why: string) => void) | undefined;
   /** Called when they can be followed again. */
-  onFollowing?: () => void;
+  onFollowing?: (() => void) | undefined;
 }
 
 /** Why a follower acts now. */

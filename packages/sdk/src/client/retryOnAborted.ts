@@ -6,7 +6,7 @@ export interface RetryOnAbortedOptions {
   /** The maximum number of attempts; 5 by default. */
   maxAttempts?: number;
   clock?: Clock;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /**

@@ -24,7 +24,8 @@ export async function send(sender: Sender, call: PreparedCall, signal?: AbortSig
   for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted();
     try {
-      return await attemptOnce(sender, call, signal);
+      const { response, bytes } = await withToken(sender, (token) => fetchOnce(sender, call, token, signal));
+      return readResponse(call.route, response, bytes, sender.clock.now());
     } catch (error) {
       const waitSeconds = (error as { retryAfterSeconds?: number }).retryAfterSeconds ?? 0;
       if (attempt >= sender.maxAttempts || !mayRetry(error, call) || waitSeconds > MAX_RETRY_AFTER_S) {
@@ -45,11 +46,6 @@ function mayRetry(error: unknown, call: PreparedCall): boolean {
     return error.status === 429 || (call.retryable && error.transient);
   }
   return call.retryable && error instanceof Unreachable;
-}
-
-async function attemptOnce(sender: Sender, call: PreparedCall, signal?: AbortSignal): Promise<unknown> {
-  const { response, bytes } = await withToken(sender, (token) => fetchOnce(sender, call, token, signal));
-  return readResponse(call.route, response, bytes, sender.clock.now());
 }
 
 /** After a 401 once more, where there is another token by now. */
@@ -88,10 +84,8 @@ async function fetchOnce(
   const timer = setTimeout(() => attempt.abort(TIMED_OUT), sender.timeoutMs);
   try {
     const response = await request(sender, call, token, attempt.signal);
-    return {
-      response,
-      bytes: await readBody(call.route, response, sender.maxResponseBytes, attempt.signal),
-    };
+    const bytes = await readBody(call.route, response, sender.maxResponseBytes, attempt.signal);
+    return { response, bytes };
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof UnexpectedResponse) throw error;

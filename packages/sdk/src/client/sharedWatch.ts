@@ -68,7 +68,8 @@ class SharedWatch {
       if (signal.aborted) return;
       failures++;
       // The log of changes no longer reaches back: it is followed anew, and those who follow look for what they missed.
-      if (isExpired(reason) && failures === 1) {
+      const isExpired = reason instanceof ExchangeError && reason.reason === 'CHANGE_TOKEN_EXPIRED';
+      if (isExpired && failures === 1) {
         this.state = 'STARTING';
         continue;
       }
@@ -98,8 +99,4 @@ class SharedWatch {
     this.reason = reason;
     for (const listener of [...this.listeners]) listener.onLost(reason);
   }
-}
-
-function isExpired(error: unknown): boolean {
-  return error instanceof ExchangeError && error.reason === 'CHANGE_TOKEN_EXPIRED';
 }

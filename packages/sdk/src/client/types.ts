@@ -64,8 +64,10 @@ type OptionalKeys<T> = { [K in keyof T]-?: Record<never, never> extends Pick<T, 
 /** A page has one array that is always there. */
 type ItemOf<Page> = Extract<Page[Exclude<keyof Page, OptionalKeys<Page>>], readonly unknown[]>[number];
 
-/** Flattens a type, so that an editor shows its members. */
-type Flat<T> = T extends infer U ? { [K in keyof U]: U[K] } : never;
+/** Flattens a type, so that an editor shows its members. An optional one may be given as undefined. */
+type Flat<T> = T extends infer U
+  ? { [K in keyof U]: Record<never, never> extends Pick<U, K> ? U[K] | undefined : U[K] }
+  : never;
 type IsUnion<T, All = T> = [T] extends [never]
   ? false
   : T extends T

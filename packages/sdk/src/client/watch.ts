@@ -203,7 +203,7 @@ class Watch {
   private query() {
     const { parent, from, 'filter.kinds': kinds } = this.args;
     const start = this.token === undefined ? from && { from } : { pageToken: this.token };
-    return { parent, ...start, ...(kinds && { 'filter.kinds': kinds }) };
+    return { parent, ...start, 'filter.kinds': kinds };
   }
 
   private follows(): void {

@@ -93,9 +93,11 @@ export function findOwnKeyset(
 
 async function bindingOf(secret: CryptoKey, salt: Uint8Array, visible: Visible): Promise<Binding> {
   const seed = await derive(secret, salt, 'result key', [askedOf(visible)], 32);
-  const nonces = visible.dataProviders.map(
-    async (name) => [name, nonceFrom(await derive(secret, salt, 'nonce', [name], NONCE_BYTES))] as const,
-  );
+  const nonces = visible.dataProviders.map(async (name) => {
+    const { buffer } = await derive(secret, salt, 'nonce', [name], NONCE_BYTES);
+    // A nonce is not zero.
+    return [name, new DataView(buffer).getBigUint64(0) || 1n] as const;
+  });
   return { keysets: await deriveEncryptionKeysets(seed, salt), nonces: new Map(await Promise.all(nonces)) };
 }
 
@@ -175,9 +177,4 @@ async function derive(
   const info = await subtle.digest('SHA-256', text);
   const hkdf = { name: 'HKDF', hash: 'SHA-256', salt: Uint8Array.from(salt), info };
   return new Uint8Array(await subtle.deriveBits(hkdf, secret, 8 * bytes));
-}
-
-/** A nonce is not zero. */
-function nonceFrom(bytes: Uint8Array): bigint {
-  return new DataView(bytes.buffer).getBigUint64(0) || 1n;
 }

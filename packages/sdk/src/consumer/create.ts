@@ -57,12 +57,8 @@ async function send(
 ): Promise<Measurement> {
   const { requestId } = request;
   try {
-    const created = await deps.client.createMeasurement({
-      parent: deps.credentials.name,
-      body,
-      ...(requestId !== undefined && { requestId }),
-      ...(signal && { signal }),
-    });
+    const parent = deps.credentials.name;
+    const created = await deps.client.createMeasurement({ parent, body, requestId, signal });
     requireSent(deps, body, created);
     return created;
   } catch (error) {
@@ -95,7 +91,7 @@ function requireSent({ credentials }: Dependencies, sent: MeasurementInput, crea
 
 /** The key that the provider publishes, signed with the certificate that a trusted root issued. */
 async function providerKey(deps: Dependencies, name: string, signal?: AbortSignal): Promise<ProviderKey> {
-  const provider = await deps.client.getParty({ name, ...(signal && { signal }) });
+  const provider = await deps.client.getParty({ name, signal });
   const { certificate, publicKey } = provider;
   if (certificate === undefined) {
     throw new DataProviderUntrusted(name, 'CERTIFICATE_MISSING', 'it has registered no certificate');
@@ -176,7 +172,7 @@ async function existingMeasurement(
   if (!(error instanceof ExchangeError && error.reason === 'REQUEST_ID_REUSED')) return undefined;
   const name = error.metadata.existing;
   if (name === undefined) return undefined;
-  const existing = await deps.client.getMeasurement({ name, ...(signal && { signal }) });
+  const existing = await deps.client.getMeasurement({ name, signal });
   try {
     await requireOwn(deps, existing, request, signal);
     return existing;

@@ -33,6 +33,6 @@ export function privateKeysets({
 
 /** How a consumer reads and judges the certificates of others. */
 export function certificatesOf({ client, trust, clock }: Dependencies, signal?: AbortSignal) {
-  const fetch = (name: string) => client.getCertificate({ name, ...(signal && { signal }) });
+  const fetch = (name: string) => client.getCertificate({ name, signal });
   return { fetch, trust, now: new Date(clock.now()) };
 }

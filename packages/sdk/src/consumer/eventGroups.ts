@@ -10,6 +10,7 @@ import {
   toPlainJson,
 } from '@measurement-exchange/contract';
 import { type ArgumentsOf, UnexpectedResponse } from '../client/index.ts';
+import { Fault } from '../verification/fault.ts';
 import { type Dependencies, privateKeysets } from './deps.ts';
 import { type MetadataFault, MetadataUnreadable } from './errors.ts';
 import { readMessage, registryOf, unpackEventGroupMetadata } from './eventGroupMetadata.ts';
@@ -47,7 +48,7 @@ export async function readEventGroup(
   name: string,
   signal?: AbortSignal,
 ): Promise<DescribedEventGroup> {
-  const eventGroup = await deps.client.getEventGroup({ name, ...(signal && { signal }) });
+  const eventGroup = await deps.client.getEventGroup({ name, signal });
   return described(eventGroup, await metadataOf(deps, eventGroup, new Map(), signal));
 }
 
@@ -118,12 +119,8 @@ async function metadataOf(
       throw unreadable(error.code, error.message, error);
     });
     try {
-      const {
-        eventGroupMetadataDescriptor: descriptor,
-        typeUrl,
-        value,
-      } = unpackEventGroupMetadata(plaintext);
-      return { descriptor, typeUrl, content: { bytes: value } };
+      const { eventGroupMetadataDescriptor, typeUrl, value } = unpackEventGroupMetadata(plaintext);
+      return { descriptor: eventGroupMetadataDescriptor, typeUrl, content: { bytes: value } };
     } catch (error) {
       const message = `what was encrypted is no EventGroup.Metadata: ${(error as Error).message}`;
       throw unreadable('METADATA_MALFORMED', message, error);
@@ -171,21 +168,16 @@ async function decryptWithAny(keysets: Uint8Array[], ciphertext: Uint8Array): Pr
   throw fault;
 }
 
-class DescriptorFault extends Error {
-  readonly code: 'DESCRIPTOR_NOT_FOUND' | 'DESCRIPTOR_UNAVAILABLE' | 'DESCRIPTOR_MALFORMED';
-
-  constructor(code: DescriptorFault['code'], message: string) {
-    super(message);
-    this.code = code;
-  }
-}
+class DescriptorFault extends Fault<
+  'DESCRIPTOR_NOT_FOUND' | 'DESCRIPTOR_UNAVAILABLE' | 'DESCRIPTOR_MALFORMED'
+> {}
 
 async function fetchRegistry(
   { client }: Dependencies,
   name: string,
   signal: AbortSignal | undefined,
 ): Promise<FileRegistry> {
-  const asked = { name, descriptorSetEncoding: 'BASE64', ...(signal && { signal }) } as const;
+  const asked = { name, descriptorSetEncoding: 'BASE64', signal } as const;
   const { descriptorSet } = await client.getEventGroupMetadataDescriptor(asked).catch((error) => {
     // An encrypted message may hold a malformed name, which the client rejects before it sends anything.
     const unknown = error instanceof ExchangeError && ['NOT_FOUND', 'INVALID_ARGUMENT'].includes(error.code);

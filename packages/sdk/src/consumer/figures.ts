@@ -10,6 +10,7 @@ import {
   relativeFrequencyVariance,
   scalarVariance,
 } from '@measurement-exchange/mpc';
+import { Fault } from '../verification/fault.ts';
 
 /** How often people were reached: `frequency` times, the last entry that often or more. */
 export interface FrequencyEstimate {
@@ -38,14 +39,8 @@ export interface Figures {
 }
 
 /** A result of another type or protocol than requested, or an invalid one. */
-export class FiguresFault extends Error {
-  readonly code: 'RESULT_TYPE_MISMATCH' | 'RESULT_MALFORMED' | 'PROTOCOL_MISMATCH';
-
-  constructor(code: FiguresFault['code'], message: string) {
-    super(message);
-    this.name = 'FiguresFault';
-    this.code = code;
-  }
+export class FiguresFault extends Fault<'RESULT_TYPE_MISMATCH' | 'RESULT_MALFORMED' | 'PROTOCOL_MISMATCH'> {
+  override readonly name = 'FiguresFault';
 }
 
 /** Reads the figures of a data provider's result with the parameters of the measurement. */

@@ -3,13 +3,14 @@
 import { ConsentError, decrypt, unpackSignedMessage, verifySignature } from '@measurement-exchange/consent';
 import type { Measurement, PlainSpec, specs } from '@measurement-exchange/contract';
 import { partyOf } from '../client/names.ts';
-import { CertificateFault, trustedCertificate } from '../verification/certificates.ts';
+import { trustedCertificate } from '../verification/certificates.ts';
+import { Fault } from '../verification/fault.ts';
 import { deduplicatedFigures } from './deduplicated.ts';
 import { certificatesOf, type Dependencies } from './deps.ts';
 import { type ResultFault, ResultRejected } from './errors.ts';
 import { type Figures, FiguresFault, figuresOf } from './figures.ts';
 import { OwnershipFault, type OwnMeasurement, requireOwn } from './own.ts';
-import { acceptedProtocol, type DuchyProtocol, ProtocolError } from './protocol.ts';
+import { acceptedProtocol, type DuchyProtocol } from './protocol.ts';
 import type { ReadRequest, RequestType } from './request.ts';
 import { parseResult } from './result.ts';
 import { type Total, totalOf } from './total.ts';
@@ -49,8 +50,8 @@ export async function openMeasurement(
     try {
       return await check();
     } catch (error) {
-      if (!isFault(error)) throw error;
-      throw reject(error.code, error.message, signer, error);
+      if (!(error instanceof Fault || error instanceof ConsentError)) throw error;
+      throw reject(error.code as ResultFault, error.message, signer, error);
     }
   };
 
@@ -138,11 +139,4 @@ function readResult(bytes: Uint8Array) {
   } catch (error) {
     throw new FiguresFault('RESULT_MALFORMED', `it is no Measurement.Result: ${(error as Error).message}`);
   }
-}
-
-type Fault = OwnershipFault | CertificateFault | ConsentError | ProtocolError | FiguresFault;
-const FAULTS = [OwnershipFault, CertificateFault, ConsentError, ProtocolError, FiguresFault];
-
-function isFault(error: unknown): error is Fault {
-  return FAULTS.some((fault) => error instanceof fault);
 }

@@ -19,6 +19,7 @@ import {
 } from '@measurement-exchange/contract';
 import type { Credentials } from '../identity/credentials.ts';
 import { CertificateFault, existing } from '../verification/certificates.ts';
+import { Fault } from '../verification/fault.ts';
 import { type Binding, findBinding, findOwnKeyset, isOfRequest } from './binding.ts';
 import { certificatesOf, type Dependencies, privateKeysets } from './deps.ts';
 import type { ReadRequest } from './request.ts';
@@ -33,14 +34,10 @@ export interface OwnMeasurement {
 }
 
 /** Why a measurement is not what this consumer made. */
-export class OwnershipFault extends Error {
-  readonly code: 'SPEC_MALFORMED' | 'SPEC_FOREIGN' | 'NONCES_MISMATCH' | 'REQUEST_MISMATCH';
-
-  constructor(code: OwnershipFault['code'], message: string) {
-    super(message);
-    this.name = 'OwnershipFault';
-    this.code = code;
-  }
+export class OwnershipFault extends Fault<
+  'SPEC_MALFORMED' | 'SPEC_FOREIGN' | 'NONCES_MISMATCH' | 'REQUEST_MISMATCH'
+> {
+  override readonly name = 'OwnershipFault';
 }
 
 /** Throws `OwnershipFault`, `CertificateFault` or `ConsentError`. `request` is what it was made from, if that is known. */

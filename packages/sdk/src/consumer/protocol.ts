@@ -10,6 +10,7 @@ import {
   wrapsAround,
 } from '@measurement-exchange/contract';
 import { protocolMath } from '@measurement-exchange/mpc/protocols';
+import { Fault } from '../verification/fault.ts';
 import type { Dependencies } from './deps.ts';
 
 /** Why a consumer does not accept the protocol of a measurement. */
@@ -24,14 +25,8 @@ export type ProtocolFault =
   | 'DUCHY_REPEATED';
 
 /** The fault of a protocol. */
-export class ProtocolError extends Error {
-  readonly code: ProtocolFault;
-
-  constructor(code: ProtocolFault, message: string) {
-    super(message);
-    this.name = 'ProtocolError';
-    this.code = code;
-  }
+export class ProtocolError extends Fault<ProtocolFault> {
+  override readonly name = 'ProtocolError';
 }
 
 /** The duchies that compute a measurement, and how. */

@@ -4,16 +4,14 @@ import { parseJsonBytes, readWire, SPEC_LIMITS, specs, toPlainJson } from '@meas
 
 /** Protobuf binary, or UTF-8 JSON when the first byte is `{`. Throws an Error with the reason if it is invalid. */
 export function parseResult(bytes: Uint8Array): specs.Measurement_Result {
-  if (bytes[0] === 0x7b) return fromJsonBytes(bytes);
+  if (bytes[0] === 0x7b) {
+    const json = inProtobufWords(toPlainJson(parseJsonBytes(bytes)) as JsonValue);
+    // Unknown methodologies and mechanisms are left out, and then the variance is unknown.
+    return fromJson(specs.Measurement_ResultSchema, json, { ignoreUnknownFields: true });
+  }
   const wire = readWire(specs.Measurement_ResultSchema, bytes, SPEC_LIMITS);
   if ('reason' in wire) throw new Error(`${wire.field || 'the message'} ${wire.reason}`);
   return fromBinary(specs.Measurement_ResultSchema, bytes);
-}
-
-/** Unknown methodologies and mechanisms are left out, and then the variance is unknown. */
-function fromJsonBytes(bytes: Uint8Array): specs.Measurement_Result {
-  const json = inProtobufWords(toPlainJson(parseJsonBytes(bytes)) as JsonValue);
-  return fromJson(specs.Measurement_ResultSchema, json, { ignoreUnknownFields: true });
 }
 
 /** The JSON form writes LAPLACE for protobuf's CONTINUOUS_LAPLACE, and a variance as a bare number. */

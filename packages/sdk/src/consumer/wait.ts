@@ -62,15 +62,12 @@ export async function waitForMeasurement(
     onPolling,
     onFollowing,
   } = options;
-  const asked = { name, ...(signal && { signal }) };
+  const asked = { name, signal };
   const deadline = clock.now() + timeoutMs;
   const follower = followChanges(client, {
     parent: partyOf(name),
     kinds: onChange ? ['MEASUREMENT', 'REQUISITION'] : ['MEASUREMENT'],
-    ...asked,
-    clock,
-    ...(onPolling && { onPolling }),
-    ...(onFollowing && { onFollowing }),
+    ...{ name, signal, clock, onPolling, onFollowing },
   });
   let progress: Progress | undefined;
   let seen = '';
@@ -106,20 +103,18 @@ export async function waitForMeasurement(
 /** Without `whole` the measurement alone. */
 async function progressOf(
   client: ExchangeClient,
-  asked: { name: string; signal?: AbortSignal },
+  asked: { name: string; signal: AbortSignal | undefined },
   whole: boolean,
 ): Promise<Progress> {
   const { name, signal } = asked;
   const measurement = await client.getMeasurement(asked);
-  if (measurement.name !== name) throw anotherOne(name);
+  if (measurement.name !== name) {
+    const message = `getMeasurement: the exchange returned another measurement than ${name}`;
+    throw new UnexpectedResponse(message, { status: 200, transient: false });
+  }
   if (!whole) return { measurement, requisitions: [], reports: [] };
   const requisitions = await requisitionsOf(client, name, signal);
   return { measurement, requisitions, reports: await reportsOf(client, measurement, signal) };
-}
-
-function anotherOne(name: string): UnexpectedResponse {
-  const message = `getMeasurement: the exchange returned another measurement than ${name}`;
-  return new UnexpectedResponse(message, { status: 200, transient: false });
 }
 
 async function concluded(
@@ -165,23 +160,16 @@ async function reportsOf(
   if (!areDuchiesAtWork(measurement)) return [];
   // A page of one has the latest report of each duchy.
   const { progress = [] } = await client
-    .getMeasurementTimeline({ name: measurement.name!, pageSize: 1, ...(signal && { signal }) })
+    .getMeasurementTimeline({ name: measurement.name!, pageSize: 1, signal })
     .page();
   return progress;
 }
 
-async function requisitionsOf(
+function requisitionsOf(
   client: ExchangeClient,
   parent: string,
   signal: AbortSignal | undefined,
   states?: Requisition['state'][],
 ): Promise<Requisition[]> {
-  const requisitions: Requisition[] = [];
-  const listing = client.listMeasurementRequisitions({
-    parent,
-    ...(states && { 'filter.states': states }),
-    ...(signal && { signal }),
-  });
-  for await (const requisition of listing) requisitions.push(requisition);
-  return requisitions;
+  return Array.fromAsync(client.listMeasurementRequisitions({ parent, 'filter.states': states, signal }));
 }

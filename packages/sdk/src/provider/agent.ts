@@ -93,12 +93,8 @@ class ProviderAgent implements Agent {
     const seen = new Set<string>();
     this.attempts.beginPoll();
     if (!this.hasAnnounced) this.hasAnnounced = await this.announce(signal);
-    const listing = client.listRequisitions({
-      parent: credentials.name,
-      'filter.states': ['UNFULFILLED'],
-      ...(signal && { signal }),
-    });
-    for await (const requisition of listing) {
+    const open = { parent: credentials.name, 'filter.states': ['UNFULFILLED' as const], signal };
+    for await (const requisition of client.listRequisitions(open)) {
       if (!this.isOwn(requisition)) continue;
       seen.add(requisition.name!);
       this.attempts.start(requisition, due, signal);

@@ -35,9 +35,9 @@ export interface Methodology {
 
 /** A methodology with the options of one computation. */
 export interface ComputeOptions extends Methodology {
-  random?: RandomSource;
-  signal?: AbortSignal;
-  onProgress?: (percent: number) => void;
+  random?: RandomSource | undefined;
+  signal?: AbortSignal | undefined;
+  onProgress?: ((percent: number) => void) | undefined;
 }
 
 /**

@@ -48,19 +48,18 @@ export function fulfillOrRefuse(
   signal?: AbortSignal,
 ): Promise<RequisitionState> {
   const name = requisition.name!;
-  const options = signal ? { signal } : {};
   let given: Requisition | undefined = requisition;
   const read = async () => {
-    const fresh = given ?? (await client.getRequisition({ name, ...options }));
+    const fresh = given ?? (await client.getRequisition({ name, signal }));
     given = undefined;
     return fresh;
   };
   const send = async ({ state, etag }: Requisition) => {
     if (state !== 'UNFULFILLED') return state;
     const closed = response.refusal
-      ? await client.refuseRequisition({ name, body: { refusal: response.refusal, etag: etag! }, ...options })
-      : await client.fulfillDirectRequisition({ name, body: { ...response, etag: etag! }, ...options });
+      ? await client.refuseRequisition({ name, body: { refusal: response.refusal, etag: etag! }, signal })
+      : await client.fulfillDirectRequisition({ name, body: { ...response, etag: etag! }, signal });
     return closed.state;
   };
-  return retryOnAborted(read, send, options);
+  return retryOnAborted(read, send, { signal });
 }

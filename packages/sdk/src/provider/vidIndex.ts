@@ -1,7 +1,7 @@
 /** The indexes of a population's VIDs, kept in a file: ordering many VIDs takes seconds, so it is done once. */
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { VidRange } from '@measurement-exchange/contract';
@@ -76,6 +76,19 @@ const MAGIC = 0x4d455856;
 const HEADER_BYTES = 4 + 32 + 32;
 const CHUNK = 1 << 20;
 
+function headerOf(fingerprint: Uint8Array, indexes: Uint32Array): Uint8Array {
+  const digest = createHash('sha256');
+  for (const chunk of chunksOf(indexes)) digest.update(chunk);
+  const magic = new Uint8Array(Uint32Array.of(MAGIC).buffer);
+  return Buffer.concat([magic, fingerprint, digest.digest()]);
+}
+
+/** The file may be longer than what one call takes. */
+function* chunksOf({ buffer, byteOffset, byteLength }: Uint32Array): Generator<Uint8Array> {
+  const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+  for (let at = 0; at < byteLength; at += CHUNK) yield bytes.subarray(at, at + CHUNK);
+}
+
 /** Under another name first, so that there is never a part of a file under the right one. */
 export async function writeIndexes(
   path: string,
@@ -83,37 +96,13 @@ export async function writeIndexes(
   indexes: Uint32Array,
 ): Promise<void> {
   const temporary = `${path}.${randomUUID()}`;
-  const bytes = new Uint8Array(indexes.buffer, indexes.byteOffset, indexes.byteLength);
-  const header = new Uint8Array(HEADER_BYTES);
-  new Uint32Array(header.buffer, 0, 1)[0] = MAGIC;
-  header.set(fingerprint, 4);
-  const hash = createHash('sha256');
-  const file = await open(temporary, 'wx', 0o600);
+  const chunks = [headerOf(fingerprint, indexes), ...chunksOf(indexes)];
   try {
-    for (let at = 0; at < bytes.length; at += CHUNK) {
-      const chunk = bytes.subarray(at, at + CHUNK);
-      hash.update(chunk);
-      await writeAll(file, chunk, HEADER_BYTES + at);
-    }
-    header.set(hash.digest(), 36);
-    await writeAll(file, header, 0);
-    await file.sync();
-    await file.close();
+    await writeFile(temporary, chunks, { flag: 'wx', mode: 0o600, flush: true });
     await rename(temporary, path);
   } catch (error) {
-    await file.close().catch(() => {});
     await rm(temporary, { force: true });
     throw error;
-  }
-}
-
-async function writeAll(
-  file: Awaited<ReturnType<typeof open>>,
-  bytes: Uint8Array,
-  at: number,
-): Promise<void> {
-  for (let done = 0; done < bytes.length; ) {
-    done += (await file.write(bytes, done, bytes.length - done, at + done)).bytesWritten;
   }
 }
 
@@ -129,32 +118,20 @@ export async function readIndexes(
   });
   if (file === undefined) return undefined;
   try {
-    const header = Buffer.alloc(HEADER_BYTES);
     const { size: length } = await file.stat();
     if (length !== HEADER_BYTES + size * 4) return undefined;
-    await readAll(file, header, 0);
-    if (new Uint32Array(header.buffer, header.byteOffset, 1)[0] !== MAGIC) return undefined;
-    if (!header.subarray(4, 36).equals(fingerprint)) return undefined;
-    const indexes = new Uint32Array(size);
-    const bytes = new Uint8Array(indexes.buffer);
-    const hash = createHash('sha256');
-    for (let at = 0; at < bytes.length; at += CHUNK) {
-      const chunk = bytes.subarray(at, at + CHUNK);
-      await readAll(file, chunk, HEADER_BYTES + at);
-      hash.update(chunk);
+    const bytes = new Uint8Array(length);
+    for (let at = 0; at < length; ) {
+      const { bytesRead } = await file.read(bytes, at, Math.min(CHUNK, length - at), at);
+      if (bytesRead === 0) throw new Error('the file ended early');
+      at += bytesRead;
     }
-    if (!header.subarray(36).equals(hash.digest())) return undefined;
+    const indexes = new Uint32Array(bytes.buffer, HEADER_BYTES);
+    const header = Buffer.from(bytes.buffer, 0, HEADER_BYTES);
+    if (!header.equals(headerOf(fingerprint, indexes))) return undefined;
     await file.utimes(new Date(), new Date());
     return indexes;
   } finally {
     await file.close();
-  }
-}
-
-async function readAll(file: Awaited<ReturnType<typeof open>>, into: Uint8Array, at: number): Promise<void> {
-  for (let done = 0; done < into.length; ) {
-    const { bytesRead } = await file.read(into, done, into.length - done, at + done);
-    if (bytesRead === 0) throw new Error('the file ended early');
-    done += bytesRead;
   }
 }

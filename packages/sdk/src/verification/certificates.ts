@@ -2,16 +2,13 @@
 import type { TrustStore, X509 } from '@measurement-exchange/consent';
 import { type Certificate, ExchangeError } from '@measurement-exchange/contract';
 import { partyOf } from '../client/names.ts';
+import { Fault } from './fault.ts';
 
 /** A certificate that does not exist, is revoked, or is not the one that was asked for. */
-export class CertificateFault extends Error {
-  readonly code: 'CERTIFICATE_MISSING' | 'CERTIFICATE_REVOKED' | 'CERTIFICATE_OF_ANOTHER_PARTY';
-
-  constructor(code: CertificateFault['code'], message: string) {
-    super(message);
-    this.name = 'CertificateFault';
-    this.code = code;
-  }
+export class CertificateFault extends Fault<
+  'CERTIFICATE_MISSING' | 'CERTIFICATE_REVOKED' | 'CERTIFICATE_OF_ANOTHER_PARTY'
+> {
+  override readonly name = 'CertificateFault';
 }
 
 export type FetchCertificate = (name: string) => Promise<Certificate>;

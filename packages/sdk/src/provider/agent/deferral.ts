@@ -84,7 +84,7 @@ export async function defer(
   if (told > now) return told;
   const until = now + waitMs(deferred, earlier, now);
   const body = { reason, until: new Date(until).toISOString() };
-  await client.deferRequisition({ name: name!, body, ...(signal && { signal }) });
+  await client.deferRequisition({ name: name!, body, signal });
   return until;
 }
 

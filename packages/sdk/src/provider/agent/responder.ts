@@ -84,7 +84,7 @@ export class Responder {
     try {
       const verified = await this.verify(requisition, signal);
       const methodology = await this.check(verified, signal);
-      const fresh = await client.getRequisition({ name, ...(signal && { signal }) });
+      const fresh = await client.getRequisition({ name, signal });
       if (fresh.state !== 'UNFULFILLED') return { requisition: fresh };
       this.begin(verified, methodology);
       const seal = await this.compute(verified, methodology, signal);
@@ -124,7 +124,7 @@ export class Responder {
     requireServed(verified.selection, isServed);
     requireRecorded(verified.selection, clock.now(), graceHours);
     const onProgress = this.progressOf(verified.name, 'ordering');
-    await participant?.prepare(verified, { ...(signal && { signal }), onProgress });
+    await participant?.prepare(verified, { signal, onProgress });
     // A bad key of our own is found before anything is charged.
     await this.signer;
     return methodology;
@@ -147,10 +147,10 @@ export class Responder {
   private async compute(verified: VerifiedRequisition, methodology: Methodology, signal?: AbortSignal) {
     const { ledger, random, participant, log } = this.context;
     const { name } = verified;
-    const watch = { ...(signal && { signal }), onProgress: this.progressOf(name, 'scanning') };
+    const watch = { signal, onProgress: this.progressOf(name, 'scanning') };
     try {
       if (!verified.shareShuffle && !verified.liquidLegions) {
-        const result = await computeResult(verified, { ...methodology, ...watch, ...(random && { random }) });
+        const result = await computeResult(verified, { ...methodology, ...watch, random });
         return (sealing: Sealing) => sealResult(result, verified, sealing);
       }
       const sign = await participant!.makeUpload(verified, methodology.events!, {

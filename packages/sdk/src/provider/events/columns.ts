@@ -118,16 +118,32 @@ function mismatch(role: keyof ColumnNames, column: Column, wanted: string): Erro
   return new Error(`columns.${role}: ${quoteName(column.name)} is ${column.type}, and must be ${wanted}.`);
 }
 
-const INTEGERS = new Set([
-  DuckDBTypeId.TINYINT,
-  DuckDBTypeId.SMALLINT,
-  DuckDBTypeId.INTEGER,
-  DuckDBTypeId.BIGINT,
-  DuckDBTypeId.UTINYINT,
-  DuckDBTypeId.USMALLINT,
-  DuckDBTypeId.UINTEGER,
-]);
-const isInteger = ({ type }: Column) => INTEGERS.has(type.typeId) || type.typeId === DuckDBTypeId.UBIGINT;
+/** The attribute type of each column type that filters may use, and the type that it is cast to where it is another one. */
+const ATTRIBUTES: Partial<Record<DuckDBTypeId, [type: AttributeType, castTo?: string]>> = {
+  [DuckDBTypeId.VARCHAR]: ['string'],
+  [DuckDBTypeId.ENUM]: ['string', 'VARCHAR'],
+  [DuckDBTypeId.BOOLEAN]: ['bool'],
+  [DuckDBTypeId.TINYINT]: ['int', 'BIGINT'],
+  [DuckDBTypeId.SMALLINT]: ['int', 'BIGINT'],
+  [DuckDBTypeId.INTEGER]: ['int', 'BIGINT'],
+  [DuckDBTypeId.BIGINT]: ['int'],
+  [DuckDBTypeId.UTINYINT]: ['int', 'BIGINT'],
+  [DuckDBTypeId.USMALLINT]: ['int', 'BIGINT'],
+  [DuckDBTypeId.UINTEGER]: ['int', 'BIGINT'],
+  [DuckDBTypeId.UBIGINT]: ['uint'],
+  [DuckDBTypeId.DOUBLE]: ['double'],
+  [DuckDBTypeId.FLOAT]: ['double', 'DOUBLE'],
+  [DuckDBTypeId.DECIMAL]: ['double', 'DOUBLE'],
+  [DuckDBTypeId.TIMESTAMP]: ['timestamp'],
+  [DuckDBTypeId.TIMESTAMP_TZ]: ['timestamp', 'TIMESTAMP'],
+  [DuckDBTypeId.DATE]: ['timestamp', 'TIMESTAMP'],
+  [DuckDBTypeId.TIMESTAMP_S]: ['timestamp', 'TIMESTAMP'],
+  [DuckDBTypeId.TIMESTAMP_MS]: ['timestamp', 'TIMESTAMP'],
+  [DuckDBTypeId.TIMESTAMP_NS]: ['timestamp', 'TIMESTAMP'],
+};
+const isA = ({ type }: Column, ...types: AttributeType[]) =>
+  types.includes(ATTRIBUTES[type.typeId]?.[0] as AttributeType);
+const isInteger = (column: Column) => isA(column, 'int', 'uint');
 const cast = (name: string, type: string) => `CAST(${name} AS ${type})`;
 
 /** The VID as a signed 64-bit integer; a larger one fails the scan instead of colliding with another person's. */
@@ -139,9 +155,8 @@ function vidSql(column: Column): string {
 
 function eventGroupSql(column: Column): string {
   const name = quoteName(column.name);
-  if (column.type.typeId === DuckDBTypeId.VARCHAR) return name;
-  if (column.type.typeId === DuckDBTypeId.ENUM || isInteger(column)) return cast(name, 'VARCHAR');
-  throw mismatch('eventGroup', column, 'text');
+  if (!isA(column, 'string', 'int', 'uint')) throw mismatch('eventGroup', column, 'text');
+  return column.type.typeId === DuckDBTypeId.VARCHAR ? name : cast(name, 'VARCHAR');
 }
 
 const PER_MILLISECOND = { s: [1n, 1000n], ms: [1n, 1n], us: [1000n, 1n], ns: [1_000_000n, 1n] } as const;
@@ -156,19 +171,14 @@ function timestampSql(column: Column, unit: ColumnNames['timestampUnit']): Colum
   const micros = (at: Date) => BigInt(at.getTime()) * 1000n;
   const naive = (at: Date, parameters: Parameters) =>
     parameters.bind(new DuckDBTimestampValue(micros(at)), TIMESTAMP);
-  switch (column.type.typeId) {
-    case DuckDBTypeId.TIMESTAMP:
-      return between(name, naive);
-    case DuckDBTypeId.TIMESTAMP_TZ:
-      return between(name, (at, parameters) =>
-        parameters.bind(new DuckDBTimestampTZValue(micros(at)), TIMESTAMPTZ),
-      );
-    case DuckDBTypeId.DATE:
-    case DuckDBTypeId.TIMESTAMP_S:
-    case DuckDBTypeId.TIMESTAMP_MS:
-    case DuckDBTypeId.TIMESTAMP_NS:
-      return between(cast(name, 'TIMESTAMP'), naive);
+  const { typeId } = column.type;
+  if (typeId === DuckDBTypeId.TIMESTAMP) return between(name, naive);
+  if (typeId === DuckDBTypeId.TIMESTAMP_TZ) {
+    return between(name, (at, parameters) =>
+      parameters.bind(new DuckDBTimestampTZValue(micros(at)), TIMESTAMPTZ),
+    );
   }
+  if (isA(column, 'timestamp')) return between(cast(name, 'TIMESTAMP'), naive);
   if (!isInteger(column)) throw mismatch('timestamp', column, 'TIMESTAMP, TIMESTAMPTZ, DATE or an integer');
   if (unit === undefined) {
     throw new Error(
@@ -210,10 +220,9 @@ function durationSql(column: Column): string {
   const clamp = (millis: string) =>
     `CAST(round(least(greatest(coalesce(${millis}, 0), 0), 9007199254740992)) AS BIGINT)`;
   if (column.type.typeId === DuckDBTypeId.INTERVAL) return clamp(`epoch_ms(${name})`);
-  const numeric =
-    isInteger(column) ||
-    [DuckDBTypeId.DOUBLE, DuckDBTypeId.FLOAT, DuckDBTypeId.DECIMAL].includes(column.type.typeId);
-  if (!numeric) throw mismatch('duration', column, 'a number of seconds or an INTERVAL');
+  if (!isA(column, 'int', 'uint', 'double')) {
+    throw mismatch('duration', column, 'a number of seconds or an INTERVAL');
+  }
   const seconds = cast(name, 'DOUBLE');
   return clamp(`CASE WHEN isnan(${seconds}) THEN 0 ELSE ${seconds} * 1000 END`);
 }
@@ -246,33 +255,7 @@ function attributesOf(
   return attributes;
 }
 
-function attributeOf(sql: string, type: DuckDBType): Attribute | undefined {
-  if (INTEGERS.has(type.typeId)) {
-    return { type: 'int', sql: type.typeId === DuckDBTypeId.BIGINT ? sql : cast(sql, 'BIGINT') };
-  }
-  switch (type.typeId) {
-    case DuckDBTypeId.VARCHAR:
-      return { type: 'string', sql };
-    case DuckDBTypeId.ENUM:
-      return { type: 'string', sql: cast(sql, 'VARCHAR') };
-    case DuckDBTypeId.BOOLEAN:
-      return { type: 'bool', sql };
-    case DuckDBTypeId.UBIGINT:
-      return { type: 'uint', sql };
-    case DuckDBTypeId.DOUBLE:
-      return { type: 'double', sql };
-    case DuckDBTypeId.FLOAT:
-    case DuckDBTypeId.DECIMAL:
-      return { type: 'double', sql: cast(sql, 'DOUBLE') };
-    case DuckDBTypeId.TIMESTAMP:
-      return { type: 'timestamp', sql };
-    case DuckDBTypeId.TIMESTAMP_TZ:
-    case DuckDBTypeId.DATE:
-    case DuckDBTypeId.TIMESTAMP_S:
-    case DuckDBTypeId.TIMESTAMP_MS:
-    case DuckDBTypeId.TIMESTAMP_NS:
-      return { type: 'timestamp', sql: cast(sql, 'TIMESTAMP') };
-    default:
-      return undefined;
-  }
+function attributeOf(sql: string, { typeId }: DuckDBType): Attribute | undefined {
+  const [type, castTo] = ATTRIBUTES[typeId] ?? [];
+  return type && { type, sql: castTo === undefined ? sql : cast(sql, castTo) };
 }

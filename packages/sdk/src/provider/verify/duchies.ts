@@ -13,6 +13,7 @@ import { isNotYetValid, refuseOnConsentError } from '../../refusals/consentRefus
 import { RefusalError, type RefusalPlace } from '../../refusals/refusalError.ts';
 import { trustedCertificate } from '../../verification/certificates.ts';
 import type { DuchyTrust } from './duchySettings.ts';
+import { paramsByField } from './limits.ts';
 
 export interface DuchyContext {
   duchies: DuchyTrust;
@@ -109,14 +110,10 @@ export function requireNoise(
 
 /** The parameters of each figure that is released. measurementSpecViolations has checked that they are present. */
 export function privacyParamsOf(spec: PlainSpec): PrivacyParams[] {
-  switch (spec.measurementType) {
-    case 'REACH':
-      return [spec.reach.privacyParams!];
-    case 'REACH_AND_FREQUENCY':
-      return [spec.reachAndFrequency.reachPrivacyParams!, spec.reachAndFrequency.frequencyPrivacyParams!];
-    default:
-      throw new RefusalError('PROTOCOL_INVALID', `${spec.measurementType} cannot be computed by duchies.`, {
-        at: 'protocolConfig',
-      });
+  const { measurementType } = spec;
+  if (measurementType === 'REACH' || measurementType === 'REACH_AND_FREQUENCY') {
+    return paramsByField(spec).map(([, params]) => params);
   }
+  const message = `${measurementType} cannot be computed by duchies.`;
+  throw new RefusalError('PROTOCOL_INVALID', message, { at: 'protocolConfig' });
 }

@@ -33,31 +33,21 @@ function sizesOf(spec: PlainSpec): Size[] {
   const width = spec.vidSamplingInterval?.width ?? 1;
   const sizes: Size[] = [['vidSamplingInterval.width', width, 1 / BUCKET_COUNT, 1]];
   // measurementSpecViolations has checked that the parameters are present.
-  switch (spec.measurementType) {
-    case 'REACH':
-      break;
-    case 'REACH_AND_FREQUENCY': {
-      const { maximumFrequency } = spec.reachAndFrequency;
-      sizes.push(['maximumFrequency', maximumFrequency, 2, LIMITS.maximumFrequency]);
-      break;
-    }
-    case 'IMPRESSION': {
-      const { maximumFrequencyPerUser: maximum } = spec.impression;
-      sizes.push(['maximumFrequencyPerUser', maximum, 1, LIMITS.maximumFrequencyPerUser]);
-      break;
-    }
-    case 'DURATION': {
-      const seconds = Number(capMillis(spec.duration.maximumWatchDurationPerUser!)) / 1000;
-      sizes.push(['maximumWatchDurationPerUser', seconds, 0.001, LIMITS.maximumWatchDurationPerUser]);
-      break;
-    }
-    case 'POPULATION':
+  if (spec.measurementType === 'REACH_AND_FREQUENCY') {
+    const { maximumFrequency } = spec.reachAndFrequency;
+    sizes.push(['maximumFrequency', maximumFrequency, 2, LIMITS.maximumFrequency]);
+  } else if (spec.measurementType === 'IMPRESSION') {
+    const { maximumFrequencyPerUser: maximum } = spec.impression;
+    sizes.push(['maximumFrequencyPerUser', maximum, 1, LIMITS.maximumFrequencyPerUser]);
+  } else if (spec.measurementType === 'DURATION') {
+    const seconds = Number(capMillis(spec.duration.maximumWatchDurationPerUser!)) / 1000;
+    sizes.push(['maximumWatchDurationPerUser', seconds, 0.001, LIMITS.maximumWatchDurationPerUser]);
   }
   return [...paramsByField(spec).flatMap(privacySizes), ...sizes];
 }
 
 /** The parameters of each figure that is released, with their field. */
-function paramsByField(spec: PlainSpec): [field: string, params: PrivacyParams][] {
+export function paramsByField(spec: PlainSpec): [field: string, params: PrivacyParams][] {
   switch (spec.measurementType) {
     case 'REACH':
       return [['reach.privacyParams', spec.reach.privacyParams!]];
