@@ -289,34 +289,12 @@ describe('paging while others write', () => {
 });
 
 describe('a page of large event groups', () => {
-  it('ends at 8 MiB, and holds at least one', async () => {
-    const ciphertext = Buffer.alloc(2_900_000).toString('base64');
-    const large = (i: number) => ({
-      eventGroupReferenceId: `large${i}`,
-      encryptedMetadata: { ciphertext, typeUrl: 'x' },
-      measurementConsumerPublicKey: { '@type': 'x/y', data: 'AA==' },
-    });
-    for (let i = 0; i < 4; i++) await steps.make(large(i), dailynews);
-    const first = await get(exchange, dailynews, `${collection(dailynews)}?pageSize=1000`);
-    expect(first.eventGroups).toHaveLength(2);
-    const second = await get(
-      exchange,
-      dailynews,
-      `${collection(dailynews)}?pageToken=${first.nextPageToken}`,
-    );
-    expect(second.eventGroups.map((g: Reply['json']) => g.eventGroupReferenceId)).toEqual([
-      'large2',
-      'large3',
-    ]);
-    expect(second.nextPageToken).toBeUndefined();
-  });
-
   it('counts the schemas that its metadata is printed with', async () => {
     const padding = {
       file: [{ name: 'p.proto', package: 'p', messageType: [{ name: 'P' }], sourceCodeInfo: {} }],
     };
     const descriptors: string[] = [];
-    for (let i = 0; i < 10; i++) {
+    for (let i = 0; i < 3; i++) {
       const comment = { location: [{ leadingComments: ' '.repeat(1_000_000) }] };
       padding.file[0]!.sourceCodeInfo = comment;
       const body = { descriptorSet: padding };
@@ -336,6 +314,6 @@ describe('a page of large event groups', () => {
       token = page.nextPageToken;
     }
     // One came before them; two sets of a million bytes are linked for a page.
-    expect(pages).toEqual([3, ...Array(9).fill(2)]);
+    expect(pages).toEqual([3, 2, 2]);
   });
 });

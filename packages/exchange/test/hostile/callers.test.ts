@@ -1,13 +1,12 @@
 /** Callers who are not who they say, or who call too often. */
 import { createHmac, createPrivateKey, createPublicKey, type JsonWebKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { checkedErrorOf, fingerprint } from '@measurement-exchange/testkit/errorModel';
 import { startExchange, type TestExchange } from '@measurement-exchange/testkit/exchange';
 import { encode, jws, makeKey, type SigningKey } from '@measurement-exchange/testkit/issuer';
 import { bytesOf, send } from '@measurement-exchange/testkit/rawHttp';
 import { castOf, stored } from '@measurement-exchange/testkit/steps';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DEV_AUDIENCE } from '../../src/auth/devIssuer.ts';
 import type { Config } from '../../src/config/config.ts';
 import { Database } from '../../src/database/db.ts';
@@ -125,6 +124,11 @@ describe('tokens', () => {
 
 describe('limits', () => {
   const whoAmI = (token: string) => exchange.call(token, 'GET', '/v2alpha/whoami');
+  const times = <T>(count: number, ask: () => Promise<T>) => Promise.all(Array.from({ length: count }, ask));
+
+  // No rate recovers by itself, however slow the machine is.
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+  afterEach(() => void vi.useRealTimers());
 
   it('a principal beyond its rate is told when to come back, and nobody else is', async () => {
     const { acme, globex } = await begin({ rate: { perSecond: 1, burst: 3 } });
@@ -133,7 +137,7 @@ describe('limits', () => {
     expect(first.headers.get('ratelimit-remaining')).toBe('2');
     expect(first.headers.get('ratelimit-reset')).toBe('1');
 
-    const replies = await Promise.all(Array.from({ length: 8 }, () => whoAmI(acme.token)));
+    const replies = await times(8, () => whoAmI(acme.token));
     const refused = replies.filter(({ status }) => status !== 200);
     expect(refused).toHaveLength(5);
     for (const reply of refused) {
@@ -147,7 +151,7 @@ describe('limits', () => {
       ]);
     }
     expect((await whoAmI(globex.token)).status).toBe(200);
-    await sleep(1_100);
+    vi.advanceTimersByTime(1_100);
     expect((await whoAmI(acme.token)).status).toBe(200);
   });
 
@@ -157,7 +161,7 @@ describe('limits', () => {
       rates: { 'measurementConsumers/acme': { perSecond: 1, burst: 20 } },
     });
     const statuses = async (token: string) =>
-      (await Promise.all(Array.from({ length: 10 }, () => whoAmI(token)))).map(({ status }) => status);
+      (await times(10, () => whoAmI(token))).map(({ status }) => status);
     expect(new Set(await statuses(acme.token))).toEqual(new Set([200]));
     expect((await statuses(globex.token)).filter((status) => status === 200)).toHaveLength(1);
   });
@@ -165,15 +169,13 @@ describe('limits', () => {
   it('an address with too many bad tokens is refused for a while, and no other address is', async () => {
     const { acme } = await begin();
     expect((await whoAmI(acme.token)).status).toBe(200);
-    const began = performance.now();
-    const replies = await Promise.all(Array.from({ length: 1_000 }, () => whoAmI('bad')));
-    const seconds = (performance.now() - began) / 1000;
-    const bad = replies.filter(({ status }) => status === 401);
+    const replies = await times(230, () => whoAmI('bad'));
     const refused = replies.filter(({ status }) => status !== 401);
     // 200 at once, 50 more a second.
-    expect(bad.length).toBeGreaterThanOrEqual(200);
-    expect(bad.length).toBeLessThanOrEqual(201 + 50 * seconds);
-    expect(refused.length).toBeGreaterThan(0);
+    expect(refused).toHaveLength(30);
+    vi.advanceTimersByTime(100);
+    const later = await times(10, () => whoAmI('bad'));
+    expect(later.filter(({ status }) => status === 401)).toHaveLength(5);
     for (const reply of refused) {
       expect(checkedErrorOf(reply)).toBe('429 RATE_LIMITED');
       expect(reply.headers.get('retry-after')).toBe('1');
@@ -181,7 +183,6 @@ describe('limits', () => {
     }
     const request = bytesOf('GET', '/v2alpha/whoami', { token: acme.token });
     expect((await send(exchange.url, request, { localAddress: '127.0.0.2' })).status).toBe(200);
-    await sleep(1_000);
     expect((await whoAmI(acme.token)).status).toBe(200);
   });
 
@@ -192,7 +193,7 @@ describe('limits', () => {
     let drawn = 0;
     const forged = (name: string) => jws(mallory, { ...claimsOf(name), jti: drawn++ });
     const flood = async (make: () => string) =>
-      (await Promise.all(Array.from({ length: 1_000 }, () => whoAmI(make())))).map(({ status }) => status);
+      (await times(210, () => whoAmI(make()))).map(({ status }) => status);
     expect((await whoAmI(acme.token)).status).toBe(200);
 
     // Junk costs nothing, and so it keeps nobody out, known or not.
@@ -212,7 +213,7 @@ describe('limits', () => {
     expect((await whoAmI(jws(key, claimsOf(globex.name)))).status).toBe(200);
 
     // Whoever was never here waits no longer than the flood lasts.
-    await sleep(100);
+    vi.advanceTimersByTime(100);
     expect((await whoAmI(streamly.token)).status).toBe(200);
   });
 
@@ -224,7 +225,7 @@ describe('limits', () => {
       [unbound, '403 PRINCIPAL_UNKNOWN'],
       [globex.token, '403 PRINCIPAL_SUSPENDED'],
     ] as const) {
-      const replies = await Promise.all(Array.from({ length: 8 }, () => whoAmI(token)));
+      const replies = await times(8, () => whoAmI(token));
       const answers = replies.map((reply) => checkedErrorOf(reply)).sort();
       expect(answers).toEqual([...Array(3).fill(expected), ...Array(5).fill('429 RATE_LIMITED')]);
     }
@@ -236,11 +237,11 @@ describe('limits', () => {
     const queries = vi.spyOn(Database.prototype, 'query');
     try {
       const ready = () => exchange.call(undefined, 'GET', '/readyz');
-      const began = performance.now();
-      const replies = await Promise.all(Array.from({ length: 200 }, ready));
+      const began = Date.now();
+      const replies = await times(100, ready);
       expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
       const pings = queries.mock.calls.filter(([{ name }]) => name === 'ping').length;
-      expect(pings).toBeLessThanOrEqual(1 + (performance.now() - began) / 1000);
+      expect(pings).toBeLessThanOrEqual(1 + (Date.now() - began) / 1000);
     } finally {
       queries.mockRestore();
     }

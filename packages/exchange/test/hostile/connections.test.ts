@@ -13,6 +13,7 @@ import {
 import type { Reply } from '@measurement-exchange/testkit/http';
 import { type ExchangeProcess, startExchangeProcess } from '@measurement-exchange/testkit/process';
 import { bytesOf, type RawOptions, type RawReply, send } from '@measurement-exchange/testkit/rawHttp';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { doctor } from '../../src/database/doctor.ts';
 import { tokenNow } from '../changes/follow.ts';
@@ -231,7 +232,7 @@ describe('dawdlers', () => {
         create(['Transfer-Encoding: chunked'], '', { drip: { piece: '1\r\n \r\n', everyMs: 400 } }),
       ],
     ];
-    const crowd = Promise.all(Array.from({ length: 300 }, () => send(exchange.url, head, slowly)));
+    const crowd = Promise.all(Array.from({ length: rounds(300) }, () => send(exchange.url, head, slowly)));
     let finished = false;
     const all = Promise.all([crowd, ...timeouts.map(([, , reply]) => reply)]).then(() => {
       finished = true;

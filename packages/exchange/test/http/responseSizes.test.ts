@@ -145,6 +145,22 @@ describe('a page ends at its limit of bytes, and the next ones hold the rest', (
     for (const { bytes } of found) expect(bytes).toBeLessThanOrEqual(MAX_PAGE_BYTES);
   });
 
+  it('of event groups with long metadata', async () => {
+    const names: string[] = [];
+    for (let i = 0; i < 4; i++) {
+      const { name } = await post(streamly, `${streamly.name}/eventGroups`, {
+        measurementConsumer: acme.name,
+        encryptedMetadata: { ciphertext: large(), typeUrl: 'x' },
+        measurementConsumerPublicKey: { '@type': 'x/y', data: 'AA==' },
+      });
+      names.push(name);
+    }
+    const found = await pages(streamly, `${streamly.name}/eventGroups`, 'pageSize=1000');
+    expect(found.flatMap((page) => page.names)).toEqual(names);
+    expect(found.map((page) => page.names.length)).toEqual([2, 2]);
+    for (const { bytes } of found) expect(bytes).toBeLessThanOrEqual(MAX_PAGE_BYTES);
+  });
+
   it('of requisitions with long fulfillment contexts', async () => {
     const { createTime } = await createMeasurement(acme);
     const warnings = Array.from({ length: 100 }, () => '漢'.repeat(1000));
