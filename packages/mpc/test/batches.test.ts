@@ -19,7 +19,7 @@ import {
 } from '../src/sketches.ts';
 
 const { dice, pool, ring, first, second, aggregator } = ringOfThree('batches');
-const COUNT = 600;
+const COUNT = 520;
 expect(Math.ceil(COUNT / batchSize(COUNT))).toBe(2);
 
 const SKETCH = { decayRate: 3, maxSize: 10, samplingIndicatorSize: 100 };
@@ -27,10 +27,10 @@ const SPEC = { ...SKETCH, noiseMechanism: 'NONE', dataProviderCount: 2 * COUNT, 
 /** More than a batch of noise. */
 const NOISY = {
   ...({ ...SPEC, noiseMechanism: 'DISCRETE_GAUSSIAN', dataProviderCount: 2 } as const),
-  privacyParams: { epsilon: 0.02, delta: 0.01 },
+  privacyParams: { epsilon: 0.029, delta: 0.01 },
   histogramPrivacyParams: { epsilon: 4, delta: 0.01 },
   publisherPrivacyParams: { epsilon: 4, delta: 0.01 },
-  frequencyPrivacyParams: { epsilon: 0.08, delta: 0.01 },
+  frequencyPrivacyParams: { epsilon: 0.11, delta: 0.01 },
 };
 const MAXIMUM = 3;
 

@@ -31,9 +31,10 @@ import {
   reachSketch,
   ringOfThree,
 } from '@measurement-exchange/testkit/mpc/ring';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import { describe, expect, test } from 'vitest';
 import { drawNoise, type PlainRegister, registersOf, sumOf, viewOf } from './ringModel.ts';
-import { compareWorlds, expectHidden, RUNS, type WorldNumber } from './worlds.ts';
+import { compareWorlds, expectHidden, type WorldNumber } from './worlds.ts';
 
 const { dice, pool, ring, first, second, aggregator } = ringOfThree('ring coalitions');
 const workspace = new Workspace(ring.curve);
@@ -192,7 +193,7 @@ describe('the model sees what the aggregator finds in the bytes', () => {
 
 describe('an aggregator that opens every flag and every comparison', async () => {
   /** Half of them were reached, by both providers. The guess of who is not named is that they were not. */
-  const TARGETS = Array.from({ length: 200 }, (_, i) => 1000 + i);
+  const TARGETS = Array.from({ length: 100 }, (_, i) => 1000 + i);
   const spec = {
     ...SPEC,
     noiseMechanism: 'NONE' as const,
@@ -201,7 +202,7 @@ describe('an aggregator that opens every flag and every comparison', async () =>
     samplingIndicatorSize: 1e6,
   };
   const reached = TARGETS.filter((_, i) => i % 2 === 0);
-  const small = { ...spec, maxSize: 400 };
+  const small = { ...spec, maxSize: 200 };
   const events = [new Map(reached.map((vid) => [vid, 2])), new Map(reached.map((vid) => [vid, 3]))];
   const { flags, left } = await computeFrequencies(small as unknown as typeof SPEC, events);
   const opened = (ciphertexts: Uint8Array) =>
@@ -227,7 +228,7 @@ describe('an aggregator that opens every flag and every comparison', async () =>
     );
   const [destroyed, histogram] = [opened(flagsOf(1)), opened(flagsOf(2))];
 
-  test('names nobody: 200 guesses are right as often as by chance', () => {
+  test('names nobody: 100 guesses are right as often as by chance', () => {
     const sketch = frequencySketch(small, new Map());
     const keys = mapToCurve(
       ring.curve,
@@ -238,13 +239,13 @@ describe('an aggregator that opens every flag and every comparison', async () =>
     const seen = new Set([...destroyed, ...histogram]);
     const isNamed = (i: number) => tables.some((table) => seen.has(table[i]!));
     const right = TARGETS.filter((vid, i) => isNamed(i) === reached.includes(vid)).length;
-    // Five standard deviations of 200 coins. An aggregator that sees flags unblinded is right about nearly all.
-    expect(Math.abs(right - 100)).toBeLessThan(36);
+    // Five standard deviations of 100 coins. An aggregator that sees flags unblinded is right about nearly all.
+    expect(Math.abs(right - 50)).toBeLessThan(25);
   });
 
   test('sees flags and comparisons that are zero, and else points that tell nothing of each other', () => {
     const others = [...destroyed, ...histogram].filter((point) => point !== NOTHING);
-    expect(others.length).toBeGreaterThan(100);
+    expect(others.length).toBeGreaterThan(50);
     expect(new Set(others).size).toBe(others.length);
     // With one factor for both flags of a tuple, or for all, this is the same point everywhere.
     const places = destroyed.flatMap((point, i) =>
@@ -259,7 +260,7 @@ describe('an aggregator that opens every flag and every comparison', async () =>
     const points = hexBlocks(countPoints(ring.curve, 20), POINT_BYTES);
     const found = opened(left);
     expect(found.filter((point) => point === NOTHING)).toEqual([]);
-    expect(found.length).toBeGreaterThan(100);
+    expect(found.length).toBeGreaterThan(50);
     expect(found.filter((point) => points.includes(point))).toEqual([]);
     expect(new Set(found).size).toBe(found.length);
   });
@@ -267,9 +268,11 @@ describe('an aggregator that opens every flag and every comparison', async () =>
 
 test('workers that look for what they sent recognize nothing, in many runs of two worlds', async () => {
   const stages = new ReachOnlyStages(reachOnlyParameters({ ...SPEC, noiseMechanism: 'NONE' }), pool);
+  // A worker that recognizes its registers tells the worlds apart in each run, so that few runs show it.
+  const runs = rounds(2000, 60);
   /** A sketch of four registers in each run of each world: in world 1 three of them have somebody, in world 0 two. */
   const texts = [0, 1].flatMap((world) =>
-    Array.from({ length: RUNS * 4 }, (_, i) => (i % 4 < 2 + world ? `${world} ${i}` : NOBODY_INDEX)),
+    Array.from({ length: runs * 4 }, (_, i) => (i % 4 < 2 + world ? `${world} ${i}` : NOBODY_INDEX)),
   );
   const random = new Keystream(dice.seed());
   const key = workspace.key(first.key);
@@ -283,10 +286,10 @@ test('workers that look for what they sent recognize nothing, in many runs of tw
     const kept = hexBlocks(sent, CIPHERTEXT_BYTES).map((register) => found.has(register));
     // It keeps what it recognizes and drops the rest: this is the figure that the consumer gets then.
     const figure = (world: WorldNumber, run: number) => {
-      const from = (world * RUNS + run) * 4;
+      const from = (world * runs + run) * 4;
       return new Set(texts.slice(from, from + 4).filter((_, i) => kept[from + i])).size;
     };
-    expectHidden(await compareWorlds(figure), 0);
+    expectHidden(await compareWorlds(figure, runs), 0);
     const points = new Set(hexBlocks(message, POINT_BYTES));
     expect(hexBlocks(given, POINT_BYTES).filter((point) => points.has(point))).toEqual([]);
   }

@@ -9,7 +9,7 @@ import { type Charge, legionsCharge } from '@measurement-exchange/sdk';
 import { Dice } from '@measurement-exchange/testkit/mpc/world';
 import { expect, test } from 'vitest';
 import { drawNoise, type Noise, type PlainRegister, sumOf, type View, viewOf } from './ringModel.ts';
-import { compareWorlds, expectHidden, promisedAdvantage, type WorldNumber } from './worlds.ts';
+import { compareWorlds, expectHidden, promisedAdvantage, RUNS, type WorldNumber } from './worlds.ts';
 
 const NOISE = {
   privacyParams: { epsilon: 1, delta: 0.01 },
@@ -158,21 +158,26 @@ const COALITIONS: Coalition[] = [
   },
 ];
 
+/** The noise of three duchies in each run of each world. All coalitions of a protocol look at the same runs. */
+function drawRuns(protocol: Coalition['protocol']): [Noise[][], Noise[][]] {
+  const parameters = protocol === 'full' ? FULL : REACH_ONLY;
+  const draws = new Dice(`noise of ${protocol}`);
+  const ofDuchy = () => drawNoise(parameters, { registers: draws.seed(), tuples: draws.seed() });
+  const ofWorld = () => Array.from({ length: RUNS }, () => Array.from({ length: 3 }, ofDuchy));
+  return [ofWorld(), ofWorld()];
+}
+const DRAWN = { full: drawRuns('full'), reachOnly: drawRuns('reachOnly') };
+
 test.each(COALITIONS)(
   'up to what is charged, the worlds look alike to $who ($protocol)',
   async ({ protocol, person, other, known, score }) => {
     const parameters = protocol === 'full' ? FULL : REACH_ONLY;
-    const draws = new Dice(`${person.index} ${person.count} ${other.length} ${known} ${protocol}`);
-    const parts = (): Noise[] =>
-      Array.from({ length: 3 - known }, () =>
-        drawNoise(parameters, { registers: draws.seed(), tuples: draws.seed() }),
-      );
-    const run = (world: WorldNumber) =>
+    const run = (world: WorldNumber, i: number) =>
       score(
         viewOf(
           parameters,
           [world === 1 ? [...VICTIM, person] : VICTIM, [register('9'), ...other]],
-          sumOf(parts()),
+          sumOf(DRAWN[protocol][world][i]!.slice(known)),
         ),
       );
     expectHidden(await compareWorlds(run), promisedAdvantage(CHARGES[protocol] as Charge));

@@ -8,7 +8,7 @@ import { compareViews, expectHidden, playWorlds, promisedAdvantage, RUNS, type V
 const MAXIMUM = 4;
 const REACH_PARAMS = { epsilon: 0.6, delta: 1e-5 };
 const FREQUENCY_PARAMS = { epsilon: 0.5, delta: 1e-6 };
-const PEOPLE = 120;
+const PEOPLE = 30;
 const TARGET = 7;
 /** How often the target was reached in each world. */
 const TRUTH = { REACH: [0, 1], REACH_AND_FREQUENCY: [2, 3] } as const;
@@ -21,10 +21,10 @@ function specOf(
   reachPrivacyParams = REACH_PARAMS,
 ): World['spec'] {
   if (measurementType === 'REACH') {
-    return { ringModulus: 127, noiseMechanism, measurementType, privacyParams: reachPrivacyParams };
+    return { ringModulus: 11, noiseMechanism, measurementType, privacyParams: reachPrivacyParams };
   }
   const params = { reachPrivacyParams, frequencyPrivacyParams: FREQUENCY_PARAMS };
-  return { ringModulus: 19, noiseMechanism, measurementType, maximumFrequency: MAXIMUM, ...params };
+  return { ringModulus: 11, noiseMechanism, measurementType, maximumFrequency: MAXIMUM, ...params };
 }
 
 /** Two providers, of whom one reached the target in one of the worlds. */
@@ -87,10 +87,10 @@ describe.each([
 });
 
 test('half of a geometric draw, that of the other worker alone, is not all that a worker and the consumer have', async () => {
-  // So little noise that 800 runs tell half a draw, with an advantage of 0.44, from what is promised, 0.24.
+  // So little noise that 600 runs tell half a draw, with an advantage of 0.44, from what is promised, 0.24.
   const reachPrivacyParams = { epsilon: 1, delta: 1e-5 };
   const spec = specOf('REACH', 'GEOMETRIC', reachPrivacyParams);
-  const views = await played('half a draw', spec, { runs: Math.max(800, RUNS) });
+  const views = await played('half a draw', spec, { runs: Math.max(600, RUNS) });
   const charge = mpcCharge({ measurementType: 'REACH', noiseMechanism: 'GEOMETRIC', reachPrivacyParams });
   const compared = compareViews(views, ({ figures, ownNoise }) => figures!.reach + zeros(ownNoise));
   expectHidden(compared, promisedAdvantage(charge));

@@ -13,7 +13,7 @@ const PARAMS = {
   reachPrivacyParams: { epsilon: 0.6, delta: 1e-5 },
   frequencyPrivacyParams: { epsilon: 0.5, delta: 1e-6 },
 };
-const PEOPLE = 60;
+const PEOPLE = 20;
 const TARGET = 7;
 
 /** How often another provider reached the target in each world, and what the provider that lies uploads at its register. */

@@ -22,6 +22,8 @@ vi.mock('@measurement-exchange/mpc/shares', async (original) =>
   (await import('../fixedSeeds.ts')).withFixedSeeds(await original<object>()),
 );
 
+vi.mock('../../src/threads/shuffleThread.ts', () => import('../shuffleInProcess.ts'));
+
 const [EXCHANGE, FIRST, SECOND, AGGREGATOR] = [
   'exchange',
   'duchies/alpha',
