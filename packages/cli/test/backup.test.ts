@@ -105,7 +105,7 @@ describe('mex backup', () => {
   it('copies a database that is being written to, and shows the backup only when it is complete', async () => {
     const acknowledged = new Map<string, string>();
     const writers = Array.from({ length: 4 }, () => startWriter(acknowledged));
-    await vi.waitUntil(() => acknowledged.size > 100, 60_000);
+    await vi.waitUntil(() => acknowledged.size > 20, 60_000);
     for (const entry of acknowledged) before.set(...entry);
 
     const [facts] = await Promise.all([mexJson('backup', path('backup')), recycleLog()]);
@@ -187,7 +187,7 @@ describe('mex backup', () => {
     const [consumer] = measurementConsumers;
     const stateOf = async (name: string) =>
       (await call(consumer!.token, 'GET', `${baseUrl}/v2alpha/${name}`)).json.state;
-    expect(before.size).toBeGreaterThan(100);
+    expect(before.size).toBeGreaterThan(20);
     for (const [name, state] of before) {
       // What was open when the backup began may have been fulfilled before it ended.
       const acceptable = state === 'SUCCEEDED' ? [state] : [state, 'SUCCEEDED'];

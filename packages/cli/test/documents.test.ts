@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
+import { createDatabase, type Database } from '@measurement-exchange/testkit/exchange';
 import { type ExchangeProcess, ROOT, startExchangeProcess } from '@measurement-exchange/testkit/process';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { run } from './mexInProcess.ts';
@@ -15,6 +16,7 @@ const execute = promisify(execFile);
 // Each document runs a dozen commands: seconds each on a busy machine.
 vi.setConfig({ testTimeout: 240_000 });
 let folder: string;
+let database: Database;
 let exchange: ExchangeProcess;
 let commands: Server;
 /** What the commands of a document wrote to standard error. */
@@ -22,19 +24,21 @@ let complaints: string[] = [];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mex-documents-'));
-  exchange = await startExchangeProcess({ dataDir: join(folder, 'data'), env: { MEX_DUCHIES: 'on' } });
-  // Fewer people than the demo's million, so that they are counted sooner. This is what npm does; the documents' own
-  // commands are run by addNpm.
-  const population = ['admin', 'populations', 'create', 'few', '--range', '1-10000', '--default'];
-  await execute('npm', ['run', '-s', 'mex', '--', ...population], {
-    cwd: ROOT,
-    env: { ...process.env, MEX_DATA_DIR: exchange.dataDir },
-  });
+  database = await createDatabase();
+  const [dataDir, databaseUrl] = [join(folder, 'data'), database.url];
+  exchange = await startExchangeProcess({ dataDir, databaseUrl, env: { MEX_DUCHIES: 'on' } });
   await addNpm();
+  // Fewer people than the demo's million, so that they are counted sooner.
+  await shell('npm run -s mex -- admin populations create few --range 1-10000 --default');
 });
 afterAll(async () => {
   commands.close();
   await exchange.kill();
+  for (const duchy of ['alpha', 'beta', 'gamma']) {
+    const name = `${new URL(database.url).pathname.slice(1)}_duchy_${duchy}`;
+    await database.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  }
+  await database.drop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -76,7 +80,11 @@ async function typed(document: string, from = '', to?: string): Promise<string[]
   const all = await readFile(join(ROOT, document), 'utf8');
   const part = all.slice(all.indexOf(from), to === undefined ? undefined : all.indexOf(to));
   const blocks = [...part.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block!);
-  const script = ['set -eo pipefail', ...blocks].join('\necho "----"\n');
+  const stdout = await shell(['set -eo pipefail', ...blocks].join('\necho "----"\n'));
+  return stdout.split('----\n').slice(1);
+}
+
+async function shell(script: string): Promise<string> {
   complaints = [];
   const { stdout } = await execute('bash', ['-c', script], {
     cwd: ROOT,
@@ -84,12 +92,13 @@ async function typed(document: string, from = '', to?: string): Promise<string[]
       ...process.env,
       PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}`,
       MEX_DATA_DIR: join(folder, 'data'),
+      DATABASE_URL: database.url,
       TMPDIR: folder,
     },
   }).catch((error) => {
     throw new Error(`${error.message}\n${complaints.join('\n')}`);
   });
-  return stdout.split('----\n').slice(1);
+  return stdout;
 }
 
 const metrics = async () => (await fetch(`${exchange.url}/metrics`)).text();

@@ -1,12 +1,13 @@
 /** `mex duchy`, as an operator of a duchy runs it. */
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createClient } from '@measurement-exchange/sdk';
 import { createDuchyDatabase } from '@measurement-exchange/testkit/duchy';
-import { spawnMex, urlOf } from '@measurement-exchange/testkit/process';
-import { beforeAll, expect, it } from 'vitest';
+import { MEX, SURROUNDINGS, spawnMex, urlOf } from '@measurement-exchange/testkit/process';
+import { beforeAll, expect, it, vi } from 'vitest';
 import { exchange, onboarded, path, token, useExchange } from './adminWorld.ts';
 import { mex, run } from './mexInProcess.ts';
 import { STREAMS, useProxy } from './proxy.ts';
@@ -80,42 +81,38 @@ it('ends with 1 where the doctor finds an error, with 0 where it only warns, and
   }
 });
 
-it('runs several processes on one database, with the key that it was first used with', async () => {
+it('runs several processes on one database, with the key that it was first used with, and logs what is wrong with the way to the exchange', async () => {
+  proxy.treat((path) => (STREAMS.test(path) ? 'PAGE' : 'PASS'));
   const database = await createDuchyDatabase();
-  const config = await settings('shared.json', { databaseUrl: database.url, dataDir: 'shared' });
-  const only = (...role: string[]) => spawnMex(['duchy', 'run', '--config', config, '--only', ...role]);
-  const [face, mill, silent] = [only('face'), only('mill', '--operations-port', '0'), only('mill')];
+  const changes = { url: proxy.url, databaseUrl: database.url, dataDir: 'shared' };
+  const config = await settings('shared.json', changes);
+  const only = (...role: string[]) => ['duchy', 'run', '--config', config, '--only', ...role];
+  const face = spawnMex(only('face'));
+  const mill = spawnMex(only('mill', '--operations-port', '0'));
+  // As an exchange starts its demo duchies.
+  const channel = fork(MEX, only('mill'), { env: SURROUNDINGS, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  let silent = '';
+  channel.stdout!.on('data', (chunk) => {
+    silent += chunk;
+  });
+  const ended = once(channel, 'exit');
   await urlOf(face);
   await expect.poll(() => mill.output()).toMatch(/"operationsUrl"/);
   const [, url] = /"operationsUrl":"([^"]+)"/.exec(mill.output())!;
   expect(await (await fetch(`${url}/metrics`)).text()).toContain('mex_duchy_stages_total');
   expect((await fetch(`${url}/v2alpha/computations/c1:advance`, { method: 'POST' })).status).toBe(404);
-  await expect.poll(() => silent.output()).toMatch(/"only":"mill".*"running"/);
-  expect(silent.output()).not.toContain('"url"');
-  expect(await Promise.all([face, mill, silent].map((each) => each.kill('SIGTERM')))).toEqual([0, 0, 0]);
+  await expect.poll(() => silent).toMatch(/"only":"mill".*"running"/);
+  expect(silent).not.toContain('"url"');
+  await expect
+    .poll(() => face.output())
+    .toMatch(/^{"level":40,.*"msg":"http\S+ changes do not arrive as a stream/m);
+  // The end of the process that started it closes the channel, also when that process was killed.
+  channel.disconnect();
+  expect(await Promise.all([face.kill('SIGTERM'), mill.kill('SIGTERM'), ended])).toEqual([0, 0, [0, null]]);
+  expect((await face.ended).stderr).toBe('');
 
   const other = await settings('otherKey.json', { databaseUrl: database.url, secretsKeyFile: 'other.key' });
   await expect(mex('duchy', 'run', '--config', other)).rejects.toThrow(/secretsKeyFile is not the key/);
-  await database.drop();
-});
-
-it('logs what is wrong with the way to the exchange', async () => {
-  proxy.treat((path) => (STREAMS.test(path) ? 'PAGE' : 'PASS'));
-  const database = await createDuchyDatabase();
-  const changes = { url: proxy.url, databaseUrl: database.url, dataDir: 'proxied' };
-  const duchy = spawnMex([
-    'duchy',
-    'run',
-    '--config',
-    await settings('proxied.json', changes),
-    '--only',
-    'face',
-  ]);
-  await expect
-    .poll(() => duchy.output())
-    .toMatch(/^{"level":40,.*"msg":"http\S+ changes do not arrive as a stream/m);
-  expect(await duchy.kill('SIGTERM')).toBe(0);
-  expect((await duchy.ended).stderr).toBe('');
   await database.drop();
 });
 
@@ -136,14 +133,17 @@ it('runs as a demo duchy on a database beside that of the exchange, where the ex
   await mkdir(path('demo'));
   await writeFile(path('demo/dev.json'), JSON.stringify({ ...exchange.dev, duchies: [demo] }));
   const env = { MEX_DATA_DIR: path('demo'), DATABASE_URL: exchange.database.url };
-  const run = () => spawnMex(['duchy', 'run', '--as', 'alpha'], { env });
-  expect((await run().ended).stderr).toContain('knows no endpoint of duchies/alpha');
+  const command = ['duchy', 'run', '--as', 'alpha'];
+  const { MEX_DATA_DIR } = process.env;
+  vi.stubEnv('MEX_DATA_DIR', env.MEX_DATA_DIR);
+  await expect(mex(...command)).rejects.toThrow('knows no endpoint of duchies/alpha');
+  vi.stubEnv('MEX_DATA_DIR', MEX_DATA_DIR);
   const port = await freePort();
   await operator.updateParty({
     name: 'duchies/alpha',
     body: { endpoint: `http://127.0.0.1:${port}` },
   });
-  const duchy = run();
+  const duchy = spawnMex(command, { env });
   expect(await urlOf(duchy)).toBe(`http://127.0.0.1:${port}`);
   expect(await duchy.kill('SIGTERM')).toBe(0);
   const name = `${new URL(exchange.database.url).pathname.slice(1)}_duchy_alpha`;

@@ -82,14 +82,18 @@ it('loads OpenTelemetry where its variables are set, and otherwise nothing of it
     'exporter-trace-otlp-proto',
     'context-async-hooks',
   ].map((name) => `@opentelemetry/${name}`);
-  const running = `
-    await Promise.all(['exchange', 'duchy', 'sdk/provider'].map((name) => import('@measurement-exchange/' + name)));
-    await module.traced(['whoami'], async () => {});`;
-  const loaded = (variables: NodeJS.ProcessEnv) =>
-    loadedBy('./packages/cli/src/tracing.ts', packages, running, variables);
+  const programs = `
+    await Promise.all(['exchange', 'duchy', 'sdk/provider'].map((name) => import('@measurement-exchange/' + name)));`;
+  const loaded = (variables: NodeJS.ProcessEnv, before = '') =>
+    loadedBy(
+      './packages/cli/src/tracing.ts',
+      packages,
+      `${before} await module.traced(['whoami'], async () => {});`,
+      variables,
+    );
   const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_TRACES_SAMPLER: 'always_off' };
   const [without, disabled, on] = await Promise.all([
-    loaded({}),
+    loaded({}, programs),
     loaded({ ...collector, OTEL_SDK_DISABLED: 'true' }),
     loaded({ ...collector, OTEL_METRICS_EXPORTER: 'none' }),
   ]);

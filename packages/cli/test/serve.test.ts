@@ -1,8 +1,9 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ExchangeProcess, spawnMex, startExchangeProcess } from '@measurement-exchange/testkit/process';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ExchangeProcess, startExchangeProcess } from '@measurement-exchange/testkit/process';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { mex } from './mexInProcess.ts';
 
 let dataDir: string;
 let current: ExchangeProcess | undefined;
@@ -24,6 +25,9 @@ async function get(path: string): Promise<{ status: number; body: Record<string,
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'mex-serve-'));
+  vi.stubEnv('MEX_DATA_DIR', dataDir);
+  vi.stubEnv('DATABASE_URL', undefined);
+  vi.stubEnv('PORT', '0');
 });
 afterAll(async () => {
   await current?.kill();
@@ -44,16 +48,14 @@ describe('mex serve --dev', () => {
   });
 
   it('refuses a second exchange on the same data directory and says what to do', async () => {
-    const second = spawnMex(['serve', '--dev'], { env: { PORT: '0', MEX_DATA_DIR: dataDir } });
-    expect(await second.ended).toMatchObject({ code: 1 });
-    expect(second.output()).toMatch(new RegExp(`pid ${current!.pid}\\b`));
-    expect(second.output()).toMatch(/MEX_DATA_DIR/);
+    await expect(mex('serve', '--dev')).rejects.toThrow(
+      new RegExp(`pid ${current!.pid}\\b.*MEX_DATA_DIR`, 's'),
+    );
     expect((await get('/v2alpha/whoami')).status).toBe(200);
   });
 
   it('lets the doctor look at the database while it runs', async () => {
-    const { stdout } = await spawnMex(['doctor'], { env: { MEX_DATA_DIR: dataDir } }).ended;
-    expect(stdout).toMatch(/^\d+ checks found nothing wrong\.\n$/);
+    expect(await mex('doctor')).toMatch(/^\d+ checks found nothing wrong\.\n$/);
     expect((await get('/v2alpha/whoami')).status).toBe(200);
   });
 
