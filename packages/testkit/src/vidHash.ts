@@ -1,4 +1,4 @@
-/** The hash that orders the people of a population, with big integers and nothing of the product's arithmetic. */
+/** A test oracle, independent of the product on purpose: the hash that orders the people of a population, with big integers. */
 
 const K2 = 0x9ae16a3b2f90404fn;
 const SALT = 21_858_450n;

@@ -3,12 +3,10 @@
  * interval in 32-bit floats; here the same decision is made on the integer behind u, so that any engine can
  * make it exactly.
  */
+import { Fingerprint64 } from './farmHash.ts';
 
 /** Added to a VID before it is hashed. */
 export const VID_SALT = 1_414_214n;
-/** FarmHash's constant k2, and its multiplier for an input of 8 bytes. */
-export const FARMHASH_K2 = 0x9ae16a3b2f90404fn;
-export const FARMHASH_MUL_8 = FARMHASH_K2 + 16n;
 /** A bucket is the low 23 bits of the hash; u = bucket / BUCKET_MASK. */
 export const BUCKET_MASK = 0x7fffff;
 export const BUCKET_COUNT = BUCKET_MASK + 1;
@@ -26,18 +24,15 @@ export interface BucketRange {
   wrapTo: number;
 }
 
-/** The bucket (0 … 2^23 − 1) of a VID: FarmHash Fingerprint64 of its 8 bytes, in closed form. */
+const word = new DataView(new ArrayBuffer(8));
+const fingerprint = new Fingerprint64(new Uint8Array(word.buffer));
+
+/** The bucket (0 … 2^23 − 1) of a VID: FarmHash Fingerprint64 of its 8 bytes. */
 export function sampleBucket(vid: bigint): number {
   if (BigInt.asIntN(64, vid) !== vid) throw new RangeError('vid must be a 64-bit signed integer');
-  const word = u64(vid + VID_SALT);
-  const shifted = u64(word + FARMHASH_K2);
-  const c = u64(rotateRight(word, 37n) * FARMHASH_MUL_8 + shifted);
-  const d = u64((rotateRight(shifted, 25n) + word) * FARMHASH_MUL_8);
-  let x = u64((c ^ d) * FARMHASH_MUL_8);
-  x ^= x >> 47n;
-  let y = u64((d ^ x) * FARMHASH_MUL_8);
-  y ^= y >> 47n;
-  return Number(u64(y * FARMHASH_MUL_8) & BigInt(BUCKET_MASK));
+  word.setBigInt64(0, vid + VID_SALT, true);
+  fingerprint.compute(8);
+  return fingerprint.low & BUCKET_MASK;
 }
 
 /**
@@ -77,12 +72,4 @@ function bucketsBelow(bound: number): number {
     else high = middle;
   }
   return low;
-}
-
-function u64(value: bigint): bigint {
-  return BigInt.asUintN(64, value);
-}
-
-function rotateRight(word: bigint, by: bigint): bigint {
-  return u64((word >> by) | (word << (64n - by)));
 }

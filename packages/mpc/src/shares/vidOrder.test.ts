@@ -1,8 +1,9 @@
 import { seededRandom } from '@measurement-exchange/testkit/mpc/seededRandom';
 import { byVidHash, vidHash } from '@measurement-exchange/testkit/vidHash';
 import { describe, expect, test } from 'vitest';
+import { hashVid } from '../privacy/farmHash.ts';
 import { uniformBelow32 } from '../privacy/random.ts';
-import { hashVid, orderVids, VidPositions } from './vidOrder.ts';
+import { orderVids, VidPositions } from './vidOrder.ts';
 
 function hashOf(vid: number): bigint {
   const hash = new Int32Array(2);

@@ -3,69 +3,7 @@
  * signed number, then by VID. An index is a place in this order.
  */
 import type { VidRange } from '@measurement-exchange/contract';
-import { FARMHASH_K2 } from '../privacy/vidSampling.ts';
-
-/** Two big-endian int64 are hashed: the VID and this. */
-const SALT = 21_858_450;
-
-const K2_LOW = Number(BigInt.asIntN(32, FARMHASH_K2));
-const K2_HIGH = Number(BigInt.asIntN(32, FARMHASH_K2 >> 32n));
-/** The multiplier for an input of 16 bytes. */
-const MUL = FARMHASH_K2 + 32n;
-const MUL_LOW = Number(BigInt.asIntN(32, MUL));
-const MUL_HIGH = Number(BigInt.asIntN(32, MUL >> 32n));
-const MUL_LOW_0 = MUL_LOW & 0xffff;
-const MUL_LOW_1 = MUL_LOW >>> 16;
-/** The salt as a little-endian word: its low half is 0, as that of a VID is. */
-const SALT_HIGH = swapped(SALT);
-/** rotr(salt, 37) · mul, which is added to VID + k2. */
-const SALT_TERM = ((BigInt(SALT_HIGH >>> 0) >> 5n) | (BigInt(SALT_HIGH & 31) << 59n)) * MUL;
-const C_LOW = Number(BigInt.asIntN(32, SALT_TERM + FARMHASH_K2));
-const C_HIGH = Number(BigInt.asIntN(32, (SALT_TERM + FARMHASH_K2) >> 32n));
-
-/** The hash of a VID from 0 to 2^31 − 1, as two 32-bit halves: `hash[0]` is the high one. */
-export function hashVid(vid: number, hash: Int32Array): void {
-  const vidHigh = swapped(vid);
-  const aHigh = (vidHigh + K2_HIGH) | 0;
-  const cHigh = (vidHigh + C_HIGH) | 0;
-  // rotr(a, 25) + salt
-  const sumLow = (K2_LOW >>> 25) | (aHigh << 7);
-  const sumHigh = (((aHigh >>> 25) | (K2_LOW << 7)) + SALT_HIGH) | 0;
-  const dHigh = productHigh(sumHigh, sumLow);
-  const dLow = Math.imul(sumLow, MUL_LOW);
-  let high = productHigh(cHigh ^ dHigh, C_LOW ^ dLow);
-  let low = Math.imul(C_LOW ^ dLow, MUL_LOW);
-  low ^= high >>> 15;
-  const yHigh = productHigh(dHigh ^ high, dLow ^ low);
-  low = Math.imul(dLow ^ low, MUL_LOW);
-  low ^= yHigh >>> 15;
-  high = productHigh(yHigh, low);
-  hash[0] = high;
-  hash[1] = Math.imul(low, MUL_LOW);
-}
-
-/** The high half of the low 64 bits of (high, low) · mul, by products of 16 bits. */
-function productHigh(high: number, low: number): number {
-  const low0 = low & 0xffff;
-  const low1 = low >>> 16;
-  const middle0 = Math.imul(low0, MUL_LOW_1);
-  const middle1 = Math.imul(low1, MUL_LOW_0);
-  const carry = ((Math.imul(low0, MUL_LOW_0) >>> 16) + (middle0 & 0xffff) + (middle1 & 0xffff)) >>> 16;
-  return (
-    (Math.imul(low1, MUL_LOW_1) +
-      (middle0 >>> 16) +
-      (middle1 >>> 16) +
-      carry +
-      Math.imul(high, MUL_LOW) +
-      Math.imul(low, MUL_HIGH)) |
-    0
-  );
-}
-
-/** The four bytes of a number the other way around. */
-function swapped(value: number): number {
-  return (value << 24) | ((value & 0xff00) << 8) | ((value >>> 8) & 0xff00) | (value >>> 24);
-}
+import { hashVid } from '../privacy/farmHash.ts';
 
 /** The places of VIDs in ranges that are in ascending order: those of the first range come first. */
 export class VidPositions {

@@ -1,10 +1,9 @@
 /** VID sampling in SQL: FarmHash Fingerprint64 of each person's VID. */
+import { FARMHASH_K2, FARMHASH_MUL_8 } from '@measurement-exchange/mpc/privacy/farmHash';
 import {
   BUCKET_COUNT,
   BUCKET_MASK,
   type BucketRange,
-  FARMHASH_K2,
-  FARMHASH_MUL_8,
   VID_SALT,
 } from '@measurement-exchange/mpc/privacy/vidSampling';
 
