@@ -26,6 +26,12 @@ const SDK = 'packages/sdk/src';
 const CLI = 'packages/cli/src';
 const MPC = 'packages/mpc/src';
 
+/** The folders of the mathematics in the order in which they may import each other, each with the file that exports it. */
+const MPC_LAYERS = [
+  ...['privacy', 'curve', 'shares', 'shares.ts'],
+  ...['elGamal', 'elGamal.ts', 'sketches', 'sketches.ts'],
+];
+
 /** The folders of the SDK in the order in which they may import each other; all of them run in browsers. */
 const SDK_LAYERS = ['client', 'identity', 'verification', 'refusals', 'consumer'];
 /** The parts of the provider in the same order; `index.ts` and the other entries import what they export. */
@@ -81,6 +87,15 @@ const RULES: Rule[] = [
   ),
   // Mathematics: it neither signs nor encrypts for anybody, and has no threads of its own.
   [MPC, ['contract', MPC]],
+  ...layers(MPC, ['contract'], [...MPC_LAYERS, 'protocols']),
+  ...layers(
+    `${MPC}/protocols`,
+    ['contract', ...MPC_LAYERS.map((part) => `${MPC}/${part}`)],
+    [
+      ...['stages.ts', 'messageSize.ts', 'protocol.ts', 'honestMajorityShareShuffle', 'liquidLegions'],
+      ...['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'],
+    ],
+  ),
   ['packages/server/src', ['contract', 'packages/server/src']],
   [`${EXCHANGE}/protobuf`, ['contract', `${EXCHANGE}/protobuf`]],
   [
@@ -233,26 +248,23 @@ const RULES: Rule[] = [
   [EXCHANGE, ['contract', 'server', 'server/telemetry', 'packages/exchange/package.json', EXCHANGE]],
 ];
 
-/** Code that providers and duchies alone run, on Node. */
-const ON_NODE = [
-  `${CONSENT}/sealing`,
-  ...['curve', 'elGamal', 'protocols/liquidLegions', 'shares', 'sketches'].map((part) => `${MPC}/${part}`),
-  ...['honestMajorityShareShuffle', 'liquidLegionsV2', 'reachOnlyLiquidLegionsV2'].flatMap((name) =>
-    ['duchy', 'provider'].map((part) => `${MPC}/protocols/${name}/${part}.ts`),
-  ),
-  `${SDK}/endpoints.ts`,
-  `${SDK}/provider`,
+/** Code that consumers run in browsers. It may not load the rest, which providers and duchies run on Node. */
+const IN_BROWSERS = [
+  CONTRACT,
+  CONSENT,
+  SDK,
+  ...['index.ts', 'privacy', 'protocols.ts'].map((part) => `${MPC}/${part}`),
 ];
+const ON_NODE = [`${CONSENT}/sealing`, `${SDK}/endpoints.ts`, `${SDK}/provider`];
 
-const inBrowsers = (file: string) =>
-  [CONTRACT, CONSENT, MPC, SDK].some((place) => isIn(place, file)) &&
-  !ON_NODE.some((place) => isIn(place, file));
+const isInBrowsers = (file: string) =>
+  IN_BROWSERS.some((place) => isIn(place, file)) && !ON_NODE.some((place) => isIn(place, file));
 
 const problems = [
   ...importProblems(RULES),
   ...relativeProblems(),
   ...circleProblems(),
-  ...browserProblems(inBrowsers),
+  ...browserProblems(isInBrowsers),
   ...purityProblems(),
   ...randomProblems(),
   ...migrationProblems(join(ROOT, EXCHANGE, 'database/migrations'), 3),

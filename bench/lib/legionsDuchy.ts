@@ -5,18 +5,18 @@ import { POOL } from '@measurement-exchange/duchy/internal/protocols/liquidLegio
 import type { RingKeys } from '@measurement-exchange/mpc/protocols/liquidLegions/ringKeys';
 import { FrequencyStages } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/duchy';
 import { frequencyParameters } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/limits';
+import { FrequencySketch } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/provider';
 import { ReachOnlyStages } from '@measurement-exchange/mpc/protocols/reachOnlyLiquidLegionsV2/duchy';
 import { reachOnlyParameters } from '@measurement-exchange/mpc/protocols/reachOnlyLiquidLegionsV2/limits';
+import { ReachSketch } from '@measurement-exchange/mpc/protocols/reachOnlyLiquidLegionsV2/provider';
 import { Keystream, newSeed } from '@measurement-exchange/mpc/shares';
 import {
   BATCH,
   Curve,
   drawScalars,
   ElGamalPublicKey,
-  FrequencySketch,
   mapToCurve,
   POINT_BYTES,
-  ReachSketch,
   SCALAR_BYTES,
   SketchEncrypter,
 } from '@measurement-exchange/mpc/sketches';

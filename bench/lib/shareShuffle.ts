@@ -8,7 +8,8 @@ import {
   shareShuffleParameters,
   shuffledCount,
 } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/limits';
-import { Keystream, newSeed, uploadChunks, wordsOf } from '@measurement-exchange/mpc/shares';
+import { uploadChunks } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/provider';
+import { Keystream, newSeed, wordsOf } from '@measurement-exchange/mpc/shares';
 import { swapAll } from '@measurement-exchange/mpc/shares/permutation';
 
 export type MeasurementType = 'REACH' | 'REACH_AND_FREQUENCY';

@@ -1,6 +1,7 @@
 /** The figures of all providers' sketches together, computed in the clear. */
 import type { LiquidLegionsConfig } from '@measurement-exchange/contract';
-import { DESTROYED, estimatePeople, FrequencySketch } from '@measurement-exchange/mpc/sketches';
+import { FrequencySketch } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/provider';
+import { DESTROYED, estimatePeople } from '@measurement-exchange/mpc/sketches';
 import { type Audience, MAXIMUM_FREQUENCY, type Truth } from './audience.ts';
 
 /** Has no effect when no frequencies are measured. */

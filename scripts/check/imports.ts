@@ -1,7 +1,7 @@
 /** Rules for imports, and for code that runs in a browser. */
 import { isBuiltin } from 'node:module';
 import { circles } from './circles.ts';
-import { fileOf, files, isIn, ownImports, sources, specifiersOf } from './sources.ts';
+import { fileOf, files, isIn, loadedSpecifiersOf, ownImports, sources } from './sources.ts';
 
 /** A file or folder, and what its files may import: files, folders, or packages of ours by name. */
 export type Rule = [place: string, allowed: string[]];
@@ -48,12 +48,16 @@ export function circleProblems(): string[] {
   return circles(new Map(imports)).map((circle) => `${circle}: imports in a circle`);
 }
 
-export function browserProblems(browserSafe: (file: string) => boolean): string[] {
-  return sources()
-    .filter(browserSafe)
-    .flatMap((file) =>
-      specifiersOf(file)
-        .filter((specifier) => isBuiltin(specifier))
-        .map((specifier) => `${file}: runs in a browser and may not import ${specifier}`),
-    );
+/** No file that a browser loads, directly or through other files, may need Node. */
+export function browserProblems(isInBrowsers: (file: string) => boolean): string[] {
+  const loaded = new Set(sources().filter(isInBrowsers));
+  for (const file of loaded) {
+    const imported = ownImports(file, loadedSpecifiersOf(file)).map(fileOf);
+    for (const target of imported) if (target.endsWith('.ts')) loaded.add(target);
+  }
+  return [...loaded].flatMap((file) =>
+    loadedSpecifiersOf(file)
+      .filter((specifier) => isBuiltin(specifier))
+      .map((specifier) => `${file}: runs in a browser and may not import ${specifier}`),
+  );
 }

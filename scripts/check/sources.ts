@@ -23,12 +23,21 @@ export function isIn(place: string, target: string): boolean {
 }
 
 export function specifiersOf(file: string): string[] {
-  return [...textOf(file).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1]!);
+  return specifiersIn(textOf(file));
+}
+
+function specifiersIn(text: string): string[] {
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1]!);
+}
+
+/** The same without imports and exports of types alone, which no program loads. */
+export function loadedSpecifiersOf(file: string): string[] {
+  return specifiersIn(textOf(file).replace(/^(?:import|export) type [^;]*;/gm, ''));
 }
 
 /** Our own modules that a file imports: paths from the root, or the name of a package of ours, `sdk/provider`. */
-export function ownImports(file: string): string[] {
-  return specifiersOf(file).flatMap((specifier) => {
+export function ownImports(file: string, specifiers = specifiersOf(file)): string[] {
+  return specifiers.flatMap((specifier) => {
     if (specifier.startsWith('.')) return [normalize(join(dirname(file), specifier))];
     const own = /^@measurement-exchange\/(\w+(?:\/\w+)*)/.exec(specifier);
     return own ? [own[1]!] : [];

@@ -8,7 +8,6 @@ export {
   sampledRegisters,
 } from '@measurement-exchange/contract/shareShuffle';
 export { drawAggregatorNoise, drawMpcNoise, type MpcNoise, mpcNoise } from './privacy/mpcNoise.ts';
-export { FrequencyVector, uploadChunks } from './protocols/honestMajorityShareShuffle/provider.ts';
 export { registerCountSuffix, ValuesReader, valuesPrefix } from './shares/framing.ts';
 export {
   combineSeeds,

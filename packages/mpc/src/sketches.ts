@@ -3,8 +3,6 @@
 export * from './elGamal.ts';
 export { estimatePeople, expectedRegisters } from './privacy/liquidLegions.ts';
 export { drawMpcNoise, type MpcNoise, mpcNoise } from './privacy/mpcNoise.ts';
-export { FrequencySketch } from './protocols/liquidLegionsV2/provider.ts';
-export { ReachSketch } from './protocols/reachOnlyLiquidLegionsV2/provider.ts';
 export { Keystream } from './shares/keystream.ts';
 export { FREQUENCY_REGISTER_BYTES, REACH_REGISTER_BYTES, SketchEncrypter } from './sketches/encryptSketch.ts';
 export { countPoints, DESTROYED_KEY, NOBODY_INDEX } from './sketches/points.ts';

@@ -16,13 +16,13 @@ import {
   shuffledCount,
 } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/limits';
 import { noiseRegisters } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/noiseRegisters';
+import { uploadChunks } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/provider';
 import {
   combineSeeds,
   Keystream,
   NonZeroValues,
   SEED_BYTES,
   UniformValues,
-  uploadChunks,
   valuesPrefix,
 } from '@measurement-exchange/mpc/shares';
 import { shuffle } from '@measurement-exchange/mpc/shares/permutation';

@@ -24,11 +24,9 @@ import {
 } from '@measurement-exchange/contract';
 import {
   FrequencyVector,
-  newSeed,
-  orderVids,
   uploadChunks,
-  VidIndex,
-} from '@measurement-exchange/mpc/shares';
+} from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/provider';
+import { newSeed, orderVids, VidIndex } from '@measurement-exchange/mpc/shares';
 import { type Party, readRequisition, requisitionOf } from '@measurement-exchange/testkit/world';
 import { sealShare } from '../sealedShare.ts';
 import { type DuchyWorld, VID_RANGES } from './world.ts';

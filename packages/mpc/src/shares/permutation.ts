@@ -2,7 +2,7 @@
  * The shuffle that both workers do with one seed, so that the aggregator cannot tell which person a register belongs
  * to.
  */
-import { Keystream } from '../shares.ts';
+import { Keystream } from './keystream.ts';
 import { drawPlaces, MAX_PLACES, PLACE_BYTES } from './places.ts';
 
 export { MAX_SHUFFLED } from '@measurement-exchange/contract/shareShuffle';

@@ -7,6 +7,8 @@ import {
   proveSecret,
 } from '@measurement-exchange/mpc/sketches';
 
+export { FrequencySketch } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/provider';
+export { ReachSketch } from '@measurement-exchange/mpc/protocols/reachOnlyLiquidLegionsV2/provider';
 export * from '@measurement-exchange/mpc/sketches';
 
 type KeyContext = Omit<ProofContext, 'purpose'>;

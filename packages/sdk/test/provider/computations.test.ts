@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Measurement, type Protocol, ringOf, toBase64 } from '@measurement-exchange/contract';
+import { ReachSketch } from '@measurement-exchange/mpc/protocols/reachOnlyLiquidLegionsV2/provider';
 import {
   Ciphertexts,
   Curve,
   mapToCurve,
   NOBODY_INDEX,
   POINT_BYTES,
-  ReachSketch,
 } from '@measurement-exchange/mpc/sketches';
 import { computationOf, type FakeDuchies, startFakeDuchies } from '@measurement-exchange/testkit/fakeDuchies';
 import { openUpload, type ReceivedUpload } from '@measurement-exchange/testkit/fakeDuchy';

@@ -6,6 +6,8 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { parseCertificate, requisitionFingerprint, verifySignature } from '@measurement-exchange/consent';
 import { duchyMessages, ExchangeError, FULFILLMENT_PURPOSE } from '@measurement-exchange/contract';
 import { legionsCharge } from '@measurement-exchange/mpc';
+import { FrequencySketch } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/provider';
+import { ReachSketch } from '@measurement-exchange/mpc/protocols/reachOnlyLiquidLegionsV2/provider';
 import {
   Ciphertexts,
   Curve,
@@ -13,11 +15,9 @@ import {
   countPoints,
   DESTROYED,
   DESTROYED_KEY,
-  FrequencySketch,
   mapToCurve,
   NOBODY_INDEX,
   POINT_BYTES,
-  ReachSketch,
 } from '@measurement-exchange/mpc/sketches';
 import type { Behavior, ReceivedUpload } from '@measurement-exchange/testkit/fakeDuchy';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

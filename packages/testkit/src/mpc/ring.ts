@@ -6,17 +6,17 @@ import {
   type NoiseKind,
 } from '@measurement-exchange/mpc/protocols/liquidLegions/noiseRegisters';
 import { type RingKeys, ringKeys } from '@measurement-exchange/mpc/protocols/liquidLegions/ringKeys';
+import { FrequencySketch } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/provider';
+import { ReachSketch } from '@measurement-exchange/mpc/protocols/reachOnlyLiquidLegionsV2/provider';
 import {
   Curve,
   DESTROYED,
   type ElGamalKeyPair,
   ElGamalPublicKey,
-  FrequencySketch,
   type FrequencySketchParams,
   Keystream,
   type LiquidLegionsParams,
   newKeyPair,
-  ReachSketch,
   SketchEncrypter,
 } from '@measurement-exchange/mpc/sketches';
 import { rounds } from '../rounds.ts';

@@ -15,13 +15,10 @@ import {
   shareShuffleParameters,
 } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/limits';
 import {
-  combineSeeds,
   FrequencyVector,
-  Keystream,
-  orderVids,
   uploadChunks,
-  VidIndex,
-} from '@measurement-exchange/mpc/shares';
+} from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/provider';
+import { combineSeeds, Keystream, orderVids, VidIndex } from '@measurement-exchange/mpc/shares';
 
 /** The same random numbers in every run. */
 export class Dice {

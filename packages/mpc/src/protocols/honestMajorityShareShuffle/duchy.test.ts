@@ -2,10 +2,11 @@
 
 import { Dice, inChunks, upload, type World } from '@measurement-exchange/testkit/mpc/world';
 import { describe, expect, test } from 'vitest';
-import { uploadChunks, ValuesReader } from '../../shares.ts';
+import { ValuesReader } from '../../shares.ts';
 import { countValues } from './aggregate.ts';
 import { type Share, shuffleStage } from './duchy.ts';
 import { type ShareShuffleSpec, shareShuffleParameters } from './limits.ts';
+import { uploadChunks } from './provider.ts';
 
 const PEOPLE = 12_600;
 const MODULUS = 127;

@@ -3,11 +3,19 @@
  * one.
  */
 
-import { CIPHERTEXT_BYTES, drawMpcNoise, Keystream } from '../../sketches.ts';
-import type { FrequencyParameters } from '../liquidLegionsV2/limits.ts';
+import { CIPHERTEXT_BYTES, drawMpcNoise, Keystream, type MpcNoise } from '../../sketches.ts';
 import { putColumn } from './blocks.ts';
 import { COUNT, FLAGS_BYTES, TUPLE_BYTES } from './tuples.ts';
 import type { Plain, Workspace } from './workspace.ts';
+
+/** The noise of the frequencies. */
+export interface TupleNoise {
+  maximumFrequency: number;
+  /** The noise on the number of registers at each frequency. */
+  frequencyNoise: MpcNoise;
+  /** How many tuples each duchy adds for its noise, whatever the noise is. */
+  noiseTupleCount: number;
+}
 
 /** The kind of a noise tuple: the frequency that it imitates, from 1 on, or one of these. */
 const DIFFERENT_KEYS = 0;
@@ -16,7 +24,7 @@ const DESTROYED = 255;
 /** As many as `noiseTupleCount`, a byte each. The same for the same seed: a repeated stage must not draw other noise. */
 export function drawNoiseTuples(
   _: unknown,
-  { parameters, seed }: { parameters: FrequencyParameters; seed: Uint8Array },
+  { parameters, seed }: { parameters: TupleNoise; seed: Uint8Array },
 ): Uint8Array<ArrayBuffer> {
   const random = new Keystream(seed);
   const { maximumFrequency, frequencyNoise, noiseTupleCount } = parameters;

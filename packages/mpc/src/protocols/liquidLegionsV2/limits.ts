@@ -9,7 +9,7 @@ import {
   type PlainSpec,
   type PrivacyParams,
 } from '@measurement-exchange/contract';
-import { type MpcNoise, mpcNoise } from '../../privacy/mpcNoise.ts';
+import { mpcNoise } from '../../privacy/mpcNoise.ts';
 import {
   checkNoise,
   fitting,
@@ -18,19 +18,14 @@ import {
   noiseParameters,
   noiseSpecOf,
 } from '../liquidLegions/noiseParameters.ts';
+import type { TupleNoise } from '../liquidLegions/noiseTuples.ts';
 
 export interface FrequencySpec extends NoiseSpec {
   maximumFrequency: number;
   frequencyPrivacyParams?: PrivacyParams;
 }
 
-export interface FrequencyParameters extends NoiseParameters {
-  maximumFrequency: number;
-  /** The noise on the number of registers at each frequency. */
-  frequencyNoise: MpcNoise;
-  /** How many tuples each duchy adds for its noise, whatever the noise is. */
-  noiseTupleCount: number;
-}
+export interface FrequencyParameters extends NoiseParameters, TupleNoise {}
 
 export function parametersOf(
   spec: PlainSpec,
