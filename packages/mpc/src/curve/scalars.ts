@@ -29,8 +29,14 @@ function isScalar(bytes: Uint8Array, at: number): boolean {
   return isBelow(bytes, at, ORDER_BYTES) && !isBelow(bytes, at, ONE_BYTES);
 }
 
+function checkScalar(bytes: Uint8Array, at: number): void {
+  if (isScalar(bytes, at)) return;
+  throw new RangeError('a scalar must be from 1 to the order of the curve minus 1');
+}
+
 /** Each scalar times the factor, negated. */
 export function negativeProducts(scalars: Uint8Array, factor: Uint8Array): Uint8Array<ArrayBuffer> {
+  checkScalar(factor, 0);
   const products = new Uint8Array(scalars.length);
   const negative = ORDER - toNumber(factor);
   for (let at = 0; at < scalars.length; at += SCALAR_BYTES) {
@@ -56,8 +62,7 @@ export interface Digit {
  * lowest first, and returns the sign. The highest bit is set, so that the last t is like the others.
  */
 export function halve(scalars: Uint8Array, at: number, into: Uint8Array, intoAt: number): 1 | -1 {
-  if (!isScalar(scalars, at))
-    throw new RangeError('a scalar must be from 1 to the order of the curve minus 1');
+  checkScalar(scalars, at);
   const isOdd = scalars[at + SCALAR_BYTES - 1]! & 1;
   // All ones for an even scalar k: k becomes order − k, which is order + ~k + 1 in two's complement.
   const flip = isOdd - 1;
