@@ -34,63 +34,52 @@ const COMMANDS = {
   completion: async () => (await import('./completion/command.ts')).completionCommand(),
 };
 
-/** In the order in which people need them, each with its line in the overview. */
-const GROUPS: [heading: string, commands: [name: keyof typeof COMMANDS, summary: string][]][] = [
-  [
-    'Try it:',
-    [
-      ['demo', 'a whole measurement with three publishers, compared with the truth'],
-      ['serve', 'start an exchange; --dev with demo parties'],
-      ['token', 'a bearer token for a demo party'],
-      ['env', 'demo parties as shell variables'],
-    ],
-  ],
-  [
-    'Measure:',
-    [
-      ['measure', 'ask providers for a figure, and print it with its interval'],
-      ['measurements', 'list, show, results, timeline, cancel'],
-      ['event-groups', 'what can be measured: list, get, create, update, delete'],
-      ['populations', 'whom duchies can count across providers: list, show'],
-      ['watch', 'what changes for you, as it changes'],
-      ['why', 'what something of yours waits for and for whom, or why it ended'],
-    ],
-  ],
-  [
-    'Provide data:',
-    [
-      ['provider', 'fulfill requisitions from event files, within a privacy budget'],
-      ['requisitions', 'what is asked: list, show, timeline, refuse'],
-      ['descriptors', 'schemas of metadata: list, get, create, update, diff, decode'],
-    ],
-  ],
-  ['Compute together:', [['computations', 'what duchies compute together: list, show']]],
-  [
-    'Follow:',
-    [['webhooks', 'endpoints to which the exchange sends what changes: create, list, test, deliveries']],
-  ],
-  [
-    'Keys and trust:',
-    [
-      ['identity', 'make the keys and certificates of a party, or import them'],
-      ['keys', 'look into keys and certificates; make keysets'],
-      ['certificates', 'list, get, create, revoke, release-hold'],
-      ['verify', 'check signatures, certificates, hashes and keys step by step'],
-      ['whoami', 'whom the token in use stands for'],
-    ],
-  ],
-  ['Compute together:', [['duchy', 'run a duchy, which counts people across providers with two others']]],
-  [
-    'Run an exchange:',
-    [
-      ['admin', 'parties, principals, certificates, roots, populations, audit, retention'],
-      ['doctor', 'look through the database for what should not be'],
-      ['backup', 'back up the embedded database'],
-      ['restore', 'make a data directory of a backup'],
-      ['migrate', 'bring the database schema to this version'],
-    ],
-  ],
-  ['This command:', [['completion', 'completion for bash, zsh or fish']]],
+/** A heading of the overview, and the commands below it, each with its line. */
+function under(heading: string, commands: { [Name in keyof typeof COMMANDS]?: string }) {
+  return { heading, commands: Object.entries(commands) as [keyof typeof COMMANDS, string][] };
+}
+
+/** In the order in which people need them. */
+const GROUPS = [
+  under('Try it:', {
+    demo: 'a whole measurement with three publishers, compared with the truth',
+    serve: 'start an exchange; --dev with demo parties',
+    token: 'a bearer token for a demo party',
+    env: 'demo parties as shell variables',
+  }),
+  under('Measure:', {
+    measure: 'ask providers for a figure, and print it with its interval',
+    measurements: 'list, show, results, timeline, cancel',
+    'event-groups': 'what can be measured: list, get, create, update, delete',
+    populations: 'whom duchies can count across providers: list, show',
+    watch: 'what changes for you, as it changes',
+    why: 'what something of yours waits for and for whom, or why it ended',
+  }),
+  under('Provide data:', {
+    provider: 'fulfill requisitions from event files, within a privacy budget',
+    requisitions: 'what is asked: list, show, timeline, refuse',
+    descriptors: 'schemas of metadata: list, get, create, update, diff, decode',
+  }),
+  under('Compute together:', { computations: 'what duchies compute together: list, show' }),
+  under('Follow:', {
+    webhooks: 'endpoints to which the exchange sends what changes: create, list, test, deliveries',
+  }),
+  under('Keys and trust:', {
+    identity: 'make the keys and certificates of a party, or import them',
+    keys: 'look into keys and certificates; make keysets',
+    certificates: 'list, get, create, revoke, release-hold',
+    verify: 'check signatures, certificates, hashes and keys step by step',
+    whoami: 'whom the token in use stands for',
+  }),
+  under('Compute together:', { duchy: 'run a duchy, which counts people across providers with two others' }),
+  under('Run an exchange:', {
+    admin: 'parties, principals, certificates, roots, populations, audit, retention',
+    doctor: 'look through the database for what should not be',
+    backup: 'back up the embedded database',
+    restore: 'make a data directory of a backup',
+    migrate: 'bring the database schema to this version',
+  }),
+  under('This command:', { completion: 'completion for bash, zsh or fish' }),
 ];
 
 /** With the commands among `words`, which is what was typed; of the others only the names, but for completion. */
@@ -105,7 +94,7 @@ export async function createMex(words: readonly string[]): Promise<Command> {
     .configureHelp({ styleTitle: (title) => paint('bold', title), subcommandTerm })
     .exitOverride()
     .addHelpText('after', FIRST_STEPS);
-  for (const [heading, commands] of GROUPS) {
+  for (const { heading, commands } of GROUPS) {
     mex.commandsGroup(heading);
     for (const [name, summary] of commands) {
       const isNeeded = words.includes(name) || words.includes('completion');

@@ -158,7 +158,7 @@ export { decodeMeasurementSpec, type PlainSpec, type PrivacyParams } from './spe
 export { measurementSpecViolations, wrapsAround } from './specs/measurementSpecViolations.ts';
 export { TYPE_URLS } from './specs/typeUrls.ts';
 export { importedFirst, isWellKnownFile, readWellKnownFile, WELL_KNOWN_FILES } from './specs/wellKnown.ts';
-export { readWire, SPEC_LIMITS, type WireLimits } from './specs/wire.ts';
+export { readMessage, readWire, type WireLimits } from './specs/wire.ts';
 export { hostOf, isLoopbackAddress, isPublicAddress, isPublicHost } from './values/address.ts';
 export { cut } from './values/cut.ts';
 export { JsonDecimal, type JsonObject, type JsonValue } from './values/jsonValue.ts';

@@ -141,18 +141,16 @@ function administer(verb: 'suspend' | 'resume', description: string, now: string
   });
 }
 
-function endpointOf(party: Party): string {
-  const endpoint = 'endpoint' in party ? party.endpoint : undefined;
-  return endpoint ?? 'none: mex admin parties update --endpoint';
-}
-
 function describe(party: Party): void {
+  const endpoint = 'endpoint' in party ? party.endpoint : undefined;
   printFacts(party.name!, {
     'display name': visible(party.displayName ?? ''),
     state: party.state,
     certificate: party.certificate ?? 'none: mex admin certificates add',
     'public key': party.publicKey ? 'set' : 'none: mex admin parties update --public-key',
-    endpoint: party.name!.startsWith('duchies/') ? endpointOf(party) : undefined,
+    endpoint: party.name!.startsWith('duchies/')
+      ? (endpoint ?? 'none: mex admin parties update --endpoint')
+      : undefined,
     created: party.createTime,
     updated: party.updateTime,
   });

@@ -3,7 +3,6 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fromBase64 } from '@measurement-exchange/contract';
-import { loadConfig } from '@measurement-exchange/exchange/config';
 import {
   type Credentials,
   createClient,
@@ -13,7 +12,7 @@ import {
   type TrustedRoot,
   type TrustStore,
 } from '@measurement-exchange/sdk';
-import { findDevParty, readDevFile } from '../files/devFile.ts';
+import { findDevParty, readOwnDevFile } from '../files/devFile.ts';
 import { readCertificates } from '../files/keyFiles.ts';
 import { readPartyFile } from '../files/partyFile.ts';
 import { type ClientOptions, connect, warn } from './client.ts';
@@ -52,7 +51,7 @@ export async function loadCredentials(options: CredentialOptions): Promise<Actin
   const trusted = await Promise.all(roots.map(readRoot));
   const duchies = trusted.flatMap(({ party }) => (party?.startsWith('duchies/') ? [party] : []));
   if (as !== undefined) {
-    const dev = await readDevFile(loadConfig(process.env, { mode: 'development' }).dataDir);
+    const dev = await readOwnDevFile();
     return {
       credentials: readCredentials(findDevParty(dev, as)),
       trust: createTrustStore([{ pem: dev.rootCertificatePem }, ...trusted]),

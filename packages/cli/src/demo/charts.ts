@@ -19,7 +19,7 @@ export function barChart(title: string, bars: Bar[]): string {
   const rows = bars.map((bar, i) => {
     const y = rowAt(i);
     const tipText = `${bar.label}: ${count(bar.value)}, ${intervalText(bar.interval)}, truth ${count(bar.truth)}`;
-    return `<g>${tip(tipText)}${barMark(x, y, bar, 'bar')}${whisker(x, y, bar.interval)}${truthMark(x(bar.truth), y)}
+    return `<g>${tip(tipText)}${barMark(x, y, bar, 'bar')}${whisker(x, y, bar.interval)}<path d="M${x(bar.truth)} ${y - 3}v30" class="truth"/>
       <text x="${Math.max(x(bar.value), x(bar.interval[1])) + 8}" y="${y + 16}" class="value">${count(bar.value)}</text></g>`;
   });
   return svg(title, 20 + rows.length * ROW, rows.join(''));
@@ -152,10 +152,6 @@ function whisker(x: Scale, y: number, [low, high]: Bar['interval']): string {
 
 function intervalText([low, high]: Bar['interval']): string {
   return `95 % interval ${rangeText([low, high], count)}`;
-}
-
-function truthMark(x: number, y: number): string {
-  return `<path d="M${x} ${y - 3}v30" class="truth"/>`;
 }
 
 function tip(text: string): string {

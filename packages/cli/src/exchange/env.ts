@@ -1,6 +1,5 @@
-import { loadConfig } from '@measurement-exchange/exchange/config';
 import { Command } from 'commander';
-import { readDevFile } from '../files/devFile.ts';
+import { readOwnDevFile } from '../files/devFile.ts';
 import { print } from '../terminal/output.ts';
 
 /** `eval "$(mex env)"`: the demo parties as shell variables, for a tour with curl. */
@@ -8,9 +7,7 @@ export function envCommand(): Command {
   return new Command('env')
     .description('print shell variables for the demo parties: eval "$(mex env)"')
     .action(async () => {
-      const { baseUrl, operator, measurementConsumers, dataProviders } = await readDevFile(
-        loadConfig(process.env, { mode: 'development' }).dataDir,
-      );
+      const { baseUrl, operator, measurementConsumers, dataProviders } = await readOwnDevFile();
       print(`MEX_URL='${baseUrl}'`);
       print(`OPERATOR_TOKEN='${operator.token}'`);
       for (const party of [...measurementConsumers, ...dataProviders]) {

@@ -1,6 +1,7 @@
 /** `dev.json`, which a development exchange writes for scripts. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { loadConfig } from '@measurement-exchange/exchange/config';
 
 export interface DevParty {
   name: string;
@@ -34,6 +35,11 @@ export async function readDevFile(dataDir: string): Promise<DevFile> {
       `${dataDir}/dev.json is not there. Start the exchange first (npm start), or set MEX_DATA_DIR to its data directory.`,
     );
   }
+}
+
+/** That of the development exchange whose data directory the environment names. */
+export function readOwnDevFile(): Promise<DevFile> {
+  return readDevFile(loadConfig(process.env, { mode: 'development' }).dataDir);
 }
 
 /** A demo party by its name, `dataProviders/streamly`, or by its ID alone. */

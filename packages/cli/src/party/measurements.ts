@@ -30,7 +30,9 @@ export function measurementsCommand(): Command {
     list(),
     show(),
     resultsCommand(),
-    timeline(),
+    one('timeline', 'what happened to it and its requisitions, and why', async ({ client, name }, options) =>
+      showTimeline(options, await wholeTimeline(client.getMeasurementTimeline({ name }))),
+    ),
     cancel(),
   ]);
 }
@@ -141,15 +143,6 @@ function nextStep({ name, state, deleteTime }: Measurement, options: CallOptions
   if (state === 'FAILED') return `It ended for good. What happened: ${next(`measurements timeline ${name}`)}`;
   if (state === 'CANCELLED') return 'It was cancelled, for good.';
   return `It is not complete yet. To wait: ${next(`measurements results ${name} --wait`)}`;
-}
-
-function timeline(): Command {
-  return one(
-    'timeline',
-    'what happened to it and its requisitions, and why',
-    async ({ client, name }, options) =>
-      showTimeline(options, await wholeTimeline(client.getMeasurementTimeline({ name }))),
-  );
 }
 
 function cancel(): Command {

@@ -1,7 +1,7 @@
 /** `mex why`: what something waits for, or why it ended. */
 import type { Explanation } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
-import { type Caller, callerOf, isOf, nameBelow, requireParty } from '../calls/caller.ts';
+import { type Caller, callerOf, nameBelow, requireParty } from '../calls/caller.ts';
 import { type CallOptions, remote, showResource } from '../calls/command.ts';
 import { paint, print, visible } from '../terminal/output.ts';
 import { shortTime } from '../terminal/times.ts';
@@ -20,17 +20,16 @@ export function whyCommand(): Command {
 
 /** Each party has one kind of thing to ask about. */
 async function explainOwn({ client, principal }: Caller, text: string) {
-  if (isOf('measurementConsumers', principal)) {
-    const name = nameBelow(principal, 'measurements', text);
-    return { name, explanation: await client.explainMeasurement({ name }) };
-  }
-  if (isOf('dataProviders', principal)) {
-    const name = nameBelow(principal, 'requisitions', text);
-    return { name, explanation: await client.explainRequisition({ name }) };
-  }
-  const name = nameBelow(principal, 'computations', text);
-  return { name, explanation: await client.explainComputation({ name }) };
+  const [collection, explain] = EXPLAINED[principal.split('/')[0] as keyof typeof EXPLAINED];
+  const name = nameBelow(principal, collection, text);
+  return { name, explanation: await client[explain]({ name }) };
 }
+
+const EXPLAINED = {
+  measurementConsumers: ['measurements', 'explainMeasurement'],
+  dataProviders: ['requisitions', 'explainRequisition'],
+  duchies: ['computations', 'explainComputation'],
+} as const;
 
 function showExplanation(name: string, e: Explanation): void {
   print(paint('bold', name));

@@ -1,7 +1,7 @@
 import type { Spending } from '@measurement-exchange/sdk/provider';
 import type { Command } from 'commander';
 import { Failed, print, printJson, printTable } from '../terminal/output.ts';
-import { type LedgerOptions, ledgerCommand, ledgerPath } from './ledgerPath.ts';
+import { type LedgerOptions, ledgerCommand, withLedger } from './ledgerPath.ts';
 
 export function budgetCommand(): Command {
   return ledgerCommand('budget', 'show what is spent on each reference and day, also while the agent runs')
@@ -14,19 +14,14 @@ The ledger is audited along the way: what does not add up is shown, and ends the
     .action(show);
 }
 
-async function show(options: LedgerOptions): Promise<void> {
-  const path = await ledgerPath(options);
-  const { readLedger } = await import('@measurement-exchange/sdk/provider');
-  const ledger = readLedger(path);
-  try {
+function show(options: LedgerOptions): Promise<void> {
+  return withLedger(options, (ledger, path) => {
     const [spending, faults] = [ledger.spending(), ledger.audit()];
     if (options.json) printJson({ ledger: path, spending, faults });
     else if (spending.length === 0) print('Nothing is spent yet.');
     else printTable(['REFERENCE', 'DAY', 'EPSILON', 'DELTA', 'RHO'], spending.map(row));
     if (faults.length > 0) throw new Failed(1, `${path} does not add up:\n  ${faults.join('\n  ')}`);
-  } finally {
-    ledger.close();
-  }
+  });
 }
 
 function row({ reference, day, spent }: Spending): string[] {

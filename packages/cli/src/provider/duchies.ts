@@ -1,7 +1,6 @@
 /** The computations by duchies that a provider accepts: from its settings, or in development those of the demo duchies. */
-import { loadConfig } from '@measurement-exchange/exchange/config';
 import type { AgentOptions, ComputationSettings } from '@measurement-exchange/sdk/provider';
-import { readDevFile } from '../files/devFile.ts';
+import { readOwnDevFile } from '../files/devFile.ts';
 import { readCertificates } from '../files/keyFiles.ts';
 import { type ComputationConfig, type ProviderConfig, readFingerprint } from './config.ts';
 
@@ -42,7 +41,7 @@ async function configured<C extends ComputationConfig>(
 
 /** The duchies of the development exchange, which have its root in common. */
 async function demoDuchies(folder: string): Promise<DuchySettings> {
-  const dev = await readDevFile(loadConfig(process.env, { mode: 'development' }).dataDir);
+  const dev = await readOwnDevFile();
   if (dev.duchies.length === 0) return {};
   const rooted = dev.duchies.map(({ name }) => [name, { rootPem: dev.rootCertificatePem }]);
   const accepted = { duchies: Object.fromEntries(rooted), allowHttp: true, folder };

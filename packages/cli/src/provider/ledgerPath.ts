@@ -1,8 +1,8 @@
 /** The ledger that a command reads, also while the agent runs. */
 import { existsSync } from 'node:fs';
-import { loadConfig } from '@measurement-exchange/exchange/config';
+import type { LedgerReader } from '@measurement-exchange/sdk/provider';
 import { Command } from 'commander';
-import { findDevParty, readDevFile } from '../files/devFile.ts';
+import { findDevParty, readOwnDevFile } from '../files/devFile.ts';
 import { readProviderConfig } from './config.ts';
 import { demoLedger } from './run.ts';
 
@@ -23,18 +23,27 @@ export function ledgerCommand(name: string, description: string): Command {
     .option('--json', 'print it as JSON');
 }
 
-export async function ledgerPath(options: LedgerOptions): Promise<string> {
+/** Reads the ledger that the options name, also while the agent runs. */
+export async function withLedger(
+  options: LedgerOptions,
+  read: (ledger: LedgerReader, path: string) => void,
+): Promise<void> {
   const path = await namedLedger(options);
   if (!existsSync(path)) throw new Error(`${path} is not there: mex provider run creates it.`);
-  return path;
+  const { readLedger } = await import('@measurement-exchange/sdk/provider');
+  const ledger = readLedger(path);
+  try {
+    read(ledger, path);
+  } finally {
+    ledger.close();
+  }
 }
 
 /** The ledger that the options name, whether or not it is there. */
 export async function namedLedger({ config, ledger, as }: LedgerOptions): Promise<string> {
   if (ledger !== undefined) return ledger;
   if (as !== undefined) {
-    const dev = await readDevFile(loadConfig(process.env, { mode: 'development' }).dataDir);
-    return demoLedger(findDevParty(dev, as).name);
+    return demoLedger(findDevParty(await readOwnDevFile(), as).name);
   }
   const path = config && (await readProviderConfig(config)).ledger;
   if (path) return path;

@@ -1,7 +1,7 @@
 import type { HeldQuestion, LedgerReader, RejectedUpload } from '@measurement-exchange/sdk/provider';
 import type { Command } from 'commander';
 import { paint, print, printJson, visible } from '../terminal/output.ts';
-import { type LedgerOptions, ledgerCommand, ledgerPath } from './ledgerPath.ts';
+import { type LedgerOptions, ledgerCommand, withLedger } from './ledgerPath.ts';
 
 export function statusCommand(): Command {
   return ledgerCommand(
@@ -21,29 +21,20 @@ is refused with UPLOAD_REJECTED, which fails its measurement. What was charged s
     .action(show);
 }
 
-async function show(options: LedgerOptions): Promise<void> {
-  const path = await ledgerPath(options);
-  const { readLedger } = await import('@measurement-exchange/sdk/provider');
-  const ledger = readLedger(path);
-  try {
+function show(options: LedgerOptions): Promise<void> {
+  return withLedger(options, (ledger, path) => {
     const [responses, rejected] = [ledger.responses(), ledger.rejectedUploads()];
-    const held = ledger.heldQuestions();
+    const heldQuestions = ledger.heldQuestions();
     if (options.json) {
-      return printJson({
-        ledger: path,
-        responses,
-        heldQuestions: held,
-        rejectedUploads: rejected.map(asJson),
-      });
+      const rejectedUploads = rejected.map(asJson);
+      return printJson({ ledger: path, responses, heldQuestions, rejectedUploads });
     }
     print(summary(responses));
-    showHeld(held);
+    showHeld(heldQuestions);
     if (rejected.length === 0) return print('No upload is rejected by its duchy.');
     print(paint('yellow', `${rejected.length} uploads are rejected by their duchies:`));
     for (const upload of rejected) print(describe(upload));
-  } finally {
-    ledger.close();
-  }
+  });
 }
 
 function showHeld(held: HeldQuestion[]): void {

@@ -7,7 +7,6 @@ export const CertificateInput = s.object({
   x509Der: s.optional(s.bytes({ min: 1 })),
   x509Pem: s.optional(s.text(20_000, 1)),
 });
-export type CertificateInput = s.Static<typeof CertificateInput>;
 
 export const Certificate = s.object({
   name: s.optional(certificateName),
@@ -22,4 +21,3 @@ export const Certificate = s.object({
 export type Certificate = s.Static<typeof Certificate>;
 
 export const RevokeRequest = s.object({ revocationState: s.enumOf(REVOCATION_STATES) });
-export type RevokeRequest = s.Static<typeof RevokeRequest>;

@@ -89,14 +89,12 @@ export const FulfillComputationRequisitionRequest = s.object({
   nonce: s.uint64(),
   fulfillmentContext: s.optional(FulfillmentContext),
 });
-export type FulfillComputationRequisitionRequest = s.Static<typeof FulfillComputationRequisitionRequest>;
 
 export const SetResultRequest = s.object({
   etag,
   certificate: s.nameOf('duchyCertificate'),
   encryptedResult: EncryptedMessage,
 });
-export type SetResultRequest = s.Static<typeof SetResultRequest>;
 
 const Position = s.object(
   {

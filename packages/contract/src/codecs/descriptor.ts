@@ -8,7 +8,6 @@ const descriptorSet = s.anyJson(
 );
 
 export const EventGroupMetadataDescriptorInput = s.object({ descriptorSet });
-export type EventGroupMetadataDescriptorInput = s.Static<typeof EventGroupMetadataDescriptorInput>;
 
 export const EventGroupMetadataDescriptor = s.object({
   name: s.optional(s.nameOf('eventGroupMetadataDescriptor')),
@@ -18,7 +17,6 @@ export const EventGroupMetadataDescriptor = s.object({
 export type EventGroupMetadataDescriptor = s.Static<typeof EventGroupMetadataDescriptor>;
 
 export const DiffRequest = s.object({ descriptorSet });
-export type DiffRequest = s.Static<typeof DiffRequest>;
 
 /** One difference between two descriptor sets. */
 export const SchemaChange = s.object({
@@ -37,13 +35,10 @@ export const SchemaDiff = s.object({
     'How many more changes there are: `changes` lists the first 1,000 that break and the first 1,000 that do not.',
   ),
 });
-export type SchemaDiff = s.Static<typeof SchemaDiff>;
 
 export const DecodeRequest = s.object({ typeUrl: s.text(512, 1), value: s.bytes() });
-export type DecodeRequest = s.Static<typeof DecodeRequest>;
 
 export const DecodedMessage = s.object({
   typeUrl: s.text(512),
   message: s.anyJson('The message in proto3 JSON.'),
 });
-export type DecodedMessage = s.Static<typeof DecodedMessage>;

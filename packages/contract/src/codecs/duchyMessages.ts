@@ -4,7 +4,6 @@ import { SignedMessage } from './common.ts';
 
 /** The part `fulfillment` of an upload: a signed `mex.contract.Fulfillment`. */
 export const FulfillmentPart = s.object({ fulfillment: SignedMessage });
-export type FulfillmentPart = s.Static<typeof FulfillmentPart>;
 
 /** The part `message` that one duchy sends another: a signed `mex.contract.StageMessage`. */
 export const StageMessagePart = s.object({ message: SignedMessage });

@@ -14,7 +14,6 @@ export const EventGroupMetadata = s.object({
     'google.protobuf.Any: proto3 JSON with `@type`, or `{typeUrl, value}` with base64 bytes.',
   ),
 });
-export type EventGroupMetadata = s.Static<typeof EventGroupMetadata>;
 
 /** Either opaque (`ciphertext` and `typeUrl`) or readable (`metadata`). */
 const EncryptedMetadata = s.object({
@@ -69,9 +68,7 @@ export const EventGroupCreation = s.object({
   eventGroup: s.object(input, undefined, ['name', ...outputOnly]),
   requestId: s.optional(s.text(255, 1)),
 });
-export type EventGroupCreation = s.Static<typeof EventGroupCreation>;
 
 export const EventGroupReplacement = s.object({
   eventGroup: s.object({ name: s.nameOf('eventGroup'), ...input }, undefined, outputOnly),
 });
-export type EventGroupReplacement = s.Static<typeof EventGroupReplacement>;

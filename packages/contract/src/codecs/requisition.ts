@@ -82,7 +82,5 @@ export const FulfillDirectRequest = s.object({
   etag: s.text(100, 1),
   fulfillmentContext: s.optional(FulfillmentContext),
 });
-export type FulfillDirectRequest = s.Static<typeof FulfillDirectRequest>;
 
 export const RefuseRequest = s.object({ refusal: Refusal, etag: s.text(100, 1) });
-export type RefuseRequest = s.Static<typeof RefuseRequest>;

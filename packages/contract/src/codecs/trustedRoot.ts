@@ -7,7 +7,6 @@ const input = {
   x509Der: s.optional(s.bytes({ min: 1 })),
 };
 export const TrustedRootInput = s.object({ ...input, x509Pem: s.optional(s.text(20_000, 1)) });
-export type TrustedRootInput = s.Static<typeof TrustedRootInput>;
 
 export const TrustedRoot = s.object({
   name: s.optional(s.nameOf('trustedRoot')),

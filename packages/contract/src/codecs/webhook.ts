@@ -51,7 +51,6 @@ export type Webhook = s.Static<typeof Webhook>;
 export const RedeliverRequest = s.object({
   from: s.timestamp(),
 });
-export type RedeliverRequest = s.Static<typeof RedeliverRequest>;
 
 const DELIVERY_STATES = ['PENDING', 'DELIVERED', 'FAILED'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];

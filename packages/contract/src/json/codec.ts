@@ -297,7 +297,7 @@ const readChosenId: Reader = (value, path, report) => {
   report(path, 'must be 1 to 63 letters, digits, - or _, and neither - nor preferred');
 };
 
-function isObject(value: JsonValue): value is JsonObject {
+export function isObject(value: JsonValue): value is JsonObject {
   return (
     typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonDecimal)
   );

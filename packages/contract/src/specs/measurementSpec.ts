@@ -1,5 +1,5 @@
 /** A MeasurementSpec from its signed bytes, as plain values. The bytes themselves are relayed untouched. */
-import { fromBinary, fromJson, type JsonValue as PlainJson } from '@bufbuild/protobuf';
+import { fromJson, type JsonValue as PlainJson } from '@bufbuild/protobuf';
 import {
   type MeasurementSpecJson,
   type MeasurementSpecJson_Duration,
@@ -13,7 +13,7 @@ import {
 } from '../gen/wfa/measurement/api/v2alpha/specs_pb.ts';
 import { parseJsonBytes, toPlainJson } from '../json/json.ts';
 import { cut } from '../values/cut.ts';
-import { readWire, SPEC_LIMITS } from './wire.ts';
+import { readMessage } from './wire.ts';
 
 export interface PrivacyParams {
   epsilon: number;
@@ -67,9 +67,7 @@ function reason(error: unknown): string {
 }
 
 function decodeBinary(bytes: Uint8Array): { spec: PlainSpec } | { error: string } {
-  const wire = readWire(MeasurementSpecSchema, bytes, SPEC_LIMITS);
-  if ('reason' in wire) return { error: `${wire.field || 'the message'} ${wire.reason}` };
-  const message = fromBinary(MeasurementSpecSchema, bytes);
+  const message = readMessage(MeasurementSpecSchema, bytes);
   const key = message.measurementPublicKey ?? { value: message.serializedMeasurementPublicKey };
   return plainSpec(message, key);
 }

@@ -25,21 +25,7 @@ import { file_google_type_timeofday } from '../gen/google/type/timeofday_pb.ts';
 import { readWire, SPEC_LIMITS, type WireMessage } from './wire.ts';
 
 const files: DescFile[] = [
-  wkt.file_google_protobuf_any,
-  wkt.file_google_protobuf_api,
-  wkt.file_google_protobuf_compiler_plugin,
-  wkt.file_google_protobuf_cpp_features,
-  wkt.file_google_protobuf_descriptor,
-  wkt.file_google_protobuf_duration,
-  wkt.file_google_protobuf_empty,
-  wkt.file_google_protobuf_field_mask,
-  wkt.file_google_protobuf_go_features,
-  wkt.file_google_protobuf_java_features,
-  wkt.file_google_protobuf_source_context,
-  wkt.file_google_protobuf_struct,
-  wkt.file_google_protobuf_timestamp,
-  wkt.file_google_protobuf_type,
-  wkt.file_google_protobuf_wrappers,
+  ...Object.values<object>(wkt).filter((each): each is DescFile => 'kind' in each && each.kind === 'file'),
   file_google_type_calendar_period,
   file_google_type_color,
   file_google_type_date,

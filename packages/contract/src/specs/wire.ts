@@ -6,7 +6,14 @@
  * this reader says where the first fault is. It also bounds depth and the number of messages before
  * anything large is built.
  */
-import { type DescEnum, type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
+import {
+  type DescEnum,
+  type DescField,
+  type DescMessage,
+  fromBinary,
+  type MessageShape,
+  ScalarType,
+} from '@bufbuild/protobuf';
 import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 
 /** Strings, booleans, 32-bit integers, enums and messages, by field name; other types are checked, not kept. */
@@ -33,6 +40,13 @@ export function readWire(schema: DescMessage, bytes: Uint8Array, limits: WireLim
     if (error instanceof WireFault) return { field: error.path.join('.'), reason: error.message };
     throw error;
   }
+}
+
+/** A message of a spec, read strictly. Throws an Error with the reason where the bytes are not one. */
+export function readMessage<D extends DescMessage>(schema: D, bytes: Uint8Array): MessageShape<D> {
+  const wire = readWire(schema, bytes, SPEC_LIMITS);
+  if ('reason' in wire) throw new Error(`${wire.field || 'the message'} ${wire.reason}`);
+  return fromBinary(schema, bytes);
 }
 
 const VARINT = 0;

@@ -6,6 +6,7 @@ import {
   formatPath,
   invalid,
   isId,
+  type Keywords,
   querySchemaOf,
   type Route,
   type TSchema,
@@ -133,7 +134,7 @@ function bodyViolations(form: Body | undefined, body: object | undefined): Viola
   if (form === undefined)
     return body === undefined ? [] : [{ field: 'body', description: 'is not accepted here' }];
   if (body === undefined) {
-    const { required = [] } = form.schema as { required?: string[] };
+    const { required = [] } = form.schema as Keywords;
     return required.length === 0 ? [] : [{ field: 'body', description: 'is required' }];
   }
   if (typeof body !== 'object' || body === null) return [{ field: 'body', description: 'must be an object' }];
@@ -149,35 +150,32 @@ function unknownMembers(
   path: string,
   outputOnly: string[] = [],
 ): Violation[] {
-  const { properties, items, additionalProperties } = schema as {
-    properties?: Record<string, TSchema>;
-    items?: TSchema;
-    additionalProperties?: TSchema | false;
-  };
+  const { properties, items, additionalProperties, 'x-ignored': ignored = [] } = schema as Keywords;
   if (typeof value !== 'object' || value === null) return [];
   if (Array.isArray(value)) {
     return items ? value.flatMap((item, i) => unknownMembers(items, item, `${path}[${i}]`)) : [];
   }
   // Bytes and arbitrary JSON have no known members.
   if (properties === undefined && !additionalProperties) return [];
-  const ignored = [...outputOnly, ...((schema as { 'x-ignored'?: string[] })['x-ignored'] ?? [])];
   return Object.entries(value).flatMap(([key, member]) => {
     const at = path === '' ? key : `${path}.${key}`;
     if (member === undefined) return [];
     if (properties === undefined)
       return unknownMembers(additionalProperties as TSchema, member, `${path}[${key}]`);
     if (Object.hasOwn(properties, key)) return unknownMembers(properties[key]!, member, at);
-    return ignored.includes(key) ? [] : [{ field: at, description: 'is not a known field' }];
+    return outputOnly.includes(key) || ignored.includes(key)
+      ? []
+      : [{ field: at, description: 'is not a known field' }];
   });
 }
 
 function propertiesOf(schema: TSchema): Record<string, TSchema> {
-  return (schema as { properties?: Record<string, TSchema> }).properties ?? {};
+  return (schema as Keywords).properties ?? {};
 }
 
 /** Whether the body is a batch of creates, each with its own requestId. */
 function partsTakeRequestIds(route: Route): boolean {
-  const parts = route.body && (propertiesOf(route.body.schema).requests as { items?: TSchema } | undefined);
+  const parts = route.body && (propertiesOf(route.body.schema).requests as Keywords | undefined);
   return parts?.items !== undefined && propertiesOf(parts.items).requestId !== undefined;
 }
 

@@ -12,7 +12,7 @@ import {
 } from '@measurement-exchange/consent';
 import { equalBytes, type Measurement, toBase64 } from '@measurement-exchange/contract';
 import type { ReadRequest } from './request.ts';
-import { encodeParameters, encodeSelection, parametersIn } from './specs.ts';
+import { encodeMeasurementSpec, encodeRequisitionSpec, parametersIn } from './specs.ts';
 
 /** The result key of a measurement, and the nonce of each of its data providers. */
 export interface Binding {
@@ -109,7 +109,7 @@ function askedOf({ parameters, dataProviders, referenceId }: Visible): string {
 function requestTag(secret: CryptoKey, random: Uint8Array, request: ReadRequest): Promise<Uint8Array> {
   const { parameters, referenceId } = visibleIn(request);
   const selections = request.dataProviders
-    .map(({ name, selection }) => [name, toBase64(encodeSelection(selection))])
+    .map(({ name, selection }) => [name, toBase64(encodeRequisitionSpec(selection))])
     .sort(([a], [b]) => (a! < b! ? -1 : 1));
   const { requestId, protocol } = request;
   const asked = [toBase64(parameters), selections, referenceId ?? null, requestId ?? null];
@@ -120,7 +120,7 @@ function requestTag(secret: CryptoKey, random: Uint8Array, request: ReadRequest)
 
 function visibleIn({ spec, dataProviders, referenceId }: ReadRequest): Visible {
   return {
-    parameters: encodeParameters(spec),
+    parameters: encodeMeasurementSpec(spec),
     dataProviders: dataProviders.map(({ name }) => name),
     referenceId,
   };

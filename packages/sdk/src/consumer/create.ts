@@ -129,10 +129,9 @@ async function seal(
   const { keysets, nonces } = await newBinding(credentials.encryptionPrivateKey, request);
   const entries = await Promise.all(
     dataProviders.map(async ({ name, selection }, i): Promise<[string, DataProviderEntry]> => {
-      const signed = await signer.sign(
-        encodeRequisitionSpec(selection, keysets.publicKeyset, nonces.get(name)!),
-      );
-      return [name, await sealEntry(signed, nonces.get(name)!, keys[i]!)];
+      const nonce = nonces.get(name)!;
+      const signed = await signer.sign(encodeRequisitionSpec(selection, keysets.publicKeyset, nonce));
+      return [name, await sealEntry(signed, nonce, keys[i]!)];
     }),
   );
   const nonceHashes = entries.map(([, entry]) => entry.nonceHash);

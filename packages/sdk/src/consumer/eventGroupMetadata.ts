@@ -1,20 +1,12 @@
 /** EventGroup.Metadata: what is encrypted about an event group, and how its message is read by reflection. */
-import {
-  create,
-  createFileRegistry,
-  type DescMessage,
-  type FileRegistry,
-  fromBinary,
-  type MessageShape,
-  toBinary,
-} from '@bufbuild/protobuf';
+import { create, createFileRegistry, type FileRegistry, toBinary } from '@bufbuild/protobuf';
 import { protoCamelCase } from '@bufbuild/protobuf/reflect';
 import {
   type DescriptorProto,
   type FileDescriptorSet,
   FileDescriptorSetSchema,
 } from '@bufbuild/protobuf/wkt';
-import { importedFirst, readWire, SPEC_LIMITS, specs, TYPE_URLS } from '@measurement-exchange/contract';
+import { importedFirst, readMessage, specs, TYPE_URLS } from '@measurement-exchange/contract';
 
 const METADATA = specs.EventGroup_MetadataSchema;
 
@@ -41,13 +33,6 @@ export function unpackEventGroupMetadata(bytes: Uint8Array): PackedMetadata {
   if (eventGroupMetadataDescriptor === '') throw new Error('it names no descriptor');
   if (metadata === undefined) throw new Error('it holds no message');
   return { eventGroupMetadataDescriptor, typeUrl: metadata.typeUrl, value: metadata.value };
-}
-
-/** The bytes as a message of this type, read strictly. Throws an Error with the reason if they are invalid. */
-export function readMessage<T extends DescMessage>(type: T, bytes: Uint8Array): MessageShape<T> {
-  const wire = readWire(type, bytes, SPEC_LIMITS);
-  if ('reason' in wire) throw new Error(`${wire.field || 'the message'} ${wire.reason}`);
-  return fromBinary(type, bytes);
 }
 
 /** Every type of a descriptor set, and the well-known ones it may leave out. */

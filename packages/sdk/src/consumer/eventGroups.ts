@@ -7,13 +7,14 @@ import {
   type JsonValue as ExactJson,
   ExchangeError,
   fromBase64,
+  readMessage,
   toPlainJson,
 } from '@measurement-exchange/contract';
 import { type ArgumentsOf, UnexpectedResponse } from '../client/index.ts';
 import { Fault } from '../verification/fault.ts';
 import { type Dependencies, privateKeysets } from './deps.ts';
 import { type MetadataFault, MetadataUnreadable } from './errors.ts';
-import { readMessage, registryOf, unpackEventGroupMetadata } from './eventGroupMetadata.ts';
+import { registryOf, unpackEventGroupMetadata } from './eventGroupMetadata.ts';
 import { beyondBounds } from './printedBounds.ts';
 
 /** An event group with its decoded metadata. */

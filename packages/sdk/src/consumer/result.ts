@@ -1,6 +1,6 @@
 /** Decodes a Measurement.Result from its signed bytes. */
-import { fromBinary, fromJson, type JsonValue } from '@bufbuild/protobuf';
-import { parseJsonBytes, readWire, SPEC_LIMITS, specs, toPlainJson } from '@measurement-exchange/contract';
+import { fromJson, type JsonValue } from '@bufbuild/protobuf';
+import { parseJsonBytes, readMessage, specs, toPlainJson } from '@measurement-exchange/contract';
 
 /** Protobuf binary, or UTF-8 JSON when the first byte is `{`. Throws an Error with the reason if it is invalid. */
 export function parseResult(bytes: Uint8Array): specs.Measurement_Result {
@@ -9,9 +9,7 @@ export function parseResult(bytes: Uint8Array): specs.Measurement_Result {
     // Unknown methodologies and mechanisms are left out, and then the variance is unknown.
     return fromJson(specs.Measurement_ResultSchema, json, { ignoreUnknownFields: true });
   }
-  const wire = readWire(specs.Measurement_ResultSchema, bytes, SPEC_LIMITS);
-  if ('reason' in wire) throw new Error(`${wire.field || 'the message'} ${wire.reason}`);
-  return fromBinary(specs.Measurement_ResultSchema, bytes);
+  return readMessage(specs.Measurement_ResultSchema, bytes);
 }
 
 /** The JSON form writes LAPLACE for protobuf's CONTINUOUS_LAPLACE, and a variance as a bare number. */

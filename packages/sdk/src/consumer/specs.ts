@@ -5,25 +5,23 @@ import { packEncryptionPublicKey } from '@measurement-exchange/consent';
 import { type PlainSpec, specs, TYPE_URLS } from '@measurement-exchange/contract';
 import type { Selection } from './request.ts';
 
-/** The MeasurementSpec that every provider of the measurement sees. */
+/** The MeasurementSpec that every provider of the measurement sees; without a key, only what is to be computed. */
 export function encodeMeasurementSpec(
   spec: PlainSpec,
-  publicKeyset: Uint8Array,
-  nonceHashes: Uint8Array[],
+  publicKeyset?: Uint8Array,
+  nonceHashes: Uint8Array[] = [],
 ): Uint8Array {
-  const key = { measurementPublicKey: measurementPublicKey(publicKeyset), nonceHashes };
-  return toBinary(
-    specs.MeasurementSpecSchema,
-    create(specs.MeasurementSpecSchema, { ...parts(spec), ...key }),
-  );
+  const message = create(specs.MeasurementSpecSchema, {
+    modelLine: spec.modelLine ?? '',
+    ...(spec.vidSamplingInterval && { vidSamplingInterval: spec.vidSamplingInterval }),
+    measurementType: measurementType(spec),
+    ...(publicKeyset && { measurementPublicKey: measurementPublicKey(publicKeyset) }),
+    nonceHashes,
+  });
+  return toBinary(specs.MeasurementSpecSchema, message);
 }
 
-/** The MeasurementSpec without its key and its nonce hashes: what is to be computed. */
-export function encodeParameters(spec: PlainSpec): Uint8Array {
-  return toBinary(specs.MeasurementSpecSchema, create(specs.MeasurementSpecSchema, parts(spec)));
-}
-
-/** The same of a serialized MeasurementSpec, byte for byte. */
+/** A serialized MeasurementSpec without its key and its nonce hashes, byte for byte. */
 export function parametersIn(measurementSpec: Uint8Array): Uint8Array {
   const message = fromBinary(specs.MeasurementSpecSchema, measurementSpec);
   delete message.measurementPublicKey;
@@ -31,36 +29,18 @@ export function parametersIn(measurementSpec: Uint8Array): Uint8Array {
   return toBinary(specs.MeasurementSpecSchema, message);
 }
 
-function parts(spec: PlainSpec) {
-  return {
-    modelLine: spec.modelLine ?? '',
-    ...(spec.vidSamplingInterval && { vidSamplingInterval: spec.vidSamplingInterval }),
-    measurementType: measurementType(spec),
-  };
-}
-
-/** The RequisitionSpec that one provider alone can read. */
+/** The RequisitionSpec that one provider alone can read; without a key, only what is selected. */
 export function encodeRequisitionSpec(
   selection: Selection,
-  publicKeyset: Uint8Array,
-  nonce: bigint,
+  publicKeyset?: Uint8Array,
+  nonce = 0n,
 ): Uint8Array {
   const message = create(specs.RequisitionSpecSchema, {
+    selection: 'population' in selection ? population(selection.population) : events(selection.eventGroups),
     nonce,
-    measurementPublicKey: measurementPublicKey(publicKeyset),
-    selection: selectionOf(selection),
+    ...(publicKeyset && { measurementPublicKey: measurementPublicKey(publicKeyset) }),
   });
   return toBinary(specs.RequisitionSpecSchema, message);
-}
-
-/** The RequisitionSpec without its key and its nonce: what is selected. */
-export function encodeSelection(selection: Selection): Uint8Array {
-  const message = create(specs.RequisitionSpecSchema, { selection: selectionOf(selection) });
-  return toBinary(specs.RequisitionSpecSchema, message);
-}
-
-function selectionOf(selection: Selection) {
-  return 'population' in selection ? population(selection.population) : events(selection.eventGroups);
 }
 
 /** Byte-equal in both specs: providers compare them. */

@@ -30,14 +30,11 @@ const SEVERAL_PROVIDERS =
 
 /** `width` is that of the VID sampling interval. A population is the same everywhere, and is not added. */
 export function totalOf(figures: Figures[], width: number): Total {
-  const impressions = sum(
-    figures.map((f) => f.impressions),
-    width,
-  );
-  const watchDurationSeconds = sum(
-    figures.map((f) => f.watchDurationSeconds),
-    width,
-  );
+  const sumOf = (member: 'impressions' | 'watchDurationSeconds') => {
+    const parts = figures.map((each) => each[member]);
+    return sum(parts, width);
+  };
+  const [impressions, watchDurationSeconds] = [sumOf('impressions'), sumOf('watchDurationSeconds')];
   const reach = boundsOf(figures.map((f) => f.reach));
   return {
     ...(impressions && { impressions }),

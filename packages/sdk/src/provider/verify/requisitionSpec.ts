@@ -1,7 +1,7 @@
 /** Decodes a RequisitionSpec from its signed bytes into plain values. */
-import { fromBinary, fromJson, type JsonValue } from '@bufbuild/protobuf';
+import { fromJson, type JsonValue } from '@bufbuild/protobuf';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import { parseJsonBytes, readWire, SPEC_LIMITS, specs, toPlainJson } from '@measurement-exchange/contract';
+import { parseJsonBytes, readMessage, specs, toPlainJson } from '@measurement-exchange/contract';
 
 /** From `start` until before `end`. */
 export interface PlainInterval {
@@ -20,7 +20,7 @@ export interface PlainRequisitionSpec {
 
 /** Protobuf binary, or UTF-8 JSON when the first byte is `{`. Throws an Error with the reason if it is invalid. */
 export function decodeRequisitionSpec(bytes: Uint8Array): PlainRequisitionSpec {
-  const message = bytes[0] === 0x7b ? fromJsonBytes(bytes) : fromWire(bytes);
+  const message = bytes[0] === 0x7b ? fromJsonBytes(bytes) : readMessage(specs.RequisitionSpecSchema, bytes);
   // Older fields, replaced by `events` and the Any.
   const { eventGroups, serializedMeasurementPublicKey } = message;
   const key = message.measurementPublicKey ?? { value: serializedMeasurementPublicKey };
@@ -36,12 +36,6 @@ export function decodeRequisitionSpec(bytes: Uint8Array): PlainRequisitionSpec {
       ? { population: { ...intervalOf(value.interval), ...filterOf(value.filter) } }
       : { events: entries.map(eventGroupOf) }),
   };
-}
-
-function fromWire(bytes: Uint8Array): specs.RequisitionSpec {
-  const wire = readWire(specs.RequisitionSpecSchema, bytes, SPEC_LIMITS);
-  if ('reason' in wire) throw new Error(`${wire.field || 'the message'} ${wire.reason}`);
-  return fromBinary(specs.RequisitionSpecSchema, bytes);
 }
 
 /** `measurementPublicKey` is base64 in JSON, as in a MeasurementSpec. */
