@@ -51,15 +51,15 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
   if (telemetry !== undefined) opened.defer(telemetry.exportMetrics(() => metrics.values()));
   opened.defer(flush);
 
+  const bus = new ChangeBus();
   const db = new Database({
     connection: connections.app,
     applicationName: `mex ${hostname()} ${process.pid}`,
     observer: metrics,
     onIdleError: (error) => log.warn({ component: 'postgres', reason: error.message }, 'connection lost'),
+    onChanges: (parties) => bus.committed(parties),
   });
   opened.defer(() => db.close());
-  const bus = new ChangeBus();
-  db.onChanges = (parties) => bus.committed(parties);
   const notifier = new ChangeNotifier(db, connections.app, log, bus);
   opened.defer(() => notifier.stop());
   void notifier.start();

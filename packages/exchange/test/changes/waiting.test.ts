@@ -116,15 +116,15 @@ describe('notifying', () => {
   let notifier: ChangeNotifier;
   let woken: (string[] | 'all')[];
   const connection = () => ({ connectionString: exchange.database.url });
-  const notifierOn = (database: Database, changed: (parties: Iterable<string> | undefined) => void) => {
+  const open = (changed: (parties: Iterable<string> | undefined) => void): [Database, ChangeNotifier] => {
     const bus = new ChangeBus();
     bus.on('changed', changed);
-    database.onChanges = (parties) => bus.committed(parties);
-    return new ChangeNotifier(database, connection(), pino({ level: 'silent' }), bus);
+    const onChanges = (parties: ReadonlySet<string>) => bus.committed(parties);
+    const database = new Database({ connection: connection(), applicationName: 'test', onChanges });
+    return [database, new ChangeNotifier(database, connection(), pino({ level: 'silent' }), bus)];
   };
   beforeAll(async () => {
-    db = new Database({ connection: connection(), applicationName: 'test' });
-    notifier = notifierOn(db, (parties) => woken.push(parties === undefined ? 'all' : [...parties]));
+    [db, notifier] = open((parties) => woken.push(parties === undefined ? 'all' : [...parties]));
     woken = [];
     await notifier.start();
   });
@@ -165,8 +165,7 @@ describe('notifying', () => {
 
   it('names those who changed, however quickly one commit follows another, and hears nothing of itself', async () => {
     const heard: string[] = [];
-    const otherDb = new Database({ connection: connection(), applicationName: 'test' });
-    const other = notifierOn(otherDb, (parties) => heard.push(...(parties ?? ['all'])));
+    const [otherDb, other] = open((parties) => heard.push(...(parties ?? ['all'])));
     await other.start();
     const commit = (...parties: string[]) =>
       db.tx('test', async (tx) => {

@@ -21,6 +21,8 @@ export interface DatabaseOptions {
   maxConnections?: number;
   observer?: DatabaseObserver;
   onIdleError?: (error: Error) => void;
+  /** Called after a commit with the parties that can see its changes. */
+  onChanges?: (parties: ReadonlySet<string>) => void;
 }
 
 /** The settings that a program fixes for all of its connections. */
@@ -43,8 +45,7 @@ const REACHABLE_MS = 1_000;
 
 export class Database implements Queryable {
   readonly pool: pg.Pool;
-  /** Called after a commit with the parties that can see its changes. */
-  onChanges: (parties: ReadonlySet<string>) => void = () => {};
+  private readonly onChanges: DatabaseOptions['onChanges'];
   private readonly lookups: Lookups;
   private readonly observer: DatabaseObserver | undefined;
   private readonly deadlineMs: number;
@@ -52,6 +53,7 @@ export class Database implements Queryable {
 
   constructor(options: DatabaseOptions, session: SessionOptions) {
     this.observer = options.observer;
+    this.onChanges = options.onChanges;
     this.deadlineMs = session.deadlineMs;
     this.pool = new pg.Pool({
       ...options.connection,
@@ -103,7 +105,7 @@ export class Database implements Queryable {
       try {
         const { result, committed, woken } = await this.attempt(work);
         done(committed ? 'committed' : 'rolledBack');
-        if (committed && woken.size > 0) outsideSpans(() => this.onChanges(woken));
+        if (committed && woken.size > 0) outsideSpans(() => this.onChanges?.(woken));
         return result;
       } catch (error) {
         if (!isRetryable(error) || attempt >= MAX_ATTEMPTS) {
