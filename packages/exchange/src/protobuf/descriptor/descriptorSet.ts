@@ -2,7 +2,7 @@
  * Rules for the descriptor set of an EventGroupMetadataDescriptor. A set that passes links on its own, and
  * can be printed as JSON together with the custom options it defines.
  */
-import { fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
+import { type DescMessage, fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import {
   cut,
@@ -52,9 +52,9 @@ export type DescriptorSetResult = DescriptorSet | { violations: Violation[] };
 
 /** Field paths in violations are relative to the set; the set itself is the empty path. */
 export function readDescriptorSet(input: { json: unknown } | { bytes: Uint8Array }): DescriptorSetResult {
-  const report = new Report();
-  const set = 'bytes' in input ? fromBytes(input.bytes, report) : fromPlainJson(input.json, report);
-  return set ?? { violations: report.violations };
+  return Report.of((report) =>
+    'bytes' in input ? printed(link(input.bytes, report), report) : fromPlainJson(input.json, report),
+  );
 }
 
 /** proto3 JSON as text; undefined for a set of an earlier version that has none within the limits. */
@@ -97,28 +97,20 @@ interface Linked {
   options: OptionSchema | undefined;
 }
 
-function fromBytes(bytes: Uint8Array, report: Report): DescriptorSet | undefined {
-  const linked = link(bytes, report);
-  return linked && printed(linked, report);
-}
-
-function fromPlainJson(given: unknown, report: Report): DescriptorSet | undefined {
+function fromPlainJson(given: unknown, report: Report): DescriptorSet {
   const { exceeds, exact } = inspectJson(given, LIMITS);
-  if (given === undefined || given === null) report.add('', '', REQUIRED);
-  else if (exceeds) report.add('', '', 'has too many elements, or nests them too deep');
-  if (report.violations.length > 0) return undefined;
+  if (given === undefined || given === null) report.reject('', '', REQUIRED);
+  if (exceeds) report.reject('', '', 'has too many elements, or nests them too deep');
   const json = (exact ? toPlainJson(given as never) : given) as JsonValue;
   const customOptions = checkSetJson(json, report);
-  if (report.violations.length > 0) return undefined;
+  report.requireNone();
 
   // Custom options can be read only with the schema that the rest of the set declares, so that is read first.
   const hasOptions = customOptions.length > 0;
-  const bytes = encode(json, { schema: FileDescriptorSetSchema }, hasOptions, report);
-  const linked = bytes && link(bytes, report);
-  if (!linked || !hasOptions) return linked && printed(linked, report);
-  const { set, options } = linked;
-  const complete = encodeOptions(json, customOptions, options, report);
-  return complete && printed({ set: { ...set, bytes: complete }, options }, report);
+  const linked = link(encode(json, { schema: FileDescriptorSetSchema }, hasOptions, report), report);
+  if (!hasOptions) return printed(linked, report);
+  const bytes = encodeOptions(json, customOptions, linked.options, report);
+  return printed({ ...linked, set: { ...linked.set, bytes } }, report);
 }
 
 function encodeOptions(
@@ -126,13 +118,13 @@ function encodeOptions(
   customOptions: JsonOption[],
   options: OptionSchema | undefined,
   report: Report,
-): Uint8Array | undefined {
+): Uint8Array {
   for (const { path, member, extendee, name } of customOptions) {
     if (options?.optionsOf.get(extendee)?.has(name)) continue;
     report.add(path ?? '', member, `is not an option that the set declares for ${extendee}`);
   }
-  const bytes = options && report.violations.length === 0 ? encode(json, options, false, report) : undefined;
-  return bytes === undefined || isTooLarge(bytes, report) ? undefined : bytes;
+  report.requireNone();
+  return requireSize(encode(json, options!, false, report), report);
 }
 
 function encode(
@@ -140,39 +132,39 @@ function encode(
   { schema, registry }: Pick<OptionSchema, 'schema'> & Partial<OptionSchema>,
   ignoreUnknownFields: boolean,
   report: Report,
-): Uint8Array | undefined {
+): Uint8Array {
   try {
     return toBinary(schema, fromJson(schema, json, { ignoreUnknownFields, ...(registry && { registry }) }));
   } catch (error) {
     // "cannot decode field google.protobuf.FieldDescriptorProto.number from JSON", without the value read.
     const [reason = ''] = error instanceof Error ? error.message.split(': ') : [];
-    report.add('', '', cut(reason, 300));
-    return undefined;
+    return report.reject('', '', cut(reason, 300));
   }
 }
 
-function isTooLarge(bytes: Uint8Array, report: Report): boolean {
-  if (bytes.length > MAX_SET_BYTES) report.add('', '', `is larger than ${MAX_SET_BYTES} bytes`);
-  return bytes.length > MAX_SET_BYTES;
+function requireSize(bytes: Uint8Array, report: Report): Uint8Array {
+  return bytes.length > MAX_SET_BYTES
+    ? report.reject('', '', `is larger than ${MAX_SET_BYTES} bytes`)
+    : bytes;
 }
 
-function link(bytes: Uint8Array, report: Report): Linked | undefined {
-  if (isTooLarge(bytes, report)) return undefined;
-  const wire = readWire(FileDescriptorSetSchema, bytes, LIMITS);
-  if ('reason' in wire) {
-    report.add(wire.field, '', wire.reason);
-    return undefined;
-  }
-  const { file: protos = [] } = wire.message as { file?: FileProto[] };
-  if (protos.length === 0) report.add('', 'file', REQUIRED);
-  if (protos.length > MAX_SET_FILES) report.add('', 'file', `has more than ${MAX_SET_FILES} files`);
-  if (report.violations.length > 0) return undefined;
+/** A message of the set as the strict reader returns it. */
+function wireOf(schema: DescMessage, bytes: Uint8Array, report: Report): unknown {
+  const wire = readWire(schema, bytes, LIMITS);
+  return 'reason' in wire ? report.reject(wire.field, '', wire.reason) : wire.message;
+}
+
+function link(bytes: Uint8Array, report: Report): Linked {
+  requireSize(bytes, report);
+  const { file: protos = [] } = wireOf(FileDescriptorSetSchema, bytes, report) as { file?: FileProto[] };
+  if (protos.length === 0) report.reject('', 'file', REQUIRED);
+  if (protos.length > MAX_SET_FILES) report.reject('', 'file', `has more than ${MAX_SET_FILES} files`);
 
   const files = resolveImports(protos, report);
-  const symbols = files && declareSymbols(files, report);
-  if (symbols) linkSymbols(files, symbols, report);
-  if (symbols && report.violations.length === 0) checkChains(symbols, report);
-  if (!symbols || report.violations.length > 0) return undefined;
+  const symbols = declareSymbols(files, report);
+  linkSymbols(files, symbols, report);
+  report.requireNone();
+  checkChains(symbols, report);
 
   const own = withoutWellKnown(protos);
   const set = {
@@ -187,8 +179,7 @@ function link(bytes: Uint8Array, report: Report): Linked | undefined {
     return { set, options: optionSchemaOf(fromBinary(FileDescriptorSetSchema, bytes).file) };
   } catch {
     // The set may contain its own version of a well-known file, without what other well-known files import from it.
-    report.add('', '', 'declares extensions that the well-known files it carries do not link with');
-    return undefined;
+    return report.reject('', '', 'declares extensions that the well-known files it carries do not link with');
   }
 }
 
@@ -201,19 +192,15 @@ function messageNames(file: FileProto): string[] {
 }
 
 /** The set with its JSON, if it has one within the limits. Custom options are read with the schema that the set declares. */
-function printed({ set, options }: Linked, report: Report): DescriptorSet | undefined {
-  const wire = options && readWire(options.schema, set.bytes, LIMITS);
-  if (wire && 'reason' in wire) {
-    report.add(wire.field, '', wire.reason);
-    return undefined;
-  }
+function printed({ set, options }: Linked, report: Report): DescriptorSet {
+  if (options) wireOf(options.schema, set.bytes, report);
+  let json: string | undefined;
   try {
-    const json = jsonText(print(set.bytes, options), MAX_SET_JSON);
-    if (json !== undefined) return { ...set, json };
-    report.add('', '', `takes more than ${MAX_SET_JSON} bytes as JSON`);
+    json = jsonText(print(set.bytes, options), MAX_SET_JSON);
   } catch {
     // Such as an Any of a type that the set does not declare.
-    report.add('', '', 'has a custom option that cannot be written as JSON');
+    report.reject('', '', 'has a custom option that cannot be written as JSON');
   }
-  return undefined;
+  if (json === undefined) report.reject('', '', `takes more than ${MAX_SET_JSON} bytes as JSON`);
+  return { ...set, json };
 }

@@ -20,8 +20,8 @@ export interface SetFile {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const FILE_NAME = /^[^\u0000-\u001f\u007f\\]+$/;
 
-/** The files of the set and the well-known ones they import; undefined when violations were reported. */
-export function resolveImports(protos: FileProto[], report: Report): SetFile[] | undefined {
+/** The files of the set and the well-known ones they import. */
+export function resolveImports(protos: FileProto[], report: Report): SetFile[] {
   const files: SetFile[] = protos.map((proto, i) => newFile(proto, new Path('file', i)));
   const byName = new Map<string, SetFile>();
   for (const file of files) {
@@ -48,8 +48,9 @@ export function resolveImports(protos: FileProto[], report: Report): SetFile[] |
   // The list grows during the loop, since well-known files import others.
   for (const file of wellKnown) importsOf(file, find, report);
 
-  if (report.violations.length === 0) findCycles(files, report);
-  if (report.violations.length > 0) return undefined;
+  report.requireNone();
+  findCycles(files, report);
+  report.requireNone();
   const all = [...files, ...wellKnown];
   findVisible(all);
   return all;

@@ -1,4 +1,7 @@
-/** The rules a protobuf compiler checks once all files are together: types resolve, numbers are free. */
+/**
+ * The rules a protobuf compiler checks once all files are together: types resolve, numbers are free. The registry of the
+ * protobuf runtime checks few of them, stops at the first fault, and names no place.
+ */
 import { maximumEdition } from '@bufbuild/protobuf';
 import { Edition } from '@bufbuild/protobuf/wkt';
 import { REQUIRED } from '@measurement-exchange/contract';

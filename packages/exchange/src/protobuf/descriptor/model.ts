@@ -53,8 +53,22 @@ export class Path {
 const MAX_VIOLATIONS = 20;
 const MAX_FIELD_LENGTH = 300;
 
+/** Ends the reading of something that has violations. */
+class Rejection extends Error {}
+
 export class Report {
   readonly violations: Violation[] = [];
+
+  /** Returns what `read` returns, or the violations that ended it. */
+  static of<T>(read: (report: Report) => T): T | { violations: Violation[] } {
+    const report = new Report();
+    try {
+      return read(report);
+    } catch (error) {
+      if (error instanceof Rejection) return { violations: report.violations };
+      throw error;
+    }
+  }
 
   /** Whether the limit is reached, so that the check of a long list may stop. */
   get full(): boolean {
@@ -68,6 +82,17 @@ export class Report {
     // A long path is cut at the front, since its end identifies the element.
     const shown = field.length <= MAX_FIELD_LENGTH ? field : `…${field.slice(-MAX_FIELD_LENGTH)}`;
     this.violations.push({ field: shown, description });
+  }
+
+  /** Ends the reading if anything was reported. */
+  requireNone(): void {
+    if (this.violations.length > 0) throw new Rejection();
+  }
+
+  /** Reports a violation after which nothing else can be read. */
+  reject(path: Path | string, member: string, description: string): never {
+    this.add(path, member, description);
+    throw new Rejection();
   }
 }
 

@@ -46,15 +46,16 @@ export interface Symbols {
   services: Declared<ServiceProto>[];
 }
 
-/** Undefined when the set has too many messages, or nests them too deeply. */
-export function declareSymbols(files: SetFile[], report: Report): Symbols | undefined {
+/** Reports every wrong name, unless the set has too many messages or nests them too deeply. */
+export function declareSymbols(files: SetFile[], report: Report): Symbols {
   const declaring = new Declaring(report);
   // Well-known files come first, so that a duplicate name is reported for the set's file.
   for (const file of files) if (file.path === undefined) declaring.file(file);
   for (const file of files) if (file.path !== undefined) declaring.file(file);
   for (const file of files) declaring.packageIsFree(file);
-  if (declaring.messages > MAX_MESSAGES) report.add('', '', `has more than ${MAX_MESSAGES} messages`);
-  return declaring.messages > MAX_MESSAGES || declaring.tooDeep ? undefined : declaring.symbols;
+  if (declaring.messages > MAX_MESSAGES) report.reject('', '', `has more than ${MAX_MESSAGES} messages`);
+  if (declaring.tooDeep) report.requireNone();
+  return declaring.symbols;
 }
 
 /** The names within one message, or within one package over all files. Full names are unique when these are. */
@@ -72,32 +73,23 @@ class Declaring {
   }
 
   file(file: SetFile): void {
-    const { package: name = '', messageType, enumType, extension, service } = file.proto;
+    const { package: name = '', messageType = [], enumType = [], extension = [], service = [] } = file.proto;
     if (name.length > MAX_NAME_LENGTH || (name !== '' && name.split('.').some(nameFault))) {
       this.fault(file.path, 'package', `${quote(name)} is not a package name`);
       return;
     }
     const scope = this.packages.get(name) ?? new Set();
     this.packages.set(name, scope);
-    messageType?.forEach((proto, i) => {
-      const place = { file, path: child(file.path, 'messageType', i), outer: name, scope };
-      this.message(proto, place, undefined, 1);
+    const at = (step: string, i: number): Place => ({
+      file,
+      path: child(file.path, step, i),
+      outer: name,
+      scope,
     });
-    enumType?.forEach((proto, i) => {
-      this.enum(proto, { file, path: child(file.path, 'enumType', i), outer: name, scope });
-    });
-    extension?.forEach((proto, i) => {
-      this.extension(proto, { file, path: child(file.path, 'extension', i), outer: name, scope });
-    });
-    service?.forEach((proto, i) => {
-      const path = child(file.path, 'service', i);
-      this.name(scope, proto.name, path);
-      const methods: Scope = new Set();
-      proto.method?.forEach((method, j) => {
-        this.name(methods, method.name, path, 'method', j);
-      });
-      this.symbols.services.push({ proto, file, path });
-    });
+    for (const [i, proto] of messageType.entries()) this.message(proto, at('messageType', i), undefined, 1);
+    for (const [i, proto] of enumType.entries()) this.enum(proto, at('enumType', i));
+    for (const [i, proto] of extension.entries()) this.extension(proto, at('extension', i));
+    for (const [i, proto] of service.entries()) this.service(proto, at('service', i));
   }
 
   /** `package a.b` declares the names `a` and `a.b`, which nothing else may have. */
@@ -127,23 +119,21 @@ class Declaring {
     const symbol: MessageSymbol = { kind: 'message', proto, name, file, path, parent };
     this.symbols.types.set(name, symbol);
 
+    const { field = [], oneofDecl = [], nestedType = [], enumType = [], extension = [] } = proto;
     const scope: Scope = new Set();
-    proto.field?.forEach((field, i) => {
-      this.name(scope, field.name, path, 'field', i);
+    const inside = (step: string, i: number): Place => ({
+      file,
+      path: child(path, step, i),
+      outer: name,
+      scope,
     });
-    proto.oneofDecl?.forEach((oneof, i) => {
-      this.name(scope, oneof.name, path, 'oneofDecl', i);
-    });
-    proto.nestedType?.forEach((nested, i) => {
-      const place = { file, path: child(path, 'nestedType', i), outer: name, scope };
-      this.message(nested, place, symbol, nesting + 1);
-    });
-    proto.enumType?.forEach((nested, i) => {
-      this.enum(nested, { file, path: child(path, 'enumType', i), outer: name, scope });
-    });
-    proto.extension?.forEach((extension, i) => {
-      this.extension(extension, { file, path: child(path, 'extension', i), outer: name, scope });
-    });
+    for (const [i, one] of field.entries()) this.name(scope, one.name, path, 'field', i);
+    for (const [i, oneof] of oneofDecl.entries()) this.name(scope, oneof.name, path, 'oneofDecl', i);
+    for (const [i, nested] of nestedType.entries()) {
+      this.message(nested, inside('nestedType', i), symbol, nesting + 1);
+    }
+    for (const [i, nested] of enumType.entries()) this.enum(nested, inside('enumType', i));
+    for (const [i, one] of extension.entries()) this.extension(one, inside('extension', i));
   }
 
   private enum(proto: EnumProto, at: Place): void {
@@ -151,19 +141,24 @@ class Declaring {
     if (name === undefined) return;
     this.symbols.types.set(name, { kind: 'enum', proto, name, file: at.file, path: at.path });
     // As in C++, the values of an enum are in the scope around the enum.
-    proto.value?.forEach((value, i) => {
+    for (const [i, value] of (proto.value ?? []).entries()) {
       this.name(at.scope, value.name, at.path, 'value', i);
-    });
+    }
+  }
+
+  private service(proto: ServiceProto, { file, path, scope }: Place): void {
+    this.name(scope, proto.name, path);
+    const methods: Scope = new Set();
+    for (const [i, method] of (proto.method ?? []).entries()) {
+      this.name(methods, method.name, path, 'method', i);
+    }
+    this.symbols.services.push({ proto, file, path });
   }
 
   private extension(proto: FieldProto, at: Place): void {
     if (!this.name(at.scope, proto.name, at.path)) return;
-    this.symbols.extensions.push({
-      proto,
-      name: fullName(at.outer, proto.name!),
-      file: at.file,
-      path: at.path,
-    });
+    const { file, path } = at;
+    this.symbols.extensions.push({ proto, name: fullName(at.outer, proto.name!), file, path });
   }
 
   private type(proto: { name?: string }, at: Place): string | undefined {

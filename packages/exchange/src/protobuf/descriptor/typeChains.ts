@@ -21,7 +21,11 @@ export function checkChains({ types, extensions }: Symbols, report: Report): voi
   for (const { proto } of extensions) add(proto.extendee!.slice(1), proto);
   const start = chains.tooLong();
   if (start === undefined) return;
-  report.add('', '', `has a chain of more than ${MAX_CHAIN} message types, which starts at ${quote(start)}`);
+  report.reject(
+    '',
+    '',
+    `has a chain of more than ${MAX_CHAIN} message types, which starts at ${quote(start)}`,
+  );
 }
 
 interface Node {

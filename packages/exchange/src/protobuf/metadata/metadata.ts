@@ -37,22 +37,20 @@ export const MAX_METADATA_JSON = 1024 * 1024;
 
 /** Field paths in violations are relative to the Any; the Any itself is the empty path. */
 export function readMetadata(schema: MetadataSchema, any: unknown): MetadataResult {
-  const report = new Report();
-  const given = any as JsonValue;
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    report.add('', '', 'must be an object with @type, or with typeUrl and value');
-  } else if ('@type' in given) {
-    return fromMembers(schema, given as JsonObject, report);
-  } else {
-    const raw = rawMembers(given as JsonObject, report);
-    if (raw !== undefined) return fromBytes(schema, 'typeUrl', raw.typeUrl, raw.value, report);
-  }
-  return { violations: report.violations };
+  return Report.of((report) => {
+    const given = any as JsonValue;
+    if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+      return report.reject('', '', 'must be an object with @type, or with typeUrl and value');
+    }
+    if ('@type' in given) return fromMembers(schema, given as JsonObject, report);
+    const { typeUrl, value } = rawMembers(given as JsonObject, report);
+    return fromBytes(schema, 'typeUrl', typeUrl, value, report);
+  });
 }
 
 /** Decodes serialized bytes to JSON. Field paths in violations are relative to the message, or `typeUrl`. */
 export function decodeMetadata(schema: MetadataSchema, typeUrl: string, value: Uint8Array): MetadataResult {
-  return fromBytes(schema, 'typeUrl', typeUrl, value, new Report());
+  return Report.of((report) => fromBytes(schema, 'typeUrl', typeUrl, value, report));
 }
 
 /** Prefixes the field of each violation with the request field that holds the message. */
@@ -60,7 +58,7 @@ export function within(field: string, violations: Violation[]): Violation[] {
   return violations.map((v) => ({ ...v, field: v.field === '' ? field : `${field}.${v.field}` }));
 }
 
-function rawMembers(any: JsonObject, report: Report): { typeUrl: string; value: Uint8Array } | undefined {
+function rawMembers(any: JsonObject, report: Report): { typeUrl: string; value: Uint8Array } {
   const members = new Map(Object.entries(any).map(([key, value]) => [camelCase(key), value]));
   const typeUrl = members.get('typeUrl');
   const value = members.get('value');
@@ -72,7 +70,8 @@ function rawMembers(any: JsonObject, report: Report): { typeUrl: string; value: 
   else if (typeof typeUrl !== 'string') report.add('', 'typeUrl', 'must be a string');
   if (value === undefined) report.add('', 'value', REQUIRED);
   else if (bytes === undefined) report.add('', 'value', 'must be base64');
-  return report.violations.length === 0 ? { typeUrl: typeUrl as string, value: bytes! } : undefined;
+  report.requireNone();
+  return { typeUrl: typeUrl as string, value: bytes! };
 }
 
 const MAX_TYPE_URL = 512;
@@ -84,18 +83,17 @@ function typeOf(schema: MetadataSchema, member: string, typeUrl: unknown, report
   return type;
 }
 
-function fromMembers(schema: MetadataSchema, any: JsonObject, report: Report): MetadataResult {
+function fromMembers(schema: MetadataSchema, any: JsonObject, report: Report): Metadata {
   const { '@type': typeUrl, ...fields } = any;
   const type = typeOf(schema, '@type', typeUrl, report);
   if (inspectJson(fields, schema.limits).exceeds) {
     report.add('', '', 'has too many elements, or nests them too deep');
   }
-  if (type === undefined || report.violations.length > 0) return { violations: report.violations };
-  const json = readMessageJson(schema, type, fields, report);
-  if (report.violations.length > 0) return { violations: report.violations };
-  const message = fromJson(type, json as never, { registry: schema.registry });
-  const value = toBinary(type, message);
-  return fromBytes(schema, '@type', typeUrl as string, value, report);
+  report.requireNone();
+  const json = readMessageJson(schema, type!, fields, report);
+  report.requireNone();
+  const message = fromJson(type!, json as never, { registry: schema.registry });
+  return fromBytes(schema, '@type', typeUrl as string, toBinary(type!, message), report);
 }
 
 function fromBytes(
@@ -104,25 +102,23 @@ function fromBytes(
   typeUrl: string,
   value: Uint8Array,
   report: Report,
-): MetadataResult {
-  const refused = () => ({ violations: report.violations });
+): Metadata {
   const type = typeOf(schema, member, typeUrl, report);
-  if (type === undefined) return refused();
-  if (value.length > MAX_METADATA_BYTES) report.add('', '', `is larger than ${MAX_METADATA_BYTES} bytes`);
-  if (report.violations.length > 0) return refused();
-  const wire = readWire(type, value, schema.limits);
-  if ('reason' in wire) report.add(wire.field, '', wire.reason);
-  if (report.violations.length > 0) return refused();
+  report.requireNone();
+  if (value.length > MAX_METADATA_BYTES) report.reject('', '', `is larger than ${MAX_METADATA_BYTES} bytes`);
+  const wire = readWire(type!, value, schema.limits);
+  if ('reason' in wire) report.reject(wire.field, '', wire.reason);
 
-  const message = fromBinary(type, value);
-  checkMessage(schema, reflect(type, message), report);
-  if (report.violations.length > 0) return refused();
-  const json = toJson(type, message, { registry: schema.registry }) as JsonObject;
+  const message = fromBinary(type!, value);
+  checkMessage(schema, reflect(type!, message), report);
+  report.requireNone();
+  const json = toJson(type!, message, { registry: schema.registry }) as JsonObject;
   const text = jsonText(json, MAX_METADATA_JSON);
   if (text === undefined) report.add('', '', `takes more than ${MAX_METADATA_JSON} bytes as JSON`);
   if (Object.hasOwn(json, '@type'))
     report.add('', '@type', 'is a field of the message, and the type of an Any');
-  return text !== undefined && report.violations.length === 0 ? { typeUrl, value, json, text } : refused();
+  report.requireNone();
+  return { typeUrl, value, json, text: text! };
 }
 
 /** The Any of a message, as JSON text. */

@@ -1,8 +1,11 @@
-import { type Changes, short } from './changes.ts';
+import { short } from './changes.ts';
+import type { Comparison } from './fields.ts';
 import { compareReserved } from './reserved.ts';
 import type { Enum } from './schema.ts';
 
-export function compareEnum(path: string, before: Enum, after: Enum, changes: Changes): void {
+/** Compares an enum that both versions have. */
+export function compareEnum(path: string, { was, is, changes }: Comparison): void {
+  const [before, after] = [was.enums.get(path)!, is.enums.get(path)!];
   const openness = ({ open }: Enum) => (open ? 'open' : 'closed');
   changes.differs('ENUM_TYPE_CHANGED', path, 'type', openness(before), openness(after));
 

@@ -9,61 +9,40 @@ export interface FieldPair {
   after: Field;
 }
 
-export class FieldComparer {
-  private readonly before: Schema;
-  private readonly after: Schema;
-  private readonly changes: Changes;
+/** Both versions of a schema, and the changes that are found between them. */
+export interface Comparison {
+  was: Schema;
+  is: Schema;
+  changes: Changes;
+}
 
-  constructor(before: Schema, after: Schema, changes: Changes) {
-    this.before = before;
-    this.after = after;
-    this.changes = changes;
+/** Compares everything but name, number and oneof. */
+export function compareField({ path, before, after }: FieldPair, { was, is, changes }: Comparison): void {
+  if (before.cardinality !== after.cardinality) {
+    const kinds = [before.cardinality, after.cardinality] as const;
+    changes.differs('FIELD_CARDINALITY_CHANGED', path, 'cardinality', ...kinds);
+    return;
   }
-
-  /** Everything but name, number and oneof. */
-  compare({ path, before, after }: FieldPair): void {
-    const { changes } = this;
-    if (before.cardinality !== after.cardinality) {
-      changes.differs(
-        'FIELD_CARDINALITY_CHANGED',
-        path,
-        'cardinality',
-        before.cardinality,
-        after.cardinality,
-      );
-      return;
-    }
-    if (before.cardinality === 'map') {
-      changes.differs('MAP_KEY_CHANGED', path, 'key type', before.keyType!, after.keyType!);
-      changes.differs('MAP_VALUE_CHANGED', path, 'value type', before.type, after.type);
-      return;
-    }
-    if (before.type !== after.type || before.kind !== after.kind) {
-      this.type({ path, before, after });
-      return;
-    }
-    changes.differs('FIELD_ENCODING_CHANGED', path, 'encoding', encoding(before), encoding(after));
-    changes.differs('FIELD_PACKING_CHANGED', path, 'encoding', packing(before), packing(after));
-    changes.differs('FIELD_UTF8_VALIDATION_CHANGED', path, 'check for UTF-8', utf8(before), utf8(after));
-    if (before.cardinality === 'singular') {
-      this.presence({ path, before, after });
-      const defaults = [defaultOf(before, this.before), defaultOf(after, this.after)] as const;
-      changes.differs('FIELD_DEFAULT_CHANGED', path, 'default', ...defaults);
-    }
+  if (before.cardinality === 'map') {
+    changes.differs('MAP_KEY_CHANGED', path, 'key type', before.keyType!, after.keyType!);
+    changes.differs('MAP_VALUE_CHANGED', path, 'value type', before.type, after.type);
+    return;
   }
-
-  private presence({ path, before, after }: FieldPair): void {
-    const required = before.presence === 'required' || after.presence === 'required';
-    const kind = required ? 'FIELD_CARDINALITY_CHANGED' : 'FIELD_PRESENCE_CHANGED';
-    this.changes.differs(kind, path, 'presence', before.presence!, after.presence!);
-  }
-
-  private type({ path, before, after }: FieldPair): void {
+  if (before.type !== after.type || before.kind !== after.kind) {
     const group = wireGroup(before);
     const compatible = group !== undefined && group === wireGroup(after);
     const kind = compatible ? 'FIELD_TYPE_CHANGED_WIRE_COMPATIBLE' : 'FIELD_TYPE_CHANGED';
-    this.changes.add(kind, path, `changed its type from ${short(before.type)} to ${short(after.type)}`);
+    changes.add(kind, path, `changed its type from ${short(before.type)} to ${short(after.type)}`);
+    return;
   }
+  changes.differs('FIELD_ENCODING_CHANGED', path, 'encoding', encoding(before), encoding(after));
+  changes.differs('FIELD_PACKING_CHANGED', path, 'encoding', packing(before), packing(after));
+  changes.differs('FIELD_UTF8_VALIDATION_CHANGED', path, 'check for UTF-8', utf8(before), utf8(after));
+  if (before.cardinality !== 'singular') return;
+  const required = before.presence === 'required' || after.presence === 'required';
+  const kind = required ? 'FIELD_CARDINALITY_CHANGED' : 'FIELD_PRESENCE_CHANGED';
+  changes.differs(kind, path, 'presence', before.presence!, after.presence!);
+  changes.differs('FIELD_DEFAULT_CHANGED', path, 'default', defaultOf(before, was), defaultOf(after, is));
 }
 
 /** Types that share a wire encoding, if not all values. Enums are encoded as int32. */

@@ -1,18 +1,15 @@
 import { messageRanges } from '../descriptor/ranges.ts';
 import { type Changes, short } from './changes.ts';
-import type { FieldComparer, FieldPair } from './fields.ts';
+import { type Comparison, compareField, type FieldPair } from './fields.ts';
 import { compareRanges, compareReserved } from './reserved.ts';
 import type { Field, Message } from './schema.ts';
 
-export function compareMessage(
-  path: string,
-  before: Message,
-  after: Message,
-  fields: FieldComparer,
-  changes: Changes,
-): void {
+/** Compares a message that both versions have. */
+export function compareMessage(path: string, comparison: Comparison): void {
+  const { was, is, changes } = comparison;
+  const [before, after] = [was.messages.get(path)!, is.messages.get(path)!];
   const pairs = pairFields(path, before, after, changes);
-  for (const pair of pairs) fields.compare(pair);
+  for (const pair of pairs) compareField(pair, comparison);
   compareOneofs(path, before, after, pairs, changes);
   compareReserved(path, before.proto, after.proto, changes);
   const ranges = [before.proto.extensionRange, after.proto.extensionRange] as const;

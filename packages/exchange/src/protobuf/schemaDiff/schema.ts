@@ -1,4 +1,7 @@
-/** A descriptor set as its readers see it: types by full name, fields with all that they inherit. */
+/**
+ * A descriptor set as its readers see it: types by full name, fields with all that they inherit. Not from the registry of the
+ * protobuf runtime, which cannot link every accepted set: one may carry well-known files that differ from ours.
+ */
 import { Label, Type } from '../descriptor/fields.ts';
 import {
   type EnumProto,

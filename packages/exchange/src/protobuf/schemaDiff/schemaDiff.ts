@@ -5,9 +5,9 @@ import { ownFiles } from '../descriptor/descriptorSet.ts';
 import { type FileProto, fullName } from '../descriptor/model.ts';
 import { type ChangeKind, Changes, short } from './changes.ts';
 import { compareEnum } from './enums.ts';
-import { FieldComparer } from './fields.ts';
+import { type Comparison, compareField } from './fields.ts';
 import { compareMessage } from './messages.ts';
-import { type Declared, readSchema, type Schema } from './schema.ts';
+import { type Declared, readSchema } from './schema.ts';
 
 export interface SetDiff {
   changes: SchemaChange[];
@@ -22,18 +22,19 @@ export interface SetDiff {
  * order of declarations, comments, options.
  */
 export function diffDescriptorSets(before: Uint8Array, after: Uint8Array): SetDiff {
-  const [was, is] = [readSchema(ownFiles(before)), readSchema(ownFiles(after))];
   const changes = new Changes();
-  compareFiles(was, is, changes);
-  compareMessages(was, is, changes);
-  compareEnums(was, is, changes);
-  compareExtensions(was, is, changes);
-  compareServices(was, is, changes);
+  const comparison = { was: readSchema(ownFiles(before)), is: readSchema(ownFiles(after)), changes };
+  compareFiles(comparison);
+  const ofMessages = ['MESSAGE_REMOVED', 'MESSAGE_MOVED', 'MESSAGE_ADDED'] as const;
+  compareTypes('messages', ofMessages, compareMessage, comparison);
+  compareTypes('enums', ['ENUM_REMOVED', 'ENUM_MOVED', 'ENUM_ADDED'], compareEnum, comparison);
+  compareExtensions(comparison);
+  compareServices(comparison);
   const { list, breaking, omitted } = changes;
   return { changes: list, breaking, omitted };
 }
 
-function compareFiles(was: Schema, is: Schema, changes: Changes): void {
+function compareFiles({ was, is, changes }: Comparison): void {
   const language = ({ syntax, edition }: FileProto) => (edition ? Edition[edition]! : syntax || 'proto2');
   for (const [name, file] of was.files) {
     const now = is.files.get(name);
@@ -41,38 +42,23 @@ function compareFiles(was: Schema, is: Schema, changes: Changes): void {
   }
 }
 
-function compareMessages(was: Schema, is: Schema, changes: Changes): void {
-  const fields = new FieldComparer(was, is, changes);
-  const kinds = ['MESSAGE_REMOVED', 'MESSAGE_MOVED', 'MESSAGE_ADDED'] as const;
-  compareTypes(was, is, 'messages', kinds, changes, (name) => {
-    compareMessage(name, was.messages.get(name)!, is.messages.get(name)!, fields, changes);
-  });
-}
-
-function compareEnums(was: Schema, is: Schema, changes: Changes): void {
-  compareTypes(was, is, 'enums', ['ENUM_REMOVED', 'ENUM_MOVED', 'ENUM_ADDED'], changes, (name) => {
-    compareEnum(name, was.enums.get(name)!, is.enums.get(name)!, changes);
-  });
-}
-
 /** Does not report a type within one that is itself gone or new. */
 function compareTypes(
-  was: Schema,
-  is: Schema,
   which: 'messages' | 'enums',
   [removed, moved, added]: readonly [ChangeKind, ChangeKind, ChangeKind],
-  changes: Changes,
-  compare: (name: string) => void,
+  compare: (name: string, comparison: Comparison) => void,
+  comparison: Comparison,
 ): void {
+  const { was, is, changes } = comparison;
   const before: ReadonlyMap<string, Declared> = was[which];
   const after: ReadonlyMap<string, Declared> = is[which];
   for (const [name, { file, parent }] of before) {
     const now = after.get(name);
     if (now !== undefined) {
       if (parent === '') changes.differs(moved, name, 'file', file, now.file);
-      compare(name);
+      compare(name, comparison);
     } else if (parent === '' || is.messages.has(parent)) {
-      changes.add(removed, name, `was removed${newName(name, file, was, is, after)}`);
+      changes.add(removed, name, `was removed${newName(name, file, after, comparison)}`);
     }
   }
   for (const [name, { parent }] of after) {
@@ -82,29 +68,31 @@ function compareTypes(
 }
 
 /** Explains a removed name by a new package of its file, which renames everything in it. */
-function newName(name: string, file: string, was: Schema, is: Schema, after: ReadonlyMap<string, Declared>) {
+function newName(
+  name: string,
+  file: string,
+  after: ReadonlyMap<string, Declared>,
+  { was, is }: Comparison,
+): string {
   const oldPackage = was.files.get(file)!.package ?? '';
   const newPackage = is.files.get(file)?.package ?? '';
   const renamed = fullName(newPackage, oldPackage === '' ? name : name.slice(oldPackage.length + 1));
   return after.has(renamed) ? `: the package of its file is now ${short(newPackage)}` : '';
 }
 
-function compareExtensions(was: Schema, is: Schema, changes: Changes): void {
-  const fields = new FieldComparer(was, is, changes);
+function compareExtensions(comparison: Comparison): void {
+  const { was, is, changes } = comparison;
   for (const [path, before] of was.extensions) {
     const after = is.extensions.get(path);
     if (after?.extendee !== before.extendee) {
-      changes.add(
-        'EXTENSION_REMOVED',
-        path,
-        `(${before.number}) no longer extends ${short(before.extendee)}`,
-      );
+      const what = `(${before.number}) no longer extends ${short(before.extendee)}`;
+      changes.add('EXTENSION_REMOVED', path, what);
       continue;
     }
     if (after.number !== before.number) {
       changes.add('FIELD_RENUMBERED', path, `changed its number from ${before.number} to ${after.number}`);
     }
-    fields.compare({ path, before, after });
+    compareField({ path, before, after }, comparison);
   }
   for (const [path, { number, extendee }] of is.extensions) {
     if (was.extensions.get(path)?.extendee === extendee) continue;
@@ -112,7 +100,7 @@ function compareExtensions(was: Schema, is: Schema, changes: Changes): void {
   }
 }
 
-function compareServices(was: Schema, is: Schema, changes: Changes): void {
+function compareServices({ was, is, changes }: Comparison): void {
   for (const [name, service] of was.services) {
     const now = is.services.get(name);
     if (now === undefined) changes.add('SERVICE_REMOVED', name, 'was removed');
