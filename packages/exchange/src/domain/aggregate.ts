@@ -237,12 +237,8 @@ export class ChangeBuilder<A extends Outline> {
     cause: MeasurementTrigger,
     fields: Partial<Pick<MeasurementRecord, 'failure' | 'result'>> = {},
   ): void {
-    const from = this.measurement.state;
-    const to = step('measurement', cause, from) as MeasurementState;
-    const version = this.measurement.version + 1;
-    const updateTime = strictlyAfter(this.now, this.measurement.updateTime);
-    this.measurement = { ...this.measurement, ...fields, state: to, version, updateTime };
-    this.steps.push({ subject: '', version, from, to, time: updateTime, cause });
+    const changed = this.changed('measurement', '', this.measurement, cause);
+    this.measurement = { ...changed, ...fields };
   }
 
   stepRequisition(
@@ -250,13 +246,8 @@ export class ChangeBuilder<A extends Outline> {
     cause: RequisitionTrigger,
     fields: Partial<Pick<RequisitionRecord, 'refusal' | 'deferral' | 'fulfillment'>> = {},
   ): void {
-    const from = requisition.state;
-    const to = step('requisition', cause, from) as RequisitionState;
-    const version = requisition.version + 1;
-    const updateTime = strictlyAfter(this.now, requisition.updateTime);
-    const changed: RequisitionOutline = { ...requisition, ...fields, state: to, version, updateTime };
+    const changed = { ...this.changed('requisition', requisition.id, requisition, cause), ...fields };
     this.requisitions = this.requisitions.map((r) => (r.id === changed.id ? changed : r));
-    this.steps.push({ subject: changed.id, version, from, to, time: updateTime, cause });
   }
 
   stepParticipant(
@@ -265,12 +256,25 @@ export class ChangeBuilder<A extends Outline> {
     fields: Partial<Pick<ParticipantRecord, 'parameters'>> = {},
   ): void {
     const participant = this.participants.find((p) => p.duchy === duchy)!;
-    const from = participant.state;
-    const to = step('participant', cause, from) as ParticipantState;
-    const version = participant.version + 1;
-    const changed: ParticipantRecord = { ...participant, ...fields, state: to, version };
+    const { updateTime } = participant;
+    const changed = { ...this.changed('participant', duchy, participant, cause, updateTime), ...fields };
     this.participants = this.participants.map((p) => (p.duchy === duchy ? changed : p));
-    this.steps.push({ subject: duchy, version, from, to, time: changed.updateTime, cause });
+  }
+
+  /** The next version of a record, whose step is logged. */
+  private changed<R extends { state: string; version: number; updateTime: Timestamp }>(
+    resource: Edge[0],
+    subject: string,
+    record: R,
+    cause: Trigger,
+    updateTime = strictlyAfter(this.now, record.updateTime),
+  ): R {
+    const from = record.state;
+    const to = target(resource, cause, from);
+    if (to === undefined) throw new Error(`no edge ${cause} out of ${resource} ${from}`);
+    const version = record.version + 1;
+    this.steps.push({ subject, version, from, to, time: updateTime, cause });
+    return { ...record, state: to, version, updateTime };
   }
 
   /** Withdraws open requisitions; FULFILLED ones stay FULFILLED, whatever happens to the measurement. */
@@ -285,10 +289,4 @@ export class ChangeBuilder<A extends Outline> {
     // Records keep the fields that they were loaded with, and a result or fulfillment that is set has all of its fields.
     return { after: { measurement, requisitions, participants } as A, steps };
   }
-}
-
-function step(resource: Edge[0], trigger: Trigger, from: string): string {
-  const to = target(resource, trigger, from);
-  if (to === undefined) throw new Error(`no edge ${trigger} out of ${resource} ${from}`);
-  return to;
 }

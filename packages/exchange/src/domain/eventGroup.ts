@@ -13,7 +13,7 @@ import {
   type Violation,
 } from '@measurement-exchange/contract';
 import { finding } from './findings.ts';
-import { strictlyAfter } from './time.ts';
+import { nextVersion } from './time.ts';
 
 /** The fields that an update replaces. */
 export interface EventGroupContent {
@@ -165,8 +165,4 @@ export function remove(before: EventGroupRecord, now: Timestamp): EventGroupReco
     state: 'DELETED',
     ...nextVersion(before, now),
   };
-}
-
-function nextVersion(before: EventGroupRecord, now: Timestamp) {
-  return { version: before.version + 1, updateTime: strictlyAfter(now, before.updateTime) };
 }

@@ -20,6 +20,7 @@ import {
   candidateOf,
   chooseProtocol,
   duchiesOf,
+  needsPopulation,
   type Protocols,
 } from './protocol.ts';
 
@@ -64,7 +65,7 @@ export function draftMeasurement(
     ].map(splitCertificate),
     dataProviders,
     duchies: candidate.options.flatMap(duchiesOf),
-    needsPopulation: candidate.options.some(({ protocol }) => protocol === 'honestMajorityShareShuffle'),
+    needsPopulation: candidate.options.some(needsPopulation),
     findings,
   };
 }

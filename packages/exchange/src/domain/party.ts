@@ -19,7 +19,7 @@ import {
 } from '@measurement-exchange/contract';
 import { type PartyKind, parsePrincipal } from './access.ts';
 import { finding } from './findings.ts';
-import { strictlyAfter } from './time.ts';
+import { nextVersion } from './time.ts';
 
 export interface PartyRecord {
   /** `dataProviders/x` … */
@@ -72,21 +72,17 @@ export function updateParty(
   now: Timestamp,
   rules: EndpointRules = PUBLIC,
 ): PartyRecord {
-  return nextVersion(replaceFields(before, input, rules), before, now);
+  return { ...replaceFields(before, input, rules), ...nextVersion(before, now) };
 }
 
 /** Suspends or resumes the party; returns the same record if nothing changes. */
 export function setState(before: PartyRecord, state: PartyState, now: Timestamp): PartyRecord {
-  return before.state === state ? before : nextVersion({ ...before, state }, before, now);
+  return before.state === state ? before : { ...before, state, ...nextVersion(before, now) };
 }
 
 /** With the certificate that verifies its public key. */
 export function bindPublicKey(before: PartyRecord, certificate: string, now: Timestamp): PartyRecord {
-  return nextVersion({ ...before, publicKeyCertificate: certificate }, before, now);
-}
-
-function nextVersion(changed: PartyRecord, before: PartyRecord, now: Timestamp): PartyRecord {
-  return { ...changed, version: before.version + 1, updateTime: strictlyAfter(now, before.updateTime) };
+  return { ...before, publicKeyCertificate: certificate, ...nextVersion(before, now) };
 }
 
 function replaceFields(party: PartyRecord, input: PartyInput, rules: EndpointRules): PartyRecord {

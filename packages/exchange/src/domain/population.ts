@@ -12,7 +12,7 @@ import {
   type VidRange,
   type Violation,
 } from '@measurement-exchange/contract';
-import { strictlyAfter } from './time.ts';
+import { nextVersion } from './time.ts';
 
 export interface PopulationRecord {
   id: string;
@@ -63,22 +63,18 @@ export function updatePopulation(
     violations.push({ field: 'vidRanges', description });
   }
   if (violations.length > 0) throw invalid(violations.slice(0, MAX_VIOLATIONS));
-  const changed = {
+  return {
     ...before,
     displayName: input.displayName ?? before.displayName,
     modelLines: input.modelLines ?? before.modelLines,
     isDefault: input.default ?? before.isDefault,
+    ...nextVersion(before, now),
   };
-  return nextVersion(changed, before, now);
 }
 
 /** Another population becomes the default. */
 export function noLongerDefault(before: PopulationRecord, now: Timestamp): PopulationRecord {
-  return nextVersion({ ...before, isDefault: false }, before, now);
-}
-
-function nextVersion(changed: PopulationRecord, before: PopulationRecord, now: Timestamp): PopulationRecord {
-  return { ...changed, version: before.version + 1, updateTime: strictlyAfter(now, before.updateTime) };
+  return { ...before, isDefault: false, ...nextVersion(before, now) };
 }
 
 /** The size and the fingerprint of the ranges. */

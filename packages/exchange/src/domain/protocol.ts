@@ -58,13 +58,19 @@ export interface Candidate {
   wish?: Protocol | undefined;
 }
 
-/** The usual order, with what each protocol computes. */
-const ORDER = {
-  honestMajorityShareShuffle: ['REACH', 'REACH_AND_FREQUENCY'],
-  reachOnlyLiquidLegionsV2: ['REACH'],
-  liquidLegionsV2: ['REACH_AND_FREQUENCY'],
-} as const satisfies Record<keyof Protocols, readonly CountingSpec['measurementType'][]>;
-const MPC_PROTOCOLS = Object.keys(ORDER) as (keyof Protocols)[];
+interface Traits {
+  computes: CountingSpec['measurementType'][];
+  /** Whether it counts the people of a registered population. */
+  needsPopulation: boolean;
+}
+
+/** In the usual order. */
+const TRAITS: Record<keyof Protocols, Traits> = {
+  honestMajorityShareShuffle: { computes: ['REACH', 'REACH_AND_FREQUENCY'], needsPopulation: true },
+  reachOnlyLiquidLegionsV2: { computes: ['REACH'], needsPopulation: false },
+  liquidLegionsV2: { computes: ['REACH_AND_FREQUENCY'], needsPopulation: false },
+};
+const MPC_PROTOCOLS = Object.keys(TRAITS) as (keyof Protocols)[];
 
 /** The protocols that are enabled, each with its setting. */
 export function optionsOf(enabled: Protocols): Option[] {
@@ -107,7 +113,11 @@ export function candidateOf(
 }
 
 function computes(protocol: keyof Protocols, { measurementType }: CountingSpec): boolean {
-  return (ORDER[protocol] as readonly string[]).includes(measurementType);
+  return TRAITS[protocol].computes.includes(measurementType);
+}
+
+export function needsPopulation({ protocol }: Option): boolean {
+  return TRAITS[protocol].needsPopulation;
 }
 
 /** The facts beside the request that the choice depends on. */
@@ -212,7 +222,7 @@ function circumstanceReasons(
     if (parties.get(name)?.state === 'ACTIVE') continue;
     reasons.push({ field: 'protocolConfig', reason: `${name}, which takes part in it, is suspended` });
   }
-  if (option.protocol === 'honestMajorityShareShuffle' && population === undefined) {
+  if (needsPopulation(option) && population === undefined) {
     const reason =
       spec.modelLine === undefined
         ? 'the spec names no model line, and no population is the default'

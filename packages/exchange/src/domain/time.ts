@@ -11,6 +11,11 @@ export function strictlyAfter(now: Timestamp, previous: Timestamp): Timestamp {
   return timestampOf(Date.parse(`${previous.slice(0, 19)}Z`) + 1000);
 }
 
+/** The fields of a record that every change sets. */
+export function nextVersion(before: { version: number; updateTime: Timestamp }, now: Timestamp) {
+  return { version: before.version + 1, updateTime: strictlyAfter(now, before.updateTime) };
+}
+
 /** Not before 1970, however long ago: the database would not understand it. */
 export function hoursBefore(now: Timestamp, hours: number): Timestamp {
   return timestampOf(Math.max(0, Date.parse(now) - hours * 3600_000));

@@ -32,58 +32,35 @@ const DURABLE_COMMIT = ['on', 'remote_write', 'remote_apply'];
 
 export function databaseProblems(facts: DatabaseFacts): string[] {
   const { role } = facts;
-  const problems: string[] = [];
   const major = Math.floor(facts.versionNum / 10_000);
-  if (major < OLDEST_VERSION || major > NEWEST_VERSION) {
-    problems.push(`PostgreSQL ${major} is not tested. Use ${OLDEST_VERSION} to ${NEWEST_VERSION}.`);
-  }
-  if (facts.inRecovery) problems.push('The database is a standby. Point databaseUrl at the primary.');
-  if (facts.fsync !== 'on') {
-    problems.push('fsync is off: a crash would destroy the database. Set fsync = on in postgresql.conf.');
-  }
-  if (facts.fullPageWrites !== 'on') {
-    problems.push('full_page_writes is off: a crash could tear pages. Set it on in postgresql.conf.');
-  }
-  if (!DURABLE_COMMIT.includes(facts.synchronousCommit)) {
-    problems.push(
+  const problems = [
+    (major < OLDEST_VERSION || major > NEWEST_VERSION) &&
+      `PostgreSQL ${major} is not tested. Use ${OLDEST_VERSION} to ${NEWEST_VERSION}.`,
+    facts.inRecovery && 'The database is a standby. Point databaseUrl at the primary.',
+    facts.fsync !== 'on' &&
+      'fsync is off: a crash would destroy the database. Set fsync = on in postgresql.conf.',
+    facts.fullPageWrites !== 'on' &&
+      'full_page_writes is off: a crash could tear pages. Set it on in postgresql.conf.',
+    !DURABLE_COMMIT.includes(facts.synchronousCommit) &&
       `synchronous_commit is ${facts.synchronousCommit}: an acknowledged request could be lost. ` +
         `Set it on for the server, the database and the role ${role}.`,
-    );
-  }
-  if (facts.encoding !== 'UTF8') {
-    problems.push(
+    facts.encoding !== 'UTF8' &&
       `The database's encoding is ${facts.encoding}. Create it anew: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`,
-    );
-  }
-  if (facts.excessRights.length > 0) {
-    problems.push(
+    facts.excessRights.length > 0 &&
       `The role ${role} of databaseUrl ${facts.excessRights.slice(0, 3).join(', ')}: it could rewrite the logs. ` +
         'Serve with a role that owns nothing, named in databaseAppRole and granted by mex migrate.',
-    );
-  }
-  if (facts.foreignMigrations.length > 0) problems.push(foreignMessage(facts.foreignMigrations));
-  if (facts.pendingMigrations.length > 0) {
-    problems.push(
+    facts.foreignMigrations.length > 0 && foreignMessage(facts.foreignMigrations),
+    facts.pendingMigrations.length > 0 &&
       `The schema lacks ${facts.pendingMigrations.join(', ')}. Run: mex migrate (with databaseOwnerUrl and databaseAppRole set)`,
-    );
-  }
-  if (facts.unreadableTables.length > 0) {
-    problems.push(
+    facts.unreadableTables.length > 0 &&
       `The role ${role} may not read ${facts.unreadableTables.join(', ')}. Set databaseAppRole to ${role} and run: mex migrate`,
-    );
-  }
-  if (facts.ahead) {
-    problems.push(
+    facts.ahead &&
       'The database was restored from a dump of another server: its logs have transaction IDs that this one has not ' +
         'reached. Run: mex migrate',
-    );
-  }
-  if (facts.mode === 'development') {
-    problems.push(
+    facts.mode === 'development' &&
       'The database has served development mode: it has demo parties whose keys are no secret. Use another one.',
-    );
-  }
-  return problems;
+  ];
+  return problems.filter((problem) => problem !== false);
 }
 
 export function databaseWarnings(facts: DatabaseFacts): string[] {

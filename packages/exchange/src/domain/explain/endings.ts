@@ -1,9 +1,32 @@
 /** Why something ended, and what to do next. */
 import type { Ending } from '@measurement-exchange/contract';
-import type { RequisitionOutline } from '../aggregate.ts';
+import type { RequisitionOutline, Trigger } from '../aggregate.ts';
 import type { Facts } from './facts.ts';
 
 const AGAIN = 'It stays so; create the measurement again.';
+const DONE = 'Nothing is left to do.';
+
+/** By the cause of the last step of a measurement that failed; of the other causes, a duchy gave up. */
+const FAILURES: Partial<Record<Trigger, Pick<Ending, 'code' | 'remedy'>>> = {
+  refused: {
+    code: 'REFUSED',
+    remedy:
+      'Change what the refusal names, or measure without this provider, and create the measurement again.',
+  },
+  certificateRevoked: {
+    code: 'CERTIFICATE_REVOKED',
+    remedy: 'Its owner registers another certificate; then the measurement can be created again.',
+  },
+  overdue: {
+    code: 'DEADLINE_MISSED',
+    remedy: 'Ask those it waited for what kept them; then the measurement can be created again.',
+  },
+};
+const GAVE_UP: Pick<Ending, 'code' | 'remedy'> = {
+  code: 'DUCHY_GAVE_UP',
+  remedy:
+    'It may be transient: create the measurement again; if it fails again, ask the operator of the duchy.',
+};
 
 /** The ending of a measurement, and of its computation. */
 export function endingOf({ aggregate, cause, viewer }: Facts): Ending {
@@ -12,51 +35,17 @@ export function endingOf({ aggregate, cause, viewer }: Facts): Ending {
   if (state === 'SUCCEEDED') {
     return isConsumer
       ? { code: 'SUCCEEDED', detail: 'It succeeded.', remedy: 'Read its results (mex measurements results).' }
-      : { code: 'SUCCEEDED', detail: 'The result is set.', remedy: 'Nothing is left to do.' };
+      : { code: 'SUCCEEDED', detail: 'The result is set.', remedy: DONE };
   }
   if (state === 'CANCELLED') {
-    return cause === 'expired'
-      ? {
-          code: 'PENDING_TOO_LONG',
-          detail: 'The retention of the exchange cancelled it, because it was pending for too long.',
-          remedy: isConsumer ? AGAIN : 'Nothing is left to do.',
-        }
-      : {
-          code: 'CANCELLED',
-          detail: `${consumer} cancelled it.`,
-          remedy: isConsumer ? AGAIN : 'Nothing is left to do.',
-        };
+    const remedy = isConsumer ? AGAIN : DONE;
+    if (cause !== 'expired') return { code: 'CANCELLED', detail: `${consumer} cancelled it.`, remedy };
+    const detail = 'The retention of the exchange cancelled it, because it was pending for too long.';
+    return { code: 'PENDING_TOO_LONG', detail, remedy };
   }
-  const detail = failure!.message;
-  switch (cause) {
-    case 'refused':
-      return {
-        code: 'REFUSED',
-        detail,
-        remedy: isConsumer
-          ? 'Change what the refusal names, or measure without this provider, and create the measurement again.'
-          : 'Nothing is left to do.',
-      };
-    case 'certificateRevoked':
-      return {
-        code: 'CERTIFICATE_REVOKED',
-        detail,
-        remedy: 'Its owner registers another certificate; then the measurement can be created again.',
-      };
-    case 'overdue':
-      return {
-        code: 'DEADLINE_MISSED',
-        detail,
-        remedy: 'Ask those it waited for what kept them; then the measurement can be created again.',
-      };
-    default:
-      return {
-        code: 'DUCHY_GAVE_UP',
-        detail,
-        remedy:
-          'It may be transient: create the measurement again; if it fails again, ask the operator of the duchy.',
-      };
-  }
+  const { code, remedy } = FAILURES[cause] ?? GAVE_UP;
+  const isLeft = isConsumer || code !== 'REFUSED';
+  return { code, detail: failure!.message, remedy: isLeft ? remedy : DONE };
 }
 
 /** A provider learns the state of the measurement, and not who or what ended it. */
@@ -66,7 +55,7 @@ export function requisitionEnding({ aggregate }: Facts, { state, refusal }: Requ
     return {
       code: 'FULFILLED',
       detail: `It is fulfilled, and the measurement is ${measurement}.`,
-      remedy: 'Nothing is left to do.',
+      remedy: DONE,
     };
   }
   if (state === 'REFUSED') {

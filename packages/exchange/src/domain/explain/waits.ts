@@ -1,10 +1,9 @@
 /** The parties that a pending measurement waits for, with the task of each and the obstacle to it. */
 import type { Timestamp, Wait, WaitCode } from '@measurement-exchange/contract';
-import type { ParticipantRecord } from '../aggregate.ts';
 import type { Certificate } from '../certificate.ts';
 import { computationName } from '../computation.ts';
 import { behind, openSteps } from '../deadlines.ts';
-import { computationState } from '../participants.ts';
+import { computationState, unconfirmed } from '../participants.ts';
 import { halfMinuteOf } from '../time.ts';
 import {
   type Facts,
@@ -42,7 +41,7 @@ export function waitsOf(facts: Facts): Wait[] {
     .filter(({ notAfter }) => facts.now > notAfter)
     .map((certificate) => expiredWait(facts, certificate));
   const others = tasksOf(facts).filter(({ party }) => !expired.some((wait) => wait.party === party));
-  return [...expired, ...others.map(({ wait }) => wait)];
+  return [...expired, ...others];
 }
 
 /** The certificates of parties that still have to act. */
@@ -59,30 +58,24 @@ export function certificatesOf({ aggregate, certificates }: Facts): Certificate[
   return named.flatMap(([party, id]) => certificates.get(`${party}/certificates/${id}`) ?? []);
 }
 
-function tasksOf(facts: Facts): { party: string; wait: Wait }[] {
+function tasksOf(facts: Facts): Wait[] {
   const { aggregate } = facts;
   const { measurement, requisitions, participants } = aggregate;
   switch (computationState(aggregate)) {
     case 'PENDING_PARAMS':
       return participants
         .filter((p) => p.parameters === undefined)
-        .map((p) =>
-          duchyTask(facts, p, measurement.createTime, 'PARAMETERS_MISSING', 'has not set its parameters'),
-        );
+        .map(({ duchy }) => {
+          const owes = 'has not set its parameters';
+          return duchyTask(facts, duchy, measurement.createTime, 'PARAMETERS_MISSING', owes);
+        });
     case 'PENDING_FULFILLMENT':
       return requisitions.filter((r) => r.state === 'UNFULFILLED').map((r) => requisitionTask(facts, r));
     case 'PENDING_CONFIRMATION':
-      return participants
-        .filter((p) => p.state === 'PARAMS_SET')
-        .map((p) =>
-          duchyTask(
-            facts,
-            p,
-            measurement.updateTime,
-            'CONFIRMATION_MISSING',
-            'has not confirmed that it has all data',
-          ),
-        );
+      return unconfirmed(aggregate).map((duchy) => {
+        const owes = 'has not confirmed that it has all data';
+        return duchyTask(facts, duchy, measurement.updateTime, 'CONFIRMATION_MISSING', owes);
+      });
     default: {
       const late = behind(aggregate, [...facts.reports]);
       return [...goneTasks(facts, late), ...late.map((duchy) => stageTask(facts, duchy))];
@@ -96,7 +89,7 @@ function goneTasks(facts: Facts, late: string[]) {
     .filter(({ duchy }) => !late.includes(duchy) && !isPresent(facts, duchy))
     .map(({ duchy }) => {
       const owes = 'has stages left to compute, and takes what the other duchies send';
-      return duchyTask(facts, { duchy }, stageSince(facts, duchy), 'STAGE_RUNNING', owes);
+      return duchyTask(facts, duchy, stageSince(facts, duchy), 'STAGE_RUNNING', owes);
     });
 }
 
@@ -106,38 +99,27 @@ function stageSince({ reports, aggregate }: Facts, duchy: string): Timestamp {
   return report?.time ?? aggregate.participants.find((p) => p.duchy === duchy)!.updateTime;
 }
 
-function duchyTask(
-  facts: Facts,
-  { duchy }: Pick<ParticipantRecord, 'duchy'>,
-  since: Timestamp,
-  code: WaitCode,
-  owes: string,
-) {
+function duchyTask(facts: Facts, duchy: string, since: Timestamp, code: WaitCode, owes: string): Wait {
   const remedy = `It does this by itself while it runs; if it continues, ask the operator of ${duchy} to look into its log.`;
   return taskOf(facts, { party: duchy, resource: computationOf(facts, duchy), since, code, owes, remedy });
 }
 
-function stageTask(facts: Facts, duchy: string) {
+function stageTask(facts: Facts, duchy: string): Wait {
   const report = facts.reports.find((r) => r.duchy === duchy);
   const since = stageSince(facts, duchy);
   if (report === undefined) {
-    return duchyTask(
-      facts,
-      { duchy },
-      since,
-      'STAGE_RUNNING',
-      'has to compute its first stage, and reported nothing yet',
-    );
+    const owes = 'has to compute its first stage, and reported nothing yet';
+    return duchyTask(facts, duchy, since, 'STAGE_RUNNING', owes);
   }
   const isFailing = report.attempt >= FAILING_ATTEMPTS && report.progress !== 1;
-  if (!isFailing)
-    return duchyTask(facts, { duchy }, since, 'STAGE_RUNNING', `computes ${reportWords(facts, report)}`);
+  const words = reportWords(facts, report);
+  if (!isFailing) return duchyTask(facts, duchy, since, 'STAGE_RUNNING', `computes ${words}`);
   return taskOf(facts, {
     party: duchy,
     resource: computationOf(facts, duchy),
     since,
     code: 'STAGE_FAILING',
-    owes: `fails again and again in ${reportWords(facts, report)}`,
+    owes: `fails again and again in ${words}`,
     remedy: `Only the operator of ${duchy} can mend this: send them the name of the computation and the report.`,
   });
 }
@@ -153,12 +135,11 @@ function computationOf({ viewer, aggregate }: Facts, duchy: string): string | un
   return viewer === 'dataProvider' ? undefined : computationName(duchy, aggregate.measurement.id);
 }
 
-function requisitionTask(facts: Facts, requisition: RequisitionWithKey) {
+function requisitionTask(facts: Facts, requisition: RequisitionWithKey): Wait {
   const { provider, fulfillingDuchy: duchy, updateTime: since } = requisition;
   const resource = requisitionName(facts, requisition);
   if (duchy !== undefined && (isSuspended(facts, duchy) || !isPresent(facts, duchy))) {
-    const owes = `takes the data of ${provider}`;
-    return duchyTask(facts, { duchy }, since, 'UPLOAD_MISSING', owes);
+    return duchyTask(facts, duchy, since, 'UPLOAD_MISSING', `takes the data of ${provider}`);
   }
   const { deferral } = requisition;
   if (deferral !== undefined && deferral.until > facts.now && !isSuspended(facts, provider)) {
@@ -166,7 +147,7 @@ function requisitionTask(facts: Facts, requisition: RequisitionWithKey) {
   }
   const isOwn = facts.viewer === 'dataProvider';
   if (hasChangedKey(facts, requisition) && !isSuspended(facts, provider)) {
-    const wait: Wait = {
+    return {
       ...about(facts, provider, resource, since),
       code: 'KEY_CHANGED',
       detail: `${resource} is encrypted for a key that ${provider} does not publish any more${seen(facts, provider, since)}.`,
@@ -174,7 +155,6 @@ function requisitionTask(facts: Facts, requisition: RequisitionWithKey) {
         ? 'Decrypt it with your former key (earlierKeys of the agent), or refuse it with CONSENT_SIGNAL_INVALID.'
         : 'If the provider no longer has the former key, cancel the measurement and create it again with the current one.',
     };
-    return { party: provider, wait };
   }
   return taskOf(facts, {
     party: provider,
@@ -195,10 +175,10 @@ function deferredTask(
   requisition: RequisitionWithKey,
   { reason, until }: { reason: string; until: Timestamp },
   resource: string,
-) {
+): Wait {
   const { provider, updateTime } = requisition;
   const words = facts.viewer === 'duchy' ? '' : `: “${reason}”`;
-  const wait: Wait = {
+  return {
     ...about(facts, provider, resource, updateTime),
     code: 'DEFERRED',
     detail: `${provider} deferred ${resource} until ${shortTime(until)}${words}`,
@@ -207,38 +187,28 @@ function deferredTask(
         ? 'Fulfill it once what it waits for is there, or defer it again.'
         : `Nothing before ${shortTime(until)}; if that is too late, talk to ${provider} or cancel the measurement.`,
   };
-  return { party: provider, wait };
 }
 
 /** An obstacle, such as a suspension, is reported before the task itself. */
-function taskOf(
-  facts: Facts,
-  { party, resource, since, code, owes, remedy }: Task,
-): { party: string; wait: Wait } {
+function taskOf(facts: Facts, { party, resource, since, code, owes, remedy }: Task): Wait {
   const common = about(facts, party, resource, since);
   if (isSuspended(facts, party)) {
-    const wait: Wait = {
+    return {
       ...common,
       code: 'SUSPENDED',
       detail: `${party} ${owes}, and is suspended: it can call nothing.`,
       remedy: 'Ask the operator of the exchange why, and to resume it.',
     };
-    return { party, wait };
   }
-  if (isPresent(facts, party)) {
-    return {
-      party,
-      wait: { ...common, code, detail: `${party} ${owes}${seen(facts, party, since)}.`, remedy },
-    };
-  }
+  const detail = `${party} ${owes}${seen(facts, party, since)}.`;
+  if (isPresent(facts, party)) return { ...common, code, detail, remedy };
   const { lastSeen } = common;
-  const wait: Wait = {
+  return {
     ...common,
     code: lastSeen === undefined || isBeforeCreation(facts, lastSeen) ? 'NOT_SEEN' : 'OFFLINE',
-    detail: `${party} ${owes}${seen(facts, party, since)}.`,
+    detail,
     remedy: `Ask the operator of ${party} to start it, and to check that it reaches the exchange.`,
   };
-  return { party, wait };
 }
 
 function seen(facts: Facts, party: string, since: Timestamp): string {

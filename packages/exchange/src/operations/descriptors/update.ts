@@ -8,7 +8,7 @@ import {
 import { replaceTypes } from '../../database/descriptorTypes.ts';
 import { partyName } from '../../domain/access.ts';
 import { packageFindings, schemaChangeFindings } from '../../domain/descriptorFindings.ts';
-import { strictlyAfter } from '../../domain/time.ts';
+import { nextVersion } from '../../domain/time.ts';
 import type { Handler } from '../context.ts';
 import { mutate } from '../mutate.ts';
 import { findTypes, readSet } from './read.ts';
@@ -45,8 +45,7 @@ export const updateEventGroupMetadataDescriptor: Handler<'updateEventGroupMetada
       ...before,
       descriptorSet: set.bytes,
       jsonBytes: Buffer.byteLength(set.json),
-      version: before.version + 1,
-      updateTime: strictlyAfter(exchange.clock(), before.updateTime),
+      ...nextVersion(before, exchange.clock()),
     };
     return {
       findings: [...rejecting, ...types.others],
