@@ -90,8 +90,8 @@ export const BOUND_BUGS: PlantedBug[] = [
     edits: [
       inExchange(
         'database/retention.ts',
-        'literals(TERMINAL_MEASUREMENT_STATES)',
-        'literals([...TERMINAL_MEASUREMENT_STATES, ...PENDING_MEASUREMENT_STATES])',
+        "expired('terminal', TERMINAL_MEASUREMENT_STATES,",
+        "expired('terminal', [...TERMINAL_MEASUREMENT_STATES, ...PENDING_MEASUREMENT_STATES],",
       ),
     ],
     foundBy: test('exchange/test/retention/states.test.ts'),

@@ -4,7 +4,7 @@ import type { VersionedCertificate } from '../domain/certificate.ts';
 import { certificateChange } from '../domain/changes.ts';
 import { appendChanges, changeValues, saveVersion } from './changes.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
-import { type Cursor, longPageText, type Page, pageOf, pageRow } from './page.ts';
+import { type Cursor, longPageText, pageRow } from './page.ts';
 import { read } from './run.ts';
 import { column, names, only, optional, parameters, select, table, values } from './table.ts';
 
@@ -92,27 +92,19 @@ function listStatement(name: string, found: string) {
     pageRow(certificate),
   );
 }
-const LIST = listStatement('certificate_list', 'certificates c WHERE c.party = $1');
-const LIST_OF_KEYS = listStatement(
-  'certificate_list_of_keys',
-  `unnest($6::bytea[]) AS wanted(key) JOIN certificates c ON c.subject_key_identifier = wanted.key
-    WHERE c.party = $1`,
-);
 
-/** Lists the certificates with one of the keys, or all where `keys` is undefined. Each key is given once. */
-export async function listCertificates(
-  db: Queryable,
-  party: string,
-  keys: Uint8Array[] | undefined,
-  after: Cursor,
-  limit: number,
-  maxBytes: number,
-): Promise<Page<CertificateRecord>> {
-  const page = [party, after.time, after.id, limit, maxBytes];
-  return pageOf(
-    keys === undefined ? await db.query(LIST, page) : await db.query(LIST_OF_KEYS, [...page, keys]),
-  );
-}
+/** The certificates with one of the keys, each of which is given once; or all. */
+export const listCertificates = read.filteredPage(
+  (party: string, after: Cursor, limit: number, maxBytes: number) => [
+    ...[party, after.time, after.id, limit, maxBytes],
+  ],
+  listStatement('certificate_list', 'certificates c WHERE c.party = $1'),
+  listStatement(
+    'certificate_list_of_keys',
+    `unnest($6::bytea[]) AS wanted(key) JOIN certificates c ON c.subject_key_identifier = wanted.key
+      WHERE c.party = $1`,
+  ),
+);
 
 /**
  * An advisory lock that is taken before a certificate is shared or locked, because waiters for it queue fairly. Shared row
@@ -148,7 +140,10 @@ export const updateCertificate = saveVersion(
   (certificate, now: Timestamp) => [certificateChange(certificate, now)],
 );
 
-const SHARE = sql(
+/** Locks the certificates against a revocation until the transaction ends. Keyed by name. */
+export const lockCertificatesForShare = read.byKey(
+  ({ party, id }: CertificateRecord) => `${party}/certificates/${id}`,
+  (wanted: { party: string; id: string }[]) => [wanted.map((c) => c.party), wanted.map((c) => c.id)],
   'certificate_share',
   `WITH gate AS MATERIALIZED (
      SELECT party, id, pg_advisory_xact_lock_shared(${GATE})
@@ -158,15 +153,6 @@ const SHARE = sql(
       FOR SHARE OF certificates`,
   certificate,
 );
-
-/** Locks the certificates against a revocation until the transaction ends. Keyed by name. */
-export async function lockCertificatesForShare(
-  db: Queryable,
-  wanted: { party: string; id: string }[],
-): Promise<Map<string, CertificateRecord>> {
-  const rows = await db.query(SHARE, [wanted.map((c) => c.party), wanted.map((c) => c.id)]);
-  return new Map(rows.map((c) => [`${c.party}/certificates/${c.id}`, c]));
-}
 
 /** A party's certificates that may be used now. */
 export const usableCertificates = read.all(

@@ -4,15 +4,12 @@ import { messageTypesOf } from '../protobuf/descriptor/descriptorSet.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { inTransaction } from './run.ts';
 
-const LOCK = sql(
+/** Until the transaction ends, nobody else registers a type for this provider. */
+export const lockTypes = inTransaction.done(
+  (provider: string) => [provider],
   'descriptor_types_take_turns',
   `SELECT pg_advisory_xact_lock(hashtextextended('descriptor_types ' || $1, 0))`,
 );
-
-/** Until the transaction ends, nobody else registers a type for this provider. */
-export async function lockTypes(tx: Transaction, provider: string): Promise<void> {
-  await tx.query(LOCK, [provider]);
-}
 
 const REGISTERED = sql(
   'descriptor_types_registered',

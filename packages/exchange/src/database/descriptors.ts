@@ -3,7 +3,7 @@ import { cell, object } from '@measurement-exchange/server/database';
 import { descriptorChange } from '../domain/changes.ts';
 import { appendChanges, changeValues, saveVersion } from './changes.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
-import { type Cursor, longPageText, type Page, pageOf, pageRow } from './page.ts';
+import { type Cursor, longPageText, pageRow } from './page.ts';
 import { inTransaction, read } from './run.ts';
 import { column, names, only, optional, parameters, select, table, values } from './table.ts';
 
@@ -75,34 +75,24 @@ function listStatement(name: string, order: string, condition: string) {
     pageRow(descriptor),
   );
 }
-// Not `provider = $6`: the planner would then walk the index by time alone, past the rows of all other providers.
-const LIST_OF_PROVIDER = listStatement(
-  'descriptor_list_of_provider',
-  'd.provider, d.create_time, d.id',
-  '(d.provider, d.create_time, d.id) > ($6, $1::timestamptz, $2) AND d.provider <= $6',
-);
-const LIST_ALL = listStatement(
-  'descriptor_list_all',
-  'd.create_time, d.id',
-  '(d.create_time, d.id) > ($1::timestamptz, $2)',
-);
 
-/** Lists the descriptors of one provider, or of all where `provider` is undefined. `maxBytes` limits the response. */
-export async function listDescriptors(
-  db: Queryable,
-  provider: string | undefined,
-  after: Cursor,
-  limit: number,
-  maxBytes: number,
-  isJson: boolean,
-): Promise<Page<DescriptorRecord>> {
-  const page = [after.time, after.id, limit, maxBytes, isJson];
-  return pageOf(
-    provider === undefined
-      ? await db.query(LIST_ALL, page)
-      : await db.query(LIST_OF_PROVIDER, [...page, provider]),
-  );
-}
+/** The descriptors of one provider, or of all. `maxBytes` limits the response. */
+export const listDescriptors = read.filteredPage(
+  (after: Cursor, limit: number, maxBytes: number, isJson: boolean) => [
+    ...[after.time, after.id, limit, maxBytes, isJson],
+  ],
+  listStatement(
+    'descriptor_list_all',
+    'd.create_time, d.id',
+    '(d.create_time, d.id) > ($1::timestamptz, $2)',
+  ),
+  // Not `provider = $6`: the planner would then walk the index by time alone, past the rows of all other providers.
+  listStatement(
+    'descriptor_list_of_provider',
+    'd.provider, d.create_time, d.id',
+    '(d.provider, d.create_time, d.id) > ($6, $1::timestamptz, $2) AND d.provider <= $6',
+  ),
+);
 
 const FIND_REQUEST = sql(
   'descriptor_find_request',
@@ -143,13 +133,9 @@ export const updateDescriptor = saveVersion(
   (descriptor) => [descriptorChange(descriptor)],
 );
 
-const COUNT_EVENT_GROUPS = sql<{ count: bigint }>(
-  'descriptor_count_event_groups',
-  `SELECT count(*) AS count FROM event_groups WHERE descriptor = $1 AND state = 'ACTIVE'`,
-);
-
 /** How many active event groups refer to it. */
-export async function countEventGroups(db: Queryable, id: string): Promise<number> {
-  const [row] = await db.query(COUNT_EVENT_GROUPS, [id]);
-  return Number(row!.count);
-}
+export const countEventGroups = read.number(
+  (id: string) => [id],
+  'descriptor_count_event_groups',
+  `SELECT count(*)::int AS n FROM event_groups WHERE descriptor = $1 AND state = 'ACTIVE'`,
+);

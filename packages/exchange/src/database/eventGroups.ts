@@ -5,6 +5,7 @@ import { eventGroupChanges } from '../domain/changes.ts';
 import type { EventGroupRecord } from '../domain/eventGroup.ts';
 import { appendChanges, changeValues, saveVersion } from './changes.ts';
 import { lookup, type Queryable, sql, type Transaction } from './db.ts';
+import { inTransaction } from './run.ts';
 import {
   column,
   except,
@@ -54,18 +55,11 @@ export const eventGroups = table<EventGroupRecord>('event_groups', {
 });
 export const COLUMNS = select(eventGroups, 'e');
 
-const GET = {
-  provider: lookup(
-    'event_group_get_of_provider',
-    `SELECT ${COLUMNS} FROM event_groups e WHERE e.provider = $1 AND e.id = $2`,
-    eventGroups.reader(),
-  ),
-  consumer: lookup(
-    'event_group_get_of_consumer',
-    `SELECT ${COLUMNS} FROM event_groups e WHERE e.consumer = $1 AND e.id = $2`,
-    eventGroups.reader(),
-  ),
-};
+const GET = { provider: getStatement('provider'), consumer: getStatement('consumer') };
+function getStatement(side: Side) {
+  const text = `SELECT ${COLUMNS} FROM event_groups e WHERE e.${side} = $1 AND e.id = $2`;
+  return lookup(`event_group_get_of_${side}`, text, eventGroups.reader());
+}
 
 export async function getEventGroup(
   db: Queryable,
@@ -76,21 +70,14 @@ export async function getEventGroup(
   return (await db.query(GET[side], [party, id]))[0];
 }
 
-const LOCK = sql(
+/** By ID; locked in one order, so that two batches cannot wait for each other. */
+export const lockEventGroups = inTransaction.byKey(
+  ({ id }: EventGroupRecord) => id,
+  (provider: string, ids: string[]) => [provider, ids],
   'event_group_lock',
   `SELECT ${COLUMNS} FROM event_groups e WHERE e.provider = $1 AND e.id = ANY($2) ORDER BY e.id FOR UPDATE`,
   eventGroups.reader(),
 );
-
-/** By ID; locked in one order, so that two batches cannot wait for each other. */
-export async function lockEventGroups(
-  tx: Transaction,
-  provider: string,
-  ids: string[],
-): Promise<Map<string, EventGroupRecord>> {
-  const rows = await tx.query(LOCK, [provider, ids]);
-  return new Map(rows.map((group) => [group.id, group]));
-}
 
 const FIND_REQUESTS = sql(
   'event_group_find_requests',

@@ -1,8 +1,8 @@
 /** The two append-only logs: transitions of measurements, and every other mutation. */
 import type { Finding, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
-import { type Queryable, sql } from './db.ts';
-import { type Page, pageOf, pageRow, pageText } from './page.ts';
+import { sql } from './db.ts';
+import { pageRow, pageText } from './page.ts';
 import { inTransaction, read } from './run.ts';
 import { column, names, optional, parameters, select, table, values } from './table.ts';
 
@@ -107,17 +107,9 @@ function auditStatement(name: string, condition: string) {
     WHERE ${condition} AND (xid, seq) > ($1::xid8, $2::bigint) AND xid < pg_snapshot_xmin(pg_current_snapshot())`;
   return sql(name, pageText(rows, 'xid, seq'), pageRow(placedEntry));
 }
-const AUDIT_ALL = auditStatement('audit_list', 'true');
-const AUDIT_OF_NAME = auditStatement('audit_list_of_name', 'name = $4');
 
-export async function listAudit(
-  db: Queryable,
-  name: string | undefined,
-  after: { xid: string; seq: string },
-  limit: number,
-): Promise<Page<PlacedEntry>> {
-  const page = [after.xid, after.seq, limit];
-  return pageOf(
-    name === undefined ? await db.query(AUDIT_ALL, page) : await db.query(AUDIT_OF_NAME, [...page, name]),
-  );
-}
+export const listAudit = read.filteredPage(
+  (after: { xid: string; seq: string }, limit: number) => [after.xid, after.seq, limit],
+  auditStatement('audit_list', 'true'),
+  auditStatement('audit_list_of_name', 'name = $4'),
+);

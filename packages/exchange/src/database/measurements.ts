@@ -111,16 +111,8 @@ const LIST = { create_time: listStatement('create_time'), update_time: listState
 
 export async function listMeasurements(db: Queryable, q: MeasurementListQuery): Promise<Page<Aggregate>> {
   const rows = await db.query(LIST[q.order], [
-    q.consumer,
-    q.states,
-    q.created.after,
-    q.created.before,
-    q.updated.after,
-    q.updated.before,
-    q.after.time,
-    q.after.id,
-    q.limit,
-    q.maxBytes,
+    ...[q.consumer, q.states, q.created.after, q.created.before, q.updated.after, q.updated.before],
+    ...[q.after.time, q.after.id, q.limit, q.maxBytes],
   ]);
   const { items, more } = pageOf(rows);
   return { items: aggregates(items), more };

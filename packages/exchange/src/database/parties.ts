@@ -53,16 +53,13 @@ const withCertificate = table<PartyWithCertificate>('parties', {
 const WITH_CERTIFICATE = `${select(parties, 'p')},
   (SELECT id FROM certificates WHERE party = p.name ORDER BY ${preference('$1')} LIMIT 1) AS preferred_certificate`;
 
-const GET_MANY = sql(
+export const getParties = read.byKey(
+  ({ name }: PartyRecord) => name,
+  (names: string[]) => [names],
   'party_get_many',
   `SELECT ${select(parties)} FROM parties WHERE name = ANY($1)`,
   parties.reader(),
 );
-
-export async function getParties(db: Queryable, names: string[]): Promise<Map<string, PartyRecord>> {
-  const rows = await db.query(GET_MANY, [names]);
-  return new Map(rows.map((party) => [party.name, party]));
-}
 
 export const getParty = read.first(
   (name: string, now: Timestamp) => [now, name],
@@ -71,11 +68,11 @@ export const getParty = read.first(
   withCertificate,
 );
 
-const EXISTS = sql('party_exists', 'SELECT 1 FROM parties WHERE name = $1');
-
-export async function partyExists(db: Queryable, name: string): Promise<boolean> {
-  return (await db.query(EXISTS, [name])).length > 0;
-}
+export const partyExists = read.exists(
+  (name: string) => [name],
+  'party_exists',
+  'SELECT 1 FROM parties WHERE name = $1',
+);
 
 export const lockParty = inTransaction.first(
   (name: string, now: Timestamp) => [now, name],
@@ -125,16 +122,11 @@ export const saveParty = saveVersion(
   (party) => [partyChange(party)],
 );
 
-const SET_PUBLIC_KEY = sql(
+/** For demo parties, which get their keys before anyone could have read the party. */
+export const setPublicKey = read.done(
+  (party: string, key: { message: Uint8Array; signature: Uint8Array; certificate: string }) => [
+    ...[party, key.message, key.signature, key.certificate],
+  ],
   'party_set_public_key',
   `UPDATE parties SET public_key = $2, public_key_signature = $3, public_key_certificate = $4 WHERE name = $1`,
 );
-
-/** For demo parties, which get their keys before anyone could have read the party. */
-export async function setPublicKey(
-  db: Queryable,
-  party: string,
-  key: { message: Uint8Array; signature: Uint8Array; certificate: string },
-): Promise<void> {
-  await db.query(SET_PUBLIC_KEY, [party, key.message, key.signature, key.certificate]);
-}

@@ -1,7 +1,7 @@
 /** Which subject of which issuer speaks for which party, or for the operator. */
 import type { PartyState, Timestamp } from '@measurement-exchange/contract';
-import { type Queryable, sql, type Transaction } from './db.ts';
-import { type Cursor, type Page, pageOf, pageRow, pageText } from './page.ts';
+import { type Queryable, sql } from './db.ts';
+import { type Cursor, pageRow, pageText } from './page.ts';
 import { inTransaction, read } from './run.ts';
 import { column, names, parameters, select, table, values } from './table.ts';
 
@@ -47,14 +47,11 @@ const bindings = table<BindingRecord>('principals', {
 const COLUMNS = select(bindings);
 const binding = bindings.reader();
 
-const INSERT = sql(
+export const insertBinding = inTransaction.done(
+  (record: BindingRecord) => values(bindings.columns, record),
   'principal_insert',
   `INSERT INTO principals (${names(bindings.columns)}) VALUES (${parameters(bindings.columns, 1)})`,
 );
-
-export async function insertBinding(tx: Transaction, record: BindingRecord): Promise<void> {
-  await tx.query(INSERT, values(bindings.columns, record));
-}
 
 export const bindingOf = read.first(
   (issuer: string, subject: string) => [issuer, subject],
@@ -74,19 +71,9 @@ function listStatement(name: string, condition: string) {
   const rows = `SELECT ${COLUMNS} FROM principals WHERE ${condition} AND (create_time, id) > ($1::timestamptz, $2)`;
   return sql(name, pageText(rows, 'create_time, id'), pageRow(binding));
 }
-const LIST_ALL = listStatement('principal_list', 'true');
-const LIST_OF_RESOURCE = listStatement('principal_list_of_resource', 'resource = $4');
 
-export async function listBindings(
-  db: Queryable,
-  resource: string | undefined,
-  after: Cursor,
-  limit: number,
-): Promise<Page<BindingRecord>> {
-  const page = [after.time, after.id, limit];
-  return pageOf(
-    resource === undefined
-      ? await db.query(LIST_ALL, page)
-      : await db.query(LIST_OF_RESOURCE, [...page, resource]),
-  );
-}
+export const listBindings = read.filteredPage(
+  (after: Cursor, limit: number) => [after.time, after.id, limit],
+  listStatement('principal_list', 'true'),
+  listStatement('principal_list_of_resource', 'resource = $4'),
+);

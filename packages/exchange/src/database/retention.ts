@@ -7,32 +7,26 @@ import {
   type Timestamp,
 } from '@measurement-exchange/contract';
 import { literals, type Queryable, sql } from './db.ts';
-import { inTransaction } from './run.ts';
-import { column, select, table } from './table.ts';
+import { inTransaction, read } from './run.ts';
+import { column, type Fields, select, table } from './table.ts';
 
 type Kind = 'pending' | 'terminal';
 
-/** Both are partial indexes: the scan touches only rows of the kind, oldest first. */
-const EXPIRED: Record<Kind, string> = {
-  pending: `FROM measurements WHERE state IN (${literals(PENDING_MEASUREMENT_STATES)})
-    AND create_time < $1::timestamptz`,
-  terminal: `FROM measurements WHERE state IN (${literals(TERMINAL_MEASUREMENT_STATES)})
-    AND update_time < $1::timestamptz`,
+/** Both have partial indexes: a scan touches only rows of the kind, the oldest first. */
+const EXPIRED = {
+  pending: expired('pending', PENDING_MEASUREMENT_STATES, 'create_time'),
+  terminal: expired('terminal', TERMINAL_MEASUREMENT_STATES, 'update_time'),
 };
-const FIND = {
-  pending: sql<{ id: string }>(
-    'retention_find_pending',
-    `SELECT id ${EXPIRED.pending} ORDER BY create_time, id LIMIT $2::int`,
-  ),
-  terminal: sql<{ id: string }>(
-    'retention_find_terminal',
-    `SELECT id ${EXPIRED.terminal} ORDER BY update_time, id LIMIT $2::int`,
-  ),
-};
-const COUNT = {
-  pending: sql<{ n: number }>('retention_count_pending', `SELECT count(*)::int AS n ${EXPIRED.pending}`),
-  terminal: sql<{ n: number }>('retention_count_terminal', `SELECT count(*)::int AS n ${EXPIRED.terminal}`),
-};
+function expired(kind: Kind, states: readonly string[], since: 'create_time' | 'update_time') {
+  const rows = `FROM measurements WHERE state IN (${literals(states)}) AND ${since} < $1::timestamptz`;
+  return {
+    find: sql<{ id: string }>(
+      `retention_find_${kind}`,
+      `SELECT id ${rows} ORDER BY ${since}, id LIMIT $2::int`,
+    ),
+    count: sql<{ n: number }>(`retention_count_${kind}`, `SELECT count(*)::int AS n ${rows}`),
+  };
+}
 
 export async function findExpired(
   db: Queryable,
@@ -40,11 +34,11 @@ export async function findExpired(
   cutoff: Timestamp,
   limit: number,
 ): Promise<string[]> {
-  return (await db.query(FIND[kind], [cutoff, limit])).map((row) => row.id);
+  return (await db.query(EXPIRED[kind].find, [cutoff, limit])).map((row) => row.id);
 }
 
 export async function countExpired(db: Queryable, kind: Kind, cutoff: Timestamp): Promise<number> {
-  return (await db.query(COUNT[kind], [cutoff]))[0]!.n;
+  return (await db.query(EXPIRED[kind].count, [cutoff]))[0]!.n;
 }
 
 /** Returns how many were removed: those that another replica holds are skipped. */
@@ -54,58 +48,51 @@ export const removeMeasurements = inTransaction.number(
   'SELECT remove_measurements($1, $2) AS n',
 );
 
-/** The remains of a removed measurement. */
-export interface MeasurementTombstone {
+/** The fields that are left of a removed measurement, and of a removed requisition. */
+interface Tombstone<State> {
   id: string;
-  consumer: string;
-  state: MeasurementState;
+  state: State;
   createTime: Timestamp;
   updateTime: Timestamp;
   deleteTime: Timestamp;
 }
+function tombstoneFields<State extends string>(): Fields<Tombstone<State>> {
+  return {
+    id: column('id'),
+    state: column('state'),
+    createTime: column('create_time', 'time'),
+    updateTime: column('update_time', 'time'),
+    deleteTime: column('delete_time', 'time'),
+  };
+}
+
+export interface MeasurementTombstone extends Tombstone<MeasurementState> {
+  consumer: string;
+}
 
 const measurementTombstones = table<MeasurementTombstone>('measurement_tombstones', {
-  id: column('id'),
+  ...tombstoneFields<MeasurementState>(),
   consumer: column('consumer'),
-  state: column('state'),
-  createTime: column('create_time', 'time'),
-  updateTime: column('update_time', 'time'),
-  deleteTime: column('delete_time', 'time'),
 });
-const TOMBSTONES = sql(
+
+export const getTombstones = read.byKey(
+  ({ id }: MeasurementTombstone) => id,
+  (consumer: string, ids: string[]) => [consumer, ids],
   'tombstone_get_measurements',
   `SELECT ${select(measurementTombstones)} FROM measurement_tombstones WHERE consumer = $1 AND id = ANY($2)`,
   measurementTombstones.reader(),
 );
 
-export async function getTombstones(
-  db: Queryable,
-  consumer: string,
-  ids: string[],
-): Promise<Map<string, MeasurementTombstone>> {
-  const rows = await db.query(TOMBSTONES, [consumer, ids]);
-  return new Map(rows.map((row) => [row.id, row]));
-}
-
-export interface RequisitionTombstone {
-  id: string;
+interface RequisitionTombstone extends Tombstone<RequisitionState> {
   provider: string;
-  state: RequisitionState;
-  createTime: Timestamp;
-  updateTime: Timestamp;
-  deleteTime: Timestamp;
 }
 
 /** The time of removal is stored with the measurement. */
 const JOINED = `(SELECT r.*, m.consumer, m.delete_time FROM requisition_tombstones r
   JOIN measurement_tombstones m ON m.id = r.measurement)`;
 const requisitionTombstones = table<RequisitionTombstone>('requisition_tombstones', {
-  id: column('id'),
+  ...tombstoneFields<RequisitionState>(),
   provider: column('provider'),
-  state: column('state'),
-  createTime: column('create_time', 'time'),
-  updateTime: column('update_time', 'time'),
-  deleteTime: column('delete_time', 'time'),
 });
 const OF_PROVIDER = sql(
   'tombstone_get_requisition',

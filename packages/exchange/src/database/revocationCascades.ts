@@ -1,7 +1,7 @@
 /** Certificates that were revoked or put on hold, as long as measurements that rest on them are still to be failed. */
 import type { RevocationState, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
-import { type Queryable, sql, type Transaction } from './db.ts';
+import { sql, type Transaction } from './db.ts';
 import { PENDING } from './measurements.ts';
 import { inTransaction, read } from './run.ts';
 import { column, names, parameters, select, table, values } from './table.ts';
@@ -31,14 +31,11 @@ export const insertCascade = inTransaction.last(
    VALUES ($1, ${parameters(cascades.columns, 2)}) ON CONFLICT (party, certificate) DO NOTHING`,
 );
 
-const EXISTS = sql(
+export const isCascading = read.exists(
+  (party: string, certificate: string) => [party, certificate],
   'cascade_exists',
   'SELECT 1 FROM revocation_cascades WHERE party = $1 AND certificate = $2',
 );
-
-export async function isCascading(db: Queryable, party: string, certificate: string): Promise<boolean> {
-  return (await db.query(EXISTS, [party, certificate])).length > 0;
-}
 
 export const countCascades = read.number(
   () => [],

@@ -36,12 +36,49 @@ function runners<Db extends Queryable>() {
     return async (db: Db, ...args: Args): Promise<number> => (await row(db, ...args)).n;
   }
 
+  /** Whether the statement has a row. */
+  function exists<Args extends unknown[]>(values: Values<Args>, ...source: Source<unknown>) {
+    const rows = all(values, ...source);
+    return async (db: Db, ...args: Args): Promise<boolean> => (await rows(db, ...args)).length > 0;
+  }
+
+  /** The rows by a key. */
+  function byKey<R, Args extends unknown[]>(
+    keyOf: (row: R) => string,
+    values: Values<Args>,
+    ...source: Source<R>
+  ) {
+    const rows = all(values, ...source);
+    return async (db: Db, ...args: Args): Promise<Map<string, R>> =>
+      new Map((await rows(db, ...args)).map((row) => [keyOf(row), row]));
+  }
+
+  /** A statement that is awaited for its effect, or for the error that it may have. */
+  function done<Args extends unknown[]>(values: Values<Args>, ...source: Source<unknown>) {
+    const rows = all(values, ...source);
+    return async (db: Db, ...args: Args): Promise<void> => void (await rows(db, ...args));
+  }
+
   function page<R, Args extends unknown[]>(values: Values<Args>, ...source: Source<PageRow<R>>) {
     const rows = all(values, ...source);
     return async (db: Db, ...args: Args): Promise<Page<R>> => pageOf(await rows(db, ...args));
   }
 
-  return { all, first, one, number, page };
+  /** A page of every row, or only of those that match a filter, which is the last parameter of the second statement. */
+  function filteredPage<R, Args extends unknown[]>(
+    values: Values<Args>,
+    ofAll: Statement<PageRow<R>>,
+    ofMatching: Statement<PageRow<R>>,
+  ) {
+    return async (db: Db, filter: string | Uint8Array[] | undefined, ...args: Args): Promise<Page<R>> =>
+      pageOf(
+        filter === undefined
+          ? await db.query(ofAll, values(...args))
+          : await db.query(ofMatching, [...values(...args), filter]),
+      );
+  }
+
+  return { all, first, one, number, exists, byKey, done, page, filteredPage };
 }
 
 /** Inside or outside of a transaction. */

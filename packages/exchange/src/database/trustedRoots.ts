@@ -1,6 +1,5 @@
 /** Root certificates the operator trusts. */
 import type { Timestamp } from '@measurement-exchange/contract';
-import { sql, type Transaction } from './db.ts';
 import { type Cursor, pageRow, pageText } from './page.ts';
 import { inTransaction, read } from './run.ts';
 import { column, names, optional, parameters, select, table, values } from './table.ts';
@@ -28,14 +27,11 @@ const trustedRoots = table<TrustedRootRecord>('trusted_roots', {
 const COLUMNS = select(trustedRoots);
 const root = trustedRoots.reader();
 
-const INSERT = sql(
+export const insertTrustedRoot = inTransaction.done(
+  (record: TrustedRootRecord) => values(trustedRoots.columns, record),
   'trusted_root_insert',
   `INSERT INTO trusted_roots (${names(trustedRoots.columns)}) VALUES (${parameters(trustedRoots.columns, 1)})`,
 );
-
-export async function insertTrustedRoot(tx: Transaction, record: TrustedRootRecord): Promise<void> {
-  await tx.query(INSERT, values(trustedRoots.columns, record));
-}
 
 /** The same root, trusted for the same party. */
 export const findTrustedRoot = read.first(

@@ -157,26 +157,18 @@ export function saveMeasurements(
   const rs = all.flatMap(({ before, change }) =>
     change.after.requisitions.flatMap((r, i) => changed(before.requisitions[i]!, r)),
   );
+  const measurements = ms.map(({ after }) => after as MeasurementRecord);
+  const requisitions = rs.map(({ after }) => after as RequisitionRecord);
   const steps = all.flatMap(({ before, change }) => loggedSteps(before.measurement.id, change));
+  const changes = all.flatMap(({ change }) => changesOf(change));
   tx.last(UPDATE, [
     ...authorValues(author),
-    ms.map(({ after }) => after.id),
-    rs.map(({ after }) => after.id),
-    ms.map(({ before }) => before.version),
-    rs.map(({ before }) => before.version),
-    ...arrays(
-      CHANGED_MEASUREMENT,
-      ms.map(({ after }) => after as MeasurementRecord),
-    ),
-    ...arrays(
-      CHANGED_REQUISITION,
-      rs.map(({ after }) => after as RequisitionRecord),
-    ),
+    ...[measurements.map(({ id }) => id), requisitions.map(({ id }) => id)],
+    ...[ms.map(({ before }) => before.version), rs.map(({ before }) => before.version)],
+    ...arrays(CHANGED_MEASUREMENT, measurements),
+    ...arrays(CHANGED_REQUISITION, requisitions),
     ...arrays(STEP, steps),
-    ...changeValues(
-      tx,
-      all.flatMap(({ change }) => changesOf(change)),
-    ),
+    ...changeValues(tx, changes),
   ]);
   updateParticipants(tx, all);
 }

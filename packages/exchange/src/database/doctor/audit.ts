@@ -1,36 +1,24 @@
 /** The audit log: does it tell who made every version of everything that has no transitions? */
-import {
-  CERTIFICATE_NAME,
-  checks,
-  DESCRIPTOR_NAME,
-  EVENT_GROUP_NAME,
-  POPULATION_NAME,
-  PRINCIPAL_NAME,
-  TRUSTED_ROOT_NAME,
-} from './check.ts';
+import { checks, NAME, unionAll } from './check.ts';
 
 /**
  * Everything that has versions, with the first that must have an entry. The demo parties of development mode and
  * their certificates have no entry for version 1.
  */
-const VERSIONED = `
-  SELECT ${DESCRIPTOR_NAME} AS name, d.version, 1 AS first FROM event_group_metadata_descriptors d
-   UNION ALL
-  SELECT ${EVENT_GROUP_NAME}, e.version, 1 FROM event_groups e
-   UNION ALL
-  SELECT ${POPULATION_NAME}, o.version, 1 FROM populations o
-   UNION ALL
-  SELECT ${CERTIFICATE_NAME}, c.version, 2 FROM certificates c
-   UNION ALL
-  SELECT p.name, p.version, 2 FROM parties p`;
+const VERSIONED = unionAll(
+  `SELECT ${NAME.descriptor} AS name, d.version, 1 AS first FROM event_group_metadata_descriptors d`,
+  `SELECT ${NAME.eventGroup}, e.version, 1 FROM event_groups e`,
+  `SELECT ${NAME.population}, o.version, 1 FROM populations o`,
+  `SELECT ${NAME.certificate}, c.version, 2 FROM certificates c`,
+  `SELECT p.name, p.version, 2 FROM parties p`,
+);
 
 /** Resources without versions: each is created once, and deleted at most once. */
-const UNVERSIONED = `
-  SELECT ${PRINCIPAL_NAME} AS name FROM principals p
-   UNION ALL
-  SELECT ${TRUSTED_ROOT_NAME} FROM trusted_roots t
-   UNION ALL
-  SELECT w.party || '/webhooks/' || w.id FROM webhooks w`;
+const UNVERSIONED = unionAll(
+  `SELECT ${NAME.principal} AS name FROM principals p`,
+  `SELECT ${NAME.trustedRoot} FROM trusted_roots t`,
+  `SELECT w.party || '/webhooks/' || w.id FROM webhooks w`,
+);
 const IS_UNVERSIONED = `a.name ~ '^(principals|trustedRoots)/|/webhooks/'`;
 
 export const auditChecks = checks({
@@ -45,18 +33,18 @@ export const auditChecks = checks({
   'audit-unmatched': {
     meaning: 'An audit entry tells of a version that was never made, or that another entry tells of.',
     names: `SELECT a.name FROM (
-       SELECT *, row_number() OVER (PARTITION BY name, version ORDER BY seq) AS nth FROM audit_entries a
-        WHERE NOT ${IS_UNVERSIONED}
-     ) AS a LEFT JOIN (${VERSIONED}) AS v USING (name)
-      WHERE v.name IS NULL OR a.version NOT BETWEEN 1 AND v.version OR a.nth > 1`,
+        SELECT *, row_number() OVER (PARTITION BY name, version ORDER BY seq) AS nth FROM audit_entries a
+         WHERE NOT ${IS_UNVERSIONED}
+      ) AS a LEFT JOIN (${VERSIONED}) AS v USING (name)
+       WHERE v.name IS NULL OR a.version NOT BETWEEN 1 AND v.version OR a.nth > 1`,
   },
   'audit-deletion': {
     meaning:
       'A principal, trusted root or webhook is gone though no audit entry tells of it, or there though one says it went.',
     names: `SELECT audited.name FROM (
-       SELECT a.name, bool_or(a.operation LIKE 'delete%') AS deleted FROM audit_entries a
-        WHERE ${IS_UNVERSIONED} GROUP BY a.name
-     ) AS audited LEFT JOIN (${UNVERSIONED}) AS present USING (name)
-      WHERE deleted = (present.name IS NOT NULL)`,
+        SELECT a.name, bool_or(a.operation LIKE 'delete%') AS deleted FROM audit_entries a
+         WHERE ${IS_UNVERSIONED} GROUP BY a.name
+      ) AS audited LEFT JOIN (${UNVERSIONED}) AS present USING (name)
+       WHERE deleted = (present.name IS NOT NULL)`,
   },
 });

@@ -3,7 +3,7 @@ import { REVOCATION_STATES } from '@measurement-exchange/contract';
 import { EXPIRING_DAYS } from '../../domain/certificate.ts';
 import { literals } from '../db.ts';
 import { PENDING } from '../measurements.ts';
-import { CERTIFICATE_NAME, checks, MEASUREMENT_NAME, RESTORE } from './check.ts';
+import { checks, NAME, RESTORE } from './check.ts';
 
 /** Each certificate that a measurement rests on. */
 const RESTS = `
@@ -20,7 +20,7 @@ export const certificateChecks = checks({
     severity: 'warning',
     meaning: `A certificate expires within ${EXPIRING_DAYS} days; nothing can be created or fulfilled with it then.`,
     remedy: 'Ask its party to register another one and to use that.',
-    names: `SELECT ${CERTIFICATE_NAME} AS name FROM certificates c
+    names: `SELECT ${NAME.certificate} AS name FROM certificates c
       WHERE c.revocation_state IS NULL AND c.not_after BETWEEN now() AND now() + make_interval(days => $1)`,
     values: [EXPIRING_DAYS],
   },
@@ -28,7 +28,7 @@ export const certificateChecks = checks({
     meaning:
       'A measurement is pending on a certificate that is revoked or on hold, and nothing will fail it.',
     remedy: `Cancel the measurement. ${RESTORE}`,
-    names: `SELECT DISTINCT ${MEASUREMENT_NAME} AS name FROM measurements m
+    names: `SELECT DISTINCT ${NAME.measurement} AS name FROM measurements m
        JOIN (${RESTS}) AS rests ON rests.measurement = m.id
        JOIN certificates c ON c.party = rests.party AND c.id = rests.certificate
        LEFT JOIN revocation_cascades k ON k.party = c.party AND k.certificate = c.id
@@ -48,7 +48,7 @@ export const certificateChecks = checks({
       'Two parties have certificates with one subject key identifier: they share a key, or one has registered what ' +
       'is not its own and cannot sign with it.',
     remedy: 'Ask both parties whose key it is, and let the other one revoke its certificate.',
-    names: `SELECT ${CERTIFICATE_NAME} AS name FROM certificates c
+    names: `SELECT ${NAME.certificate} AS name FROM certificates c
       WHERE EXISTS (SELECT 1 FROM certificates other
                      WHERE other.subject_key_identifier = c.subject_key_identifier AND other.party <> c.party)`,
   },

@@ -42,7 +42,7 @@ export function checks(byId: Record<string, CheckByQuery>): Check[] {
       const statement = sql(
         id,
         `SELECT name COLLATE "C" AS name, sum(count(*)) OVER () AS rows FROM (${names}) AS wrong
-        GROUP BY 1 ORDER BY 1 LIMIT ${MAX_EXAMPLES}`,
+          GROUP BY 1 ORDER BY 1 LIMIT ${MAX_EXAMPLES}`,
       );
       const find = async (client: pg.ClientBase): Promise<Found> => {
         const { rows } = await client.query<{ name: string; rows: string }>({ ...statement, values });
@@ -58,13 +58,21 @@ export const RESTORE =
   'The exchange writes no such rows, so they were changed past it or damaged: find out what did it, and ' +
   'restore them from a backup.';
 
-export const CERTIFICATE_NAME = `c.party || '/certificates/' || c.id`;
-/** The name of a measurement or of its tombstone; the next one is that of a requisition. */
-export const MEASUREMENT_NAME = `m.consumer || '/measurements/' || m.id`;
-export const REQUISITION_NAME = `r.provider || '/requisitions/' || r.id`;
-export const COMPUTATION_NAME = `c.duchy || '/computations/' || c.id`;
-export const DESCRIPTOR_NAME = `d.provider || '/eventGroupMetadataDescriptors/' || d.id`;
-export const EVENT_GROUP_NAME = `e.provider || '/eventGroups/' || e.id`;
-export const POPULATION_NAME = `'populations/' || o.id`;
-export const PRINCIPAL_NAME = `'principals/' || p.id`;
-export const TRUSTED_ROOT_NAME = `'trustedRoots/' || t.id`;
+/** The names of resources, by the usual aliases of their tables. */
+export const NAME = {
+  certificate: `c.party || '/certificates/' || c.id`,
+  /** The tombstone of a measurement has the same name, and so does that of a requisition. */
+  measurement: `m.consumer || '/measurements/' || m.id`,
+  requisition: `r.provider || '/requisitions/' || r.id`,
+  computation: `c.duchy || '/computations/' || c.id`,
+  descriptor: `d.provider || '/eventGroupMetadataDescriptors/' || d.id`,
+  eventGroup: `e.provider || '/eventGroups/' || e.id`,
+  population: `'populations/' || o.id`,
+  principal: `'principals/' || p.id`,
+  trustedRoot: `'trustedRoots/' || t.id`,
+};
+
+/** One query of several, whose rows it returns together. */
+export function unionAll(...queries: string[]): string {
+  return queries.join(' UNION ALL ');
+}

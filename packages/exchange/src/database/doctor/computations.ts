@@ -1,16 +1,16 @@
 /** Computations: do the right duchies take part, and are they as far as their measurement is? */
-import { COMPUTATION_NAME, checks, MEASUREMENT_NAME, REQUISITION_NAME, RESTORE } from './check.ts';
+import { checks, NAME, RESTORE, unionAll } from './check.ts';
 
 /** The duchies that must take part in each measurement, by its configuration. */
-const CONFIGURED = `
-  SELECT m.id, role, m.protocol_config ->> member AS duchy
-    FROM measurements m CROSS JOIN (VALUES
-           ('FIRST_WORKER', 'firstWorker'), ('SECOND_WORKER', 'secondWorker'), ('AGGREGATOR', 'aggregator')
-         ) AS configured(role, member)
-   WHERE m.protocol_config ? member
-   UNION ALL
-  SELECT m.id, 'WORKER', worker
-    FROM measurements m CROSS JOIN jsonb_array_elements_text(m.protocol_config -> 'workers') AS ring(worker)`;
+const CONFIGURED = unionAll(
+  `SELECT m.id, role, m.protocol_config ->> member AS duchy
+     FROM measurements m CROSS JOIN (VALUES
+            ('FIRST_WORKER', 'firstWorker'), ('SECOND_WORKER', 'secondWorker'), ('AGGREGATOR', 'aggregator')
+          ) AS configured(role, member)
+    WHERE m.protocol_config ? member`,
+  `SELECT m.id, 'WORKER', worker
+    FROM measurements m CROSS JOIN jsonb_array_elements_text(m.protocol_config -> 'workers') AS ring(worker)`,
+);
 
 /** The state that a computation must have, by its measurement and its participants. */
 const EXPECTED = `
@@ -25,7 +25,7 @@ export const computationChecks = checks({
   'computation-participants': {
     meaning: 'Others take part in a computation than those that the measurement was configured with.',
     remedy: `Cancel the measurement and create it again. ${RESTORE}`,
-    names: `SELECT ${MEASUREMENT_NAME} AS name FROM (${CONFIGURED}) AS configured
+    names: `SELECT ${NAME.measurement} AS name FROM (${CONFIGURED}) AS configured
        FULL JOIN computations c ON c.id = configured.id AND c.role = configured.role AND c.duchy = configured.duchy
        JOIN measurements m ON m.id = coalesce(configured.id, c.id)
       WHERE configured.id IS NULL OR c.id IS NULL`,
@@ -34,13 +34,13 @@ export const computationChecks = checks({
     meaning:
       'A computation is not in the state that its measurement and its participants make it, or not of one time for ' +
       'all of them.',
-    names: `SELECT ${COMPUTATION_NAME} AS name FROM computations c JOIN (${EXPECTED}) AS expected USING (id)
+    names: `SELECT ${NAME.computation} AS name FROM computations c JOIN (${EXPECTED}) AS expected USING (id)
       WHERE (c.state, c.update_time) <> (expected.state, expected.update_time)`,
   },
   'computation-parameters': {
     meaning: 'A duchy lacks the parameters that its state or that of the computation rests on.',
     remedy: `Cancel the measurement and create it again. ${RESTORE}`,
-    names: `SELECT ${COMPUTATION_NAME} AS name FROM computations c
+    names: `SELECT ${NAME.computation} AS name FROM computations c
       WHERE c.state IN ('PENDING_FULFILLMENT', 'PENDING_CONFIRMATION', 'COMPUTING', 'SUCCEEDED') AND c.certificate IS NULL
          OR c.participant_state <> 'FAILED' AND (c.certificate IS NULL) <> (c.participant_state = 'CREATED')
          OR c.certificate IS NOT NULL AND c.role <> 'AGGREGATOR' AND c.key_message IS NULL
@@ -54,7 +54,7 @@ export const computationChecks = checks({
     meaning:
       'A duchy has confirmed a computation before all data was there, or one that has no confirmation is waiting for it.',
     remedy: `Cancel the measurement and create it again. ${RESTORE}`,
-    names: `SELECT ${COMPUTATION_NAME} AS name FROM computations c JOIN measurements m ON m.id = c.id
+    names: `SELECT ${NAME.computation} AS name FROM computations c JOIN measurements m ON m.id = c.id
       WHERE m.protocol_config ? 'workers' AND c.participant_state = 'READY' AND EXISTS (
               SELECT FROM requisitions r WHERE r.measurement = m.id AND r.state <> 'FULFILLED')
          OR c.participant_state = 'PARAMS_SET' AND (NOT m.protocol_config ? 'workers' OR m.state = 'SUCCEEDED')`,
@@ -64,7 +64,7 @@ export const computationChecks = checks({
       'A measurement that duchies compute is SUCCEEDED without the one result of its aggregator, or has one without ' +
       'being SUCCEEDED.',
     remedy: `Do not trust its result. ${RESTORE}`,
-    names: `SELECT ${MEASUREMENT_NAME} AS name FROM measurements m
+    names: `SELECT ${NAME.measurement} AS name FROM measurements m
       WHERE num_nulls(m.result_duchy, m.result_certificate, m.result_ciphertext, m.result_type_url)
             <> CASE WHEN m.state = 'SUCCEEDED' AND m.protocol <> 'direct' THEN 0 ELSE 4 END
          OR m.result_duchy <> m.protocol_config ->> 'aggregator'`,
@@ -72,13 +72,13 @@ export const computationChecks = checks({
   'computation-failure': {
     meaning: 'A duchy has given up a computation that has not FAILED.',
     remedy: `Cancel the measurement if it is pending, else do not trust its result. ${RESTORE}`,
-    names: `SELECT ${COMPUTATION_NAME} AS name FROM computations c JOIN measurements m ON m.id = c.id
+    names: `SELECT ${NAME.computation} AS name FROM computations c JOIN measurements m ON m.id = c.id
       WHERE c.participant_state = 'FAILED' AND m.state <> 'FAILED'`,
   },
   'fulfilling-duchy': {
     meaning: 'The data of a requisition goes to a duchy that is no worker of the computation, or to none.',
     remedy: `Cancel the measurement and create it again. ${RESTORE}`,
-    names: `SELECT ${REQUISITION_NAME} AS name FROM requisitions r JOIN measurements m ON m.id = r.measurement
+    names: `SELECT ${NAME.requisition} AS name FROM requisitions r JOIN measurements m ON m.id = r.measurement
       WHERE CASE WHEN m.protocol_config IS NULL THEN r.fulfilling_duchy IS NOT NULL
                  ELSE NOT coalesce(jsonb_build_array(m.protocol_config -> 'firstWorker', m.protocol_config -> 'secondWorker')
                                    || coalesce(m.protocol_config -> 'workers', '[]') ? r.fulfilling_duchy, false) END`,

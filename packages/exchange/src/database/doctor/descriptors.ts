@@ -1,12 +1,12 @@
 /** Descriptors: are the message types noted beside each one those of its set? */
 import type pg from 'pg';
 import { messageTypesOf } from '../../protobuf/descriptor/descriptorSet.ts';
-import { type Check, DESCRIPTOR_NAME, type Found, MAX_EXAMPLES, RESTORE } from './check.ts';
+import { type Check, type Found, MAX_EXAMPLES, NAME, RESTORE } from './check.ts';
 
 /** SQL cannot read descriptor sets: they come here, a few at a time, for each may have 1 MiB. */
 const DECLARE = `
   DECLARE described NO SCROLL CURSOR FOR
-  SELECT ${DESCRIPTOR_NAME} AS name, d.provider, d.descriptor_set, noted.types, noted.providers
+  SELECT ${NAME.descriptor} AS name, d.provider, d.descriptor_set, noted.types, noted.providers
     FROM event_group_metadata_descriptors d LEFT JOIN (
       SELECT descriptor, array_agg(type_name) AS types, array_agg(DISTINCT provider) AS providers
         FROM descriptor_types GROUP BY descriptor

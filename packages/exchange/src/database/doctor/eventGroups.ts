@@ -1,10 +1,10 @@
 /** Event groups: do they hold what goes together, and nothing once they are deleted? */
 import { eventGroups } from '../eventGroups.ts';
 import { names, only } from '../table.ts';
-import { checks, EVENT_GROUP_NAME, RESTORE } from './check.ts';
+import { checks, NAME, RESTORE } from './check.ts';
 
 function eventGroupsWhere(condition: string): string {
-  return `SELECT ${EVENT_GROUP_NAME} AS name FROM event_groups e WHERE ${condition}`;
+  return `SELECT ${NAME.eventGroup} AS name FROM event_groups e WHERE ${condition}`;
 }
 
 const ENCRYPTED = names(only(eventGroups, 'encrypted'), 'e');
@@ -28,15 +28,15 @@ export const eventGroupChecks = checks({
     // One that is deleted has none, or event-group-deleted says so.
     names:
       eventGroupsWhere(`e.state = 'ACTIVE' AND (e.metadata_ciphertext IS NOT NULL AND e.descriptor IS NOT NULL
-      OR num_nulls(${ENCRYPTED}) NOT IN (0, 2)
-      OR num_nulls(${READABLE}) NOT IN (0, 4)
-      OR num_nulls(e.key_type, e.key_data) NOT IN (0, 2)
-      OR e.metadata_ciphertext IS NOT NULL AND e.key_data IS NULL)`),
+        OR num_nulls(${ENCRYPTED}) NOT IN (0, 2)
+        OR num_nulls(${READABLE}) NOT IN (0, 4)
+        OR num_nulls(e.key_type, e.key_data) NOT IN (0, 2)
+        OR e.metadata_ciphertext IS NOT NULL AND e.key_data IS NULL)`),
   },
   'event-group-descriptor': {
     meaning: "The metadata of an event group is explained by another provider's descriptor.",
     remedy: `Ask its provider to update it. ${RESTORE}`,
-    names: `SELECT ${EVENT_GROUP_NAME} AS name FROM event_groups e
+    names: `SELECT ${NAME.eventGroup} AS name FROM event_groups e
        JOIN event_group_metadata_descriptors d ON d.id = e.descriptor WHERE d.provider <> e.provider`,
   },
 });

@@ -1,14 +1,13 @@
 /** The transition log: does it tell how every measurement, requisition and participant became what it is? */
 import { EDGES } from '../../domain/aggregate.ts';
-import { COMPUTATION_NAME, checks, MEASUREMENT_NAME, REQUISITION_NAME, RESTORE } from './check.ts';
+import { checks, NAME, RESTORE, unionAll } from './check.ts';
 
 /** Everything that has transitions, under the key of its log rows. */
-const LOGGED = `
-  SELECT m.id AS measurement, '' AS requisition, ${MEASUREMENT_NAME} AS name, m.state, m.version FROM measurements m
-   UNION ALL
-  SELECT r.measurement, r.id, ${REQUISITION_NAME}, r.state, r.version FROM requisitions r
-   UNION ALL
-  SELECT c.id, c.duchy, ${COMPUTATION_NAME}, c.participant_state, c.version FROM computations c`;
+const LOGGED = unionAll(
+  `SELECT m.id AS measurement, '' AS requisition, ${NAME.measurement} AS name, m.state, m.version FROM measurements m`,
+  `SELECT r.measurement, r.id, ${NAME.requisition}, r.state, r.version FROM requisitions r`,
+  `SELECT c.id, c.duchy, ${NAME.computation}, c.participant_state, c.version FROM computations c`,
+);
 
 /** Each log row beside the one before it. */
 const STEPS = `
@@ -37,22 +36,22 @@ export const logChecks = checks({
       'The transition log of a measurement, requisition or participant does not count 1, 2, … up to its version.',
     remedy: TRUST_THE_LOG,
     names: `SELECT name FROM (${LOGGED}) AS logged LEFT JOIN (
-       SELECT measurement, requisition, count(*) AS rows, count(DISTINCT version) AS versions,
-              min(version) AS first, max(version) AS last
-         FROM transitions GROUP BY measurement, requisition
-     ) AS log USING (measurement, requisition)
-      WHERE (logged.version, logged.version, 1, logged.version) IS DISTINCT FROM (rows, versions, first, last)`,
+        SELECT measurement, requisition, count(*) AS rows, count(DISTINCT version) AS versions,
+               min(version) AS first, max(version) AS last
+          FROM transitions GROUP BY measurement, requisition
+      ) AS log USING (measurement, requisition)
+       WHERE (logged.version, logged.version, 1, logged.version) IS DISTINCT FROM (rows, versions, first, last)`,
   },
   // Nothing leads out of a terminal state in EDGES, so a step out of one is found here too.
   'log-edge': {
     meaning: 'The transition log has a step that no measurement, requisition or participant can take.',
     names:
       stepsWhere(`(CASE WHEN requisition = '' THEN 'measurement' WHEN requisition LIKE 'duchies/%' THEN 'participant'
-                      ELSE 'requisition' END, cause,
-                 coalesce(from_state, ''), to_state)
-      NOT IN (SELECT resource, cause, coalesce(from_state, ''), to_state
-                FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])
-                  AS edge(resource, cause, from_state, to_state))`),
+                        ELSE 'requisition' END, cause,
+                   coalesce(from_state, ''), to_state)
+        NOT IN (SELECT resource, cause, coalesce(from_state, ''), to_state
+                  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])
+                    AS edge(resource, cause, from_state, to_state))`),
     values: [0, 1, 2, 3].map((column) => EDGES.map((edge) => edge[column])),
   },
   'log-chain': {

@@ -1,11 +1,11 @@
 /** Measurements and their requisitions: do their states fit each other, and their contents their states? */
 import { TERMINAL_MEASUREMENT_STATES } from '@measurement-exchange/contract';
 import { literals } from '../db.ts';
-import { checks, MEASUREMENT_NAME, REQUISITION_NAME, RESTORE } from './check.ts';
+import { checks, NAME, RESTORE } from './check.ts';
 
 /** One row a measurement. The planner drops the columns that a check does not ask for. */
 const TALLY = `
-  SELECT ${MEASUREMENT_NAME} AS name, m.state, m.requisition_count AS declared, m.failure_reason,
+  SELECT ${NAME.measurement} AS name, m.state, m.requisition_count AS declared, m.failure_reason,
          count(r.id) AS requisitions, count(DISTINCT r.provider) AS providers,
          count(DISTINCT r.ordinal) AS ordinals, min(r.ordinal) AS first, max(r.ordinal) AS last,
          count(*) FILTER (WHERE r.state = 'UNFULFILLED') AS unfulfilled,
@@ -22,7 +22,7 @@ function measurementsWhere(condition: string): string {
 }
 
 function requisitionsWhere(condition: string): string {
-  return `SELECT ${REQUISITION_NAME} AS name FROM requisitions r WHERE ${condition}`;
+  return `SELECT ${NAME.requisition} AS name FROM requisitions r WHERE ${condition}`;
 }
 
 /** 64-bit nonces are stored as the signed integer of the same 8 bytes. */
@@ -71,7 +71,7 @@ export const measurementChecks = checks({
   },
   'failure-presence': {
     meaning: 'A measurement is FAILED without saying why, or says why without being FAILED.',
-    names: `SELECT ${MEASUREMENT_NAME} AS name FROM measurements m
+    names: `SELECT ${NAME.measurement} AS name FROM measurements m
       WHERE (m.failure_reason IS NOT NULL) <> (m.state = 'FAILED')
          OR (m.failure_message IS NOT NULL) <> (m.state = 'FAILED')`,
   },

@@ -2,15 +2,7 @@
 import { equalBytes, MAX_VID, PROTOCOLS, type VidRange } from '@measurement-exchange/contract';
 import type pg from 'pg';
 import { isAscending, summaryOf } from '../../domain/population.ts';
-import {
-  type Check,
-  checks,
-  type Found,
-  MAX_EXAMPLES,
-  MEASUREMENT_NAME,
-  POPULATION_NAME,
-  RESTORE,
-} from './check.ts';
+import { type Check, checks, type Found, MAX_EXAMPLES, NAME, RESTORE, unionAll } from './check.ts';
 
 interface Ranges {
   name: string;
@@ -33,7 +25,7 @@ export const populationChecks: Check[] = [
     remedy: RESTORE,
     async find(client: pg.ClientBase): Promise<Found> {
       const { rows } = await client.query<Ranges>(
-        `SELECT ${POPULATION_NAME} AS name, o.vid_ranges, o.size, o.fingerprint FROM populations o ORDER BY 1`,
+        `SELECT ${NAME.population} AS name, o.vid_ranges, o.size, o.fingerprint FROM populations o ORDER BY 1`,
       );
       const wrong = rows.filter((row) => !isSound(row)).map(({ name }) => name);
       return { names: wrong.slice(0, MAX_EXAMPLES), rows: wrong.length };
@@ -44,21 +36,22 @@ export const populationChecks: Check[] = [
       meaning:
         'Two populations are the default, or a model line belongs to two: measurements may count either.',
       remedy: 'Leave one of them, then REINDEX the index that let the other pass.',
-      names: `SELECT name FROM (
-       SELECT ${POPULATION_NAME} AS name, count(*) OVER () AS defaults FROM populations o WHERE o.is_default
-     ) AS o WHERE defaults > 1
-      UNION ALL
-     SELECT 'model line ' || model_line FROM population_model_lines GROUP BY model_line HAVING count(*) > 1`,
+      names: unionAll(
+        `SELECT name FROM (
+            SELECT ${NAME.population} AS name, count(*) OVER () AS defaults FROM populations o WHERE o.is_default
+          ) AS o WHERE defaults > 1`,
+        `SELECT 'model line ' || model_line FROM population_model_lines GROUP BY model_line HAVING count(*) > 1`,
+      ),
     },
     'protocol-config': {
       meaning:
         'A measurement lacks the configuration of its protocol, or has one it does not need, or counts people of a ' +
         'population that is not there or has another fingerprint.',
-      names: `SELECT ${MEASUREMENT_NAME} AS name FROM measurements m
-       LEFT JOIN populations o ON ${POPULATION_NAME} = m.protocol_config->>'population'
-            AND encode(o.fingerprint, 'base64') = m.protocol_config->>'populationFingerprint'
-      WHERE (m.protocol = ANY($1::text[])) <> (m.protocol_config IS NOT NULL)
-         OR (m.protocol = 'honestMajorityShareShuffle') <> (o.id IS NOT NULL)`,
+      names: `SELECT ${NAME.measurement} AS name FROM measurements m
+         LEFT JOIN populations o ON ${NAME.population} = m.protocol_config->>'population'
+              AND encode(o.fingerprint, 'base64') = m.protocol_config->>'populationFingerprint'
+        WHERE (m.protocol = ANY($1::text[])) <> (m.protocol_config IS NOT NULL)
+           OR (m.protocol = 'honestMajorityShareShuffle') <> (o.id IS NOT NULL)`,
       values: [PROTOCOLS.filter((protocol) => protocol !== 'direct')],
     },
   }),

@@ -1,6 +1,6 @@
 /** Checks the indexes, triggers and constraints that guard the rows, and the settings of the server. */
 import { readFileSync } from 'node:fs';
-import { checks } from './check.ts';
+import { checks, unionAll } from './check.ts';
 
 const SCHEMA = readFileSync(new URL('../schema.sql', import.meta.url), 'utf8');
 
@@ -21,26 +21,28 @@ export const serverChecks = checks({
   'index-damaged': {
     meaning: 'An index is missing, or PostgreSQL does not use it: duplicates may come in, reads are slow.',
     remedy: 'REINDEX INDEX it; make a missing one again as in the migrations (database/migrations).',
-    names: `SELECT wanted AS name FROM unnest($1::text[]) AS wanted LEFT JOIN pg_index i ON i.indexrelid = to_regclass(wanted)
-      WHERE i.indisunique IS NOT TRUE
-      UNION ALL
-     SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-      WHERE c.${OURS} AND NOT (i.indisvalid AND i.indisready AND i.indislive)`,
+    names: unionAll(
+      `SELECT wanted AS name FROM unnest($1::text[]) AS wanted LEFT JOIN pg_index i ON i.indexrelid = to_regclass(wanted)
+        WHERE i.indisunique IS NOT TRUE`,
+      `SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+        WHERE c.${OURS} AND NOT (i.indisvalid AND i.indisready AND i.indislive)`,
+    ),
     values: [UNIQUE_INDEXES],
   },
   'trigger-off': {
     meaning: 'A trigger or foreign key is missing or disabled: nothing stops rows that break its rule.',
     remedy:
       'ALTER TABLE … ENABLE TRIGGER ALL; make a missing one again as in the migrations (database/migrations).',
-    names: `SELECT wanted.relation || ' ' || wanted.trigger AS name
-       FROM unnest($1::text[], $2::text[]) AS wanted(relation, trigger)
-       LEFT JOIN pg_trigger t ON t.tgrelid = to_regclass(wanted.relation) AND t.tgname = wanted.trigger
-      WHERE t.oid IS NULL
-      UNION ALL
-     -- A foreign key is kept by internal triggers; its own name says more than theirs.
-     SELECT c.relname || ' ' || coalesce(k.conname, t.tgname)
-       FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid LEFT JOIN pg_constraint k ON k.oid = t.tgconstraint
-      WHERE c.${OURS} AND t.tgenabled NOT IN ('O', 'A')`,
+    names: unionAll(
+      `SELECT wanted.relation || ' ' || wanted.trigger AS name
+         FROM unnest($1::text[], $2::text[]) AS wanted(relation, trigger)
+         LEFT JOIN pg_trigger t ON t.tgrelid = to_regclass(wanted.relation) AND t.tgname = wanted.trigger
+        WHERE t.oid IS NULL`,
+      `-- A foreign key is kept by internal triggers; its own name says more than theirs.
+        SELECT c.relname || ' ' || coalesce(k.conname, t.tgname)
+          FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid LEFT JOIN pg_constraint k ON k.oid = t.tgconstraint
+         WHERE c.${OURS} AND t.tgenabled NOT IN ('O', 'A')`,
+    ),
     values: [TRIGGERS.map(([relation]) => relation), TRIGGERS.map(([, trigger]) => trigger)],
   },
   'constraint-not-valid': {
@@ -54,17 +56,18 @@ export const serverChecks = checks({
     remedy:
       'Set fsync, full_page_writes and synchronous_commit to on (ALTER SYSTEM SET …, ALTER ROLE … RESET …, ' +
       'SELECT pg_reload_conf()); move the data to a database with ENCODING UTF8.',
-    names: `SELECT name || ' = ' || setting AS name FROM pg_settings
-      WHERE name IN ('fsync', 'full_page_writes') AND setting <> 'on'
-         OR name = 'synchronous_commit' AND setting NOT IN ('on', 'remote_write', 'remote_apply')
-         OR name = 'server_encoding' AND setting <> 'UTF8'
-      UNION ALL
-     -- Another role may serve than the one that asks.
-     SELECT 'role ' || r.rolname || ': ' || setting
-       FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole CROSS JOIN unnest(s.setconfig) AS setting
-      WHERE s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
-        AND has_table_privilege(r.oid, 'measurements', 'INSERT')
-        AND setting ~ '^synchronous_commit=' AND setting !~* '=(on|true|yes|1|remote_write|remote_apply)$'`,
+    names: unionAll(
+      `SELECT name || ' = ' || setting AS name FROM pg_settings
+        WHERE name IN ('fsync', 'full_page_writes') AND setting <> 'on'
+           OR name = 'synchronous_commit' AND setting NOT IN ('on', 'remote_write', 'remote_apply')
+           OR name = 'server_encoding' AND setting <> 'UTF8'`,
+      `-- Another role may serve than the one that asks.
+        SELECT 'role ' || r.rolname || ': ' || setting
+          FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole CROSS JOIN unnest(s.setconfig) AS setting
+         WHERE s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+           AND has_table_privilege(r.oid, 'measurements', 'INSERT')
+           AND setting ~ '^synchronous_commit=' AND setting !~* '=(on|true|yes|1|remote_write|remote_apply)$'`,
+    ),
   },
   'checksums-off': {
     severity: 'warning',

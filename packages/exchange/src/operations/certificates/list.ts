@@ -12,7 +12,7 @@ export const listCertificates: Handler<'listCertificates'> = async (exchange, _c
   const wanted = new Map(query['filter.subjectKeyIdentifiers']?.map((key) => [toBase64(key), key]));
   const keys = wanted.size > 0 ? [...wanted.values()] : undefined;
   const page = exchange.pageTokens.page(['listCertificates', party, [...wanted.keys()].sort()], query);
-  const { items, more } = await list(exchange.db, party, keys, page.after, page.limit, MAX_PAGE_BYTES);
+  const { items, more } = await list(exchange.db, keys, party, page.after, page.limit, MAX_PAGE_BYTES);
   if (items.length === 0 && !(await partyExists(exchange.db, party))) throw partyNotFound(party);
   const now = exchange.clock();
   return {
