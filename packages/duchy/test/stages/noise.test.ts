@@ -7,6 +7,7 @@ import { decrypt, unpackSignedMessage } from '@measurement-exchange/consent';
 import { type Measurement, specs } from '@measurement-exchange/contract';
 import { noiseRegisters } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/noiseRegisters';
 import { findResultKeyset } from '@measurement-exchange/sdk';
+import { isStress } from '@measurement-exchange/testkit/rounds';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { planOf } from '../../src/computations/plan.ts';
 import { pendingComputations, readSecrets, type StoredComputation } from '../../src/database/index.ts';
@@ -54,47 +55,63 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', (noiseMec
     return total.deduplicated!;
   }
 
-  test('on a reach is within five standard deviations, and the consumer knows them', async () => {
-    const { reach, noiseMechanism: stated, methodology } = await measured();
-    expect({ stated, methodology }).toEqual({
-      stated: noiseMechanism,
-      methodology: 'honestMajorityShareShuffle',
-    });
-    const { value, standardDeviation, interval } = reach!;
-    expect(standardDeviation).toBeCloseTo(sigma, 6);
-    expect(value).not.toBe(truth(1).size);
-    expect(Math.abs(value - truth(1).size)).toBeLessThan(5 * sigma);
-    expect(interval[0]).toBeCloseTo(value - 1.96 * sigma, 1);
-    expect(interval[1]).toBeCloseTo(value + 1.96 * sigma, 1);
-  });
+  // In npm test each mechanism is on one of the figures; noise.test.ts of the mathematics has both on both.
+  const isOn = (mechanism: typeof noiseMechanism) => isStress || noiseMechanism === mechanism;
 
-  test('on frequencies is within five of the standard deviations that the consumer knows', async () => {
-    const maximumFrequency = 4;
-    const { reach, frequency, frequencyNoiseMechanism } = await measured(
-      { type: 'reachAndFrequency', maximumFrequency, frequencyPrivacy: FREQUENCY_PRIVACY },
-      maximumFrequency,
-    );
-    const total = truth(maximumFrequency);
-    expect(frequencyNoiseMechanism).toBe(noiseMechanism);
-    expect(reach!.standardDeviation).toBeCloseTo(sigma, 6);
-    expect(Math.abs(reach!.value - total.size)).toBeLessThan(5 * sigma);
-    const expected = distribution(total, maximumFrequency);
-    expect(frequency).toHaveLength(maximumFrequency);
-    for (const { frequency: times, share, count } of frequency!) {
-      const exact = expected[times] ?? 0;
-      expect(Math.abs(share.value - exact)).toBeLessThan(5 * share.standardDeviation);
-      expect(Math.abs(count.value - exact * total.size)).toBeLessThan(5 * count.standardDeviation);
-      // The highest one is what the others leave, so it has the noise of all of them.
-      const rest = variance + (maximumFrequency - 1) * frequencyVariance;
-      expect(count.variance).toBeCloseTo(times === maximumFrequency ? rest : frequencyVariance, 1);
-    }
-  });
+  test.runIf(isOn('DISCRETE_GAUSSIAN'))(
+    'on a reach is within five standard deviations, and the consumer knows them',
+    async () => {
+      const { reach, noiseMechanism: stated, methodology } = await measured();
+      expect({ stated, methodology }).toEqual({
+        stated: noiseMechanism,
+        methodology: 'honestMajorityShareShuffle',
+      });
+      const { value, standardDeviation, interval } = reach!;
+      expect(standardDeviation).toBeCloseTo(sigma, 6);
+      expect(value).not.toBe(truth(1).size);
+      expect(Math.abs(value - truth(1).size)).toBeLessThan(5 * sigma);
+      expect(interval[0]).toBeCloseTo(value - 1.96 * sigma, 1);
+      expect(interval[1]).toBeCloseTo(value + 1.96 * sigma, 1);
+    },
+  );
+
+  test.runIf(isOn('GEOMETRIC'))(
+    'on frequencies is within five of the standard deviations that the consumer knows',
+    async () => {
+      const maximumFrequency = 4;
+      const { reach, frequency, frequencyNoiseMechanism } = await measured(
+        { type: 'reachAndFrequency', maximumFrequency, frequencyPrivacy: FREQUENCY_PRIVACY },
+        maximumFrequency,
+      );
+      const total = truth(maximumFrequency);
+      expect(frequencyNoiseMechanism).toBe(noiseMechanism);
+      expect(reach!.standardDeviation).toBeCloseTo(sigma, 6);
+      expect(Math.abs(reach!.value - total.size)).toBeLessThan(5 * sigma);
+      const expected = distribution(total, maximumFrequency);
+      expect(frequency).toHaveLength(maximumFrequency);
+      for (const { frequency: times, share, count } of frequency!) {
+        const exact = expected[times] ?? 0;
+        expect(Math.abs(share.value - exact)).toBeLessThan(5 * share.standardDeviation);
+        expect(Math.abs(count.value - exact * total.size)).toBeLessThan(5 * count.standardDeviation);
+        // The highest one is what the others leave, so it has the noise of all of them.
+        const rest = variance + (maximumFrequency - 1) * frequencyVariance;
+        expect(count.variance).toBeCloseTo(times === maximumFrequency ? rest : frequencyVariance, 1);
+      }
+    },
+  );
 
   if (noiseMechanism === 'DISCRETE_GAUSSIAN') {
-    test('is the same where a stage is repeated, which computes the same bytes', async () => {
+    const begin = async () => {
       const measurement = await world.ask();
       await world.turn();
       await uploadAll(world, measurement, AUDIENCES);
+      return measurement;
+    };
+    /** At its shuffle; the next test goes on with it. */
+    let begun: Measurement | undefined;
+
+    test('is the same where a stage is repeated, which computes the same bytes', async () => {
+      begun = await begin();
       const { duchy, herald, mill } = world.of('FIRST_WORKER');
       await herald.once();
       await mill.once();
@@ -106,15 +123,12 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', (noiseMec
       const once = (await runStage(work))!;
       expect(once.length).toBeGreaterThan(1000);
       expect(Buffer.from(once).equals((await runStage(work))!)).toBe(true);
-      expect((await world.finish(measurement)).state).toBe('SUCCEEDED');
     });
 
     test('of the aggregator is the same where its stage is repeated, and another one in another computation', async () => {
       const parts: number[] = [];
       for (let i = 0; i < 2; i++) {
-        const measurement = await world.ask();
-        await world.turn();
-        await uploadAll(world, measurement, AUDIENCES);
+        const measurement = (i === 0 && begun) || (await begin());
         const computation = await atAggregation();
         const { signal } = new AbortController();
         const { duchy } = world.of('AGGREGATOR');

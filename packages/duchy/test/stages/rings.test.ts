@@ -14,7 +14,7 @@ const [ALPHA, BETA, GAMMA, DELTA] = [
 ] as const;
 
 /** Mills of a stage that die; under stress, one at every call to the database, the exchange or a duchy. */
-const DEATHS = rounds(100, 2);
+const DEATHS = rounds(100, 1);
 
 let world: DuchyWorld;
 beforeAll(async () => {
