@@ -144,7 +144,7 @@ describe('mex admin onboard', () => {
     ['no certificate', (a: Party) => ({ ...a, certificatePem: 'none' }), /not a certificate in PEM/],
     ['no name', (a: Party) => ({ ...a, name: undefined }), /name is missing/],
     ['the name of no party', (a: Party) => ({ ...a, name: '../principals' }), /not the name of a party/],
-    ['nothing', () => null, /name is missing/],
+    ['nothing', () => null, /is not a JSON object/],
   ])('refuses a party.json with %s, before anything is written', async (_title, damage, words) => {
     await mex('identity', 'dataProviders/odd', '--out', path('odd'));
     await mex('identity', 'dataProviders/odd', '--out', path('odd-2'));

@@ -1,5 +1,3 @@
-import type { Certificate } from '@measurement-exchange/contract';
-import type { ExchangeClient } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
 import { type CallOptions, group, remote, showList, showResource, WHOLE_LIST } from '../calls/command.ts';
 import { connect } from '../connection/client.ts';
@@ -16,18 +14,14 @@ export function certificatesCommand(): Command {
   ]);
 }
 
-export function addCertificate(client: ExchangeClient, party: string, x509Pem: string): Promise<Certificate> {
-  return client.createCertificate({ parent: partyName(party).name, body: { x509Pem } });
-}
-
 function add(): Command {
   return remote(
     'add <party> <certificate.pem>',
     'register a certificate (PEM or DER); those it has stay',
   ).action(async (party: string, file: string, options: CallOptions) => {
-    partyName(party);
-    const pem = await readCertificate(file);
-    const certificate = await addCertificate(await connect(options), party, pem);
+    const parent = partyName(party).name;
+    const x509Pem = await readCertificate(file);
+    const certificate = await (await connect(options)).createCertificate({ parent, body: { x509Pem } });
     showResource(options, certificate, (c) => `${c.name} is registered; valid until ${c.notAfter}.`);
   });
 }

@@ -6,10 +6,7 @@ import { type CallOptions, remote } from '../calls/command.ts';
 import { connect } from '../connection/client.ts';
 import { fingerprintOf, type PartyFile, publicKeyJson, readPartyFile } from '../files/partyFile.ts';
 import { paint, print, printJson, visible } from '../terminal/output.ts';
-import { addCertificate } from './certificates.ts';
 import { createParty, ENDPOINT, type Party, signedKey } from './parties.ts';
-import { bindPrincipal } from './principals.ts';
-import { trustRoot } from './roots.ts';
 
 interface Options extends CallOptions {
   issuer: string;
@@ -132,7 +129,10 @@ async function onboard(client: ExchangeClient, file: PartyFile, options: Options
 
 async function certify(client: ExchangeClient, file: PartyFile): Promise<Piece> {
   try {
-    const { name } = await addCertificate(client, file.name, file.certificatePem);
+    const { name } = await client.createCertificate({
+      parent: file.name,
+      body: { x509Pem: file.certificatePem },
+    });
     return { created: true, name };
   } catch (error) {
     const existing = error instanceof ExchangeError ? error.metadata.existing : undefined;
@@ -147,15 +147,14 @@ async function certify(client: ExchangeClient, file: PartyFile): Promise<Piece> 
 }
 
 async function trust(client: ExchangeClient, file: PartyFile): Promise<Piece> {
-  const root = await trustRoot(client, file.rootPem!, file.name).catch(
-    unless(/^TRUSTED_ROOT_ALREADY_EXISTS$/),
-  );
+  const body = { x509Pem: file.rootPem!, party: file.name };
+  const root = await client.createTrustedRoot({ body }).catch(unless(/^TRUSTED_ROOT_ALREADY_EXISTS$/));
   return root === undefined ? { created: false } : { created: true, name: root.name };
 }
 
 async function bind(client: ExchangeClient, binding: PrincipalInput): Promise<Piece> {
   try {
-    const { name } = await bindPrincipal(client, binding);
+    const { name } = await client.createPrincipal({ body: binding });
     return { created: true, name };
   } catch (error) {
     if (!(error instanceof ExchangeError) || error.reason !== 'PRINCIPAL_ALREADY_EXISTS') throw error;

@@ -1,5 +1,3 @@
-import type { PrincipalBinding, PrincipalInput } from '@measurement-exchange/contract';
-import type { ExchangeClient } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
 import { type CallOptions, group, remote, showList, showResource, WHOLE_LIST } from '../calls/command.ts';
 import { connect } from '../connection/client.ts';
@@ -13,10 +11,6 @@ export function principalsCommand(): Command {
   ]);
 }
 
-export function bindPrincipal(client: ExchangeClient, body: PrincipalInput): Promise<PrincipalBinding> {
-  return client.createPrincipal({ body });
-}
-
 function bind(): Command {
   return remote('bind <resource>', 'let a subject speak for a party, or for `operator`')
     .requiredOption('--issuer <url>', 'the `iss` of its tokens, to the letter')
@@ -24,7 +18,8 @@ function bind(): Command {
     .action(async (resource: string, options: CallOptions & { issuer: string; subject: string }) => {
       if (resource !== 'operator') partyName(resource);
       const { issuer, subject } = options;
-      const binding = await bindPrincipal(await connect(options), { issuer, subject, resource });
+      const client = await connect(options);
+      const binding = await client.createPrincipal({ body: { issuer, subject, resource } });
       showResource(
         options,
         binding,

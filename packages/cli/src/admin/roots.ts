@@ -1,5 +1,3 @@
-import type { TrustedRoot } from '@measurement-exchange/contract';
-import type { ExchangeClient } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
 import { type CallOptions, group, remote, showList, showResource, WHOLE_LIST } from '../calls/command.ts';
 import { connect } from '../connection/client.ts';
@@ -14,17 +12,15 @@ export function rootsCommand(): Command {
   ]);
 }
 
-export function trustRoot(client: ExchangeClient, x509Pem: string, party?: string): Promise<TrustedRoot> {
-  return client.createTrustedRoot({ body: { x509Pem, ...(party && { party }) } });
-}
-
 function add(): Command {
   return remote('add <root.pem>', 'trust a root certificate (PEM or DER)')
     .option('--party <name>', 'for the certificates of this party only')
     .action(async (file: string, options: CallOptions & { party?: string }) => {
-      if (options.party !== undefined) partyName(options.party);
-      const pem = await readCertificate(file);
-      const root = await trustRoot(await connect(options), pem, options.party);
+      const { party } = options;
+      if (party !== undefined) partyName(party);
+      const x509Pem = await readCertificate(file);
+      const client = await connect(options);
+      const root = await client.createTrustedRoot({ body: { x509Pem, ...(party && { party }) } });
       showResource(
         options,
         root,

@@ -30,6 +30,8 @@ function valueRows(tree: Node[]): [key: string, values: Values][] {
   ]);
 }
 
+/** A line for each row of a table. */
+const lines = <R>(rows: R[], line: (row: R) => string) => rows.map(line).join('\n');
 const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 const words = (list: Word[]) => list.map(({ word }) => word).join(' ');
 
@@ -45,16 +47,12 @@ const partyNames = (prefix: string) =>
 
 const posixTables = (tree: Node[]) => `_mex_words() {
   case "$1" in
-${wordRows(tree)
-  .map(([path, list]) => `    ${quote(path)}) echo ${quote(words(list))} ;;`)
-  .join('\n')}
+${lines(wordRows(tree), ([path, list]) => `    ${quote(path)}) echo ${quote(words(list))} ;;`)}
   esac
 }
 _mex_values() {
   case "$1" in
-${valueRows(tree)
-  .map(([key, values]) => `    ${quote(key)}) echo ${quote(shellValue(values))} ;;`)
-  .join('\n')}
+${lines(valueRows(tree), ([key, values]) => `    ${quote(key)}) echo ${quote(shellValue(values))} ;;`)}
   esac
 }
 _mex_parties() { ${partyNames('$1')}; }
@@ -116,9 +114,7 @@ const zsh = (tree: Node[]) => `#compdef mex
 ${posixTables(tree)}
 _mex_describe() {
   case "$1" in
-${wordRows(tree)
-  .map(([path, list]) => `    ${quote(path)}) reply=(${list.map(described).join(' ')}) ;;`)
-  .join('\n')}
+${lines(wordRows(tree), ([path, list]) => `    ${quote(path)}) reply=(${list.map(described).join(' ')}) ;;`)}
   esac
 }
 _mex() {
@@ -163,16 +159,12 @@ const fish = (
 ) => `# Completion of mex for fish: mex completion fish > ~/.config/fish/completions/mex.fish
 function __mex_words
   switch "$argv[1]"
-${wordRows(tree)
-  .map(([path, list]) => `    case ${fishQuote(path)}\n      printf '%s\\n' ${fishLines(list)}`)
-  .join('\n')}
+${lines(wordRows(tree), ([path, list]) => `    case ${fishQuote(path)}\n      printf '%s\\n' ${fishLines(list)}`)}
   end
 end
 function __mex_values
   switch "$argv[1]"
-${valueRows(tree)
-  .map(([key, values]) => `    case ${fishQuote(key)}\n      ${fishValue(values)}`)
-  .join('\n')}
+${lines(valueRows(tree), ([key, values]) => `    case ${fishQuote(key)}\n      ${fishValue(values)}`)}
     case '*'
       return 1
   end

@@ -11,29 +11,8 @@ import {
 } from '@measurement-exchange/sdk';
 import { type Block, blocksIn, isPrivateKey, keysetBytes, privateKeyOf } from '../files/keyFiles.ts';
 
-export interface CertificateFacts {
-  kind: 'certificate';
-  subject: string;
-  issuer: string;
-  serialNumber: string;
-  subjectKeyIdentifier?: string;
-  authorityKeyIdentifier?: string;
-  notBefore: string;
-  notAfter: string;
-  isCa: boolean;
-  keyUsages?: string[];
-  key: string;
-  /** SHA-256 of the SubjectPublicKeyInfo: the same for a certificate and the private key that goes with it. */
-  publicKeyFingerprint: string;
-  /** SHA-256 of the certificate. */
-  fingerprint: string;
-}
-
-export interface PrivateKeyFacts {
-  kind: 'private signing key';
-  key: string;
-  publicKeyFingerprint: string;
-}
+export type CertificateFacts = ReturnType<typeof describeCertificate>;
+export type PrivateKeyFacts = ReturnType<typeof describePrivateKey>;
 
 export interface KeysetFacts {
   kind: 'public Tink keyset' | 'private Tink keyset';
@@ -60,20 +39,21 @@ function describeBlock(block: Block): CertificateFacts | PrivateKeyFacts {
   return describeCertificate(parseCertificate(block.der));
 }
 
-function describePrivateKey(privateKey: KeyObject): PrivateKeyFacts {
+function describePrivateKey(privateKey: KeyObject) {
   const key = createPublicKey(privateKey);
   const { namedCurve, modulusLength } = key.asymmetricKeyDetails ?? {};
   const spki = key.export({ type: 'spki', format: 'der' });
   const what = `${key.asymmetricKeyType?.toUpperCase()} ${CURVES[namedCurve ?? ''] ?? namedCurve ?? modulusLength ?? ''}`;
-  return { kind: 'private signing key', key: what.trimEnd(), publicKeyFingerprint: fingerprint(spki) };
+  const publicKeyFingerprint = fingerprint(spki);
+  return { kind: 'private signing key', key: what.trimEnd(), publicKeyFingerprint } as const;
 }
 
 const CURVES: Record<string, string> = { prime256v1: 'P-256', secp384r1: 'P-384', secp521r1: 'P-521' };
 
-function describeCertificate(x509: X509): CertificateFacts {
+function describeCertificate(x509: X509) {
   const { subjectKeyIdentifier, authorityKeyIdentifier, keyUsages, publicKey } = x509;
   return {
-    kind: 'certificate',
+    kind: 'certificate' as const,
     subject: x509.subject,
     issuer: x509.issuer,
     serialNumber: x509.serialNumber,
@@ -84,6 +64,7 @@ function describeCertificate(x509: X509): CertificateFacts {
     isCa: x509.isCa,
     ...(keyUsages && { keyUsages }),
     key: [publicKey.keyType, publicKey.curve].filter(Boolean).join(' '),
+    /** SHA-256 of the SubjectPublicKeyInfo: the same for a certificate and the private key that goes with it. */
     publicKeyFingerprint: fingerprint(publicKey.spki),
     fingerprint: fingerprint(x509.der),
   };

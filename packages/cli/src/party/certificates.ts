@@ -1,14 +1,7 @@
 /** `mex certificates`: a party's own, and those of its counterparties one by one. */
 import { type Certificate, PREFERRED } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
-import {
-  callerOf,
-  type ListOptions,
-  listCommand,
-  ownCommand,
-  pageSizeOf,
-  showPages,
-} from '../calls/caller.ts';
+import * as calls from '../calls/caller.ts';
 import { type CallOptions, group, remote, showResource } from '../calls/command.ts';
 import { readCertificate } from '../files/keyFiles.ts';
 import { certificateName, parsePartyName, partyName } from '../files/names.ts';
@@ -27,22 +20,22 @@ export function certificatesCommand(): Command {
 }
 
 function list(): Command {
-  return listCommand('list [party]', 'list your certificates, and how long each one lasts').action(
-    async (party: string | undefined, options: ListOptions) => {
-      const { client, principal } = await callerOf(options);
+  return calls
+    .listCommand('list [party]', 'list your certificates, and how long each one lasts')
+    .action(async (party: string | undefined, options: calls.ListOptions) => {
+      const { client, principal } = await calls.callerOf(options);
       const parent = partyName(party ?? principal).name;
-      const listing = client.listCertificates({ parent, ...pageSizeOf(options) });
-      await showPages(options, listing.pages(), (page) => page.certificates, {
+      const listing = client.listCertificates({ parent, ...calls.pageSizeOf(options) });
+      await calls.showPages(options, listing.pages(), (page) => page.certificates, {
         headings: ['NAME', 'STATE', 'EXPIRES IN', 'VALID FROM (UTC)', 'UNTIL (UTC)'],
         row: (c) => [c.name, stateOf(c), inDays(c), shortTime(c.notBefore), shortTime(c.notAfter)],
         none: `${parent} has no certificate: mex certificates create certificate.pem registers one.`,
       });
-    },
-  );
+    });
 }
 
 function get(): Command {
-  return ownCommand(
+  return calls.ownCommand(
     'get <certificate>',
     'show one by its name or ID; by the name of a party the one that it prefers',
     'certificates',
@@ -66,7 +59,7 @@ function create(): Command {
   return remote('create <file>', 'register a certificate (PEM or DER) of yours; those you have stay').action(
     async (file: string, options: CallOptions) => {
       const x509Pem = await readCertificate(file);
-      const { client, principal } = await callerOf(options);
+      const { client, principal } = await calls.callerOf(options);
       const parent = partyName(principal).name;
       const certificate = await client.createCertificate({ parent, body: { x509Pem } });
       showResource(
@@ -80,28 +73,30 @@ function create(): Command {
 }
 
 export function revoke(): Command {
-  return ownCommand(
-    'revoke <certificate>',
-    'revoke a certificate for good; open measurements that rest on it fail',
-    'certificates',
-    async ({ client, name }, options: CallOptions & { hold?: boolean }) => {
-      const revocationState = options.hold ? 'HOLD' : 'REVOKED';
-      const revoked = await client.revokeCertificate({
-        name: certificateName(name),
-        body: { revocationState },
-      });
-      showResource(
-        options,
-        revoked,
-        () =>
-          `${name} is ${options.hold ? 'on hold' : 'revoked'}: nothing new may use it, and open measurements that rest on it are failing.`,
-      );
-    },
-  ).option('--hold', 'put it on hold instead, which can be released');
+  return calls
+    .ownCommand(
+      'revoke <certificate>',
+      'revoke a certificate for good; open measurements that rest on it fail',
+      'certificates',
+      async ({ client, name }, options: CallOptions & { hold?: boolean }) => {
+        const revocationState = options.hold ? 'HOLD' : 'REVOKED';
+        const revoked = await client.revokeCertificate({
+          name: certificateName(name),
+          body: { revocationState },
+        });
+        showResource(
+          options,
+          revoked,
+          () =>
+            `${name} is ${options.hold ? 'on hold' : 'revoked'}: nothing new may use it, and open measurements that rest on it are failing.`,
+        );
+      },
+    )
+    .option('--hold', 'put it on hold instead, which can be released');
 }
 
 export function release(): Command {
-  return ownCommand(
+  return calls.ownCommand(
     'release <certificate>',
     'release a hold; measurements that failed for it stay failed',
     'certificates',

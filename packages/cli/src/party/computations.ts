@@ -1,15 +1,7 @@
 /** `mex computations`: the measurements that a duchy computes with others. */
 import { COMPUTATION_STATES, type Computation, type ComputationState } from '@measurement-exchange/contract';
 import { type Command, Option } from 'commander';
-import {
-  callerOf,
-  type ListOptions,
-  listCommand,
-  ownCommand,
-  pageSizeOf,
-  requireKind,
-  showPages,
-} from '../calls/caller.ts';
+import * as calls from '../calls/caller.ts';
 import { given, group, showResource } from '../calls/command.ts';
 import { print, printFacts, visible } from '../terminal/output.ts';
 import { parsePast, shortTime, timeFacts } from '../terminal/times.ts';
@@ -19,24 +11,25 @@ export function computationsCommand(): Command {
   return group('computations', 'the computations of a duchy: list, show', [list(), show()]);
 }
 
-interface Filters extends ListOptions {
+interface Filters extends calls.ListOptions {
   state?: ComputationState[];
   updatedAfter?: string;
 }
 
 function list(): Command {
-  return listCommand('list', 'list those of a duchy, by the time of their last change')
+  return calls
+    .listCommand('list', 'list those of a duchy, by the time of their last change')
     .addOption(new Option('--state <state...>', 'only in these states').choices(COMPUTATION_STATES))
     .option('--updated-after <time>', 'a time, a day, or how long ago: 12h, 7d', parsePast)
     .action(async (options: Filters) => {
-      const caller = await callerOf(options);
-      requireKind('duchies', caller, 'mex computations list');
+      const caller = await calls.callerOf(options);
+      calls.requireKind('duchies', caller, 'mex computations list');
       const listing = caller.client.listComputations({
         parent: caller.principal,
-        ...pageSizeOf(options),
+        ...calls.pageSizeOf(options),
         ...given({ 'filter.states': options.state, 'filter.updatedAfter': options.updatedAfter }),
       });
-      await showPages(options, listing.pages(), (page) => page.computations, {
+      await calls.showPages(options, listing.pages(), (page) => page.computations, {
         headings: ['NAME', 'STATE', 'ROLE', 'MEASURES', 'WAITS FOR', 'UPDATED (UTC)'],
         row: (c) => [
           c.name,
@@ -52,12 +45,12 @@ function list(): Command {
 }
 
 function show(): Command {
-  return ownCommand(
+  return calls.ownCommand(
     'show <computation>',
     'its parties, its progress, and the parties that it waits for',
     'computations',
     async ({ name, ...caller }, options) => {
-      requireKind('duchies', caller, 'mex computations show');
+      calls.requireKind('duchies', caller, 'mex computations show');
       showResource(options, await caller.client.getComputation({ name }), (c) => {
         printFacts(c.name!, {
           state: c.state,

@@ -1,17 +1,7 @@
 /** `mex descriptors`: the schemas of providers' metadata. */
 import { type EventGroupMetadataDescriptor, type JsonValue, toBase64 } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
-import {
-  callerOf,
-  isOf,
-  type ListOptions,
-  listCommand,
-  nameBelow,
-  ownCommand,
-  pageSizeOf,
-  requireKind,
-  showPages,
-} from '../calls/caller.ts';
+import * as calls from '../calls/caller.ts';
 import { type CallOptions, given, group, remote, showResource } from '../calls/command.ts';
 import { readBytes, readJson } from '../files/input.ts';
 import { inFull } from '../files/names.ts';
@@ -32,14 +22,15 @@ export function descriptorsCommand(): Command {
 }
 
 function list(): Command {
-  return listCommand('list', 'list your schemas; as a consumer those of all providers')
+  return calls
+    .listCommand('list', 'list your schemas; as a consumer those of all providers')
     .option('--provider <provider>', 'only those of this one')
-    .action(async (options: ListOptions & { provider?: string }) => {
-      const { client, principal } = await callerOf(options);
-      const everybody = isOf('measurementConsumers', principal) ? 'dataProviders/-' : principal;
+    .action(async (options: calls.ListOptions & { provider?: string }) => {
+      const { client, principal } = await calls.callerOf(options);
+      const everybody = calls.isOf('measurementConsumers', principal) ? 'dataProviders/-' : principal;
       const parent = options.provider === undefined ? everybody : inFull('dataProviders')(options.provider);
-      const listing = client.listEventGroupMetadataDescriptors({ parent, ...pageSizeOf(options) });
-      await showPages(options, listing.pages(), (page) => page.eventGroupMetadataDescriptors, {
+      const listing = client.listEventGroupMetadataDescriptors({ parent, ...calls.pageSizeOf(options) });
+      await calls.showPages(options, listing.pages(), (page) => page.eventGroupMetadataDescriptors, {
         headings: ['NAME', 'FILES', 'MESSAGES'],
         row: (d) => [
           d.name,
@@ -54,7 +45,7 @@ function list(): Command {
 }
 
 function get(): Command {
-  return ownCommand(
+  return calls.ownCommand(
     'get <descriptor>',
     'show its message types and their fields',
     COLLECTION,
@@ -83,8 +74,8 @@ function create(): Command {
     .addHelpText('after', `\nThe file is ${SET}.`)
     .action(async (file: string, options: WriteOptions) => {
       const descriptorSet = await readSet(file);
-      const caller = await callerOf(options);
-      requireKind('dataProviders', caller, 'mex descriptors create');
+      const caller = await calls.callerOf(options);
+      calls.requireKind('dataProviders', caller, 'mex descriptors create');
       const created = await caller.client.createEventGroupMetadataDescriptor({
         parent: caller.principal,
         body: { descriptorSet },
@@ -102,9 +93,9 @@ function update(): Command {
     .option(...VALIDATE_ONLY)
     .action(async (text: string, file: string, options: WriteOptions) => {
       const descriptorSet = await readSet(file);
-      const { client, principal } = await callerOf(options);
+      const { client, principal } = await calls.callerOf(options);
       const updated = await client.updateEventGroupMetadataDescriptor({
-        name: nameBelow(principal, COLLECTION, text),
+        name: calls.nameBelow(principal, COLLECTION, text),
         body: { descriptorSet },
         ...given({ validateOnly: options.validateOnly }),
       });
@@ -129,8 +120,8 @@ function diff(): Command {
     .addHelpText('after', '\nEnds with 0 when it breaks nothing, and with 2 when it does.')
     .action(async (text: string, file: string, options: CallOptions) => {
       const descriptorSet = await readSet(file);
-      const { client, principal } = await callerOf(options);
-      const name = nameBelow(principal, COLLECTION, text);
+      const { client, principal } = await calls.callerOf(options);
+      const name = calls.nameBelow(principal, COLLECTION, text);
       const { compatible, changes } = await client.diffEventGroupMetadataDescriptor({
         name,
         body: { descriptorSet },
@@ -164,9 +155,9 @@ The type is a message of the schema, the file its bytes (- for standard input).
     )
     .action(async (text: string, type: string, file: string, options: CallOptions) => {
       const value = await readBytes(file, 'a serialized message');
-      const { client, principal } = await callerOf(options);
+      const { client, principal } = await calls.callerOf(options);
       const typeUrl = type.includes('/') ? type : `type.googleapis.com/${type}`;
-      const name = nameBelow(principal, COLLECTION, text);
+      const name = calls.nameBelow(principal, COLLECTION, text);
       const decoded = await client.decodeMetadata({ name, body: { typeUrl, value } });
       printJson(options.json ? decoded : decoded.message);
     });

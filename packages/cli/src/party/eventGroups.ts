@@ -2,15 +2,7 @@
 import { type EventGroup, MEDIA_TYPES, type MediaType } from '@measurement-exchange/contract';
 import { type DescribedEventGroup, MetadataUnreadable } from '@measurement-exchange/sdk';
 import { type Command, Option } from 'commander';
-import {
-  callerOf,
-  isOf,
-  type ListOptions,
-  listCommand,
-  ownCommand,
-  pageSizeOf,
-  showPages,
-} from '../calls/caller.ts';
+import * as calls from '../calls/caller.ts';
 import { given, group, showResource } from '../calls/command.ts';
 import { type ActingOptions, consumerOf, withKeys } from '../calls/keys.ts';
 import { inFull } from '../files/names.ts';
@@ -31,7 +23,7 @@ export function eventGroupsCommand(): Command {
   ]);
 }
 
-interface Filters extends ListOptions, ActingOptions {
+interface Filters extends calls.ListOptions, ActingOptions {
   decode?: boolean;
   provider?: string[];
   consumer?: string[];
@@ -41,7 +33,7 @@ interface Filters extends ListOptions, ActingOptions {
 }
 
 function list(): Command {
-  const command = listCommand(
+  const command = calls.listCommand(
     'list',
     'list yours: a provider those it described, a consumer those described to it',
   );
@@ -53,7 +45,7 @@ function list(): Command {
     .option('--deleted', 'also those that are deleted')
     .option('--decode', 'a consumer: decrypt and decode their metadata, with its keys')
     .action(async (options: Filters) => {
-      const { client, principal } = await callerOf(options);
+      const { client, principal } = await calls.callerOf(options);
       const filters = {
         ...given({
           'filter.dataProviders': options.provider?.map(inFull('dataProviders')),
@@ -62,13 +54,13 @@ function list(): Command {
           'filter.metadataSearchQuery': options.search,
           showDeleted: options.deleted,
         }),
-        ...pageSizeOf(options),
+        ...calls.pageSizeOf(options),
       };
       const pages = options.decode
         ? decodedPages((await consumerOf(options)).consumer.listEventGroups(filters))
         : client.listEventGroups({ parent: principal, ...filters }).pages();
-      const whose = isOf('dataProviders', principal) ? 'CONSUMER' : 'PROVIDER';
-      await showPages(options, pages, (page): DecodedEventGroup[] => page.eventGroups, {
+      const whose = calls.isOf('dataProviders', principal) ? 'CONSUMER' : 'PROVIDER';
+      await calls.showPages(options, pages, (page): DecodedEventGroup[] => page.eventGroups, {
         headings: ['NAME', whose, 'REFERENCE', 'STATE', 'MEDIA', 'AVAILABLE', 'CAMPAIGN', 'METADATA'],
         row: (g) => [
           g.name,
@@ -80,7 +72,7 @@ function list(): Command {
           campaignOf(g),
           metadataKind(g),
         ],
-        none: isOf('dataProviders', principal)
+        none: calls.isOf('dataProviders', principal)
           ? `${principal} has described none: mex event-groups create describes one to a consumer.`
           : `No provider has described one to ${principal}: ask a provider to (mex event-groups create).`,
       });
@@ -94,14 +86,14 @@ function campaignOf({ eventGroupMetadata }: EventGroup): string | undefined {
 
 function get(): Command {
   return withKeys(
-    ownCommand(
+    calls.ownCommand(
       'get <event-group>',
       'show one; a consumer with its keys also reads encrypted metadata',
       COLLECTION,
       async ({ client, principal, name }, options: ActingOptions) => {
         const hasKeys = options.as !== undefined || options.identity !== undefined;
         const described: DescribedEventGroup =
-          isOf('measurementConsumers', principal) && hasKeys
+          calls.isOf('measurementConsumers', principal) && hasKeys
             ? await decrypted(name, options)
             : { eventGroup: await client.getEventGroup({ name }) };
         showResource(options, decoded(described), () => describe(described));
@@ -143,7 +135,7 @@ function describe({ eventGroup: g, metadata, error }: DescribedEventGroup): void
 }
 
 function remove(): Command {
-  return ownCommand(
+  return calls.ownCommand(
     'delete <event-group>',
     'delete it: it stays readable as DELETED, without its metadata',
     COLLECTION,

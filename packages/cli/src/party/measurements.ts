@@ -7,18 +7,8 @@ import {
 } from '@measurement-exchange/contract';
 import { duchyProtocolOf } from '@measurement-exchange/sdk';
 import { type Command, Option } from 'commander';
-import {
-  type Caller,
-  callerOf,
-  type ListOptions,
-  listCommand,
-  nextCommand,
-  ownCommand,
-  pageSizeOf,
-  requireKind,
-  showPages,
-} from '../calls/caller.ts';
-import { type CallOptions, given, group, showResource } from '../calls/command.ts';
+import * as calls from '../calls/caller.ts';
+import { type CallOptions, group, showResource } from '../calls/command.ts';
 import { paint, print, printFacts, printJson, visible } from '../terminal/output.ts';
 import { parsePast, shortTime, timeFacts } from '../terminal/times.ts';
 import { resultsCommand } from './results.ts';
@@ -41,15 +31,15 @@ export function measurementsCommand(): Command {
 function one(
   verb: string,
   description: string,
-  work: (call: Caller & { name: string }, options: CallOptions) => Promise<void>,
+  work: (call: calls.Caller & { name: string }, options: CallOptions) => Promise<void>,
 ): Command {
-  return ownCommand(`${verb} <measurement>`, description, 'measurements', async (call, options) => {
-    requireKind('measurementConsumers', call, 'mex measurements');
+  return calls.ownCommand(`${verb} <measurement>`, description, 'measurements', async (call, options) => {
+    calls.requireKind('measurementConsumers', call, 'mex measurements');
     await work(call, options);
   });
 }
 
-interface Filters extends ListOptions {
+interface Filters extends calls.ListOptions {
   state?: MeasurementState[];
   createdAfter?: string;
   createdBefore?: string;
@@ -58,27 +48,26 @@ interface Filters extends ListOptions {
 }
 
 function list(): Command {
-  return listCommand('list', 'list your measurements, oldest first')
+  return calls
+    .listCommand('list', 'list your measurements, oldest first')
     .addOption(new Option('--state <state...>', 'only in these states').choices(MEASUREMENT_STATES))
     .option('--created-after <time>', 'a time, a day, or how long ago: 12h, 7d', parsePast)
     .option('--created-before <time>', 'likewise', parsePast)
     .option('--updated-after <time>', 'likewise; the list is then in the order of the changes', parsePast)
     .option('--updated-before <time>', 'likewise', parsePast)
     .action(async (options: Filters) => {
-      const caller = await callerOf(options);
-      requireKind('measurementConsumers', caller, 'mex measurements');
+      const caller = await calls.callerOf(options);
+      calls.requireKind('measurementConsumers', caller, 'mex measurements');
       const listing = caller.client.listMeasurements({
         parent: caller.principal,
-        ...pageSizeOf(options),
-        ...given({
-          'filter.states': options.state,
-          'filter.createdAfter': options.createdAfter,
-          'filter.createdBefore': options.createdBefore,
-          'filter.updatedAfter': options.updatedAfter,
-          'filter.updatedBefore': options.updatedBefore,
-        }),
+        ...calls.pageSizeOf(options),
+        'filter.states': options.state,
+        'filter.createdAfter': options.createdAfter,
+        'filter.createdBefore': options.createdBefore,
+        'filter.updatedAfter': options.updatedAfter,
+        'filter.updatedBefore': options.updatedBefore,
       });
-      await showPages(options, listing.pages(), (page) => page.measurements, {
+      await calls.showPages(options, listing.pages(), (page) => page.measurements, {
         headings: ['NAME', 'STATE', 'MEASURES', 'PROVIDERS', 'REFERENCE', 'CREATED (UTC)'],
         row: (m) => [
           m.name,
@@ -137,7 +126,7 @@ function requisitionLine({ dataProvider, name, state, refusal }: Requisition): s
 }
 
 function nextStep({ name, state, deleteTime }: Measurement, options: CallOptions): string {
-  const next = (command: string) => nextCommand(options, command);
+  const next = (command: string) => calls.nextCommand(options, command);
   if (deleteTime !== undefined) return 'Its contents were removed by the retention of the exchange.';
   if (state === 'SUCCEEDED') return `The figures: ${next(`measurements results ${name}`)}`;
   if (state === 'FAILED') return `It ended for good. What happened: ${next(`measurements timeline ${name}`)}`;

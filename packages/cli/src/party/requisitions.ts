@@ -9,18 +9,7 @@ import {
 } from '@measurement-exchange/contract';
 import { duchyProtocolOf, retryOnAborted } from '@measurement-exchange/sdk';
 import { type Command, Option } from 'commander';
-import {
-  type Caller,
-  callerOf,
-  isOf,
-  type ListOptions,
-  listCommand,
-  nameBelow,
-  ownCommand,
-  pageSizeOf,
-  requireKind,
-  showPages,
-} from '../calls/caller.ts';
+import * as calls from '../calls/caller.ts';
 import { type CallOptions, given, group, showResource } from '../calls/command.ts';
 import { printFacts, visible } from '../terminal/output.ts';
 import { parsePast, shortTime, timeFacts } from '../terminal/times.ts';
@@ -36,13 +25,14 @@ export function requisitionsCommand(): Command {
   ]);
 }
 
-interface Filters extends ListOptions {
+interface Filters extends calls.ListOptions {
   state?: RequisitionState[];
   updatedAfter?: string;
 }
 
 function list(): Command {
-  return listCommand('list [measurement]', 'list those of a provider, or of a measurement, oldest first')
+  return calls
+    .listCommand('list [measurement]', 'list those of a provider, or of a measurement, oldest first')
     .addOption(new Option('--state <state...>', 'only in these states').choices(REQUISITION_STATES))
     .option('--updated-after <time>', 'a time, a day, or how long ago: 12h, 7d', parsePast)
     .addHelpText(
@@ -50,29 +40,31 @@ function list(): Command {
       '\nA data provider lists its own; a measurement consumer those of a measurement it names.',
     )
     .action(async (measurement: string | undefined, options: Filters) => {
-      const caller = await callerOf(options);
+      const caller = await calls.callerOf(options);
       const parent = parentOf(caller, measurement);
       const query = {
         parent,
-        ...pageSizeOf(options),
+        ...calls.pageSizeOf(options),
         ...given({ 'filter.states': options.state, 'filter.updatedAfter': options.updatedAfter }),
       };
-      const listing = isOf('dataProviders', parent)
+      const listing = calls.isOf('dataProviders', parent)
         ? caller.client.listRequisitions(query)
         : caller.client.listMeasurementRequisitions(query);
-      await showPages(options, listing.pages(), (page) => page.requisitions, {
+      await calls.showPages(options, listing.pages(), (page) => page.requisitions, {
         headings: [
           'NAME',
           'STATE',
           'MEASURES',
-          isOf('dataProviders', parent) ? 'FOR' : 'OF',
+          calls.isOf('dataProviders', parent) ? 'FOR' : 'OF',
           'CREATED (UTC)',
         ],
         row: (r) => [
           r.name,
           r.state,
           typeWords(r.protocolConfig?.measurementType),
-          isOf('dataProviders', parent) ? r.measurement?.split('/').slice(0, 2).join('/') : r.dataProvider,
+          calls.isOf('dataProviders', parent)
+            ? r.measurement?.split('/').slice(0, 2).join('/')
+            : r.dataProvider,
           shortTime(r.createTime),
         ],
         none: `${parent} has no such requisition.`,
@@ -80,16 +72,16 @@ function list(): Command {
     });
 }
 
-function parentOf({ principal }: Caller, measurement: string | undefined): string {
-  if (isOf('dataProviders', principal)) return principal;
-  if (measurement !== undefined) return nameBelow(principal, 'measurements', measurement);
+function parentOf({ principal }: calls.Caller, measurement: string | undefined): string {
+  if (calls.isOf('dataProviders', principal)) return principal;
+  if (measurement !== undefined) return calls.nameBelow(principal, 'measurements', measurement);
   throw new Error(
     `Which measurement of ${principal}? mex requisitions list <measurement>, by a name that mex measurements list prints.`,
   );
 }
 
 function show(): Command {
-  return ownCommand(
+  return calls.ownCommand(
     'show <requisition>',
     'the question, its provider, and the outcome',
     'requisitions',
@@ -132,7 +124,7 @@ function duchyFacts(r: Requisition): Record<string, string | undefined> {
 }
 
 function timeline(): Command {
-  return ownCommand(
+  return calls.ownCommand(
     'timeline <requisition>',
     'what happened to it, and why',
     'requisitions',
@@ -155,12 +147,13 @@ interface RefuseOptions extends CallOptions {
 }
 
 function refuse(): Command {
-  return ownCommand(
-    'refuse <requisition>',
-    'refuse it for good, which fails the measurement',
-    'requisitions',
-    refuseNamed,
-  )
+  return calls
+    .ownCommand(
+      'refuse <requisition>',
+      'refuse it for good, which fails the measurement',
+      'requisitions',
+      refuseNamed,
+    )
     .addOption(
       new Option('--justification <why>', 'why').choices(REFUSAL_JUSTIFICATIONS).makeOptionMandatory(),
     )
@@ -179,10 +172,10 @@ For permanent reasons only: the measurement fails, and the other providers' resu
 }
 
 async function refuseNamed(
-  { name, ...caller }: Caller & { name: string },
+  { name, ...caller }: calls.Caller & { name: string },
   options: RefuseOptions,
 ): Promise<void> {
-  requireKind('dataProviders', caller, 'mex requisitions refuse');
+  calls.requireKind('dataProviders', caller, 'mex requisitions refuse');
   const { justification, message } = options;
   const refusal = { justification, ...given({ message }) };
   const requisition = await retryOnAborted(

@@ -1,18 +1,7 @@
 /** `mex webhooks`: endpoints of a party to which the exchange sends changes. */
 import { CHANGE_KINDS, type ChangeKind, type Timestamp, type Webhook } from '@measurement-exchange/contract';
 import { type Command, Option } from 'commander';
-import {
-  type Caller,
-  callerOf,
-  type ListOptions,
-  listCommand,
-  nameBelow,
-  nextCommand,
-  ownCommand,
-  pageSizeOf,
-  requireParty,
-  showPages,
-} from '../calls/caller.ts';
+import * as calls from '../calls/caller.ts';
 import { type CallOptions, given, group, remote, showResource } from '../calls/command.ts';
 import { print, printFacts, visible } from '../terminal/output.ts';
 import { parsePast, shortTime, timeFacts } from '../terminal/times.ts';
@@ -56,9 +45,9 @@ function inputOf({ kind, description }: WebhookOptions) {
 }
 
 /** Only the party itself may see its webhooks. */
-async function ownerOf(options: CallOptions): Promise<Caller> {
-  const caller = await callerOf(options);
-  requireParty(caller, 'mex webhooks');
+async function ownerOf(options: CallOptions): Promise<calls.Caller> {
+  const caller = await calls.callerOf(options);
+  calls.requireParty(caller, 'mex webhooks');
   return caller;
 }
 
@@ -66,10 +55,10 @@ async function ownerOf(options: CallOptions): Promise<Caller> {
 function one<O extends WebhookOptions>(
   verb: string,
   description: string,
-  work: (call: Caller & { name: string }, options: O) => Promise<void>,
+  work: (call: calls.Caller & { name: string }, options: O) => Promise<void>,
 ): Command {
-  return ownCommand<O>(`${verb} <webhook>`, description, 'webhooks', async (call, options) => {
-    requireParty(call, 'mex webhooks');
+  return calls.ownCommand<O>(`${verb} <webhook>`, description, 'webhooks', async (call, options) => {
+    calls.requireParty(call, 'mex webhooks');
     await work(call, options);
   });
 }
@@ -81,17 +70,17 @@ function create(): Command {
       const webhook = await client.createWebhook({ parent, body: { url, ...inputOf(options) } });
       showResource(options, webhook, () => {
         print(`${webhook.name} is made. Its secret, which is shown only now:\n\n  ${webhook.secret}\n`);
-        print(`Try it: ${nextCommand(options, `webhooks test ${webhook.name}`)}`);
+        print(`Try it: ${calls.nextCommand(options, `webhooks test ${webhook.name}`)}`);
       });
     },
   );
 }
 
 function list(): Command {
-  return listCommand('list', 'list your webhooks').action(async (options: ListOptions) => {
+  return calls.listCommand('list', 'list your webhooks').action(async (options: calls.ListOptions) => {
     const { client, principal: parent } = await ownerOf(options);
-    const listing = client.listWebhooks({ parent, ...pageSizeOf(options) });
-    await showPages(options, listing.pages(), (page) => page.webhooks, {
+    const listing = client.listWebhooks({ parent, ...calls.pageSizeOf(options) });
+    await calls.showPages(options, listing.pages(), (page) => page.webhooks, {
       headings: ['NAME', 'STATE', 'URL', 'KINDS', 'DESCRIPTION'],
       row: (w) => [w.name, w.state, w.url, kindsOf(w), w.description],
       none: `${parent} has no webhook: mex webhooks create https://… makes one.`,
@@ -152,7 +141,7 @@ function rotateSecret(): Command {
 
 function test(): Command {
   return one('test', 'send a test message', async ({ client, name }, options) => {
-    const outcome = nextCommand(options, `webhooks deliveries ${name}`);
+    const outcome = calls.nextCommand(options, `webhooks deliveries ${name}`);
     showResource(
       options,
       await client.testWebhook({ name }),
@@ -177,25 +166,24 @@ function redeliver(): Command {
 }
 
 function deliveries(): Command {
-  return listCommand(
-    'deliveries <webhook>',
-    'list the deliveries: the outcome of each, and the next attempt',
-  ).action(async (text: string, options: ListOptions) => {
-    const { client, principal } = await ownerOf(options);
-    const name = nameBelow(principal, 'webhooks', text);
-    const listing = client.listWebhookDeliveries({ parent: name, ...pageSizeOf(options) });
-    await showPages(options, listing.pages(), (page) => page.deliveries, {
-      headings: ['RESOURCE', 'VERSION', 'STATE', 'ATTEMPTS', 'LAST', 'MS', 'NEXT (UTC)'],
-      row: (d) => [
-        d.resource,
-        String(d.version),
-        d.state,
-        String(d.attempts),
-        d.error ?? d.status?.toString(),
-        d.milliseconds?.toString(),
-        d.nextAttemptTime && shortTime(d.nextAttemptTime),
-      ],
-      none: 'Nothing was sent yet.',
+  return calls
+    .listCommand('deliveries <webhook>', 'list the deliveries: the outcome of each, and the next attempt')
+    .action(async (text: string, options: calls.ListOptions) => {
+      const { client, principal } = await ownerOf(options);
+      const name = calls.nameBelow(principal, 'webhooks', text);
+      const listing = client.listWebhookDeliveries({ parent: name, ...calls.pageSizeOf(options) });
+      await calls.showPages(options, listing.pages(), (page) => page.deliveries, {
+        headings: ['RESOURCE', 'VERSION', 'STATE', 'ATTEMPTS', 'LAST', 'MS', 'NEXT (UTC)'],
+        row: (d) => [
+          d.resource,
+          String(d.version),
+          d.state,
+          String(d.attempts),
+          d.error ?? d.status?.toString(),
+          d.milliseconds?.toString(),
+          d.nextAttemptTime && shortTime(d.nextAttemptTime),
+        ],
+        none: 'Nothing was sent yet.',
+      });
     });
-  });
 }

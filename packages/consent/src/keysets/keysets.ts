@@ -111,11 +111,10 @@ export function cachedPublicKeyset(keyset: Uint8Array): Keyset<EncryptionKey> {
   return publicKeysets(toBase64(keyset), () => readPublicKeyset(Uint8Array.from(keyset)));
 }
 
-interface PrivateEntry {
-  bytes: Uint8Array;
-  keyset: Promise<Keyset<DecryptionKey>>;
-}
-const privateKeysets = new WeakMap<Uint8Array, PrivateEntry>();
+const privateKeysets = new WeakMap<
+  Uint8Array,
+  { bytes: Uint8Array; keyset: Promise<Keyset<DecryptionKey>> }
+>();
 
 /**
  * As `readPrivateKeyset`, but read once for each array, and again where its bytes have changed: no secret outlives the

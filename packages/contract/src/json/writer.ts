@@ -37,8 +37,15 @@ export function toJson<S extends TSchema>(schema: S, value: Static<S>): string {
 }
 
 /** In pieces that end between the items of an array: one text of a whole page is slow to make and to send. */
-export function toJsonParts<S extends TSchema>(schema: S, value: Static<S>): string[] {
-  return partsOf(schema, 'schema', value);
+export function toJsonParts<S extends TSchema>(
+  schema: S,
+  value: Static<S>,
+  order: Order = 'schema',
+): string[] {
+  const out: Out = { text: '', parts: [] };
+  writerOf(schema, order)(value as never, out);
+  out.parts.push(out.text);
+  return out.parts;
 }
 
 /** The same text, made while it is read: the items of the arrays that the value has as members come one by one. */
@@ -72,14 +79,7 @@ export function exactJson(value: JsonValue): string {
 
 /** One text per content: the same decoded value gives the same text, whatever the key order it came in. */
 export function canonicalJson<S extends TSchema>(schema: S, value: Static<S>): string {
-  return partsOf(schema, 'sorted', value).join('');
-}
-
-function partsOf(schema: TSchema, order: Order, value: unknown): string[] {
-  const out: Out = { text: '', parts: [] };
-  writerOf(schema, order)(value as never, out);
-  out.parts.push(out.text);
-  return out.parts;
+  return toJsonParts(schema, value, 'sorted').join('');
 }
 
 function writerOf(schema: TSchema, order: Order): Writer {

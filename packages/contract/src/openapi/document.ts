@@ -23,11 +23,6 @@ import { SchemaPrinter } from './schemaPrinter.ts';
 import { TAGS } from './tags.ts';
 import type { OpenApiDocument } from './types.ts';
 
-interface OpenApiOptions {
-  version: string;
-  serverUrl?: string;
-}
-
 const INFO = `Advertisers and publishers measure together without showing each other their data.
 
 Bytes are base64 (URL-safe and unpadded are accepted too), times are RFC 3339 in UTC, fields are lowerCamelCase
@@ -40,7 +35,7 @@ const AUTHENTICATION =
   'The token is an OpenID Connect ID token from an issuer that the exchange trusts. Its issuer and subject are ' +
   'bound to one principal: a measurement consumer, a data provider, a duchy, or the operator.';
 
-export function openApiDocument(options: OpenApiOptions): OpenApiDocument {
+export function openApiDocument(options: { version: string; serverUrl?: string }): OpenApiDocument {
   const schemas = new SchemaPrinter(namedSchemas());
   const errors = new ErrorPrinter(schemas);
   const paths: OpenApiDocument['paths'] = {};

@@ -13,10 +13,10 @@ export interface RouteError {
 }
 
 /** Reasons that follow from a row. */
-const RULES: { match: (route: Route) => boolean; reasons: Reason[] }[] = [
-  {
-    match: () => true,
-    reasons: [
+const RULES: [applies: (route: Route) => boolean, reasons: Reason[]][] = [
+  [
+    () => true,
+    [
       // The connection and the request as HTTP.
       'MALFORMED_REQUEST',
       'REQUEST_TIMEOUT',
@@ -36,38 +36,28 @@ const RULES: { match: (route: Route) => boolean; reasons: Reason[] }[] = [
       'KEYS_UNAVAILABLE',
       'DEADLINE_EXCEEDED',
     ],
-  },
-  {
-    // Every operation but whoAmI: nobody may use the wildcard as an ID, unless the row says so.
-    match: ({ access, path }) => Object.keys(access).length < 4 || path.includes('{'),
-    reasons: ['PERMISSION_DENIED'],
-  },
-  {
-    match: ({ path }) => path.includes('{'),
-    reasons: ['MALFORMED_NAME'],
-  },
-  {
-    match: ({ method }) => method !== 'GET',
-    reasons: ['MALFORMED_JSON', 'BODY_TOO_LARGE'],
-  },
-  {
-    match: (route) =>
-      requiresFields(querySchemaOf(route)) || (route.body !== undefined && requiresFields(route.body.schema)),
-    reasons: ['REQUIRED_FIELD_NOT_SET'],
-  },
-  {
-    match: (route) => Object.hasOwn((querySchemaOf(route) as Keywords).properties!, 'pageToken'),
-    reasons: ['INVALID_PAGE_TOKEN'],
-  },
-  {
-    match: takesRequestId,
-    reasons: ['REQUEST_ID_REUSED'],
-  },
+  ],
+  // Every operation but whoAmI: nobody may use the wildcard as an ID, unless the row says so.
+  [({ access, path }) => Object.keys(access).length < 4 || path.includes('{'), ['PERMISSION_DENIED']],
+  [({ path }) => path.includes('{'), ['MALFORMED_NAME']],
+  [({ method }) => method !== 'GET', ['MALFORMED_JSON', 'BODY_TOO_LARGE']],
+  [takesRequiredFields, ['REQUIRED_FIELD_NOT_SET']],
+  [
+    (route) => Object.hasOwn((querySchemaOf(route) as Keywords).properties!, 'pageToken'),
+    ['INVALID_PAGE_TOKEN'],
+  ],
+  [takesRequestId, ['REQUEST_ID_REUSED']],
 ];
+
+function takesRequiredFields(route: Route): boolean {
+  return (
+    requiresFields(querySchemaOf(route)) || (route.body !== undefined && requiresFields(route.body.schema))
+  );
+}
 
 /** Everything that a request to this route can fail with, each once. */
 export function errorsOf(route: Route): RouteError[] {
-  const derived = RULES.filter(({ match }) => match(route)).flatMap(({ reasons }) => reasons);
+  const derived = RULES.filter(([applies]) => applies(route)).flatMap(([, reasons]) => reasons);
   return [...derived, ...route.errors].map(errorOf);
 }
 

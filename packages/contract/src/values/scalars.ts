@@ -40,17 +40,10 @@ export function timestampOf(epochMillis: number): Timestamp {
 
 const hasBuffer = typeof Buffer !== 'undefined';
 
-interface Base64Bytes {
-  toBase64(): string;
-}
-interface Base64Constructor {
-  fromBase64(text: string, options: { alphabet: 'base64' | 'base64url' }): Uint8Array;
-}
-
 /** Standard base64 with padding. */
 export function toBase64(bytes: Uint8Array): string {
   if (hasBuffer) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-  return (bytes as unknown as Base64Bytes).toBase64();
+  return (bytes as unknown as { toBase64(): string }).toBase64();
 }
 
 /**
@@ -73,11 +66,13 @@ export function fromBase64(text: string): Uint8Array | undefined {
   return given === wanted ? bytes : undefined;
 }
 
+type FromBase64 = (text: string, options: { alphabet: 'base64' | 'base64url' }) => Uint8Array;
+
 function decodeBase64(text: string, alphabet: 'base64' | 'base64url'): Uint8Array | undefined {
   // Node takes a letter beyond ASCII for the one with its low byte.
   if (hasBuffer) return Buffer.byteLength(text) === text.length ? Buffer.from(text, alphabet) : undefined;
   try {
-    return (Uint8Array as unknown as Base64Constructor).fromBase64(text, { alphabet });
+    return (Uint8Array as unknown as { fromBase64: FromBase64 }).fromBase64(text, { alphabet });
   } catch {
     return undefined;
   }

@@ -7,6 +7,7 @@ import {
   type Measurement,
   type RefusalJustification,
 } from '@measurement-exchange/contract';
+import { Fault } from '../verification/fault.ts';
 import type { ProtocolFault } from './protocol.ts';
 
 /** Why a data provider is not trusted: an error of its certificate, signature or keyset, or one of these. */
@@ -17,15 +18,13 @@ export type DataProviderFault =
   | 'PUBLIC_KEY_MISSING';
 
 /** The key of a data provider is not trusted, and no measurement was created. */
-export class DataProviderUntrusted extends Error {
+export class DataProviderUntrusted extends Fault<DataProviderFault> {
+  override readonly name = 'DataProviderUntrusted';
   readonly dataProvider: string;
-  readonly code: DataProviderFault;
 
   constructor(dataProvider: string, code: DataProviderFault, message: string, cause?: unknown) {
-    super(`${dataProvider} cannot be asked: ${message}`, { cause });
-    this.name = 'DataProviderUntrusted';
+    super(code, `${dataProvider} cannot be asked: ${message}`, { cause });
     this.dataProvider = dataProvider;
-    this.code = code;
   }
 }
 
@@ -33,15 +32,15 @@ export class DataProviderUntrusted extends Error {
  * The exchange has others compute the measurement than this consumer accepts. It was created, and continues: cancel it, or
  * accept these duchies and wait for it.
  */
-export class ProtocolRejected extends Error {
+export class ProtocolRejected extends Fault<ProtocolFault> {
+  override readonly name = 'ProtocolRejected';
   readonly measurement: Measurement;
-  readonly code: ProtocolFault;
 
   constructor(measurement: Measurement, code: ProtocolFault, message: string, cause?: unknown) {
-    super(`${measurement.name} was created, and its result will not be accepted: ${message}`, { cause });
-    this.name = 'ProtocolRejected';
+    super(code, `${measurement.name} was created, and its result will not be accepted: ${message}`, {
+      cause,
+    });
     this.measurement = measurement;
-    this.code = code;
   }
 }
 
@@ -114,16 +113,16 @@ export type ResultFault =
   | 'RESULT_TYPE_MISMATCH';
 
 /** A result that failed verification, and is not returned. */
-export class ResultRejected extends Error {
-  readonly code: ResultFault;
+export class ResultRejected extends Fault<ResultFault> {
+  override readonly name = 'ResultRejected';
   readonly measurement: string;
   /** The data provider or duchy whose result is at fault, if one is. */
   readonly signer: string | undefined;
 
   constructor(measurement: string, code: ResultFault, message: string, signer?: string, cause?: unknown) {
-    super(`${measurement}: ${signer === undefined ? '' : `result of ${signer}: `}${message}`, { cause });
-    this.name = 'ResultRejected';
-    this.code = code;
+    super(code, `${measurement}: ${signer === undefined ? '' : `result of ${signer}: `}${message}`, {
+      cause,
+    });
     this.measurement = measurement;
     this.signer = signer;
   }
@@ -143,15 +142,13 @@ export type MetadataFault =
   | 'METADATA_MALFORMED';
 
 /** The metadata of an event group cannot be read; the event group itself is fine. */
-export class MetadataUnreadable extends Error {
-  readonly code: MetadataFault;
+export class MetadataUnreadable extends Fault<MetadataFault> {
+  override readonly name = 'MetadataUnreadable';
   readonly eventGroup: string;
 
   constructor(eventGroup: string, code: MetadataFault, message: string, cause?: unknown) {
     // Names of types and fields are of the provider's making, and may be as long as its descriptor.
-    super(cut(`${eventGroup}: ${message}`, MAX_MESSAGE), { cause });
-    this.name = 'MetadataUnreadable';
-    this.code = code;
+    super(code, cut(`${eventGroup}: ${message}`, MAX_MESSAGE), { cause });
     this.eventGroup = eventGroup;
   }
 }

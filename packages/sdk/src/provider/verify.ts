@@ -96,7 +96,7 @@ export async function verifyRequisition(
   requireInRange(spec);
   requireEpsilon(spec, context.minimumEpsilon ?? MINIMUM_EPSILON);
   const selection = await selectionOf(spec, requisitionSpec, parts.measurementConsumer, context);
-  const computation = await verifyComputation(requisition, protocol, spec, context);
+  const computation = await protocol.verify(spec);
 
   return {
     name: parts.name,
@@ -110,47 +110,43 @@ export async function verifyRequisition(
   };
 }
 
+interface OfferedProtocol {
+  name: Protocol;
+  /** Verifies the duchies of the protocol, where it has any. */
+  verify(spec: PlainSpec): Promise<Pick<VerifiedRequisition, 'shareShuffle' | 'liquidLegions'>>;
+}
+
 /** The protocol of the measurement, which this provider has to offer. */
-function protocolOf({ protocolConfig = {} }: Requisition, { shareShuffle, liquidLegions }: VerifyContext) {
-  if (protocolConfig.direct) return { name: 'direct' } as const;
+function protocolOf(requisition: Requisition, context: VerifyContext): OfferedProtocol {
+  const { protocolConfig = {} } = requisition;
+  const { shareShuffle, liquidLegions } = context;
+  if (protocolConfig.direct) return { name: 'direct', verify: async () => ({}) };
   const config = protocolConfig.honestMajorityShareShuffle;
-  if (config && shareShuffle) return { name: 'honestMajorityShareShuffle', config, shareShuffle } as const;
+  if (config && shareShuffle) {
+    const accepted = { ...context, ...shareShuffle };
+    return {
+      name: 'honestMajorityShareShuffle',
+      verify: async (spec) => ({
+        shareShuffle: await verifyShareShuffle(requisition, config, spec, accepted),
+      }),
+    };
+  }
   const legions = liquidLegionsOf(protocolConfig);
-  if (legions && liquidLegions) {
-    const { protocols = LEGIONS_PROTOCOLS } = liquidLegions;
-    if (protocols.includes(legions.protocol)) {
-      return { name: legions.protocol, config: legions.config, liquidLegions } as const;
-    }
+  const { protocols = LEGIONS_PROTOCOLS } = liquidLegions ?? {};
+  if (legions && liquidLegions && protocols.includes(legions.protocol)) {
+    const accepted = { ...context, ...liquidLegions };
+    return {
+      name: legions.protocol,
+      verify: async (spec) => ({
+        liquidLegions: await verifyLiquidLegions(requisition, legions, spec, accepted),
+      }),
+    };
   }
   throw new RefusalError(
     'PROTOCOL_NOT_OFFERED',
     'This provider has no settings for the protocol of the measurement.',
     { at: 'protocolConfig' },
   );
-}
-
-/** The duchies of the protocol, where it has any. */
-async function verifyComputation(
-  requisition: Requisition,
-  protocol: ReturnType<typeof protocolOf>,
-  spec: PlainSpec,
-  context: VerifyContext,
-): Promise<Pick<VerifiedRequisition, 'shareShuffle' | 'liquidLegions'>> {
-  switch (protocol.name) {
-    case 'direct':
-      return {};
-    case 'honestMajorityShareShuffle': {
-      const accepted = { ...context, ...protocol.shareShuffle };
-      return { shareShuffle: await verifyShareShuffle(requisition, protocol.config, spec, accepted) };
-    }
-    default: {
-      const { name, config } = protocol;
-      const accepted = { ...context, ...protocol.liquidLegions };
-      return {
-        liquidLegions: await verifyLiquidLegions(requisition, { protocol: name, config }, spec, accepted),
-      };
-    }
-  }
 }
 
 const CERTIFICATE_CODES: Readonly<Record<CertificateFault['code'], RefusalCode>> = {

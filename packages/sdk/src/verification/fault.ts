@@ -2,8 +2,8 @@
 export class Fault<Code extends string> extends Error {
   readonly code: Code;
 
-  constructor(code: Code, message: string) {
-    super(message);
+  constructor(code: Code, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.code = code;
   }
 }

@@ -33,11 +33,13 @@ const POLL_MS = 100;
 /** DuckDB tracks progress only for a connection with these settings. */
 const PROGRESS = ['enable_progress_bar = true', 'enable_progress_bar_print = false', 'progress_bar_time = 0'];
 
-export async function startEngine(options: {
+interface EngineOptions {
   files: string[];
   memoryLimit?: string | undefined;
   threads?: number | undefined;
-}): Promise<Engine> {
+}
+
+export async function startEngine(options: EngineOptions): Promise<Engine> {
   const scratch = await mkdtemp(join(tmpdir(), 'mex-events-')).catch((error: Error) => {
     throw new EventsUnavailable(`No scratch folder in ${tmpdir()}: ${error.message}`, { cause: error });
   });
@@ -67,10 +69,7 @@ export async function startEngine(options: {
   };
 }
 
-async function startInstance(
-  options: { files: string[]; memoryLimit?: string | undefined; threads?: number | undefined },
-  scratch: string,
-): Promise<DuckDBInstance> {
+async function startInstance(options: EngineOptions, scratch: string): Promise<DuckDBInstance> {
   const instance = await DuckDBInstance.create(':memory:', {
     threads: String(options.threads ?? availableParallelism()),
     memory_limit: options.memoryLimit ?? '512MB',

@@ -67,19 +67,17 @@ function literalOf(value: CelResult): Literal | undefined {
     if (nanos % 1000 !== 0) return undefined;
     return { type: 'timestamp', value: seconds * 1_000_000n + BigInt(nanos / 1000) };
   }
-  switch (typeof value) {
-    case 'string':
-      return { type: 'string', value };
-    case 'bigint':
-      return { type: 'int', value };
-    case 'number':
-      return { type: 'double', value };
-    case 'boolean':
-      return { type: 'bool', value };
-    default:
-      return undefined;
-  }
+  const type = LITERALS[typeof value];
+  return type && { type, value: value as Literal['value'] };
 }
+
+/** The types of literals, by what `typeof` says of them. */
+const LITERALS: Record<string, AttributeType> = {
+  string: 'string',
+  bigint: 'int',
+  number: 'double',
+  boolean: 'bool',
+};
 
 type Rule = (parts: Sql[], name: string) => Sql | undefined;
 const all = (parts: Sql[], ...types: AttributeType[]) =>

@@ -45,20 +45,12 @@ export function heldIn(database: DatabaseSync): HeldQuestions {
 
 /** The one that waits longest is first. */
 export function heldQuestions(database: DatabaseSync): HeldQuestion[] {
-  const rows = database.prepare('SELECT * FROM held ORDER BY since, requisition').all() as unknown as Row[];
-  return rows.map(({ requisition, measurement_consumer, reference_list, since }) => ({
-    requisition,
-    measurementConsumer: measurement_consumer,
-    references: JSON.parse(reference_list),
-    since,
-  }));
-}
-
-interface Row {
-  requisition: string;
-  measurement_consumer: string;
-  reference_list: string;
-  since: string;
+  const select = database.prepare(
+    `SELECT requisition, measurement_consumer AS measurementConsumer, reference_list AS "references", since
+     FROM held ORDER BY since, requisition`,
+  );
+  const rows = select.all() as unknown as (HeldQuestion & { references: string })[];
+  return rows.map((row) => ({ ...row, references: JSON.parse(row.references) }));
 }
 
 export function confirmedReferences(database: DatabaseSync): ConfirmedReference[] {

@@ -21,15 +21,14 @@ export interface DuchyContext {
   now: Date;
 }
 
-/** A duchy with what it does, and where the requisition says so. */
-export interface Participation {
-  duchy: string;
-  role: string;
-  at: RefusalPlace;
-}
-
-/** Together they see what none of them may see alone, so each has to be another one, and one that is trusted. */
-export function requireKnownDuchies(participants: readonly Participation[], trusted: DuchyTrust): void {
+/**
+ * Together the duchies see what none of them may see alone, so each has to be another one, and one that is trusted. `at` is
+ * where the requisition names it.
+ */
+export function requireKnownDuchies(
+  participants: readonly { duchy: string; role: string; at: RefusalPlace }[],
+  trusted: DuchyTrust,
+): void {
   for (const [i, { duchy, role, at }] of participants.entries()) {
     if (participants.some((other, j) => j !== i && other.duchy === duchy)) {
       throw new RefusalError('DUCHIES_INVALID', `${duchy} has two roles.`, { at });
