@@ -1,6 +1,7 @@
 import 'reflect-metadata'; // @peculiar/x509 does not load without it
 import { generateKeys, type Issued, leaf, NOW, root, YEAR_MS } from '@measurement-exchange/testkit/issuing';
 import { CERTIFICATES } from '@measurement-exchange/testkit/opensslVectors';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import * as x509 from '@peculiar/x509';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -162,7 +163,7 @@ describe('bytes that are not exactly one certificate in DER', () => {
           expect(await faultOf(() => Promise.reject(error))).toBe('CERTIFICATE_MALFORMED');
         }
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(300) },
     );
   });
 });

@@ -10,6 +10,7 @@ import {
 } from 'node:crypto';
 import { fromBinary } from '@bufbuild/protobuf';
 import { tink } from '@measurement-exchange/contract';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import {
   ECIES_VECTOR,
   eciesParams,
@@ -174,7 +175,7 @@ describe.each(TEMPLATES)('with %s', (template) => {
         expect(await decrypt(privateKeyset, sealed, context)).toEqual(plaintext);
         expect(await encrypt(publicKeyset, plaintext, context)).not.toEqual(sealed);
       }),
-      { numRuns: 50 },
+      { numRuns: rounds(50) },
     );
   });
 
@@ -322,7 +323,7 @@ describe('hostile bytes', () => {
         await faultOf(() => decrypt(bytes, SPEC));
         await faultOf(() => encrypt(bytes, SPEC));
       }),
-      { numRuns: 200 },
+      { numRuns: rounds(200) },
     );
   });
 });

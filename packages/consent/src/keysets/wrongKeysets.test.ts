@@ -1,5 +1,6 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { tink } from '@measurement-exchange/contract';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import {
   ECIES_VECTOR,
   type EciesInit,
@@ -221,7 +222,7 @@ describe('a keyset damaged anywhere', () => {
         const read = readPrivateKeyset(damaged).then(() => 'read');
         expect(await Promise.any([read, faultOf(() => read)])).toBeTypeOf('string');
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(300) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { SIGNATURE_ALGORITHMS, specs, TYPE_URLS, toBase64 } from '@measurement-exchange/contract';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { errorOf, faultOf } from '../../test/errors.ts';
@@ -128,7 +129,7 @@ describe('a SignedMessage', () => {
           expect(await faultOf(() => Promise.reject(error))).toBe('MESSAGE_MALFORMED');
         }
       }),
-      { numRuns: 500 },
+      { numRuns: rounds(500) },
     );
   });
 });

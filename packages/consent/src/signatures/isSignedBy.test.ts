@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { type KeyObject, sign } from 'node:crypto';
 import { SIGNATURE_ALGORITHMS, type SignedMessage } from '@measurement-exchange/contract';
 import { CERTIFICATES, MESSAGE, SIGNATURES } from '@measurement-exchange/testkit/opensslVectors';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import * as x509 from '@peculiar/x509';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -150,7 +151,7 @@ describe('a signature', () => {
             expect(await isSignedBy({ message, signature, signatureAlgorithm: name }, der)).toBe(false);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: rounds(200) },
     );
   });
 });

@@ -2,6 +2,7 @@ import 'reflect-metadata'; // @peculiar/x509 does not load without it
 import { generateKeyPairSync, type KeyObject, sign, verify, X509Certificate } from 'node:crypto';
 import { SIGNATURE_ALGORITHMS, type SignatureAlgorithmName } from '@measurement-exchange/contract';
 import { CERTIFICATES, MESSAGE, SIGNATURES } from '@measurement-exchange/testkit/opensslVectors';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import * as x509 from '@peculiar/x509';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -85,7 +86,7 @@ describe('a signature made here', () => {
         const view = Buffer.concat([Buffer.alloc(5), bytes, Buffer.alloc(5)]).subarray(5, 5 + bytes.length);
         await verifySignature({ ...(await signer.sign(view)), message: bytes }, certificate);
       }),
-      { numRuns: 50 },
+      { numRuns: rounds(50) },
     );
   });
 });
@@ -231,7 +232,7 @@ describe('what was signed', () => {
         const verified = verifySignature({ message, signature }, holders[key].certificate);
         expect(await faultOf(() => verified)).toMatch(/^SIGNATURE_/);
       }),
-      { numRuns: 200 },
+      { numRuns: rounds(200) },
     );
   });
 });

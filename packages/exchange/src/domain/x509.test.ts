@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { createRoot, issueLeaf, type Root } from '@measurement-exchange/sdk/identity';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import * as x509 from '@peculiar/x509';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -131,7 +132,7 @@ describe('bytes that are not exactly one certificate in DER', () => {
           expect(error).toBeInstanceOf(BadCertificate);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: rounds(1000) },
     );
   });
 });

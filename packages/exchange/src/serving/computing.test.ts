@@ -7,7 +7,7 @@ import { Computing } from './computing.ts';
 import { RateLimiter } from './rateLimiter.ts';
 
 const small = setOf({ name: 'a.proto', package: 'a', messageType: [{ name: 'M' }] });
-const LARGE = { before: manyFields(200_000, 'wide', 'a'), after: manyFields(200_000, 'wide', 'b') };
+const LARGE = { before: manyFields(100_000, 'wide', 'a'), after: manyFields(100_000, 'wide', 'b') };
 
 let rates: RateLimiter;
 let slots: Admission;

@@ -14,6 +14,8 @@ import {
   UNLIMITED,
   useExchange,
 } from '@measurement-exchange/testkit/exchange';
+import { asOperator } from '@measurement-exchange/testkit/operator';
+import { ok } from '@measurement-exchange/testkit/steps';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { MAX_BATCH_BYTES, MAX_PAGE_BYTES } from '../../src/operations/paging.ts';
 
@@ -159,6 +161,21 @@ describe('a page ends at its limit of bytes, and the next ones hold the rest', (
     expect(found.flatMap((page) => page.names)).toEqual(names);
     expect(found.map((page) => page.names.length)).toEqual([2, 2]);
     for (const { bytes } of found) expect(bytes).toBeLessThanOrEqual(MAX_PAGE_BYTES);
+  });
+
+  it('of populations with many model lines', async () => {
+    const modelLines = (n: number) => Array.from({ length: 250 }, (_, i) => `${n}/${i}/`.padEnd(255, 'é'));
+    const names: string[] = [];
+    for (let n = 0; names.length * 125_000 < 1.2 * MAX_PAGE_BYTES; n++) {
+      const body = { vidRanges: [{ start: 1, end: 9 }], modelLines: modelLines(n) };
+      const { name } = await ok(asOperator(exchange, 'POST', `populations?populationId=large${n}`, body));
+      names.push(name);
+    }
+    const operator = { ...acme, token: exchange.dev.operator.token };
+    const found = await pages(operator, 'populations', 'pageSize=1000');
+    expect(found.flatMap((page) => page.names)).toEqual(names);
+    expect(found).toHaveLength(2);
+    for (const { bytes } of found) expect(bytes).toBeLessThanOrEqual(1.1 * MAX_PAGE_BYTES);
   });
 
   it('of requisitions with long fulfillment contexts', async () => {

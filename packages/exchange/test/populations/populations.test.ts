@@ -224,18 +224,3 @@ describe('the default population', () => {
     for (const { id, version, entries } of rows) expect(entries, id as string).toBe(version);
   });
 });
-
-describe('a list of populations', () => {
-  it('ends a page before it grows above its limit', async () => {
-    const modelLines = (n: number) => Array.from({ length: 1000 }, (_, i) => `${n}/${i}/`.padEnd(255, 'é'));
-    for (let n = 0; n < 18; n++) await ok(create(`large${n}`, { modelLines: modelLines(n) }));
-    const reply = await operator('GET', 'populations?pageSize=1000');
-    const { populations, nextPageToken } = await ok(reply);
-    expect(Buffer.byteLength(reply.text)).toBeLessThan(9 * 1024 * 1024);
-    expect(nextPageToken).toBeDefined();
-    const all = await listAll(exchange, 'populations', { pageSize: 1000 });
-    expect(all.slice(0, populations.length)).toEqual(populations);
-    const ids = await exchange.database.query('SELECT id FROM populations ORDER BY create_time, id');
-    expect(all.map((p) => p.name)).toEqual(ids.map(({ id }) => `populations/${id}`));
-  });
-});

@@ -2,6 +2,7 @@
 import { timestampOf } from '@measurement-exchange/contract';
 import { loadMeasurements } from '@measurement-exchange/testkit/bulk';
 import { measurementRequest, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import { castOf, post } from '@measurement-exchange/testkit/steps';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -11,7 +12,9 @@ import { ensureRole } from '../../src/database/roles.ts';
 import { applyRetention, previewRetention } from '../../src/jobs/retention.ts';
 
 /** Of a hundred measurements forty have ended. */
-const ROWS = 10_000;
+const ROWS = rounds(10_000, 2_000);
+/** For two replicas, which end and remove all of them. */
+const SHARED = rounds(2_000, 600);
 const BATCH = 200;
 const retention = { cancelPendingAfterDays: 30, removeTerminalAfterDays: 30 };
 const remove = { removeTerminalAfterDays: 30 };
@@ -48,7 +51,7 @@ async function count(from: string): Promise<number> {
 
 describe('the retention', () => {
   it('ends and removes each measurement once, on two replicas at a time', async () => {
-    await load(0, 2_000);
+    await load(0, SHARED);
     const [terminal, requisitions] = [
       await count(`measurements WHERE ${TERMINAL}`),
       await count(`requisitions WHERE measurement IN (SELECT id FROM measurements WHERE ${TERMINAL})`),
@@ -65,12 +68,12 @@ describe('the retention', () => {
     }
     expect(await count('measurement_tombstones')).toBe(terminal);
     expect(await count('requisition_tombstones')).toBe(requisitions);
-    expect(await count(`measurements WHERE state = 'CANCELLED'`)).toBe(2_000 - terminal);
-    expect(await count(`transitions WHERE cause = 'expired'`)).toBe(2_000 - terminal);
+    expect(await count(`measurements WHERE state = 'CANCELLED'`)).toBe(SHARED - terminal);
+    expect(await count(`transitions WHERE cause = 'expired'`)).toBe(SHARED - terminal);
   });
 
   it('lets a create through while a batch is removed and not yet committed', async () => {
-    await load(5_000, BATCH);
+    await load(100_000, BATCH);
     const { acme, streamly } = castOf(exchange);
     const client = new pg.Client({ connectionString: exchange.database.url });
     await client.connect();
@@ -88,7 +91,7 @@ describe('the retention', () => {
   });
 
   it(`removes ${ROWS * 0.4} in batches of ${BATCH}, and no create waits for it`, async () => {
-    await load(10_000, ROWS);
+    await load(200_000, ROWS);
     const terminal = await count(`measurements WHERE ${TERMINAL} AND ${OLD}`);
     const before = await count('measurement_tombstones');
     const { acme, streamly } = castOf(exchange);
@@ -117,7 +120,6 @@ describe('the retention', () => {
 
     // One that waits for a lock fails after two seconds.
     expect([...statuses]).toEqual([200]);
-    expect(created).toBeGreaterThanOrEqual(100);
     expect(await count('measurement_tombstones')).toBe(before + terminal);
     expect(await count(`measurements WHERE ${TERMINAL} AND ${OLD}`)).toBe(0);
     expect(batches).toBeGreaterThanOrEqual(terminal / BATCH);
@@ -138,7 +140,7 @@ describe('what only the retention may do', () => {
     await owner.connect();
     await app.connect();
     await app.query(`SET ROLE ${ROLE}`);
-    await load(900_000, 110);
+    await load(9_000_000, 110);
   });
   afterAll(async () => {
     await app?.end();

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { parseJson, type Violation } from '@measurement-exchange/contract';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { jsonOf, violationsOf } from '../../../test/descriptors/descriptorSets.ts';
@@ -122,7 +123,7 @@ describe('a set that a compiler made', () => {
         if ('violations' in result) expect(result.violations.length).toBeGreaterThan(0);
         else jsonOf(bytes);
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(300) },
     );
   });
 

@@ -3,6 +3,7 @@ import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/pr
 import { WELL_KNOWN_FILES } from '@measurement-exchange/contract';
 import { describe, expect, test } from 'vitest';
 import { jsonOf } from '../../../test/descriptors/descriptorSets.ts';
+import { stopwatch } from '../../compute/stopwatch.ts';
 import { readDescriptorSet } from './descriptorSet.ts';
 import { jsonName } from './options.ts';
 
@@ -271,7 +272,7 @@ describe('custom options in bytes', () => {
     });
   });
 
-  test('a large proto2 enum named a hundred thousand times does not hold the exchange up', () => {
+  test('a large proto2 enum named twenty thousand times does not hold the exchange up', () => {
     const init = {
       enumType: [
         { name: 'E', value: Array.from({ length: 30_000 }, (_, i) => ({ name: `V${i}`, number: i })) },
@@ -279,12 +280,12 @@ describe('custom options in bytes', () => {
       messageType: [{ name: 'M', field: [{ name: 'e', number: 1, type: 14, typeName: '.a.E' }] }],
       extension: [onFiles({ type: 11, typeName: '.a.M' })],
     };
-    const records = Array.from({ length: 100_000 }, () => [0x08, ...varint(29_999)]).flat();
+    const records = Array.from({ length: 20_000 }, () => [0x08, ...varint(29_999)]).flat();
     const bytes = withOption(init, lengthDelimited(records));
-    const start = performance.now();
+    const elapsed = stopwatch();
     expect(readDescriptorSet({ bytes })).toMatchObject({ files: 1 });
-    // About 0.1 s; compared value by value it took 17.
-    expect(performance.now() - start).toBeLessThan(5000);
+    // About 0.05 s; compared value by value it took 3.
+    expect(elapsed()).toBeLessThan(1000);
     expect(jsonOf(bytes)).toMatchObject({ file: [{ options: { '[a.x]': { e: 'V29999' } } }] });
   });
 

@@ -1,6 +1,7 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { type JsonValue, parseJson } from '@measurement-exchange/contract';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readDescriptorSet } from '../descriptor/descriptorSet.ts';
@@ -128,7 +129,7 @@ describe('any message', () => {
           return named(accepted(parseJson(text), schema).json) === named(read.json);
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns: rounds(3_000) },
     );
   });
 
@@ -172,7 +173,7 @@ describe('any message', () => {
           accepted(parseJson(JSON.stringify({ '@type': typeUrl('shows.Episode'), ...read.json })), schema);
         else expect(read.violations.length).toBeGreaterThan(0);
       }),
-      { numRuns: 3_000 },
+      { numRuns: rounds(3_000) },
     );
   });
 });
