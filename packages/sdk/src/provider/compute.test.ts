@@ -165,7 +165,7 @@ describe('noise', () => {
     'of the mechanism %s is added before the clamp at 0 and the width',
     async (mechanism, label) => {
       const drawn = (seed: string) => drawNoise(mechanism, params, 1n, seededRandom(seed));
-      const seeds = Array.from({ length: 20 }, (_, i) => `seed ${i}`);
+      const seeds = Array.from({ length: 6 }, (_, i) => `seed ${i}`);
       for (const seed of seeds) {
         const verified = asking(reach(params));
         const { reach: result } = await compute(verified, { noise: mechanism, random: seededRandom(seed) });
@@ -191,7 +191,7 @@ describe('noise', () => {
 
   it('is drawn for the reach and for each bin, and bins are shares of what the noise left', async () => {
     const sums = new Set<number>();
-    for (const seed of Array.from({ length: 20 }, (_, i) => `bins ${i}`)) {
+    for (const seed of Array.from({ length: 8 }, (_, i) => `bins ${i}`)) {
       const random = seededRandom(seed);
       const draws = Array.from({ length: 4 }, () => drawNoise('DISCRETE_GAUSSIAN', params, 1n, random));
       const bins = [1n, 1n, 7n].map((count, i) => Math.max(0, Number(count + draws[i + 1]!)));

@@ -5,17 +5,15 @@
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { type Measurement, toBase64 } from '@measurement-exchange/contract';
 import { DAYS, type ProviderWorld, startProviderWorld } from '@measurement-exchange/testkit/providerWorld';
 import { rounds } from '@measurement-exchange/testkit/rounds';
-import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAgent, type Events, openEvents, openLedger } from '../../src/provider/index.ts';
+import { bundleAgent } from './agentBundle.ts';
 import type { AgentJob } from './agentProcess.ts';
 
 /** At any point. */
@@ -29,7 +27,7 @@ let events: Events;
 let script: string;
 beforeAll(async () => {
   world = await startProviderWorld();
-  script = await bundle(world.directory);
+  script = await bundleAgent(world.directory);
   events = await openEvents({ files: world.events, threads: 1 });
 });
 afterAll(async () => {
@@ -129,28 +127,6 @@ it('failures between result and fulfillment: every resend is the same bytes, eve
     spending: DAYS.map((day) => [day, { epsilon: count / 10, delta: 0, rho: 0 }]),
   });
 });
-
-/** The agent of agentProcess.ts in one file for each process: it starts often here, and loads in a third of the time. */
-async function bundle(outdir: string): Promise<string> {
-  const engine = createRequire(import.meta.url).resolve('@duckdb/node-api');
-  const sources = ['agentProcess.ts', '../../src/provider/filter/evaluationProcess.ts'];
-  await build({
-    entryPoints: sources.map((source) => fileURLToPath(new URL(source, import.meta.url))),
-    entryNames: '[name]',
-    outExtension: { '.js': '.mjs' },
-    outdir,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node24',
-    alias: { '@duckdb/node-api': engine },
-    external: [engine],
-    banner: {
-      js: `import { createRequire } from 'node:module'; const require = createRequire('${engine}');`,
-    },
-  });
-  return join(outdir, 'agentProcess.mjs');
-}
 
 /** An agent that runs until it is killed or dies; `lines` is what it logged so far. */
 function startAgent(ledger: string, dieBefore?: AgentJob['dieBefore']) {

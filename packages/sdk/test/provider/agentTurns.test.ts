@@ -18,6 +18,8 @@ beforeEach(async () => {
 afterEach(async () => expect(await world.end()).toEqual([]));
 afterAll(() => world.stop());
 
+const WAIT = { timeout: 90_000 };
+
 /** A question that is refused at once, without a look at the events. */
 const quick = (consumer: string, n: number): Requisition => ({
   name: `${PROVIDER}/requisitions/${consumer}${n}`,
@@ -100,8 +102,8 @@ it('a duchy that takes no upload holds up no direct result, and no more than eig
   });
   const shareShuffle = { ...exchange.shareShuffle, uploadTimeoutSeconds: 600 };
   const done = exchange.agent({ client, shareShuffle, concurrency: 1 }).once();
-  await vi.waitUntil(() => refused.length === 20 && answers.length === 2, { timeout: 30_000 });
-  await vi.waitUntil(async () => (await world.shares()).length === 8, { timeout: 30_000 });
+  await vi.waitUntil(() => refused.length === 20 && answers.length === 2, WAIT);
+  await vi.waitUntil(async () => (await world.shares()).length === 8, WAIT);
   expect(world.types().filter((type) => type === 'received')).toHaveLength(28);
   // The consumer withdraws the others; then the duchy answers, and everything is delivered.
   for (const withdrawn of uploads.slice(8)) withdrawn.state = 'WITHDRAWN';
@@ -110,4 +112,4 @@ it('a duchy that takes no upload holds up no direct result, and no more than eig
   clearInterval(answering);
   expect(most).toBe(2);
   expect(await world.shares()).toEqual([]);
-}, 60_000);
+});

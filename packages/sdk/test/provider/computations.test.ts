@@ -5,7 +5,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { type Measurement, type Protocol, ringOf, toBase64 } from '@measurement-exchange/contract';
 import { ReachSketch } from '@measurement-exchange/mpc/protocols/reachOnlyLiquidLegionsV2/provider';
 import {
@@ -30,6 +29,7 @@ import {
   openEvents,
   openLedger,
 } from '../../src/provider/index.ts';
+import { bundleAgent } from './agentBundle.ts';
 import type { AgentJob } from './agentProcess.ts';
 
 const PEOPLE = 200;
@@ -46,6 +46,7 @@ let world: World;
 let directory: string;
 let duchies: FakeDuchies;
 let consumer: Consumer;
+let script: string;
 
 interface Provider {
   party: Party;
@@ -65,6 +66,7 @@ beforeAll(async () => {
   };
   world = await startWorld({ protocols }, addDuchies);
   directory = await mkdtemp(join(tmpdir(), 'mex-computations-'));
+  script = await bundleAgent(directory);
   duchies = await startFakeDuchies(world.exchange, PEOPLE);
   consumer = createConsumer({
     client: world.acme.client,
@@ -298,7 +300,6 @@ function startProcess(ledger: string, dieBefore?: AgentJob['dieBefore']) {
     },
     ...(dieBefore && { dieBefore }),
   };
-  const script = fileURLToPath(new URL('agentProcess.ts', import.meta.url));
   const child = spawn(process.execPath, [script, JSON.stringify(job)], { stdio: ['ignore', 'pipe', 'pipe'] });
   const endWithUs = () => child.kill('SIGKILL');
   process.once('exit', endWithUs);

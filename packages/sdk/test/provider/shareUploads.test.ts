@@ -40,52 +40,35 @@ describe('where the duchy', () => {
     expect(world.types()).toEqual(['received', 'warning', 'fulfilled']);
   });
 
-  it.each<[string, Behavior, 'rejected' | 'retrying', string]>([
-    [
-      'rejects the upload',
-      responds(new ExchangeError('UPLOAD_MISMATCH', 'no')),
-      'rejected',
-      'UPLOAD_MISMATCH',
-    ],
-    [
-      'has stored something else',
-      responds(new ExchangeError('UPLOAD_ALREADY_EXISTS', 'no')),
-      'rejected',
-      'UPLOAD_ALREADY_EXISTS',
-    ],
-    [
-      'says that the requisition is gone',
-      responds(new ExchangeError('REQUISITION_NOT_FOUND', 'no')),
-      'rejected',
-      'REQUISITION_NOT_FOUND',
-    ],
-    [
-      'redirects elsewhere',
-      (_, response) => void response.writeHead(307, { location: 'http://127.0.0.1:1/' }).end(),
-      'retrying',
-      'status 307',
-    ],
-    [
-      'does not answer in its own words',
-      (_, response) => void response.writeHead(404).end('{"error": 1}'),
-      'retrying',
-      'status 404',
-    ],
-  ])('%s, it is left open, logged, and sent again later', async (_what, failure, type, why) => {
+  it('redirects, rejects, or does not answer in its own words, it is left open, logged, and sent again later', async () => {
+    const failures: [Behavior, 'rejected' | 'retrying', string][] = [
+      [
+        (_, response) => void response.writeHead(307, { location: 'http://127.0.0.1:1/' }).end(),
+        'retrying',
+        'status 307',
+      ],
+      [(_, response) => void response.writeHead(404).end('{"error": 1}'), 'retrying', 'status 404'],
+      ...(['UPLOAD_MISMATCH', 'UPLOAD_ALREADY_EXISTS', 'REQUISITION_NOT_FOUND'] as const).map(
+        (reason) => [responds(new ExchangeError(reason, 'no')), 'rejected', reason] as never,
+      ),
+    ];
     const exchange = await world.scripted();
-    world.duchy.next = [failure];
     const agent = exchange.agent();
-    expect(await agent.once()).toEqual(OPEN);
-    expect(world.log.at(-1)).toMatchObject({ type, why: expect.stringContaining(why) });
-    const [stored] = await world.shares();
-    expect(stored).toBe('streamly.r1.share');
+    for (const [failure, type, why] of failures) {
+      world.duchy.next = [failure];
+      expect([why, await agent.once()]).toEqual([why, OPEN]);
+      expect(world.log.at(-1)).toMatchObject({ type, why: expect.stringContaining(why) });
+      expect(await world.shares()).toEqual(['streamly.r1.share']);
+      // Rejections within one wait count once.
+      expect(world.ledger.rejections.get(exchange.requisition.name!)?.count).toBe(
+        type === 'rejected' ? 1 : undefined,
+      );
+    }
     expect(exchange.refusals).toEqual([]);
-    expect(world.ledger.rejections.get(exchange.requisition.name!)?.count).toBe(
-      type === 'rejected' ? 1 : undefined,
-    );
     expect(await agent.once()).toEqual(CLOSED);
     expect((await world.opened(world.duchy.uploads[0]!)).frequencies).toEqual(ORDER.map(() => 1));
-    expect(world.types()).toEqual(['received', 'warning', type, 'resending', 'fulfilled']);
+    const seen = failures.flatMap(([, type]) => [type, 'resending']);
+    expect(world.types()).toEqual(['received', 'warning', ...seen, 'fulfilled']);
   });
 
   it('stored it and lost its response, the requisition is seen to be fulfilled', async () => {
@@ -155,25 +138,27 @@ describe('where the duchy', () => {
     expect(world.log.at(-1)).toMatchObject({ why: expect.stringContaining('early') });
   });
 
-  it.each<[string, object, string]>([
-    ['has no endpoint', { name: ALPHA }, 'no endpoint'],
-    ['has an endpoint with a path', { endpoint: 'https://duchy.example/x' }, 'no URL of a host'],
-    ['has an endpoint that is none', { endpoint: 'duchy' }, 'no URL of a host'],
-    ['has an endpoint without TLS', { endpoint: 'http://127.0.0.1:1' }, 'is not https'],
-    ['has a private address', { endpoint: 'https://10.0.0.1' }, 'not public'],
-    ['has an address of this machine', { endpoint: 'https://[::1]:1' }, 'not public'],
-    ['has a name for this machine', { endpoint: 'https://localhost:1' }, 'not public'],
-  ])('%s, nothing is sent', async (_what, party, why) => {
+  it('has no endpoint, or one that is not public, not https or not a host, nothing is sent', async () => {
     const exchange = await world.scripted();
-    const endpoint = world.duchy.endpoint;
+    const { endpoint } = world.duchy;
     const agent = exchange.agent({ shareShuffle: { ...world.settings, folder: world.folder } });
-    world.duchy.endpoint = (party as { endpoint?: string }).endpoint as string;
     try {
-      expect(await agent.once()).toEqual(OPEN);
+      for (const [bad, why] of [
+        [undefined, 'no endpoint'],
+        ['https://duchy.example/x', 'no URL of a host'],
+        ['duchy', 'no URL of a host'],
+        ['http://127.0.0.1:1', 'is not https'],
+        ['https://10.0.0.1', 'not public'],
+        ['https://[::1]:1', 'not public'],
+        ['https://localhost:1', 'not public'],
+      ]) {
+        world.duchy.endpoint = bad as string;
+        expect([bad, await agent.once()]).toEqual([bad, OPEN]);
+        expect([bad, world.log.at(-1)]).toMatchObject([bad, { why: expect.stringContaining(why!) }]);
+      }
     } finally {
       world.duchy.endpoint = endpoint;
     }
-    expect(world.log.at(-1)).toMatchObject({ why: expect.stringContaining(why) });
     expect(world.duchy.uploads).toEqual([]);
   });
 
