@@ -1,7 +1,7 @@
 /**
  * The variance of figures with noise, against the formulas that consumers state. Out of 1,000 figures a variance is known to
  * 4.5 % (7 % with geometric noise), so 5 % need more of them: stress runs have a standard error of 0.4 % (0.7 %)
- * for a reach and 0.9 % (1.4 %) for a figure of a distribution; others have a 25th as many. Shares and shuffle are
+ * for a reach and 0.9 % (1.4 %) for a figure of a distribution; others have a 50th as many. Shares and shuffle are
  * left out: they change no count, as the worlds without noise show.
  */
 
@@ -20,7 +20,7 @@ import { estimate } from './estimate.ts';
 import { type ShareShuffleSpec, shareShuffleParameters } from './limits.ts';
 import { noiseRegisters } from './noiseRegisters.ts';
 
-const WORLDS = rounds(1000, 40);
+const WORLDS = rounds(1000, 20);
 const REACHES = 100 * WORLDS;
 const DISTRIBUTIONS = 25 * WORLDS;
 

@@ -7,7 +7,7 @@ import { Dice, run, upload, vidsOf, type World } from '@measurement-exchange/tes
 import { rounds } from '@measurement-exchange/testkit/rounds';
 import { describe, expect, test } from 'vitest';
 
-const WORLDS = rounds(1000);
+const WORLDS = rounds(1000, 50);
 
 function randomWorld(dice: Dice): World {
   let next = dice.between(1, 1000);
