@@ -231,7 +231,7 @@ export const BINDING_BUGS: PlantedBug[] = [
     name: 'share-encrypted-for-the-other-worker',
     edits: [
       inProvider(
-        'multiParty/share.ts',
+        'multiParty/honestMajorityShareShuffle/share.ts',
         'newSealingKey(verified.shareShuffle!.fulfillingKeyset,',
         'newSealingKey(verified.shareShuffle!.peerKeyset,',
       ),

@@ -120,12 +120,12 @@ export const CONSUMER_BUGS: PlantedBug[] = [
     name: 'sketch-interval-with-the-noise-of-the-frequency',
     edits: [
       inConsumer(
-        'consumer/liquidLegionsErrors.ts',
+        'consumer/protocols/liquidLegions.ts',
         'privacyParams, shapes.reach)',
         'privacyParams, shapes.frequency)',
       ),
     ],
-    foundBy: test('sdk/src/consumer/liquidLegionsErrors.test.ts', 'noise of the four duchies'),
+    foundBy: test('sdk/src/consumer/protocols/liquidLegions.test.ts', 'noise of the four duchies'),
   },
   {
     name: 'sketch-estimate-with-its-bias',

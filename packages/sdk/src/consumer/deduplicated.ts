@@ -2,9 +2,8 @@
 import type { PlainSpec, PrivacyParams, specs } from '@measurement-exchange/contract';
 import type { AskedFrequency } from './duchyErrors.ts';
 import { type Figures, FiguresFault, how, mechanismOf, required, sharesOf } from './figures.ts';
-import { liquidLegionsErrors } from './liquidLegionsErrors.ts';
 import type { DuchyProtocol } from './protocol.ts';
-import { shareShuffleErrors } from './shareShuffleErrors.ts';
+import { duchyErrors } from './protocols.ts';
 
 /** Figures over all data providers, and the duchies that computed them. */
 export interface DeduplicatedFigures extends Figures {
@@ -27,10 +26,8 @@ export function deduplicatedFigures(
   const width = spec.vidSamplingInterval?.width ?? 1;
   const reach = required(result.reach, 'reach');
   requireProtocol(reach, computed);
-  const estimates =
-    computed.protocol === 'honestMajorityShareShuffle'
-      ? shareShuffleErrors(reach, reachPrivacy, width)
-      : liquidLegionsErrors(reach, reachPrivacy, width, computed.config);
+  const errorsOf = duchyErrors(computed.protocol);
+  const estimates = errorsOf(reach, reachPrivacy, width, computed.config as never);
   const people = Number(reach.value);
   if (!(people >= 0 && people <= estimates.maximum)) {
     const among = Number.isFinite(estimates.maximum) ? ` among ${estimates.maximum} people` : '';

@@ -27,6 +27,14 @@ export interface DuchyEstimates {
   ): Omit<FrequencyEstimate, 'frequency'>[];
 }
 
+/** Computes them from a reach with the signed privacy parameters, the width of the sample and the config. */
+export type DuchyErrors<Config> = (
+  reach: specs.Measurement_Result_Reach,
+  privacyParams: PrivacyParams | undefined,
+  width: number,
+  config: Config,
+) => DuchyEstimates;
+
 /** The variance of their noise: Infinity where the result names no noise, or noise that does not fit the request. */
 export function duchyNoiseVariance(
   { noiseMechanism }: specs.Measurement_Result_Reach | specs.Measurement_Result_Frequency,

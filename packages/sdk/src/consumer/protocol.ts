@@ -1,15 +1,17 @@
 /** The parties that compute a measurement, as the exchange says, and whether this consumer accepts them. */
 import {
-  type LiquidLegionsConfig,
-  type LiquidLegionsProtocol,
   type Measurement,
   type PlainSpec,
   PROTOCOLS,
   type ProtocolConfig,
-  type ShareShuffleConfig,
   wrapsAround,
 } from '@measurement-exchange/contract';
-import { protocolMath } from '@measurement-exchange/mpc/protocols';
+import {
+  MPC_PROTOCOLS,
+  type MpcConfig,
+  type MpcProtocol,
+  protocolMath,
+} from '@measurement-exchange/mpc/protocols';
 import { Fault } from '../verification/fault.ts';
 import type { Dependencies } from './deps.ts';
 
@@ -30,12 +32,9 @@ export class ProtocolError extends Fault<ProtocolFault> {
 }
 
 /** The duchies that compute a measurement, and how. */
-export type DuchyProtocol = { aggregator: string; workers: string[] } & (
-  | { protocol: 'honestMajorityShareShuffle'; config: ShareShuffleConfig }
-  | { protocol: LiquidLegionsProtocol; config: LiquidLegionsConfig }
-);
-
-const MPC_PROTOCOLS = PROTOCOLS.filter((name) => name !== 'direct');
+export type DuchyProtocol = {
+  [P in MpcProtocol]: { protocol: P; config: MpcConfig<P>; aggregator: string; workers: string[] };
+}[MpcProtocol];
 
 /** As `protocolConfig` says; undefined where it names no duchies. */
 export function duchyProtocolOf(protocolConfig: ProtocolConfig = {}): DuchyProtocol | undefined {
@@ -59,7 +58,8 @@ export function acceptedProtocol(
   requireOne(protocolConfig);
   const computed = duchyProtocolOf(protocolConfig);
   const { vidSamplingInterval: sample } = asked;
-  if (sample !== undefined && wrapsAround(sample) && computed?.protocol !== 'honestMajorityShareShuffle') {
+  const takesWrapped = computed !== undefined && protocolMath(computed.protocol).takesWrappedSamples;
+  if (sample !== undefined && wrapsAround(sample) && !takesWrapped) {
     throw new ProtocolError(
       'PROTOCOL_MISMATCH',
       `${computed?.protocol ?? 'each data provider'} computes it, and has no sample that goes beyond 1: choose one with ` +
@@ -96,7 +96,7 @@ function requireOne(config: ProtocolConfig): void {
 /** The protocol computes what is asked for, with parameters that it can have. */
 function requireFit(computed: DuchyProtocol, { measurementType, reachAndFrequency }: Asked): void {
   const { protocol } = computed;
-  const { computes, violationsOf } = protocolMath(protocol);
+  const { computes, violationsOf, maximumFrequencyOf } = protocolMath(protocol);
   if (!computes.includes(measurementType)) {
     throw new ProtocolError('PROTOCOL_MISMATCH', `${protocol} does not compute ${measurementType}`);
   }
@@ -105,8 +105,7 @@ function requireFit(computed: DuchyProtocol, { measurementType, reachAndFrequenc
     const { field, description } = violation;
     throw new ProtocolError('PROTOCOL_UNSUPPORTED', `its protocolConfig.${protocol}.${field} ${description}`);
   }
-  if (computed.protocol === 'honestMajorityShareShuffle') return;
-  const { maximumFrequency: highest = 0 } = computed.config;
+  const highest = maximumFrequencyOf(computed.config as never);
   if (reachAndFrequency !== undefined && reachAndFrequency.maximumFrequency > highest) {
     throw new ProtocolError(
       'PROTOCOL_MISMATCH',

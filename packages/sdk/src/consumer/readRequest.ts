@@ -13,6 +13,7 @@ import {
   type Violation,
   WILDCARD,
 } from '@measurement-exchange/contract';
+import { MPC_PROTOCOLS, protocolMath } from '@measurement-exchange/mpc/protocols';
 import {
   type Interval,
   type MeasurementRequest,
@@ -46,6 +47,8 @@ const OF_TYPE: Record<RequestType, string[]> = {
 };
 /** Where several providers are asked, and the exchange chooses a protocol of duchies. */
 const OF_DUCHIES: readonly RequestType[] = ['reach', 'reachAndFrequency'];
+/** The exchange may choose a protocol for any valid sample. */
+const WITH_WRAPPED_SAMPLES = MPC_PROTOCOLS.find((name) => protocolMath(name).takesWrappedSamples)!;
 const KNOWN = new Set([...OF_EVERY_TYPE, ...Object.values(OF_TYPE).flat()]);
 
 /** The validated request. Throws all violations at once. */
@@ -84,7 +87,7 @@ class RequestReader {
     const ofDuchies = dataProviders.length > 1 && OF_DUCHIES.includes(type);
     this.ranges(spec, {
       oneBudget: request.frequencyPrivacy === undefined,
-      protocol: ofDuchies ? (protocol ?? 'honestMajorityShareShuffle') : 'direct',
+      protocol: ofDuchies ? (protocol ?? WITH_WRAPPED_SAMPLES) : 'direct',
     });
     return {
       spec,

@@ -51,7 +51,7 @@ export interface MeasurementRequest {
   vidSampling?: { start: number; width: number };
   modelLine?: string;
   /**
-   * The protocol to try first, such as `liquidLegionsV2`. Where it does not fit, the exchange chooses another one: the
+   * The protocol to try first. Where it does not fit, the exchange chooses another one: the
    * `protocolConfig` of the measurement says which, and its timeline why. Absent: the exchange chooses.
    */
   protocol?: Protocol;

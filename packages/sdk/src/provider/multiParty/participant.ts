@@ -5,6 +5,7 @@ import {
   type RequisitionState,
   toBase64,
 } from '@measurement-exchange/contract';
+import type { MpcProtocol } from '@measurement-exchange/mpc/protocols';
 import type { Events, Watch } from '../events.ts';
 import type { Sealing } from '../fulfill.ts';
 import type { Upload } from '../ledger/responses.ts';
@@ -15,11 +16,11 @@ import {
   type ShareShuffleSettings,
 } from '../verify/duchySettings.ts';
 import type { VerifiedRequisition, VerifyContext } from '../verify.ts';
-import type { MultiPartyProtocol } from './capabilities.ts';
-import { signShare, signSketch } from './fulfillment.ts';
+import { prepareOrder, storeShare } from './honestMajorityShareShuffle/share.ts';
+import { signShare } from './honestMajorityShareShuffle/signShare.ts';
+import { signSketch } from './liquidLegions/signSketch.ts';
+import { storeSketch } from './liquidLegions/sketch.ts';
 import { PendingUploads, type UploadContext } from './pendingUploads.ts';
-import { prepareOrder, storeShare } from './share.ts';
-import { storeSketch } from './sketch.ts';
 
 export interface ParticipantSettings {
   shareShuffle?: ShareShuffleSettings | undefined;
@@ -27,7 +28,7 @@ export interface ParticipantSettings {
 }
 
 export class Participant {
-  readonly protocols: readonly MultiPartyProtocol[];
+  readonly protocols: readonly MpcProtocol[];
   private readonly settings: ParticipantSettings;
   private readonly uploading: UploadContext;
   private readonly shares: PendingUploads | undefined;

@@ -3,11 +3,11 @@ import { extname } from 'node:path';
 import { newSealingKey, shareContext } from '@measurement-exchange/consent/sealing';
 import type { SealingKey } from '@measurement-exchange/consent/sealing/pieces';
 import type { VidRange } from '@measurement-exchange/contract';
-import { queryOf } from '../eventQuery.ts';
-import type { Events, Watch } from '../events.ts';
-import type { VerifiedRequisition } from '../verify.ts';
-import type { StoredFile } from './storedFile.ts';
-import { startThread } from './thread.ts';
+import { queryOf } from '../../eventQuery.ts';
+import type { Events, Watch } from '../../events.ts';
+import type { VerifiedRequisition } from '../../verify.ts';
+import type { StoredFile } from '../storedFile.ts';
+import { startThread } from '../thread.ts';
 
 /** A share in a file, and what its receivers have to know. */
 export interface StoredShare extends StoredFile {

@@ -18,8 +18,8 @@ import {
   liquidLegionsShareVariances,
   productInterval,
 } from '@measurement-exchange/mpc';
-import { type DuchyEstimates, duchyNoiseVariance, known } from './duchyErrors.ts';
-import { mechanismOf } from './figures.ts';
+import { type DuchyEstimates, duchyNoiseVariance, known } from '../duchyErrors.ts';
+import { mechanismOf } from '../figures.ts';
 
 export function liquidLegionsErrors(
   reported: specs.Measurement_Result_Reach,

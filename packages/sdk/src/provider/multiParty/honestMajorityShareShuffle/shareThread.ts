@@ -10,9 +10,9 @@ import {
   uploadChunks,
 } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/provider';
 import { newSeed } from '@measurement-exchange/mpc/shares/keystream';
-import { openVidIndex } from '../vidIndex.ts';
+import { openVidIndex } from '../../vidIndex.ts';
+import { storeFile } from '../storedFile.ts';
 import type { ShareJob, StoredShare, ThreadRequest } from './share.ts';
-import { storeFile } from './storedFile.ts';
 
 const { folder, vidRanges, vidSampling, maximumFrequency, ringModulus, file }: ShareJob = workerData;
 const vector = new FrequencyVector(await openVidIndex(folder, vidRanges), vidSampling, maximumFrequency);

@@ -1,11 +1,11 @@
 /** Makes a provider's sketch for a computation: counts people in the events, and leaves the rest to a thread. */
 import { extname } from 'node:path';
 import type { LiquidLegionsConfig } from '@measurement-exchange/contract';
-import { queryOf } from '../eventQuery.ts';
-import type { Events, Watch } from '../events.ts';
-import type { VerifiedRequisition } from '../verify.ts';
-import type { StoredFile } from './storedFile.ts';
-import { startThread } from './thread.ts';
+import { queryOf } from '../../eventQuery.ts';
+import type { Events, Watch } from '../../events.ts';
+import type { VerifiedRequisition } from '../../verify.ts';
+import type { StoredFile } from '../storedFile.ts';
+import { startThread } from '../thread.ts';
 
 /** The job of the thread. */
 export interface SketchJob

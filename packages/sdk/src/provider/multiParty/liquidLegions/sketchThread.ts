@@ -12,9 +12,9 @@ import {
   REACH_REGISTER_BYTES,
   SketchEncrypter,
 } from '@measurement-exchange/mpc/sketches/encryptSketch';
+import { type StoredFile, storeFile } from '../storedFile.ts';
+import type { ThreadProgress } from '../thread.ts';
 import type { SketchJob, ThreadRequest } from './sketch.ts';
-import { type StoredFile, storeFile } from './storedFile.ts';
-import type { ThreadProgress } from './thread.ts';
 
 const { decayRate, maxSize, samplingIndicatorSize, maximumFrequency, combinedPublicKey, file }: SketchJob =
   workerData;

@@ -7,8 +7,8 @@ import {
   shareShuffleShareVariance,
   shareShuffleUniverse,
 } from '@measurement-exchange/mpc';
-import { type DuchyEstimates, duchyNoiseVariance, known } from './duchyErrors.ts';
-import { FiguresFault } from './figures.ts';
+import { type DuchyEstimates, duchyNoiseVariance, known } from '../duchyErrors.ts';
+import { FiguresFault } from '../figures.ts';
 
 export function shareShuffleErrors(
   reach: specs.Measurement_Result_Reach,

@@ -2,8 +2,8 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { type PlainSpec, specs } from '@measurement-exchange/contract';
 import { liquidLegionsReachInterval, mpcNoise } from '@measurement-exchange/mpc';
 import { expect, it } from 'vitest';
-import { deduplicatedFigures } from './deduplicated.ts';
-import { duchyProtocolOf } from './protocol.ts';
+import { deduplicatedFigures } from '../deduplicated.ts';
+import { duchyProtocolOf } from '../protocol.ts';
 
 /** No two values are the same, so that one in the place of another is seen. */
 const REACH_PRIVACY = { epsilon: 0.3, delta: 1e-9 };
