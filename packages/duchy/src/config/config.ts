@@ -5,7 +5,6 @@ import {
   decode,
   type JsonValue,
   MPC_NOISE_MECHANISMS,
-  type MpcNoiseMechanism,
   parseJsonBytes,
   type Violation,
 } from '@measurement-exchange/contract';
@@ -18,73 +17,9 @@ import {
   number,
   object,
   partial,
-  type TSchema,
+  type Static,
   text,
 } from '@measurement-exchange/contract/schema';
-
-/** Paths are absolute. */
-export interface DuchyConfig {
-  mode: 'development' | 'production';
-  /** The exchange. */
-  url: string | undefined;
-  /** A file with the bearer token for the exchange, read again for every call, so that it may be renewed. */
-  tokenFile: string | undefined;
-  /** The folder that `mex identity` made. */
-  identity: string | undefined;
-  /** Files of roots, each for one party: `dataProviders/streamly=streamly.pem`. */
-  roots: string[];
-  /** The address at which providers and the other duchies reach this one, as the exchange tells them. */
-  endpoint: string | undefined;
-  /** Settings of other duchies, as their operators told them, by name. */
-  peers: Record<string, PeerSettings> | undefined;
-  listen: Listen;
-  /** The address of health and metrics, for the operators of the duchy only; port 0: any free port. */
-  operations: { host: string; port: number };
-  /** Absent: an embedded PostgreSQL in the data directory. */
-  databaseUrl: string | undefined;
-  dataDir: string;
-  /** A file with 32 bytes in base64 that seal stored data. All processes of the duchy need it; keep it out of the database. */
-  secretsKeyFile: string;
-  mills: { count: number; leaseSeconds: number };
-  /** Between two polls of the exchange while its changes cannot be followed. */
-  pollSeconds: number;
-  /** Keeps uploads and messages of computations that ended, so that operators can examine them. */
-  keepBlobsForHours: number;
-  /** Keeps all other data of computations that ended. */
-  keepComputationsForDays: number;
-  /** The noise that this duchy accepts in computations. */
-  noiseMechanisms: MpcNoiseMechanism[];
-  limits: FaceLimits;
-  logLevel: string;
-}
-
-export interface PeerSettings {
-  /** The address to which messages are sent, whatever the exchange says. */
-  endpoint: string;
-}
-
-export interface Listen {
-  host: string;
-  /** 0: any free port. */
-  port: number;
-  tls: { certFile: string; keyFile: string } | undefined;
-  /** A proxy in front terminates TLS. */
-  behindTlsProxy: boolean;
-  /** Proxies whose X-Forwarded-For is believed, as CIDRs; in production, [] says that no proxy is in front. */
-  trustedProxies: string[] | undefined;
-}
-
-export interface FaceLimits {
-  /** Bodies that are received at the same time, in all and of one party. */
-  uploads: number;
-  uploadsPerParty: number;
-  /** The time in which a whole request must arrive. */
-  uploadSeconds: number;
-  /** The largest message of another duchy. */
-  maxDataBytes: number;
-  /** After so many rejected requests, those of the same address are ignored for the rest of the minute. */
-  rejectedPerMinute: number;
-}
 
 /** Settings are wrong; each line says how to correct one. */
 export class DuchyConfigError extends Error {
@@ -95,50 +30,73 @@ export class DuchyConfigError extends Error {
 }
 
 const string = () => text(64 * 1024, 1);
-const listen: { [K in keyof Listen]: TSchema } = {
-  host: string(),
-  port: integer(0, 65_535),
-  tls: object({ certFile: string(), keyFile: string() }),
-  behindTlsProxy: boolean(),
-  trustedProxies: array(string()),
-};
-const limits: { [K in keyof FaceLimits]: TSchema } = {
+const tls = object({ certFile: string(), keyFile: string() });
+const listen = object(
+  partial({
+    host: string(),
+    /** 0: any free port. */
+    port: integer(0, 65_535),
+    tls,
+    /** A proxy in front terminates TLS. */
+    behindTlsProxy: boolean(),
+    /** Proxies whose X-Forwarded-For is believed, as CIDRs; in production, [] says that no proxy is in front. */
+    trustedProxies: array(string()),
+  }),
+);
+const limits = {
+  /** Bodies that are received at the same time, in all and of one party. */
   uploads: integer(1, 1_000),
   uploadsPerParty: integer(1, 1_000),
+  /** The time in which a whole request must arrive. */
   uploadSeconds: integer(1, 86_400),
+  /** The largest message of another duchy. */
   maxDataBytes: integer(1, 2 ** 33),
+  /** After so many rejected requests, those of the same address are ignored for the rest of the minute. */
   rejectedPerMinute: integer(1, 1_000_000),
 };
-const settings: { [K in keyof DuchyConfig]: TSchema } = {
-  mode: enumOf(['development', 'production']),
-  url: string(),
-  tokenFile: string(),
-  identity: string(),
-  roots: array(string()),
-  endpoint: string(),
-  peers: mapOf('duchy', object({ endpoint: string() })),
-  listen: object(partial(listen)),
-  operations: object(partial({ host: string(), port: integer(0, 65_535) })),
-  databaseUrl: string(),
-  dataDir: string(),
-  secretsKeyFile: string(),
-  mills: object(partial({ count: integer(1, 64), leaseSeconds: integer(3, 3_600) })),
-  pollSeconds: number({ exclusiveMinimum: 0 }),
-  keepBlobsForHours: integer(0, 24 * 365),
-  keepComputationsForDays: integer(1, 3_650),
-  noiseMechanisms: array(enumOf(MPC_NOISE_MECHANISMS), { minItems: 1 }),
-  limits: object(partial(limits)),
-  logLevel: enumOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
-};
-const SCHEMA = object(partial(settings));
+/** Settings of another duchy, as its operator told them: the address to which messages are sent, whatever the exchange says. */
+const peer = object({ endpoint: string() });
+const SCHEMA = object(
+  partial({
+    mode: enumOf(['development', 'production']),
+    /** The exchange. */
+    url: string(),
+    /** A file with the bearer token for the exchange, read again for every call, so that it may be renewed. */
+    tokenFile: string(),
+    /** The folder that `mex identity` made. */
+    identity: string(),
+    /** Files of roots, each for one party: `dataProviders/streamly=streamly.pem`. */
+    roots: array(string()),
+    /** The address at which providers and the other duchies reach this one, as the exchange tells them. */
+    endpoint: string(),
+    peers: mapOf('duchy', peer),
+    listen,
+    /** The address of health and metrics, for the operators of the duchy only; port 0: any free port. */
+    operations: object(partial({ host: string(), port: integer(0, 65_535) })),
+    /** Absent: an embedded PostgreSQL in the data directory. */
+    databaseUrl: string(),
+    dataDir: string(),
+    /** A file with 32 bytes in base64 that seal stored data. All processes of the duchy need it; keep it out of the database. */
+    secretsKeyFile: string(),
+    mills: object(partial({ count: integer(1, 64), leaseSeconds: integer(3, 3_600) })),
+    /** Between two polls of the exchange while its changes cannot be followed. */
+    pollSeconds: number({ exclusiveMinimum: 0 }),
+    /** Keeps uploads and messages of computations that ended, so that operators can examine them. */
+    keepBlobsForHours: integer(0, 24 * 365),
+    /** Keeps all other data of computations that ended. */
+    keepComputationsForDays: integer(1, 3_650),
+    /** The noise that this duchy accepts in computations. */
+    noiseMechanisms: array(enumOf(MPC_NOISE_MECHANISMS), { minItems: 1 }),
+    limits: object(partial(limits)),
+    logLevel: enumOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+  }),
+);
 
-const LIMITS: FaceLimits = {
-  uploads: 32,
-  uploadsPerParty: 4,
-  uploadSeconds: 600,
-  maxDataBytes: 2 ** 31,
-  rejectedPerMinute: 600,
-};
+/** With defaults, and paths that are absolute. */
+export type DuchyConfig = ReturnType<typeof duchyConfig>;
+export type Listen = DuchyConfig['listen'];
+export type FaceLimits = DuchyConfig['limits'];
+export type PeerSettings = Static<typeof peer>;
 
 /** Reads the settings in the file, and fills in defaults. */
 export function readDuchyConfig(path: string): DuchyConfig {
@@ -152,9 +110,9 @@ export function readDuchyConfig(path: string): DuchyConfig {
 }
 
 /** Paths are relative to `folder`; `where` is for messages. */
-export function duchyConfig(value: JsonValue, folder: string, where = 'the settings'): DuchyConfig {
+export function duchyConfig(value: JsonValue, folder: string, where = 'the settings') {
   const violations: Violation[] = [];
-  const file = decode(SCHEMA, value, violations) as Partial<DuchyConfig> | undefined;
+  const file = decode(SCHEMA, value, violations);
   if (file === undefined) {
     throw new DuchyConfigError(violations.map((v) => `${where}: ${v.field || 'it'} ${v.description}.`));
   }
@@ -186,7 +144,11 @@ export function duchyConfig(value: JsonValue, folder: string, where = 'the setti
     keepBlobsForHours: file.keepBlobsForHours ?? 0,
     keepComputationsForDays: file.keepComputationsForDays ?? 30,
     noiseMechanisms: file.noiseMechanisms ?? ['DISCRETE_GAUSSIAN', 'GEOMETRIC'],
-    limits: { ...LIMITS, ...file.limits },
+    limits: {
+      ...{ uploads: 32, uploadsPerParty: 4, uploadSeconds: 600 },
+      ...{ maxDataBytes: 2 ** 31, rejectedPerMinute: 600 },
+      ...file.limits,
+    },
     logLevel: file.logLevel ?? 'info',
   };
 }

@@ -3,25 +3,18 @@
  * function of WebAssembly, written out below instruction by instruction: it has integers of 64 bits, with which it takes half
  * of the time that JavaScript takes.
  */
+import { type Code, countDown, get, I32, i32, increase, set, wasmModule } from '../curve/wasmModule.ts';
 
 /** The most places that are drawn at once. */
 export const MAX_PLACES = 1 << 12;
 /** Each place takes a uint128. */
 export const PLACE_BYTES = 16;
 
-type Code = readonly number[];
-
-const I32 = 0x7f;
 const I64 = 0x7e;
 const F64 = 0x7c;
 // Parameters, then locals, of the function.
 const [WORDS, PLACES, COUNT, DIVISOR, FROM, REST, NUMBER, INVERSE] = [0, 1, 2, 3, 4, 5, 6, 7] as const;
 
-const get = (local: number): Code => [0x20, local];
-const set = (local: number): Code => [0x21, local];
-const tee = (local: number): Code => [0x22, local];
-/** Below 64. */
-const i32 = (value: number): Code => [0x41, value];
 const i32Load = (address: Code, offset: number): Code => [...address, 0x28, 2, offset];
 const i64Load = (address: Code, offset: number): Code => [...address, 0x29, 3, offset];
 const i64Load32 = (address: Code, offset: number): Code => [...address, 0x35, 2, offset];
@@ -43,10 +36,6 @@ const truncated = (value: Code): Code => [...value, 0xfc, 0x06, 0xa7];
 /** i32 · 2^32. */
 const upperWord = (value: Code): Code => [...value, 0xac, 0x42, 32, 0x86];
 const select = (yes: Code, no: Code, condition: Code): Code => [...yes, ...no, ...condition, 0x1b];
-const increase = (local: number, by: number): Code => [...i32Add(get(local), i32(by)), ...set(local)];
-/** Again while the condition holds. */
-const loop = (body: Code, condition: Code): Code => [0x03, 0x40, ...body, ...condition, 0x0d, 0, 0x0b];
-
 /**
  * rest = number mod divisor, or a multiple of the divisor off. The quotient is estimated with the inverse, and of quotient
  * and rest the low words are enough, as the rest is small: less than divisor + 2^13 for the first 64 bits, where a double
@@ -63,49 +52,32 @@ const append = (offset: number): Code => [
   ...set(NUMBER),
 ];
 
-const BODY: Code = loop(
-  [
-    ...f64Div(ONE, i32AsF64(get(DIVISOR))),
-    ...set(INVERSE),
-    ...reduce(8, u64AsF64(i64Load(get(WORDS), 8))),
-    ...append(4),
-    ...reduce(4, i64AsF64(get(NUMBER))),
-    ...append(0),
-    ...reduce(0, i64AsF64(get(NUMBER))),
-    ...select(i32Add(get(REST), get(DIVISOR)), get(REST), i32LessThan(get(REST), i32(0))),
-    ...set(REST),
-    ...select(get(REST), i32Sub(get(REST), get(DIVISOR)), i32LessThan(get(REST), get(DIVISOR))),
-    ...set(REST),
-    ...i32Store(get(PLACES), i32Add(get(FROM), get(REST))),
-    ...increase(WORDS, PLACE_BYTES),
-    ...increase(PLACES, 4),
-    ...increase(FROM, 1),
-    ...i32Sub(get(DIVISOR), i32(1)),
-    ...set(DIVISOR),
-  ],
-  [...i32Sub(get(COUNT), i32(1)), ...tee(COUNT)],
-);
+const BODY: Code = countDown(COUNT, [
+  ...f64Div(ONE, i32AsF64(get(DIVISOR))),
+  ...set(INVERSE),
+  ...reduce(8, u64AsF64(i64Load(get(WORDS), 8))),
+  ...append(4),
+  ...reduce(4, i64AsF64(get(NUMBER))),
+  ...append(0),
+  ...reduce(0, i64AsF64(get(NUMBER))),
+  ...select(i32Add(get(REST), get(DIVISOR)), get(REST), i32LessThan(get(REST), i32(0))),
+  ...set(REST),
+  ...select(get(REST), i32Sub(get(REST), get(DIVISOR)), i32LessThan(get(REST), get(DIVISOR))),
+  ...set(REST),
+  ...i32Store(get(PLACES), i32Add(get(FROM), get(REST))),
+  ...increase(WORDS, i32(PLACE_BYTES)),
+  ...increase(PLACES, i32(4)),
+  ...increase(FROM, i32(1)),
+  ...increase(DIVISOR, i32(-1)),
+]);
 
-const vector = (...items: Code[]): Code => [...leb128(items.length), ...items.flat()];
-const section = (id: number, content: Code): Code => [id, ...leb128(content.length), ...content];
-const FUNCTION: Code = [...vector([1, I32], [1, I64], [1, F64]), ...BODY, 0x0b];
-const MODULE = Uint8Array.of(
-  ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
-  ...section(1, vector([0x60, ...vector([I32], [I32], [I32], [I32], [I32]), ...vector()])),
-  ...section(3, vector([0])),
-  // Two pages of 64 KiB: the words, and the places.
-  ...section(5, vector([0, 2])),
-  ...section(7, vector([...name('draw'), 0, 0], [...name('memory'), 2, 0])),
-  ...section(10, vector([...leb128(FUNCTION.length), ...FUNCTION])),
-);
-
-function leb128(value: number): Code {
-  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...leb128(value >>> 7)];
-}
-
-function name(text: string): Code {
-  return vector(...Array.from(text, (character) => [character.charCodeAt(0)]));
-}
+const LOCALS: [count: number, type: number][] = [
+  [1, I32],
+  [1, I64],
+  [1, F64],
+];
+// Two pages of 64 KiB: the words, and the places.
+const MODULE = wasmModule([{ name: 'draw', parameters: 5, locals: LOCALS, body: BODY }], 2);
 
 interface Exports {
   memory: WebAssembly.Memory;

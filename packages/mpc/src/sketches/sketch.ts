@@ -3,14 +3,10 @@
  * providers can be united; low registers are hit far more often than high ones, so that a sketch with few registers
  * serves for few people and for many.
  */
+import type { LiquidLegionsSize } from '../privacy/liquidLegions.ts';
 import { Fingerprints } from './fingerprint.ts';
 
-export interface LiquidLegionsParams {
-  /** The lowest register is e^decayRate times as likely as the highest. */
-  decayRate: number;
-  /** How many registers there are. */
-  maxSize: number;
-}
+export type LiquidLegionsParams = LiquidLegionsSize;
 
 export interface FrequencySketchParams extends LiquidLegionsParams {
   /** How many sampling indicators there are: people of one register have the same one by chance only. */

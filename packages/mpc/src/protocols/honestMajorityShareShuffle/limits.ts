@@ -14,7 +14,7 @@ import {
   MAX_SHUFFLED,
 } from '@measurement-exchange/contract/shareShuffle';
 import { type MpcNoise, mpcNoise } from '../../privacy/mpcNoise.ts';
-import { isPrime, MAX_MODULUS } from '../../shares/ring.ts';
+import { checkModulus, isPrime } from '../../shares/ring.ts';
 
 export type ShareShuffleSpec = {
   ringModulus: number;
@@ -74,7 +74,7 @@ export function shareShuffleParameters(spec: ShareShuffleSpec): ShareShufflePara
   }
   const frequencies = measurementType === 'REACH_AND_FREQUENCY';
   const maximumFrequency = frequencies ? spec.maximumFrequency : 1;
-  checkModulus(modulus, dataProviderCount, frequencies ? maximumFrequency : undefined);
+  checkRoom(modulus, dataProviderCount, frequencies ? maximumFrequency : undefined);
   const reachNoise = mpcNoise(noiseMechanism, frequencies ? spec.reachPrivacyParams : spec.privacyParams);
   const frequencyNoise = mpcNoise(
     frequencies ? noiseMechanism : 'NONE',
@@ -106,10 +106,8 @@ export function shareShuffleParameters(spec: ShareShuffleSpec): ShareShufflePara
 }
 
 /** The ring must have room for the sum of all frequencies of a person. */
-function checkModulus(modulus: number, dataProviders: number, maximumFrequency: number | undefined): void {
-  if (!(Number.isInteger(modulus) && modulus >= 2 && modulus <= MAX_MODULUS)) {
-    throw new RangeError(`ringModulus must be a whole number from 2 to ${MAX_MODULUS}`);
-  }
+function checkRoom(modulus: number, dataProviders: number, maximumFrequency: number | undefined): void {
+  checkModulus(modulus);
   if (maximumFrequency === undefined) {
     if (!isPrime(modulus)) throw new RangeError('ringModulus must be a prime number for a reach');
     if (modulus > dataProviders) return;

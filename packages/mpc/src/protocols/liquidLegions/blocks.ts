@@ -1,11 +1,14 @@
 /** Arrays of blocks of the same size, one after the other. */
 
+/** Bytes whose buffer can be transferred to a thread. */
+export type Bytes = Uint8Array<ArrayBuffer>;
+
 /** Sorts blocks, so that they say nothing about the order they came in. `tail` follows unchanged. */
 export function sortBlocks(
   parts: readonly Uint8Array[],
   size: number,
   tail: Uint8Array = new Uint8Array(),
-): Uint8Array<ArrayBuffer> {
+): Bytes {
   const blocks = Buffer.concat(parts);
   const order = sortedOrder(blocks, size);
   const sorted = new Uint8Array(blocks.length + tail.length);
@@ -44,11 +47,7 @@ const LOW = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 0 : 1;
 const HIGH = 1 - LOW;
 
 /** The blocks at these places. */
-export function takeBlocks(
-  bytes: Uint8Array,
-  size: number,
-  places: ArrayLike<number>,
-): Uint8Array<ArrayBuffer> {
+export function takeBlocks(bytes: Uint8Array, size: number, places: ArrayLike<number>): Bytes {
   const taken = new Uint8Array(places.length * size);
   copyBlocks(bytes, size, places, taken);
   return taken;
@@ -74,12 +73,7 @@ export function putBlocks(
 }
 
 /** The same part of each block. */
-export function takeColumn(
-  bytes: Uint8Array,
-  stride: number,
-  at: number,
-  size: number,
-): Uint8Array<ArrayBuffer> {
+export function takeColumn(bytes: Uint8Array, stride: number, at: number, size: number): Bytes {
   const column = new Uint8Array((bytes.length / stride) * size);
   for (let i = 0, from = at; i < column.length; i += size, from += stride) {
     column.set(bytes.subarray(from, from + size), i);
@@ -111,7 +105,6 @@ export function runs(blocks: Buffer, size: number, keySize: number, order: Uint3
   return [...starts, order.length];
 }
 
-/** A copy, whose buffer can be transferred to a thread. */
-export function copyOf(bytes: Uint8Array, from = 0, to = bytes.length): Uint8Array<ArrayBuffer> {
+export function copyOf(bytes: Uint8Array, from = 0, to = bytes.length): Bytes {
   return new Uint8Array(bytes.subarray(from, to));
 }

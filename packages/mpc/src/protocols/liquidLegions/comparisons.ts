@@ -4,10 +4,10 @@
  * comparisons of one count.
  */
 import { CIPHERTEXT_BYTES, drawScalars, Keystream, POINT_BYTES } from '../../sketches.ts';
-import { takeBlocks, takeColumn } from './blocks.ts';
+import { type Bytes, takeBlocks, takeColumn } from './blocks.ts';
 import type { RingKeys } from './ringKeys.ts';
 import { COUNT, FLAGS, FLAGS_BYTES, TUPLE_BYTES } from './tuples.ts';
-import { ALONE, type Workspace } from './workspace.ts';
+import { ALONE, type Batch, type Workspace } from './workspace.ts';
 
 /**
  * Counts the tuples that are noise of the histogram, and compares the counts of tuples with a frequency. Flags must
@@ -15,13 +15,8 @@ import { ALONE, type Workspace } from './workspace.ts';
  */
 export function compareTuples(
   workspace: Workspace,
-  {
-    blocks: tuples,
-    seed,
-    keys,
-    maximumFrequency,
-  }: { blocks: Uint8Array; seed: Uint8Array; keys: RingKeys; maximumFrequency: number },
-): { histogramCount: number; comparisons: Uint8Array<ArrayBuffer> } {
+  { blocks: tuples, seed, keys, maximumFrequency }: Batch & { keys: RingKeys; maximumFrequency: number },
+): { histogramCount: number; comparisons: Bytes } {
   const isZero = workspace.zeros(takeColumn(tuples, TUPLE_BYTES, 0, FLAGS_BYTES), keys.secretKey);
   const withFrequency: number[] = [];
   let histogramCount = 0;
@@ -48,7 +43,7 @@ function compare(
   counts: Uint8Array,
   compared: number,
   { key, seed }: { key: Uint8Array; seed: Uint8Array },
-): Uint8Array<ArrayBuffer> {
+): Bytes {
   const random = new Keystream(seed);
   const publicKey = workspace.key(key);
   const units = Buffer.concat(workspace.counts(compared).slice(0, compared));
@@ -69,8 +64,8 @@ function compare(
  */
 export function decryptComparisons(
   workspace: Workspace,
-  { blocks: comparisons, seed, keys }: { blocks: Uint8Array; seed: Uint8Array; keys: RingKeys },
-): Uint8Array<ArrayBuffer> {
+  { blocks: comparisons, seed, keys }: Batch & { keys: RingKeys },
+): Bytes {
   const decrypted = Uint8Array.from(comparisons);
   workspace.blindEach(decrypted, keys, new Keystream(seed));
   return decrypted;
@@ -80,6 +75,6 @@ export function decryptComparisons(
 export function findZeros(
   workspace: Workspace,
   { blocks, secretKey }: { blocks: Uint8Array; secretKey: Uint8Array },
-): Uint8Array<ArrayBuffer> {
+): Bytes {
   return workspace.zeros(blocks, secretKey);
 }

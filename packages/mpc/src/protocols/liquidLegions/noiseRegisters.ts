@@ -1,5 +1,6 @@
 /** Registers that nobody is in: how many of which kind a duchy adds, and the texts that their indexes are made from. */
 import { drawMpcNoise, drawScalars, Keystream, NOBODY_INDEX, SCALAR_BYTES } from '../../sketches.ts';
+import type { Bytes } from './blocks.ts';
 import type { NoiseParameters } from './noiseParameters.ts';
 
 /**
@@ -22,7 +23,7 @@ const PADDING_INDEX = 'padding_noise_register_id';
 export function drawNoiseRegisters(
   _: unknown,
   { parameters, seed }: { parameters: NoiseParameters; seed: Uint8Array },
-): { registers: Uint8Array<ArrayBuffer>; histogramCount: number } {
+): { registers: Bytes; histogramCount: number } {
   const random = new Keystream(seed);
   const { dataProviderCount, reachNoise, histogramNoise, publisherNoise, noiseRegisterCount } = parameters;
   const registers = new Uint8Array(noiseRegisterCount * NOISE_REGISTER_BYTES);

@@ -4,9 +4,9 @@
  */
 
 import { CIPHERTEXT_BYTES, drawMpcNoise, Keystream, type MpcNoise } from '../../sketches.ts';
-import { putColumn } from './blocks.ts';
+import { type Bytes, putColumn } from './blocks.ts';
 import { COUNT, FLAGS_BYTES, TUPLE_BYTES } from './tuples.ts';
-import type { Plain, Workspace } from './workspace.ts';
+import type { Batch, Plain, Workspace } from './workspace.ts';
 
 /** The noise of the frequencies. */
 export interface TupleNoise {
@@ -25,7 +25,7 @@ const DESTROYED = 255;
 export function drawNoiseTuples(
   _: unknown,
   { parameters, seed }: { parameters: TupleNoise; seed: Uint8Array },
-): Uint8Array<ArrayBuffer> {
+): Bytes {
   const random = new Keystream(seed);
   const { maximumFrequency, frequencyNoise, noiseTupleCount } = parameters;
   const tuples = new Uint8Array(noiseTupleCount).fill(DESTROYED);
@@ -45,13 +45,8 @@ export function drawNoiseTuples(
  */
 export function encryptNoiseTuples(
   workspace: Workspace,
-  {
-    blocks,
-    seed,
-    key,
-    restKey,
-  }: { blocks: Uint8Array; seed: Uint8Array; key: Uint8Array; restKey: Uint8Array },
-): Uint8Array<ArrayBuffer> {
+  { blocks, seed, key, restKey }: Batch & { key: Uint8Array; restKey: Uint8Array },
+): Bytes {
   const random = new Keystream(seed);
   const flags = Array.from(blocks, flagsOf).flat();
   const points = workspace.counts(

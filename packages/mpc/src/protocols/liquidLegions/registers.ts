@@ -1,16 +1,16 @@
 /** Operations on registers: each is one ciphertext, that of its index, or three, those of its index, key and count. */
 import { CIPHERTEXT_BYTES, DESTROYED_KEY, drawScalars, Keystream, POINT_BYTES } from '../../sketches.ts';
-import { putColumn, runs, sortedOrder, takeColumn } from './blocks.ts';
+import { type Bytes, putColumn, runs, sortedOrder, takeColumn } from './blocks.ts';
 import { indexText, type NoiseKind, readNoiseRegisters } from './noiseRegisters.ts';
 import type { RingKeys } from './ringKeys.ts';
 import { HISTOGRAM_KEY } from './tuples.ts';
-import { ALONE, type Plain, type Workspace } from './workspace.ts';
+import { ALONE, type Batch, type Plain, type Workspace } from './workspace.ts';
 
 /** Encrypts noise registers: with key and count, or only their indexes. */
 export function encryptNoiseRegisters(
   workspace: Workspace,
-  { blocks, seed, key, isFull }: { blocks: Uint8Array; seed: Uint8Array; key: Uint8Array; isFull: boolean },
-): Uint8Array<ArrayBuffer> {
+  { blocks, seed, key, isFull }: Batch & { key: Uint8Array; isFull: boolean },
+): Bytes {
   const registers = readNoiseRegisters(blocks);
   const indexes = workspace.points(registers.map(({ kind, number }) => indexText(kind, number)));
   const [histogram, destroyed] = workspace.points([HISTOGRAM_KEY, DESTROYED_KEY]);
@@ -25,8 +25,8 @@ export function encryptNoiseRegisters(
 /** Re-randomizes registers, so that the party that sent or encrypted them recognizes none of them. */
 export function reRandomizeRegisters(
   workspace: Workspace,
-  { blocks, seed, key }: { blocks: Uint8Array; seed: Uint8Array; key: Uint8Array },
-): Uint8Array<ArrayBuffer> {
+  { blocks, seed, key }: Batch & { key: Uint8Array },
+): Bytes {
   const random = new Keystream(seed);
   const publicKey = workspace.key(key);
   const registers = new Uint8Array(blocks.length);
@@ -39,14 +39,8 @@ export function reRandomizeRegisters(
 /** Takes a key off the indexes, multiplies them by `blinding`, and re-randomizes everything. */
 export function blindRegisters(
   workspace: Workspace,
-  {
-    blocks,
-    size,
-    seed,
-    keys,
-    blinding,
-  }: { blocks: Uint8Array; size: number; seed: Uint8Array; keys: RingKeys; blinding: Uint8Array },
-): Uint8Array<ArrayBuffer> {
+  { blocks, size, seed, keys, blinding }: Batch & { size: number; keys: RingKeys; blinding: Uint8Array },
+): Bytes {
   const random = new Keystream(seed);
   const restKey = workspace.key(keys.restKey);
   const blinded = new Uint8Array(blocks.length);
@@ -73,7 +67,7 @@ export function blindRegisters(
 export function openIndexes(
   workspace: Workspace,
   { blocks, size, secretKey }: { blocks: Uint8Array; size: number; secretKey: Uint8Array },
-): Uint8Array<ArrayBuffer> {
+): Bytes {
   const points = workspace.decrypt(blocks, { stride: size, at: 0 }, secretKey);
   const others = size - CIPHERTEXT_BYTES;
   if (others === 0) return points;
@@ -94,7 +88,7 @@ export function countDistinct(_: Workspace, { parts }: { parts: Uint8Array[] }):
 export function encryptCount(
   workspace: Workspace,
   { count, key, seed }: { count: number; key: Uint8Array; seed: Uint8Array },
-): Uint8Array<ArrayBuffer> {
+): Bytes {
   const random = new Keystream(seed);
   const text = count === 0 ? 'zero' : workspace.counts(count)[count - 1]!;
   return workspace.encrypt([text], workspace.key(key), random);
@@ -104,7 +98,7 @@ export function encryptCount(
 export function addCounts(
   workspace: Workspace,
   { counts, key, seed }: { counts: Uint8Array[]; key: Uint8Array; seed: Uint8Array },
-): Uint8Array<ArrayBuffer> {
+): Bytes {
   const sum = workspace.encryptZeros(1, workspace.key(key), new Keystream(seed));
   for (const next of counts) {
     workspace.other.load(next, 1);
@@ -136,7 +130,7 @@ export function decryptCount(
 export function passCount(
   workspace: Workspace,
   { count, keys, seed }: { count: Uint8Array; keys: RingKeys; seed: Uint8Array },
-): Uint8Array<ArrayBuffer> {
+): Bytes {
   const left = new Uint8Array(count.length);
   workspace.change(count, ALONE, left, (batch) => {
     batch.decrypt(keys.secretKey);

@@ -1,7 +1,7 @@
 /** The stages with which both protocols of a ring begin, as functions from bytes to bytes. */
 import { CIPHERTEXT_BYTES } from '../../sketches.ts';
 import type { MessageSize, Sender } from '../messageSize.ts';
-import { copyOf } from './blocks.ts';
+import { type Bytes, copyOf } from './blocks.ts';
 import { checkBlocks, LiquidLegionsError } from './errors.ts';
 import type { NoiseParameters } from './noiseParameters.ts';
 import { NOISE_REGISTER_BYTES } from './noiseRegisters.ts';
@@ -31,7 +31,7 @@ export class RingSetup<P extends NoiseParameters> {
     { key }: RingKeys,
     seed: Uint8Array,
     run: StageRun = {},
-  ): Promise<Uint8Array<ArrayBuffer>> {
+  ): Promise<Bytes> {
     const { registerBytes, countsNoise } = this.form;
     for (const sketch of sketches) checkBlocks(sketch, registerBytes, 'a sketch');
     const { parameters } = this;
@@ -58,7 +58,7 @@ export class RingSetup<P extends NoiseParameters> {
     { key }: RingKeys,
     seed: Uint8Array,
     run: StageRun = {},
-  ): Promise<Uint8Array<ArrayBuffer>> {
+  ): Promise<Bytes> {
     const size = this.form.registerBytes;
     const work = new StageWork(this.pool, run, seed);
     const all = messages.map((message) => this.partsOf(message));

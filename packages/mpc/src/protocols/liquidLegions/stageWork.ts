@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { POINT_BYTES } from '../../sketches.ts';
-import { copyOf } from './blocks.ts';
+import { type Bytes, copyOf } from './blocks.ts';
 import { checkBlocks } from './errors.ts';
 import type { BatchOperation, Input, OperationName, Output } from './operations.ts';
 
@@ -66,7 +66,7 @@ export class StageWork {
   }
 
   /** The seed of a batch of a step: no two steps, and no two batches of a step, draw the same numbers. */
-  seed(step: string, batch = 0): Uint8Array<ArrayBuffer> {
+  seed(step: string, batch = 0): Bytes {
     return stepSeed(this.stageSeed!, step, batch);
   }
 
@@ -79,7 +79,7 @@ export class StageWork {
    * Sorts the blocks of all parts, so that they say nothing about the order they came in. The caller cannot use the
    * parts afterwards.
    */
-  sort(parts: Uint8Array[], size: number, tail?: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  sort(parts: Uint8Array[], size: number, tail?: Uint8Array): Promise<Bytes> {
     return this.run('sort', { parts, size, ...(tail && { tail }) }, parts);
   }
 
@@ -125,7 +125,7 @@ export class StageWork {
 }
 
 /** The seed of the random numbers of a step of a stage, or of a batch of the step. */
-export function stepSeed(seed: Uint8Array, step: string, batch = 0): Uint8Array<ArrayBuffer> {
+export function stepSeed(seed: Uint8Array, step: string, batch = 0): Bytes {
   return new Uint8Array(createHmac('sha384', seed).update(`${step}\0${batch}`).digest());
 }
 

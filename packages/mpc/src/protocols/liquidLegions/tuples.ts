@@ -16,9 +16,9 @@ import {
   Keystream,
   POINT_BYTES,
 } from '../../sketches.ts';
-import { putBlocks, putColumn, runs, sortedOrder, takeBlocks, takeColumn } from './blocks.ts';
+import { type Bytes, putBlocks, putColumn, runs, sortedOrder, takeBlocks, takeColumn } from './blocks.ts';
 import type { RingKeys } from './ringKeys.ts';
-import { ALONE, type Column, type Workspace } from './workspace.ts';
+import { ALONE, type Batch, type Column, type Workspace } from './workspace.ts';
 
 export const FLAGS = 3;
 export const FLAGS_BYTES = FLAGS * CIPHERTEXT_BYTES;
@@ -38,7 +38,7 @@ export const MEMBER_BYTES = POINT_BYTES + 2 * CIPHERTEXT_BYTES;
 export function groupMembers(
   _: Workspace,
   { parts, dataProviderCount }: { parts: Uint8Array[]; dataProviderCount: number },
-): { members: Uint8Array<ArrayBuffer>; sizes: Uint32Array<ArrayBuffer> } {
+): { members: Bytes; sizes: Uint32Array<ArrayBuffer> } {
   const members = Buffer.concat(parts);
   const order = sortedOrder(members, MEMBER_BYTES);
   const starts = runs(members, MEMBER_BYTES, POINT_BYTES, order);
@@ -60,13 +60,8 @@ export function groupMembers(
 /** The tuples of some groups, under the combined key of all duchies. */
 export function makeTuples(
   workspace: Workspace,
-  {
-    blocks: members,
-    sizes,
-    seed,
-    key,
-  }: { blocks: Uint8Array; sizes: Uint32Array; seed: Uint8Array; key: Uint8Array },
-): Uint8Array<ArrayBuffer> {
+  { blocks: members, sizes, seed, key }: Batch & { sizes: Uint32Array; key: Uint8Array },
+): Bytes {
   const random = new Keystream(seed);
   const keys = takeColumn(members, MEMBER_BYTES, POINT_BYTES, CIPHERTEXT_BYTES);
   const counts = takeColumn(members, MEMBER_BYTES, POINT_BYTES + CIPHERTEXT_BYTES, CIPHERTEXT_BYTES);
@@ -97,7 +92,7 @@ export function makeTuples(
     addAt(workspace, same, larger, differences);
     addAt(workspace, sums, larger, takeBlocks(counts, CIPHERTEXT_BYTES, others));
   }
-  return finished(workspace, { same, keys: headKeys, sums, publicKey, random });
+  return finished(workspace, { same, keys: headKeys, sums }, publicKey, random);
 }
 
 /**
@@ -121,20 +116,10 @@ function addAt(workspace: Workspace, into: Uint8Array, places: readonly number[]
 /** Appends the other two flags, special key + same − key, and the counts. */
 function finished(
   workspace: Workspace,
-  {
-    same,
-    keys,
-    sums,
-    publicKey,
-    random,
-  }: {
-    same: Uint8Array;
-    keys: Uint8Array;
-    sums: Uint8Array;
-    publicKey: ElGamalPublicKey;
-    random: RandomSource;
-  },
-): Uint8Array<ArrayBuffer> {
+  { same, keys, sums }: Record<'same' | 'keys' | 'sums', Uint8Array>,
+  publicKey: ElGamalPublicKey,
+  random: RandomSource,
+): Bytes {
   const tuples = new Uint8Array((same.length / CIPHERTEXT_BYTES) * TUPLE_BYTES);
   putColumn(same, CIPHERTEXT_BYTES, tuples, TUPLE_BYTES, 0);
   const special = Buffer.concat(workspace.points([DESTROYED_KEY, HISTOGRAM_KEY]));
@@ -156,8 +141,8 @@ function finished(
 /** Takes a key off the flags, multiplies each by a random number of its own, and re-randomizes flags and counts. */
 export function decryptTupleFlags(
   workspace: Workspace,
-  { blocks: tuples, seed, keys }: { blocks: Uint8Array; seed: Uint8Array; keys: RingKeys },
-): Uint8Array<ArrayBuffer> {
+  { blocks: tuples, seed, keys }: Batch & { keys: RingKeys },
+): Bytes {
   const random = new Keystream(seed);
   const key = workspace.key(keys.key);
   const flags = takeColumn(tuples, TUPLE_BYTES, 0, FLAGS_BYTES);

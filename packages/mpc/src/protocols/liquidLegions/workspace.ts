@@ -11,7 +11,7 @@ import {
   mapToCurve,
   POINT_BYTES,
 } from '../../sketches.ts';
-import { putBlocks } from './blocks.ts';
+import { type Bytes, putBlocks } from './blocks.ts';
 import type { RingKeys } from './ringKeys.ts';
 
 /** A point to encrypt: `zero` is the point at infinity, `random` a point that nobody knows. */
@@ -25,6 +25,12 @@ export interface Column {
   at: number;
 }
 
+/** The input of an operation on a batch of blocks; no two batches have the same seed. */
+export interface Batch {
+  blocks: Uint8Array;
+  seed: Uint8Array;
+}
+
 /** Enough for the keys of two computations that take turns. */
 const KEPT_KEYS = 4;
 
@@ -34,7 +40,7 @@ export class Workspace {
   readonly curve: Curve;
   readonly batch: Ciphertexts;
   readonly other: Ciphertexts;
-  private countPoints: Uint8Array<ArrayBuffer>[] = [];
+  private countPoints: Bytes[] = [];
   private readonly keys = new Map<string, ElGamalPublicKey>();
 
   constructor(curve = new Curve()) {
@@ -88,7 +94,7 @@ export class Workspace {
   }
 
   /** Encrypts points: of 33 bytes each, `zero` for that at infinity, `random` for one that nobody knows. */
-  encrypt(texts: readonly Plain[], key: ElGamalPublicKey, random: RandomSource): Uint8Array<ArrayBuffer> {
+  encrypt(texts: readonly Plain[], key: ElGamalPublicKey, random: RandomSource): Bytes {
     const ciphertexts = new Uint8Array(texts.length * CIPHERTEXT_BYTES);
     const places = { zero: [] as number[], random: [] as number[], point: [] as number[] };
     texts.forEach((text, i) => {
@@ -113,14 +119,11 @@ export class Workspace {
     return ciphertexts;
   }
 
-  encryptZeros(count: number, key: ElGamalPublicKey, random: RandomSource): Uint8Array<ArrayBuffer> {
+  encryptZeros(count: number, key: ElGamalPublicKey, random: RandomSource): Bytes {
     return this.encryptBatches(count, (_, some) => this.batch.encryptZeros(key, drawScalars(random, some)));
   }
 
-  private encryptBatches(
-    total: number,
-    encrypt: (from: number, count: number) => void,
-  ): Uint8Array<ArrayBuffer> {
+  private encryptBatches(total: number, encrypt: (from: number, count: number) => void): Bytes {
     const ciphertexts = new Uint8Array(total * CIPHERTEXT_BYTES);
     this.inBatches(total, (from, count) => {
       encrypt(from, count);
@@ -130,7 +133,7 @@ export class Workspace {
   }
 
   /** Returns a byte for each ciphertext, which must be under this key alone: 1 if it encrypts zero, else 0. */
-  zeros(ciphertexts: Uint8Array, secretKey: Uint8Array): Uint8Array<ArrayBuffer> {
+  zeros(ciphertexts: Uint8Array, secretKey: Uint8Array): Bytes {
     const found = new Uint8Array(ciphertexts.length / CIPHERTEXT_BYTES);
     this.inBatches(found.length, (from, count) => {
       found.set(areZero(this.curve, secretKey, ciphertexts, count, { at: from * CIPHERTEXT_BYTES }), from);
@@ -139,7 +142,7 @@ export class Workspace {
   }
 
   /** Decrypts a column that is under this key alone. */
-  decrypt(blocks: Uint8Array, { stride, at }: Column, secretKey: Uint8Array): Uint8Array<ArrayBuffer> {
+  decrypt(blocks: Uint8Array, { stride, at }: Column, secretKey: Uint8Array): Bytes {
     const points = new Uint8Array((blocks.length / stride) * POINT_BYTES);
     this.inBatches(blocks.length / stride, (from, count) => {
       this.batch.load(blocks, count, { stride, at: from * stride + at });
@@ -149,18 +152,18 @@ export class Workspace {
   }
 
   /** The points of texts. */
-  points(texts: readonly string[]): Uint8Array<ArrayBuffer>[] {
+  points(texts: readonly string[]): Bytes[] {
     return pointsOf(mapToCurve(this.curve, texts));
   }
 
   /** The points that counts from 1 on are encrypted as. */
-  counts(most: number): Uint8Array<ArrayBuffer>[] {
+  counts(most: number): Bytes[] {
     if (this.countPoints.length < most) this.countPoints = pointsOf(countPoints(this.curve, most));
     return this.countPoints;
   }
 }
 
-function pointsOf(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>[] {
+function pointsOf(bytes: Bytes): Bytes[] {
   return Array.from({ length: bytes.length / POINT_BYTES }, (_, i) =>
     bytes.subarray(i * POINT_BYTES, (i + 1) * POINT_BYTES),
   );

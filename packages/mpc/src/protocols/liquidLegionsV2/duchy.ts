@@ -15,7 +15,7 @@
  */
 
 import { CIPHERTEXT_BYTES, drawScalars, FREQUENCY_REGISTER_BYTES, Keystream } from '../../sketches.ts';
-import { copyOf } from '../liquidLegions/blocks.ts';
+import { type Bytes, copyOf } from '../liquidLegions/blocks.ts';
 import { checkBlocks } from '../liquidLegions/errors.ts';
 import type { RingKeys } from '../liquidLegions/ringKeys.ts';
 import { RingSetup } from '../liquidLegions/ringSetup.ts';
@@ -30,12 +30,7 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
   }
 
   /** First round, worker. */
-  async blind(
-    registers: Uint8Array,
-    keys: RingKeys,
-    seed: Uint8Array,
-    run: StageRun = {},
-  ): Promise<Uint8Array<ArrayBuffer>> {
+  async blind(registers: Uint8Array, keys: RingKeys, seed: Uint8Array, run: StageRun = {}): Promise<Bytes> {
     const size = FREQUENCY_REGISTER_BYTES;
     checkBlocks(registers, size, 'a message');
     const work = new StageWork(this.pool, run, seed);
@@ -47,12 +42,7 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
   }
 
   /** First round, aggregator: registers to tuples. */
-  async group(
-    registers: Uint8Array,
-    keys: RingKeys,
-    seed: Uint8Array,
-    run: StageRun = {},
-  ): Promise<Uint8Array<ArrayBuffer>> {
+  async group(registers: Uint8Array, keys: RingKeys, seed: Uint8Array, run: StageRun = {}): Promise<Bytes> {
     const size = FREQUENCY_REGISTER_BYTES;
     checkBlocks(registers, size, 'a message');
     const { secretKey, key } = keys;
@@ -76,14 +66,14 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
     keys: RingKeys,
     seed: Uint8Array,
     run: StageRun = {},
-  ): Promise<Uint8Array<ArrayBuffer>> {
+  ): Promise<Bytes> {
     checkBlocks(tuples, TUPLE_BYTES, 'a message');
     const work = new StageWork(this.pool, run, seed);
     const decrypted = await work.upTo(0.8).overBlocks('decryptTupleFlags', tuples, TUPLE_BYTES, { keys });
     return work.sort([...decrypted, ...(await this.noise(work.upTo(1), keys))], TUPLE_BYTES);
   }
 
-  private async noise(work: StageWork, { key, restKey }: RingKeys): Promise<Uint8Array<ArrayBuffer>[]> {
+  private async noise(work: StageWork, { key, restKey }: RingKeys): Promise<Bytes[]> {
     const { parameters } = this;
     const tuples = await work.run('drawNoiseTuples', { parameters, seed: work.seed('noise') });
     return work.overBlocks('encryptNoiseTuples', tuples, 1, { key, restKey });

@@ -8,6 +8,7 @@
  */
 
 import { drawScalars, Keystream, REACH_REGISTER_BYTES } from '../../sketches.ts';
+import type { Bytes } from '../liquidLegions/blocks.ts';
 import type { NoiseParameters } from '../liquidLegions/noiseParameters.ts';
 import type { RingKeys } from '../liquidLegions/ringKeys.ts';
 import { RingSetup } from '../liquidLegions/ringSetup.ts';
@@ -20,12 +21,7 @@ export class ReachOnlyStages extends RingSetup<NoiseParameters> {
   }
 
   /** Execution, worker. */
-  async execute(
-    given: Uint8Array,
-    keys: RingKeys,
-    seed: Uint8Array,
-    run: StageRun = {},
-  ): Promise<Uint8Array<ArrayBuffer>> {
+  async execute(given: Uint8Array, keys: RingKeys, seed: Uint8Array, run: StageRun = {}): Promise<Bytes> {
     const { registers, excess } = this.partsOf(given);
     const work = new StageWork(this.pool, run, seed);
     const blinding = drawScalars(new Keystream(work.seed('blinding')), 1);
