@@ -1,20 +1,15 @@
 /** The two append-only logs: transitions of measurements, and every other mutation. */
 import type { Finding, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
+import type { Step } from '../domain/aggregate.ts';
 import { sql } from './db.ts';
 import { pageRow, pageText } from './page.ts';
 import { inTransaction, read } from './run.ts';
 import { column, names, optional, parameters, select, table, values } from './table.ts';
 
-/** A step of a measurement, or of one of its requisitions or participants. */
-export interface TransitionRecord {
+/** A step of a measurement with its author. */
+export interface TransitionRecord extends Omit<Step, 'cause'> {
   measurement: string;
-  /** A requisition's ID, a participant's name (`duchies/x`), or '' for the measurement itself. */
-  subject: string;
-  version: number;
-  from: string | undefined;
-  to: string;
-  time: Timestamp;
   actor: string;
   cause: string;
   requestId: string;

@@ -3,54 +3,42 @@ import {
   canonicalJson,
   type EventGroup,
   EventGroupInput,
-  ExchangeError,
-  exactJson,
   invalid,
-  type JsonValue,
   type Operation,
-  parseName,
-  type Violation,
 } from '@measurement-exchange/contract';
-import type { ReadMessage } from '../../compute/jobs.ts';
-import { type Queryable, type Transaction, uniqueViolation } from '../../database/db.ts';
+import { type Transaction, uniqueViolation } from '../../database/db.ts';
 import {
-  descriptorVersions,
   findByRequestIds,
   insertEventGroup,
   lockEventGroups,
-  shareDescriptors,
   updateEventGroup,
 } from '../../database/eventGroups.ts';
-import { getParties } from '../../database/parties.ts';
 import {
-  contentOf,
   create,
-  type EventGroupContent,
   type EventGroupRecord,
   eventGroupName,
   inputViolations,
   inspectEventGroup,
-  METADATA_FIELD,
-  type ReadableMetadata,
   replace,
   requireActive,
   requireSameConsumer,
 } from '../../domain/eventGroup.ts';
-import { within } from '../../protobuf/metadata/metadata.ts';
 import type { Call, Exchange } from '../context.ts';
-import { UNLINKABLE, withSchemas } from '../descriptors/schemas.ts';
-import { descriptorNotFound } from '../descriptors/view.ts';
 import { contentHash, requireSameContent } from '../idempotency.ts';
 import { asValidated, type Decision, mutate } from '../mutate.ts';
+import {
+  loadReferences,
+  type Messages,
+  type Part,
+  readContents,
+  readMessages,
+  requireConsumers,
+  textOf,
+} from './references.ts';
 import { versionOf, viewEventGroup, viewEventGroups } from './view.ts';
 
-/** One event group of a request. `at` is the path of its fields: empty, or `requests[0].eventGroup.` */
-interface Part {
-  at: string;
-  input: EventGroupInput;
-}
-export type CreatePart = Part & { requestId: string | undefined };
-export type UpdatePart = Part & { id: string };
+type CreatePart = Part & { requestId: string | undefined };
+type UpdatePart = Part & { id: string };
 
 interface Write<P> {
   operation: Operation;
@@ -195,117 +183,4 @@ function requireConsistent(provider: string, parts: Part[]): void {
     inputViolations(provider, input).map((v) => ({ ...v, field: at + v.field })),
   );
   if (violations.length > 0) throw invalid(violations);
-}
-
-/** The rows that event groups refer to, locked until the transaction ends. */
-interface References {
-  consumers: ReadonlyMap<string, unknown>;
-  /** IDs of the descriptors that there are. */
-  descriptors: ReadonlySet<string>;
-  messages: Messages;
-}
-
-/** The readable metadata of the parts, read by these versions of descriptors. */
-interface Messages {
-  versions: Map<string, number>;
-  /** Undefined where the schema cannot be linked. */
-  read: Map<Part, ReadMessage | { violations: Violation[] } | undefined>;
-}
-
-async function loadReferences(
-  tx: Transaction,
-  call: Call,
-  provider: string,
-  parts: Part[],
-  expected: Messages,
-): Promise<References> {
-  const descriptors = new Set(parts.flatMap(({ input }) => descriptorOf(input)?.id ?? []));
-  const [consumers, shared] = await Promise.all([
-    getParties(tx, [...new Set(parts.map(({ input }) => input.measurementConsumer))]),
-    shareDescriptors(tx, provider, [...descriptors]),
-  ]);
-  const isCurrent = shared.every(({ id, version }) => expected.versions.get(id) === version);
-  const messages = isCurrent ? expected : await readMessages(tx, call, parts);
-  return { consumers, descriptors: new Set(shared.map(({ id }) => id)), messages };
-}
-
-/** Reads the metadata before anything is locked: it takes time, and is wrong only if a descriptor changes meanwhile. */
-async function readMessages(db: Queryable, call: Call, parts: Part[]): Promise<Messages> {
-  const named = Map.groupBy(parts, ({ input }) => descriptorOf(input)?.id);
-  named.delete(undefined);
-  const messages: Messages = { versions: new Map(), read: new Map() };
-  for (const schema of await descriptorVersions(db, [...named.keys()] as string[])) {
-    const ofSchema = named.get(schema.id)!;
-    const texts = ofSchema.map(({ input }) => ({
-      descriptor: schema.id,
-      any: exactJson(input.encryptedMetadata!.metadata!.metadata as JsonValue),
-    }));
-    const read = await withSchemas(db, [schema], (schemas) => {
-      messages.versions.set(schema.id, schemas[0]!.version);
-      return call.compute('readMetadata', { schemas, messages: texts });
-    });
-    for (const [i, part] of ofSchema.entries()) messages.read.set(part, read[i]);
-  }
-  return messages;
-}
-
-function requireConsumers(parts: Part[], { consumers }: References): void {
-  for (const { input } of parts) {
-    const { measurementConsumer } = input;
-    if (consumers.has(measurementConsumer)) continue;
-    throw new ExchangeError('MEASUREMENT_CONSUMER_NOT_FOUND', `${measurementConsumer} does not exist.`, {
-      code: 'FAILED_PRECONDITION',
-      metadata: { measurementConsumer },
-    });
-  }
-}
-
-function descriptorOf(input: EventGroupInput): { name: string; id: string } | undefined {
-  const name = input.encryptedMetadata?.metadata?.eventGroupMetadataDescriptor;
-  if (name === undefined) return undefined;
-  return { name, id: parseName('eventGroupMetadataDescriptor', name)!.eventGroupMetadataDescriptor };
-}
-
-/** Returns the contents of all parts, or throws with every fault of every part. */
-function readContents<P extends Part>(
-  parts: P[],
-  { descriptors, messages }: References,
-): Map<P, EventGroupContent> {
-  const violations: Violation[] = [];
-  for (const { input } of parts) {
-    const descriptor = descriptorOf(input);
-    if (descriptor && !descriptors.has(descriptor.id))
-      throw descriptorNotFound(descriptor.name, 'FAILED_PRECONDITION');
-  }
-  const contents = parts.map((part) => {
-    const read = readReadable(part, messages);
-    if (read && 'violations' in read) {
-      violations.push(...within(`${part.at}${METADATA_FIELD}`, read.violations));
-    }
-    return contentOf(part.input, read && 'value' in read ? read : undefined);
-  });
-  if (violations.length > 0) throw invalid(violations.slice(0, MAX_VIOLATIONS));
-  return new Map(parts.map((part, i) => [part, contents[i]!]));
-}
-
-/** More violations than these help nobody. */
-const MAX_VIOLATIONS = 50;
-
-function readReadable(
-  part: Part,
-  messages: Messages,
-): ReadableMetadata | { violations: Violation[] } | undefined {
-  const descriptor = descriptorOf(part.input)?.id;
-  if (descriptor === undefined) return undefined;
-  const read = messages.read.get(part);
-  if (read === undefined) {
-    return { violations: [{ field: 'eventGroupMetadataDescriptor', description: UNLINKABLE }] };
-  }
-  if ('violations' in read) return { violations: within('metadata', read.violations) };
-  const { typeUrl, value, text } = read;
-  return { descriptor, typeUrl, value, size: Buffer.byteLength(text) };
-}
-
-function textOf(read: ReadMessage | { violations: Violation[] } | undefined): string | undefined {
-  return read && 'text' in read ? read.text : undefined;
 }
