@@ -8,8 +8,8 @@ const PROVIDER = '../../src/provider';
 const SOURCES = [
   'agentProcess.ts',
   `${PROVIDER}/filter/evaluationProcess.ts`,
-  `${PROVIDER}/multiParty/shareThread.ts`,
-  `${PROVIDER}/multiParty/sketchThread.ts`,
+  `${PROVIDER}/multiParty/honestMajorityShareShuffle/shareThread.ts`,
+  `${PROVIDER}/multiParty/liquidLegions/sketchThread.ts`,
   `${PROVIDER}/vidOrderThread.ts`,
 ];
 
