@@ -1,4 +1,5 @@
 /** The charts of the report as SVG; the page's styles color them, also in dark mode. */
+import { count, percent } from '../terminal/numbers.ts';
 
 const LABEL = 130;
 const WIDTH = 640;
@@ -165,14 +166,6 @@ export function rangeText(
   until = 'to',
 ): string {
   return Number.isFinite(high) ? `${show(low)} ${until} ${show(high)}` : `${show(low)} or more`;
-}
-
-export function count(value: number): string {
-  return Math.round(value).toLocaleString('en-US');
-}
-
-export function percent(share: number): string {
-  return `${(share * 100).toFixed(2)} %`;
 }
 
 export function signedPercent(share: number): string {

@@ -6,8 +6,9 @@ import { Command } from 'commander';
 import { pino } from 'pino';
 import { startDemoDuchies } from '../duchy/demoDuchies.ts';
 import { type DevFile, readDevFile } from '../files/devFile.ts';
+import { count, percent } from '../terminal/numbers.ts';
 import { paint, print, printJson, printTable } from '../terminal/output.ts';
-import { count, percent, rangeText, signedPercent } from './charts.ts';
+import { rangeText, signedPercent } from './charts.ts';
 import { type DemoReport, type Figure, reachesTogether, shortName, TOGETHER } from './figures.ts';
 import { renderReport } from './report.ts';
 

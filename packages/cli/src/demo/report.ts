@@ -1,13 +1,12 @@
 /** The demo's report: one HTML file that needs no network. */
+import { count, percent } from '../terminal/numbers.ts';
 import {
   type Bar,
   barChart,
   columnChart,
-  count,
   deviationChart,
   escapeHtml,
   type Lane,
-  percent,
   rangeText,
   signedPercent,
   timelineChart,

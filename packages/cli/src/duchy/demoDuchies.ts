@@ -7,28 +7,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 
-export interface DemoDuchies {
-  /** Ends the processes. */
-  stop(): Promise<void>;
-}
-
-export interface DemoDuchyOptions {
-  /** The data directory of the exchange. */
-  dataDir: string;
-  /** duchies/… */
-  names: string[];
-  log: Logger;
-}
-
 /** `process.argv[1]` would be another program where a test runs the command in its own process. */
 const MEX = fileURLToPath(new URL(`../mex${extname(import.meta.url)}`, import.meta.url));
 
-/** Returns before the duchies are ready; measurements wait for them. */
-export function startDemoDuchies({ dataDir, names, log }: DemoDuchyOptions): DemoDuchies {
+/**
+ * Starts the duchies with these names (`duchies/…`) beside the exchange with this data directory. Returns before they are
+ * ready; measurements wait for them. `stop` ends the processes.
+ */
+export function startDemoDuchies({ dataDir, names, log }: { dataDir: string; names: string[]; log: Logger }) {
   const stopping = new AbortController();
   const runs = names.map((name) => keepRunning(name, resolve(dataDir), stopping.signal, log));
   return {
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort();
       await Promise.all(runs);
     },

@@ -6,6 +6,7 @@ import { type CallOptions, group, remote, showResource } from '../calls/command.
 import { connect } from '../connection/client.ts';
 import { inFull } from '../files/names.ts';
 import { hex } from '../keys/describe.ts';
+import { count } from '../terminal/numbers.ts';
 import { printFacts, visible } from '../terminal/output.ts';
 import { timeFacts } from '../terminal/times.ts';
 
@@ -22,7 +23,7 @@ function list(): Command {
     const listing = client.listPopulations(pageSizeOf(options));
     await showPages(options, listing.pages(), (page) => page.populations, {
       headings: ['NAME', 'DISPLAY NAME', 'PEOPLE', 'DEFAULT', 'MODEL LINES'],
-      row: (p) => [p.name, p.displayName, people(p), p.default ? 'yes' : 'no', p.modelLines?.join(', ')],
+      row: (p) => [p.name, p.displayName, count(p.size!), p.default ? 'yes' : 'no', p.modelLines?.join(', ')],
       none: 'There are no populations: the operator makes one with mex admin populations create.',
     });
   });
@@ -48,15 +49,11 @@ export function describePopulation(population: Population): void {
   const more = vidRanges.length - ranges.length;
   printFacts(population.name!, {
     'display name': visible(population.displayName ?? ''),
-    people: people(population),
+    people: count(population.size!),
     VIDs: `${ranges.join(', ')}${more > 0 ? ` and ${more} more ranges` : ''}`,
     fingerprint: hex(population.fingerprint!),
     default: population.default ? 'yes' : 'no',
     'model lines': modelLines.length > 0 ? modelLines.map(visible).join(', ') : 'none',
     ...timeFacts(population),
   });
-}
-
-function people({ size }: Population): string {
-  return size!.toLocaleString('en-US');
 }

@@ -1,6 +1,7 @@
 /** Prints a result: each provider's figures with their 95 % intervals, and those of all together. */
 import type { DeduplicatedFigures, Estimate, Figures, MeasurementResult } from '@measurement-exchange/sdk';
 import { barChart, terminalColumns } from '../terminal/chart.ts';
+import { count, percent } from '../terminal/numbers.ts';
 import { paint, print, visible } from '../terminal/output.ts';
 
 const LABELS = {
@@ -115,16 +116,8 @@ function howComputed({ noiseMechanism, methodology }: Figures): string {
   return `${method}, ${noise}; signature and certificate verified`;
 }
 
-function count(value: number): string {
-  return Math.round(value).toLocaleString('en-US');
-}
-
 function hours(seconds: number): string {
   if (seconds < 7200) return `${count(seconds)} s`;
   const digits = { maximumFractionDigits: 1, minimumFractionDigits: 1 };
   return `${(seconds / 3600).toLocaleString('en-US', digits)} h`;
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(2)} %`;
 }

@@ -7,13 +7,11 @@ import {
   type PrivacyParams,
   type Protocol,
   parseName,
-  parseTimestamp,
   REQUIRED,
-  type Timestamp,
-  type Violation,
   WILDCARD,
 } from '@measurement-exchange/contract';
 import { MPC_PROTOCOLS, protocolMath } from '@measurement-exchange/mpc/protocols';
+import { MemberReader, type Members } from './memberReader.ts';
 import {
   type Interval,
   type MeasurementRequest,
@@ -25,9 +23,6 @@ import {
 
 const DEFAULT_MAXIMUM_FREQUENCY = 10;
 const EVERYBODY = { start: 0, width: 1 };
-const MAX_INT32 = 2 ** 31 - 1;
-/** The longest google.protobuf.Duration: ten thousand years. */
-const MAX_SECONDS = 315_576_000_000;
 
 const OF_EVERY_TYPE = [
   'type',
@@ -59,15 +54,10 @@ export function readRequest(request: MeasurementRequest): ReadRequest {
   return read;
 }
 
-type Members = Record<string, unknown>;
-
-/** Records a violation and continues with a valid value, so that nothing is reported twice. */
-class RequestReader {
-  readonly violations: Violation[] = [];
-
+class RequestReader extends MemberReader {
   request(given: unknown): ReadRequest {
     const request = this.object(given, 'request') ?? {};
-    const type = this.type(request.type);
+    const type = this.oneOf(request.type, 'type', REQUEST_TYPES) ?? 'reach';
     const belongs = (member: string) => OF_EVERY_TYPE.includes(member) || OF_TYPE[type].includes(member);
     for (const member of Object.keys(request)) {
       if (request[member] === undefined) continue;
@@ -83,7 +73,8 @@ class RequestReader {
       ...this.parameters(type, request),
     };
     const dataProviders = this.dataProviders(request.dataProviders, type);
-    const protocol = this.protocol(request.protocol);
+    const wished = request.protocol;
+    const protocol = wished === undefined ? wished : this.oneOf(wished, 'protocol', PROTOCOLS);
     const ofDuchies = dataProviders.length > 1 && OF_DUCHIES.includes(type);
     this.ranges(spec, {
       oneBudget: request.frequencyPrivacy === undefined,
@@ -96,18 +87,6 @@ class RequestReader {
       referenceId: this.text(request.referenceId, 'referenceId', 255),
       requestId: this.text(request.requestId, 'requestId', 255),
     };
-  }
-
-  private type(given: unknown): RequestType {
-    if (REQUEST_TYPES.includes(given as RequestType)) return given as RequestType;
-    this.report('type', given === undefined ? REQUIRED : `must be one of ${REQUEST_TYPES.join(', ')}`);
-    return 'reach';
-  }
-
-  private protocol(given: unknown): Protocol | undefined {
-    if (given === undefined || PROTOCOLS.includes(given as Protocol)) return given as Protocol | undefined;
-    this.report('protocol', `must be one of ${PROTOCOLS.join(', ')}`);
-    return undefined;
   }
 
   private parameters(type: RequestType, request: Members) {
@@ -234,15 +213,6 @@ class RequestReader {
     return { start, end };
   }
 
-  private time(given: unknown, at: string): Timestamp {
-    const millis = given instanceof Date ? given.getTime() : Number.NaN;
-    const text = Number.isNaN(millis) ? given : new Date(millis).toISOString();
-    const time = typeof text === 'string' ? parseTimestamp(text) : undefined;
-    if (given === undefined) this.report(at, REQUIRED);
-    else if (time === undefined) this.report(at, `must be a Date or RFC 3339 such as ${EXAMPLE_TIME}`);
-    return time ?? '';
-  }
-
   private filter(given: unknown, at: string): string | undefined {
     const filter = this.text(given, at, 100_000);
     return filter?.trim() === '' ? undefined : filter;
@@ -266,60 +236,10 @@ class RequestReader {
       width: Math.fround(this.number(width, `${at}.width`, 1)),
     };
   }
-
-  private integer(given: unknown, at: string): number {
-    const value = this.number(given, at, 2);
-    if (Number.isInteger(value) && value <= MAX_INT32) return value;
-    this.report(at, 'must be an integer below 2147483648');
-    return 2;
-  }
-
-  /** To the nanosecond, as the spec has it. */
-  private seconds(given: unknown, at: string): number {
-    const value = this.number(given, at, 1);
-    if (value <= MAX_SECONDS) return Math.round(value * 1e9) / 1e9;
-    this.report(at, `must be at most ${MAX_SECONDS}`);
-    return 1;
-  }
-
-  private number(given: unknown, at: string, otherwise: number): number {
-    if (typeof given === 'number' && !Number.isNaN(given)) return given;
-    this.report(at, given === undefined ? REQUIRED : 'must be a number');
-    return otherwise;
-  }
-
-  private text(given: unknown, at: string, max: number): string | undefined {
-    if (given === undefined) return undefined;
-    if (typeof given === 'string' && given.length > 0 && given.length <= max) return given;
-    this.report(at, `must be a text of 1 to ${max} characters`);
-    return undefined;
-  }
-
-  private list(given: unknown, at: string): unknown[] {
-    if (Array.isArray(given) && given.length > 0) return given;
-    this.report(at, given === undefined ? REQUIRED : 'must be a list with at least one entry');
-    return [];
-  }
-
-  private object(given: unknown, at: string, known?: readonly string[]): Members | undefined {
-    if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-      this.report(at, given === undefined ? REQUIRED : 'must be an object');
-      return undefined;
-    }
-    for (const member of Object.keys(given)) {
-      if (known && !known.includes(member)) this.report(`${at}.${member}`, 'is not a known field');
-    }
-    return given as Members;
-  }
-
-  private report(field: string, description: string): void {
-    this.violations.push({ field, description });
-  }
 }
 
 const POPULATION = ['filter', 'interval'];
 const EVENT_GROUP = ['name', 'interval', 'filter'];
-const EXAMPLE_TIME = '2026-01-31T00:00:00Z';
 
 /** Where the spec's fields come from, longest names first. */
 const CALLERS_NAMES: [field: string, caller: string][] = [

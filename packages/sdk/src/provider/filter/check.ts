@@ -79,7 +79,7 @@ class Checker {
   private readonly attributes: Record<string, AttributeType>;
   private elements = 0;
   private instructions = 0;
-  /** The types of every checked expression. */
+  /** The cost of every checked expression. */
   readonly costs = new Map<Expr, number>();
 
   constructor(fail: Fail, attributes: Record<string, AttributeType>) {
@@ -89,17 +89,22 @@ class Checker {
 
   check(expr: Expr, outer: Scope): Checked {
     const scope = { ...outer, depth: outer.depth + 1 };
-    if (scope.depth > MAX_DEPTH)
-      throw this.fail(expr, `A filter nests at most ${MAX_DEPTH} deep`, 'FILTER_LIMIT');
+    this.limit(expr, scope.depth, MAX_DEPTH, `A filter nests at most ${MAX_DEPTH} deep`);
     const checked = this.checkKind(expr, scope);
-    if (checked.cost > MAX_COST) {
-      const message = 'The filter takes too many steps: shorten its lists, texts and patterns';
-      throw this.fail(expr, message, 'FILTER_LIMIT');
-    }
-    if (checked.size > MAX_SIZE)
-      throw this.fail(expr, 'The filter makes too long a text or list', 'FILTER_LIMIT');
-    this.costs.set(checked.expr, checked.cost);
+    const { cost, size } = checked;
+    this.limit(
+      expr,
+      cost,
+      MAX_COST,
+      'The filter takes too many steps: shorten its lists, texts and patterns',
+    );
+    this.limit(expr, size, MAX_SIZE, 'The filter makes too long a text or list');
+    this.costs.set(checked.expr, cost);
     return checked;
+  }
+
+  private limit(expr: Expr, value: number, most: number, message: string): void {
+    if (value > most) throw this.fail(expr, message, 'FILTER_LIMIT');
   }
 
   private checkKind(expr: Expr, scope: Scope): Checked {
@@ -203,7 +208,9 @@ class Checker {
     const whole: Call = { expr, name: call.function, target, args, variables: scope.variables };
     const type = resultType(whole, this.fail);
     const instructions = instructionsOf(whole, this.fail);
-    this.countInstructions(expr, instructions);
+    this.instructions += instructions;
+    const tooLarge = 'The patterns of a filter are too large together: use fewer or simpler ones';
+    this.limit(expr, this.instructions, MAX_INSTRUCTIONS, tooLarge);
     const value = { ...call, args: args.map((arg) => arg.expr), ...(target && { target: target.expr }) };
     const operands = target ? [target, ...args] : args;
     const items = this.itemsOfCall(call.function, type, args);
@@ -279,22 +286,8 @@ class Checker {
 
   private countElements(expr: Expr, count: number): void {
     this.elements += count;
-    if (this.elements <= MAX_ELEMENTS) return;
-    throw this.fail(
-      expr,
-      `The lists of a filter have at most ${MAX_ELEMENTS} elements together`,
-      'FILTER_LIMIT',
-    );
-  }
-
-  private countInstructions(expr: Expr, count: number): void {
-    this.instructions += count;
-    if (this.instructions <= MAX_INSTRUCTIONS) return;
-    throw this.fail(
-      expr,
-      'The patterns of a filter are too large together: use fewer or simpler ones',
-      'FILTER_LIMIT',
-    );
+    const message = `The lists of a filter have at most ${MAX_ELEMENTS} elements together`;
+    this.limit(expr, this.elements, MAX_ELEMENTS, message);
   }
 
   /** The comprehensions that the macros all, exists, exists_one, filter and map expand to. */

@@ -1,0 +1,9 @@
+/** Numbers as people read them. */
+
+export function count(value: number): string {
+  return Math.round(value).toLocaleString('en-US');
+}
+
+export function percent(share: number): string {
+  return `${(share * 100).toFixed(2)} %`;
+}
