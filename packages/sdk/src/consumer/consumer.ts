@@ -70,17 +70,17 @@ export interface Consumer {
 export function createConsumer(options: ConsumerOptions): Consumer {
   const deps = { ...options, clock: options.clock ?? systemClock };
   const consumer: Consumer = {
-    create: (request, { signal } = {}) => createMeasurement(deps, request, signal),
+    create: (request, { signal } = {}) => createMeasurement({ ...deps, signal }, request),
     wait: (name, waiting) => waitForMeasurement(deps.client, name, waiting, deps.clock),
     open: async (measurement, { request, signal } = {}) =>
-      openMeasurement(deps, measurement, request && readRequest(request), signal),
+      openMeasurement({ ...deps, signal }, measurement, request && readRequest(request)),
     async measure(request, waiting = {}) {
       const created = await consumer.create(request, waiting);
       const done = await consumer.wait(created.name!, waiting);
       return consumer.open(asCreated(done, created), waiting);
     },
-    readEventGroup: (name, { signal } = {}) => readEventGroup(deps, name, signal),
-    listEventGroups: (filters) => listEventGroups(deps, filters),
+    readEventGroup: (name, { signal } = {}) => readEventGroup({ ...deps, signal }, name),
+    listEventGroups: (filters) => listEventGroups({ ...deps, signal: filters?.signal }, filters),
   };
   return consumer;
 }

@@ -39,30 +39,25 @@ interface ProviderKey {
 export async function createMeasurement(
   deps: Dependencies,
   request: MeasurementRequest,
-  signal?: AbortSignal,
 ): Promise<Measurement> {
   const read = readRequest(request);
-  const keys = await Promise.all(read.dataProviders.map(({ name }) => providerKey(deps, name, signal)));
+  const keys = await Promise.all(read.dataProviders.map(({ name }) => providerKey(deps, name)));
   const body = await seal(deps, read, keys);
-  const created = await send(deps, body, read, signal);
+  const created = await send(deps, body, read);
   requireAccepted(deps, created, read);
   return created;
 }
 
-async function send(
-  deps: Dependencies,
-  body: MeasurementInput,
-  request: ReadRequest,
-  signal?: AbortSignal,
-): Promise<Measurement> {
+async function send(deps: Dependencies, body: MeasurementInput, request: ReadRequest): Promise<Measurement> {
   const { requestId } = request;
+  const { client, signal } = deps;
   try {
     const parent = deps.credentials.name;
-    const created = await deps.client.createMeasurement({ parent, body, requestId, signal });
+    const created = await client.createMeasurement({ parent, body, requestId, signal });
     requireSent(deps, body, created);
     return created;
   } catch (error) {
-    const existing = await existingMeasurement(deps, error, request, signal);
+    const existing = await existingMeasurement(deps, error, request);
     if (existing === undefined) throw error;
     return existing;
   }
@@ -90,8 +85,8 @@ function requireSent({ credentials }: Dependencies, sent: MeasurementInput, crea
 }
 
 /** The key that the provider publishes, signed with the certificate that a trusted root issued. */
-async function providerKey(deps: Dependencies, name: string, signal?: AbortSignal): Promise<ProviderKey> {
-  const provider = await deps.client.getParty({ name, signal });
+async function providerKey(deps: Dependencies, name: string): Promise<ProviderKey> {
+  const provider = await deps.client.getParty({ name, signal: deps.signal });
   const { certificate, publicKey } = provider;
   if (certificate === undefined) {
     throw new DataProviderUntrusted(name, 'CERTIFICATE_MISSING', 'it has registered no certificate');
@@ -100,7 +95,7 @@ async function providerKey(deps: Dependencies, name: string, signal?: AbortSigna
     throw new DataProviderUntrusted(name, 'PUBLIC_KEY_MISSING', 'it publishes no encryption key');
   }
   try {
-    const x509 = await trustedCertificate(name, certificate, certificatesOf(deps, signal));
+    const x509 = await trustedCertificate(name, certificate, certificatesOf(deps));
     await verifySignature(publicKey, x509).catch((error) => {
       if (!(error instanceof ConsentError && error.code === 'SIGNATURE_INVALID')) throw error;
       const message = `${certificate} did not sign its encryption key; ${SIGN_AGAIN}`;
@@ -166,14 +161,13 @@ async function existingMeasurement(
   deps: Dependencies,
   error: unknown,
   request: ReadRequest,
-  signal?: AbortSignal,
 ): Promise<Measurement | undefined> {
   if (!(error instanceof ExchangeError && error.reason === 'REQUEST_ID_REUSED')) return undefined;
   const name = error.metadata.existing;
   if (name === undefined) return undefined;
-  const existing = await deps.client.getMeasurement({ name, signal });
+  const existing = await deps.client.getMeasurement({ name, signal: deps.signal });
   try {
-    await requireOwn(deps, existing, request, signal);
+    await requireOwn(deps, existing, request);
     return existing;
   } catch (fault) {
     if (isOwnershipFault(fault)) return undefined;

@@ -21,7 +21,8 @@ export interface ConsumerOptions {
   clock?: Clock;
 }
 
-export type Dependencies = ConsumerOptions & { clock: Clock };
+/** The dependencies of one call, which the signal aborts. */
+export type Dependencies = ConsumerOptions & { clock: Clock; signal?: AbortSignal | undefined };
 
 /** The present one first. */
 export function privateKeysets({
@@ -32,7 +33,7 @@ export function privateKeysets({
 }
 
 /** How a consumer reads and judges the certificates of others. */
-export function certificatesOf({ client, trust, clock }: Dependencies, signal?: AbortSignal) {
+export function certificatesOf({ client, trust, clock, signal }: Dependencies) {
   const fetch = (name: string) => client.getCertificate({ name, signal });
   return { fetch, trust, now: new Date(clock.now()) };
 }

@@ -44,13 +44,9 @@ const MAX_REGISTRIES = 100;
 type Registries = Map<string, Promise<FileRegistry>>;
 
 /** Throws `MetadataUnreadable` where its metadata cannot be read. */
-export async function readEventGroup(
-  deps: Dependencies,
-  name: string,
-  signal?: AbortSignal,
-): Promise<DescribedEventGroup> {
-  const eventGroup = await deps.client.getEventGroup({ name, signal });
-  return described(eventGroup, await metadataOf(deps, eventGroup, new Map(), signal));
+export async function readEventGroup(deps: Dependencies, name: string): Promise<DescribedEventGroup> {
+  const eventGroup = await deps.client.getEventGroup({ name, signal: deps.signal });
+  return described(eventGroup, await metadataOf(deps, eventGroup, new Map()));
 }
 
 /** An entry whose metadata cannot be read has an `error`, and the list continues. */
@@ -61,7 +57,7 @@ export async function* listEventGroups(
   const registries: Registries = new Map();
   for await (const eventGroup of deps.client.listEventGroups({ parent: deps.credentials.name, ...filters })) {
     try {
-      yield described(eventGroup, await metadataOf(deps, eventGroup, registries, filters.signal));
+      yield described(eventGroup, await metadataOf(deps, eventGroup, registries));
     } catch (error) {
       if (!(error instanceof MetadataUnreadable)) throw error;
       yield { eventGroup, error };
@@ -84,7 +80,6 @@ async function metadataOf(
   deps: Dependencies,
   { name = '', encryptedMetadata }: EventGroup,
   registries: Registries,
-  signal: AbortSignal | undefined,
 ): Promise<DescribedMetadata | undefined> {
   const unreadable = (code: MetadataFault, message: string, cause?: unknown) =>
     new MetadataUnreadable(name, code, message, cause);
@@ -141,7 +136,7 @@ async function metadataOf(
   }
 
   async function registryFor(descriptor: string): Promise<FileRegistry> {
-    const registry = registries.get(descriptor) ?? fetchRegistry(deps, descriptor, signal);
+    const registry = registries.get(descriptor) ?? fetchRegistry(deps, descriptor);
     registries.delete(descriptor);
     registries.set(descriptor, registry);
     if (registries.size > MAX_REGISTRIES) registries.delete(registries.keys().next().value!);
@@ -173,11 +168,7 @@ class DescriptorFault extends Fault<
   'DESCRIPTOR_NOT_FOUND' | 'DESCRIPTOR_UNAVAILABLE' | 'DESCRIPTOR_MALFORMED'
 > {}
 
-async function fetchRegistry(
-  { client }: Dependencies,
-  name: string,
-  signal: AbortSignal | undefined,
-): Promise<FileRegistry> {
+async function fetchRegistry({ client, signal }: Dependencies, name: string): Promise<FileRegistry> {
   const asked = { name, descriptorSetEncoding: 'BASE64', signal } as const;
   const { descriptorSet } = await client.getEventGroupMetadataDescriptor(asked).catch((error) => {
     // An encrypted message may hold a malformed name, which the client rejects before it sends anything.

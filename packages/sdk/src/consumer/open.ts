@@ -40,7 +40,6 @@ export async function openMeasurement(
   deps: Dependencies,
   measurement: Measurement,
   request?: ReadRequest,
-  signal?: AbortSignal,
 ): Promise<MeasurementResult> {
   const name = measurement.name ?? 'measurement';
   const reject = (code: ResultFault, message: string, signer?: string, cause?: unknown) =>
@@ -60,12 +59,12 @@ export async function openMeasurement(
     const why = measurement.deleteTime ? `was removed on ${measurement.deleteTime}` : 'has not succeeded';
     throw reject('RESULT_ABSENT', `it ${why} (${measurement.state}), so there is no result to open`);
   }
-  const { spec, resultKeyset, computed } = await checked(() => readOwn(deps, measurement, request, signal));
+  const { spec, resultKeyset, computed } = await checked(() => readOwn(deps, measurement, request));
   const providers = Object.keys(dataProviders);
   const entries = entriesBySigner(results, computed ? [computed.aggregator] : providers, reject);
   const openEach = <T>(read: (result: specs.Measurement_Result, signer: string) => T): Promise<T[]> => {
     const open = async ([signer, entry]: [string, Entry]) =>
-      read(await openEntry(deps, resultKeyset, signer, entry, signal), signer);
+      read(await openEntry(deps, resultKeyset, signer, entry), signer);
     return Promise.all(entries.map((entry) => checked(() => open(entry), entry[0])));
   };
 
@@ -88,9 +87,8 @@ async function readOwn(
   deps: Dependencies,
   measurement: Measurement,
   request: ReadRequest | undefined,
-  signal: AbortSignal | undefined,
 ): Promise<OwnMeasurement & { computed: DuchyProtocol | undefined }> {
-  const own = await requireOwn(deps, measurement, request, signal);
+  const own = await requireOwn(deps, measurement, request);
   const computed = acceptedProtocol(deps, measurement, own.spec);
   if (computed !== undefined && !own.isBound) {
     throw new OwnershipFault('SPEC_FOREIGN', 'duchies compute it, and it has no result key of its own');
@@ -125,17 +123,12 @@ async function openEntry(
   resultKeyset: Uint8Array,
   signer: string,
   { certificate, encryptedResult }: Entry,
-  signal?: AbortSignal,
 ): Promise<specs.Measurement_Result> {
-  const x509 = await trustedCertificate(signer, certificate, certificatesOf(deps, signal));
+  const x509 = await trustedCertificate(signer, certificate, certificatesOf(deps));
   const signed = unpackSignedMessage(await decrypt(resultKeyset, encryptedResult.ciphertext));
   await verifySignature(signed, x509);
-  return readResult(signed.message);
-}
-
-function readResult(bytes: Uint8Array) {
   try {
-    return parseResult(bytes);
+    return parseResult(signed.message);
   } catch (error) {
     throw new FiguresFault('RESULT_MALFORMED', `it is no Measurement.Result: ${(error as Error).message}`);
   }

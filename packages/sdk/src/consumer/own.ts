@@ -45,7 +45,6 @@ export async function requireOwn(
   deps: Dependencies,
   measurement: Measurement,
   request?: ReadRequest,
-  signal?: AbortSignal,
 ): Promise<OwnMeasurement> {
   const { measurementSpec, dataProviders = {} } = measurement;
   const decoded = decodeMeasurementSpec(measurementSpec?.message ?? new Uint8Array());
@@ -62,7 +61,7 @@ export async function requireOwn(
         'created, or a former private key is missing',
     );
   }
-  await requireOwnSignature(deps, measurement, measurementSpec!, binding !== undefined, signal);
+  await requireOwnSignature(deps, measurement, measurementSpec!, binding !== undefined);
   await requireNonces(spec, dataProviders, binding);
   if (request !== undefined && !(await isOfRequest(ownKeysets, publicKeyset, request))) {
     throw new OwnershipFault('REQUEST_MISMATCH', 'it was not made from this request');
@@ -100,7 +99,6 @@ async function requireOwnSignature(
   { measurementConsumerCertificate: certificate }: Measurement,
   signed: SignedMessage,
   isBound: boolean,
-  signal?: AbortSignal,
 ): Promise<void> {
   const { credentials } = deps;
   const publicKey = await ownKey(credentials);
@@ -111,7 +109,7 @@ async function requireOwnSignature(
       'its measurementSpec does not have the signature of this consumer',
     );
   }
-  const { fetch, trust, now } = certificatesOf(deps, signal);
+  const { fetch, trust, now } = certificatesOf(deps);
   const { x509Der } = await existing(certificate, fetch);
   const x509 = isBound ? parseCertificate(x509Der) : await trust.verify(credentials.name, x509Der, now);
   await verifySignature(signed, x509);
