@@ -1,4 +1,5 @@
 import { generateKeyPairSync, sign, verify } from 'node:crypto';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { derElements, ecdsaFromDer, ecdsaToDer, requireDer } from './der.ts';
@@ -15,7 +16,7 @@ describe.each(CURVES)('a signature on %s', (namedCurve, half) => {
   const message = Buffer.from('measurement spec');
 
   it('in the DER of node:crypto becomes the two halves that its key verifies', () => {
-    for (let i = 0; i < 100; i++) {
+    for (let i = 0; i < rounds(100); i++) {
       const halves = ecdsaFromDer(sign('sha256', message, privateKey), half)!;
       expect(halves).toHaveLength(2 * half);
       expect(verify('sha256', message, { key: publicKey, dsaEncoding: 'ieee-p1363' }, halves)).toBe(true);
@@ -23,7 +24,7 @@ describe.each(CURVES)('a signature on %s', (namedCurve, half) => {
   });
 
   it('in two halves becomes the DER that its key verifies, and comes back', () => {
-    for (let i = 0; i < 100; i++) {
+    for (let i = 0; i < rounds(100); i++) {
       const halves = sign('sha256', message, { key: privateKey, dsaEncoding: 'ieee-p1363' });
       const der = ecdsaToDer(halves);
       expect(verify('sha256', message, publicKey, der)).toBe(true);

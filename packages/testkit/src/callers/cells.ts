@@ -51,14 +51,13 @@ export function targetsOf(route: Route): Target[] {
 }
 
 /**
- * Some of the targets: all of them for an owner with rights, the targets that have its ID for a namesake, three for other callers
- * of a kind with rights, and one for each other caller. As `turn` counts up, each target has its turn.
+ * Some of the targets: all of them for the first owner, if it has rights; the targets that have its ID for the second owner and for
+ * namesakes; besides, two for each caller of a kind with rights, and one for every other. As `turn` counts up, each has its turn.
  */
 export function someTargets(row: Row, caller: Caller, targets: Target[], turn: number): Target[] {
   const right = caller.kind && row.may[caller.kind];
-  const isOwner = targets.some(({ owner }) => owner === caller.id);
-  if (isOwner && right !== undefined) return targets;
-  const count = right === undefined ? 1 : 3;
+  if (right !== undefined && targets[0]!.owner === caller.id) return targets;
+  const count = right === undefined ? 1 : 2;
   return targets.filter(({ owner }, i) => owner === caller.id || (i + turn) % targets.length < count);
 }
 
