@@ -1,14 +1,18 @@
-/** `mex serve --dev` with its demo duchies, each a process, from the first start to the last. */
+/**
+ * `mex serve --dev` with its demo duchies, each a process, from the first start to the last, and the shell lines of the
+ * quickstarts, the tour and the operator's manual, run as printed against it.
+ */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { MeasurementResult } from '@measurement-exchange/sdk';
 import { inSpan } from '@measurement-exchange/server/telemetry';
 import { useCollector } from '@measurement-exchange/testkit/collector';
-import { type ExchangeProcess, startExchangeProcess } from '@measurement-exchange/testkit/process';
+import { type ExchangeProcess, ROOT, startExchangeProcess } from '@measurement-exchange/testkit/process';
 import { isStress } from '@measurement-exchange/testkit/rounds';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { DevFile } from '../src/files/devFile.ts';
+import { type DocumentShell, openDocumentShell } from './documentShell.ts';
 import { mex, mexJson, run } from './mexInProcess.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
@@ -18,6 +22,7 @@ const NAMES = ['alpha', 'beta', 'gamma'];
 const collector = useCollector();
 let folder: string;
 let exchange: ExchangeProcess;
+let shell: DocumentShell;
 const dataDir = () => join(folder, 'data');
 const start = async () => {
   // Only what begins in a span here is traced.
@@ -33,8 +38,10 @@ beforeAll(async () => {
   vi.stubEnv('MEX_DATA_DIR', dataDir());
   vi.stubEnv('DATABASE_URL', undefined);
   await start();
+  shell = await openDocumentShell(folder, { MEX_DATA_DIR: dataDir() });
 });
 afterAll(async () => {
+  shell.close();
   await exchange.kill();
   await rm(folder, { recursive: true, force: true });
 });
@@ -77,6 +84,95 @@ it('brings up three duchies as processes of their own, and says where they are',
     size: 1_000_000,
     default: true,
   });
+  // A vector of fewer people takes less time.
+  await mex('admin', 'populations', 'create', 'few', '--range', '1-10000', '--default');
+});
+
+const metrics = async () => (await fetch(`${exchange.url}/metrics`)).text();
+
+// First: it looks at the findings of everything before it.
+it('onboarding, typed as printed, lets a new consumer and a new provider measure together', async () => {
+  const shown = await shell.typed('docs/operating.md', '## Onboarding', '## Rotating keys');
+  expect(shown).toHaveLength(6);
+  const [, identities, onboarded, callers, created, fulfilled] = shown;
+  const fingerprints = [...identities!.matchAll(/SHA-256 (\S+)/g)].map(([, fingerprint]) => fingerprint!);
+  expect(fingerprints).toHaveLength(2);
+  for (const fingerprint of fingerprints) expect(onboarded).toContain(fingerprint);
+  expect(onboarded!.match(/is on board/g)).toHaveLength(2);
+  expect(onboarded!.match(/done/g)).toHaveLength(10);
+  expect(callers).toMatch(
+    /"principal":"measurementConsumers\/initech".*\n.*"principal":"dataProviders\/lakeside"/,
+  );
+  expect(created).toMatch(/^measurementConsumers\/initech\/measurements\/[a-z0-9]+\n$/);
+  expect(fulfilled).toBe('FULFILLED\nSUCCEEDED\n');
+  // Signatures, chains and keys all hold.
+  expect(await metrics()).not.toMatch(/^mex_findings_total\{/m);
+});
+
+it('every metric of ours is explained, and nothing else', async () => {
+  const served = new Set([...(await metrics()).matchAll(/^# HELP (mex_\w+)/gm)].map(([, name]) => name!));
+  const document = await readFile(join(ROOT, 'docs/operating.md'), 'utf8');
+  const explained = new Set([...document.matchAll(/^\| `(mex_\w+)`/gm)].map(([, name]) => name!));
+  expect([...explained].sort()).toEqual([...served].sort());
+});
+
+it('the quickstart for providers ends with a figure near the truth', async () => {
+  const shown = await shell.typed('docs/quickstart/provider.md');
+  expect(shown).toHaveLength(6);
+  expect(shown[1]).toMatch(/ is described to measurementConsumers\/acme\.\n$/);
+  expect(shown[2]).toContain('UNFULFILLED');
+  expect(shown[3]).toContain('fulfilled in');
+  expect(shown[4]).toMatch(/autumn +2026-10-01 /);
+  const events = (await readFile('/tmp/impressions.csv', 'utf8')).trim().split('\n').slice(1);
+  const people = new Set(events.filter((line) => line.endsWith('phone')).map((line) => line.split(',')[0]));
+  const [, reach] = /reach +([\d,]+) +95 %/.exec(shown[5]!) ?? [];
+  // The noise has a standard deviation of 50.
+  expect(Math.abs(Number(reach!.replace(',', '')) - people.size)).toBeLessThan(300);
+  expect(shown[5]).toMatch(/5\+ +█/);
+});
+
+it('the quickstart for consumers ends with the total of two publishers, and every check holds', async () => {
+  const shown = await shell.typed('docs/quickstart/consumer.md');
+  expect(shown).toHaveLength(7);
+  expect(shown[1]).toContain('Acme: Winter');
+  expect(shown[2]).toContain('AWAITING_REQUISITION_FULFILLMENT');
+  expect(shown[3]!.match(/fulfilled in/g)).toHaveLength(2);
+  const [, total] = /all 2 providers\n +impressions +([\d,]+) +95 %/.exec(shown[4]!) ?? [];
+  // The noise has a standard deviation of 78.
+  expect(Math.abs(Number(total!.replace(',', '')) - 12_000)).toBeLessThan(600);
+  expect(shown[5]).toMatch(/SUCCEEDED.*computed[\s\S]*\nEverything holds\.\n$/);
+  const [, reach] = /everybody counted once\n +reach +([\d,]+) +95 %/.exec(shown[6]!) ?? [];
+  // The noise of both duchies has a standard deviation of 7.
+  expect(Math.abs(Number(reach!.replace(',', '')) - 3000)).toBeLessThan(60);
+});
+
+it('the quickstart for operators lets a party in, suspends it and lets it back', async () => {
+  const shown = await shell.typed('docs/quickstart/operator.md');
+  expect(shown).toHaveLength(5);
+  expect(shown[0]).toMatch(/dataProviders\/streamly .*ACTIVE/);
+  const [fingerprint] = /SHA-256 \S+/.exec(shown[1]!)!;
+  expect(shown[2]).toContain(fingerprint);
+  expect(shown[2]).toMatch(/is on board\.[\s\S]*\ndataProviders\/hillside\n/);
+  expect(shown[3]).toMatch(/is suspended;.*\nsuspended\n.*is active again;/);
+  expect(shown[4]).toMatch(
+    /resumeParty[\s\S]*found nothing wrong\.\n\{"status":"ready"\}\nmex_requests_total/,
+  );
+});
+
+it("the tour's lines, typed as printed, show what they say", async () => {
+  const shown = await shell.typed('docs/tour.md');
+  expect(shown.length).toBeGreaterThan(6);
+  expect(shown[0]).toContain('"principal":"measurementConsumers/acme"');
+  expect(shown[1]).toMatch(/^measurementConsumers\/acme\/measurements\/[a-z0-9]+\n$/);
+  expect(shown[2]).toBe('the same one\n');
+  expect(shown[3]).toBe('FULFILLED\n');
+  expect(shown[4]).toBe('ABORTED\n');
+  expect(shown[5]).toMatch(/^SUCCEEDED\n2 results\n/);
+  expect(shown[5]).toMatch(
+    / {2}COMPUTING {2}by dataProviders\/chirper\n.* {2}SUCCEEDED {2}by dataProviders\/chirper\n$/,
+  );
+  expect(shown[6]).toMatch(/^REFUSED\n.*INSUFFICIENT_PRIVACY_BUDGET: used up\n$/);
+  expect(shown[7]).toBe('CANCELLED\n');
 });
 
 /** Streamly reached 1 … 4,000, Chirper 2,001 … 6,000. */
@@ -84,21 +180,19 @@ const [TRUTH, SUM] = [6_000, 8_000];
 const PUBLISHERS = { streamly: 1, chirper: 2001 };
 
 async function describe(): Promise<void> {
-  // A vector of fewer people takes less time.
-  await mex('admin', 'populations', 'create', 'few', '--range', '1-10000', '--default');
   for (const [publisher, first] of Object.entries(PUBLISHERS)) {
     const rows = Array.from(
       { length: 4000 },
-      (_, i) => `${first + i},2026-10-0${1 + (i % 9)}T12:00:00Z,winter`,
+      (_, i) => `${first + i},2026-10-0${1 + (i % 9)}T12:00:00Z,snow`,
     );
     await writeFile(join(folder, `${publisher}.csv`), `vid,timestamp,event_group\n${rows.join('\n')}\n`);
-    await mex('event-groups', 'create', '--as', publisher, '--consumer', 'acme', '--reference', 'winter');
+    await mex('event-groups', 'create', '--as', publisher, '--consumer', 'acme', '--reference', 'snow');
   }
 }
 
 /** Half of the people: the last quarter, and the first. */
 const ask = async () => {
-  const providers = Object.keys(PUBLISHERS).flatMap((publisher) => ['--provider', `${publisher}:winter`]);
+  const providers = Object.keys(PUBLISHERS).flatMap((publisher) => ['--provider', `${publisher}:snow`]);
   const what = ['--from', '2026-10-01', '--to', '2026-10-29', '--sampling', '0.75,0.5'];
   const out = await mex('measure', 'reach', '--as', 'acme', ...providers, ...what, '--no-wait');
   return out.trim();
@@ -110,7 +204,8 @@ async function fulfill(measurement: string): Promise<void> {
   const areReady = async () => {
     const open = `/v2alpha/${streamly!.name}/requisitions?filter.states=UNFULFILLED`;
     const { json } = await exchange.call(streamly!.token, 'GET', open);
-    return json.requisitions.every((requisition: { duchies?: object }) => requisition.duchies !== undefined);
+    const own = json.requisitions.find((each: { measurement: string }) => each.measurement === measurement);
+    return own.duchies !== undefined;
   };
   await vi.waitUntil(areReady, WAIT);
   await vi.waitUntil(async () => {

@@ -1,0 +1,91 @@
+/** A shell for the lines of documents, in which `npm run -s mex -- …` runs in this process: a start of Node costs a second. */
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { delimiter, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { ROOT } from '@measurement-exchange/testkit/process';
+import { vi } from 'vitest';
+import { run } from './mexInProcess.ts';
+
+const execute = promisify(execFile);
+
+export interface DocumentShell {
+  /** The shell blocks of a document or a part of it, run one after the other in one shell; what each of them printed. */
+  typed(document: string, from?: string, to?: string): Promise<string[]>;
+  close(): void;
+}
+
+/** `folder` is for its own files; the commands get these variables. */
+export async function openDocumentShell(
+  folder: string,
+  variables: Record<string, string>,
+): Promise<DocumentShell> {
+  /** What the commands of a document wrote to standard error. */
+  let complaints: string[] = [];
+  const socket = join(folder, 'mex.sock');
+  const commands = createServer(async (request, response) => {
+    const entries = (await text(request)).split('\0').slice(0, -1);
+    const end = entries.indexOf('');
+    const words = entries.slice(end + 1);
+    const { out, err, error } = await withVariables(entries.slice(0, end), () => run(...words));
+    complaints.push(`mex ${words.join(' ')}: ${err}${error ?? ''}`);
+    response.statusCode = error === undefined && process.exitCode === undefined ? 200 : 500;
+    process.exitCode = undefined;
+    response.end(out);
+  }).listen(socket);
+  await once(commands, 'listening');
+  await addNpm(join(folder, 'bin'), socket);
+  const env = {
+    ...process.env,
+    PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}`,
+    TMPDIR: folder,
+    ...variables,
+  };
+  return {
+    async typed(document, from = '', to) {
+      const all = await readFile(join(ROOT, document), 'utf8');
+      const part = all.slice(all.indexOf(from), to === undefined ? undefined : all.indexOf(to));
+      const blocks = [...part.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block!);
+      const script = ['set -eo pipefail', ...blocks].join('\necho "----"\n');
+      complaints = [];
+      const { stdout } = await execute('bash', ['-c', script], { cwd: ROOT, env }).catch((error) => {
+        throw new Error(`${error.message}\n${complaints.join('\n')}`);
+      });
+      return stdout.split('----\n').slice(1);
+    },
+    close: () => void commands.close(),
+  };
+}
+
+/** With the variables of the shell, and then those of the test again. */
+async function withVariables<T>(entries: string[], work: () => Promise<T>): Promise<T> {
+  const before = { ...process.env };
+  for (const variable of entries) {
+    const [name] = variable.split('=', 1) as [string];
+    vi.stubEnv(name, variable.slice(name.length + 1));
+  }
+  try {
+    return await work();
+  } finally {
+    for (const name of Object.keys(process.env)) vi.stubEnv(name, before[name]);
+  }
+}
+
+/** A program that hands the command, and the variables of the shell, to the socket. */
+async function addNpm(bin: string, socket: string): Promise<void> {
+  await mkdir(bin);
+  const npm = join(bin, 'npm');
+  await writeFile(
+    npm,
+    `#!/bin/sh
+[ "$1 $2 $3 $4" = 'run -s mex --' ] || { echo "npm $*: what is this?" >&2; exit 1; }
+shift 4
+{ env -0; printf '\\0'; printf '%s\\0' "$@"; } |
+  curl -s --fail-with-body --unix-socket '${socket}' --data-binary @- http://mex
+`,
+  );
+  await chmod(npm, 0o755);
+}
