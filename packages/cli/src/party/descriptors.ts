@@ -13,7 +13,13 @@ const SET = 'a FileDescriptorSet: buf build -o schema.binpb, or protoc --include
 export function descriptorsCommand(): Command {
   return group('descriptors', 'schemas of event group metadata: list, get, create, update, diff, decode', [
     list(),
-    get(),
+    calls.ownCommand(
+      'get <descriptor>',
+      'show its message types and their fields',
+      COLLECTION,
+      async ({ client, name }, options) =>
+        showResource(options, await client.getEventGroupMetadataDescriptor({ name }), describe),
+    ),
     create(),
     update(),
     diff(),
@@ -42,16 +48,6 @@ function list(): Command {
         none: `${parent} has no schema: a provider registers one with mex descriptors create.`,
       });
     });
-}
-
-function get(): Command {
-  return calls.ownCommand(
-    'get <descriptor>',
-    'show its message types and their fields',
-    COLLECTION,
-    async ({ client, name }, options) =>
-      showResource(options, await client.getEventGroupMetadataDescriptor({ name }), describe),
-  );
 }
 
 interface WriteOptions extends CallOptions {

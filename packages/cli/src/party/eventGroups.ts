@@ -19,7 +19,13 @@ export function eventGroupsCommand(): Command {
     get(),
     create(),
     update(),
-    remove(),
+    calls.ownCommand(
+      'delete <event-group>',
+      'delete it: it stays readable as DELETED, without its metadata',
+      COLLECTION,
+      async ({ client, name }, options) =>
+        showResource(options, await client.deleteEventGroup({ name }), (g) => `${g.name} is ${g.state}.`),
+    ),
   ]);
 }
 
@@ -132,14 +138,4 @@ function describe({ eventGroup: g, metadata, error }: DescribedEventGroup): void
   });
   if (metadata) printJson(metadata.json);
   else if (readable) printJson(readable.metadata);
-}
-
-function remove(): Command {
-  return calls.ownCommand(
-    'delete <event-group>',
-    'delete it: it stays readable as DELETED, without its metadata',
-    COLLECTION,
-    async ({ client, name }, options) =>
-      showResource(options, await client.deleteEventGroup({ name }), (g) => `${g.name} is ${g.state}.`),
-  );
 }

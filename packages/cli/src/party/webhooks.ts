@@ -17,7 +17,11 @@ export function webhooksCommand(): Command {
     setState('pause', 'PAUSED', 'send nothing for now; changes wait in the log'),
     setState('resume', 'ACTIVE', 'continue where it stopped, at once'),
     rotateSecret(),
-    test(),
+    one('test', 'send a test message', async ({ client, name }, options) => {
+      const outcome = calls.nextCommand(options, `webhooks deliveries ${name}`);
+      const delivery = await client.testWebhook({ name });
+      showResource(options, delivery, () => `It is sent in a moment. See the outcome: ${outcome}`);
+    }),
     redeliver(),
     deliveries(),
     one('delete', 'delete one', async ({ client, name }, options) => {
@@ -137,17 +141,6 @@ function rotateSecret(): Command {
         ({ secret }) => `The new secret of ${name}, which is shown only now:\n\n  ${secret}`,
       ),
   );
-}
-
-function test(): Command {
-  return one('test', 'send a test message', async ({ client, name }, options) => {
-    const outcome = calls.nextCommand(options, `webhooks deliveries ${name}`);
-    showResource(
-      options,
-      await client.testWebhook({ name }),
-      () => `It is sent in a moment. See the outcome: ${outcome}`,
-    );
-  });
 }
 
 function redeliver(): Command {

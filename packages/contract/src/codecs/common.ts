@@ -101,6 +101,13 @@ export const Finding = s.object({
 });
 export type Finding = s.Static<typeof Finding>;
 
+/** The times of a resource that can change, and the findings about it. */
+export const written = {
+  createTime: s.optional(s.timestamp()),
+  updateTime: s.optional(s.timestamp()),
+  findings: s.optional(s.array(Finding)),
+};
+
 export const certificateName = s.nameOf(
   'measurementConsumerCertificate',
   'dataProviderCertificate',

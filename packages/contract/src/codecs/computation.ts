@@ -7,7 +7,7 @@ import {
 import * as s from '../json/schema.ts';
 import { ProtocolConfig } from '../protocols/protocolConfig.ts';
 import { COMPUTATION_STATES, DUCHY_ROLES, FAILURE_REASONS, REQUISITION_STATES } from '../values/states.ts';
-import { EncryptedMessage, Finding, SignedMessage, Traceparent } from './common.ts';
+import { EncryptedMessage, SignedMessage, Traceparent, written } from './common.ts';
 import { FulfillmentContext } from './requisition.ts';
 
 const legionsKeys = s.object(
@@ -66,9 +66,7 @@ export const Computation = s.object({
   failure: s.optional(s.object({ reason: s.enumOf(FAILURE_REASONS), message: s.text(4000) })),
   traceparent: s.optional(Traceparent),
   etag: s.optional(s.text(100)),
-  createTime: s.optional(s.timestamp()),
-  updateTime: s.optional(s.timestamp()),
-  findings: s.optional(s.array(Finding)),
+  ...written,
 });
 export type Computation = s.Static<typeof Computation>;
 

@@ -1,5 +1,5 @@
 import * as s from '../json/schema.ts';
-import { EncryptionPublicKey, Finding } from './common.ts';
+import { EncryptionPublicKey, written } from './common.ts';
 import { Interval } from './party.ts';
 
 export const MEDIA_TYPES = ['VIDEO', 'DISPLAY', 'OTHER', 'NATIVE'] as const;
@@ -45,9 +45,7 @@ const output = {
   /** The data provider, which its name under the consumer does not show. */
   dataProvider: s.optional(s.nameOf('dataProvider')),
   state: s.enumOf(EVENT_GROUP_STATES),
-  createTime: s.optional(s.timestamp()),
-  updateTime: s.optional(s.timestamp()),
-  findings: s.optional(s.array(Finding)),
+  ...written,
 };
 const outputOnly = Object.keys(output);
 

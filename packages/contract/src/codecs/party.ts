@@ -1,5 +1,5 @@
 import * as s from '../json/schema.ts';
-import { Finding, SignedMessage } from './common.ts';
+import { SignedMessage, written } from './common.ts';
 
 export const PARTY_STATES = ['ACTIVE', 'SUSPENDED'] as const;
 export type PartyState = (typeof PARTY_STATES)[number];
@@ -39,9 +39,7 @@ const duchyInput = {
 
 const output = {
   state: s.enumOf(PARTY_STATES),
-  createTime: s.optional(s.timestamp()),
-  updateTime: s.optional(s.timestamp()),
-  findings: s.optional(s.array(Finding)),
+  ...written,
 };
 
 export const PartyInput = s.object(input);

@@ -1,5 +1,5 @@
 import * as s from '../json/schema.ts';
-import { Finding } from './common.ts';
+import { written } from './common.ts';
 
 /** VIDs are 31-bit signed integers above 0. */
 export const MAX_VID = 2 ** 31 - 2;
@@ -39,8 +39,6 @@ export const Population = s.object({
   vidRanges,
   size: s.optional(s.integer(1, MAX_VID), 'How many VIDs the ranges hold.'),
   fingerprint: s.optional(s.sha256(), 'SHA-256 of the ranges in ascending order.'),
-  createTime: s.optional(s.timestamp()),
-  updateTime: s.optional(s.timestamp()),
-  findings: s.optional(s.array(Finding)),
+  ...written,
 });
 export type Population = s.Static<typeof Population>;

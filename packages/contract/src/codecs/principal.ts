@@ -2,18 +2,13 @@ import * as s from '../json/schema.ts';
 import { Finding } from './common.ts';
 
 /** A subject of an issuer, and the party (or `operator`) that it speaks for. */
-export const PrincipalInput = s.object({
-  issuer: s.text(1000, 1),
-  subject: s.text(255, 1),
-  resource: s.text(100, 1),
-});
+const input = { issuer: s.text(1000, 1), subject: s.text(255, 1), resource: s.text(100, 1) };
+export const PrincipalInput = s.object(input);
 export type PrincipalInput = s.Static<typeof PrincipalInput>;
 
 export const PrincipalBinding = s.object({
   name: s.optional(s.nameOf('principal')),
-  issuer: s.text(1000, 1),
-  subject: s.text(255, 1),
-  resource: s.text(100, 1),
+  ...input,
   createTime: s.optional(s.timestamp()),
   findings: s.optional(s.array(Finding)),
 });

@@ -1,6 +1,6 @@
 import * as s from '../json/schema.ts';
 import { CHANGE_KINDS } from './change.ts';
-import { Finding } from './common.ts';
+import { Finding, written } from './common.ts';
 
 const WEBHOOK_STATES = ['ACTIVE', 'PAUSED'] as const;
 export type WebhookState = (typeof WEBHOOK_STATES)[number];
@@ -42,9 +42,7 @@ export const Webhook = s.object({
     s.text(200),
     'What signatures are verified with. Only in the response that made it: it is shown once.',
   ),
-  createTime: s.optional(s.timestamp()),
-  updateTime: s.optional(s.timestamp()),
-  findings: s.optional(s.array(Finding)),
+  ...written,
 });
 export type Webhook = s.Static<typeof Webhook>;
 

@@ -3,10 +3,7 @@ import { ExchangeError } from '@measurement-exchange/contract';
 
 /** No response: the connection failed or timed out. Whether a change took effect is unknown. */
 export class Unreachable extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'Unreachable';
-  }
+  override readonly name = 'Unreachable';
 }
 
 /** A response that is not one of the exchange: a proxy's page, a redirect, a truncated body. */

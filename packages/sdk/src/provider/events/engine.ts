@@ -131,7 +131,9 @@ async function withConnection<T>(
   // The interrupt is repeated, since one that comes between two statements is lost.
   const timer = setInterval(() => {
     if (stopped()) connection.interrupt();
-    else if (watch.onProgress) report(connection, watch.onProgress);
+    else if (watch.onProgress && connection.progress.percentage >= 0) {
+      watch.onProgress(Math.min(connection.progress.percentage, 100));
+    }
   }, POLL_MS);
   const interrupt = () => connection.interrupt();
   watch.signal?.addEventListener('abort', interrupt);
@@ -152,11 +154,6 @@ async function withConnection<T>(
     watch.closing.removeEventListener('abort', interrupt);
     connection.closeSync();
   }
-}
-
-function report(connection: DuckDBConnection, onProgress: (percent: number) => void): void {
-  const { percentage } = connection.progress;
-  if (percentage >= 0) onProgress(Math.min(percentage, 100));
 }
 
 export async function rowsOf(connection: DuckDBConnection, sql: string, parameters: Parameters) {
