@@ -1,6 +1,7 @@
+import { MAX_SHUFFLED } from '@measurement-exchange/contract/shareShuffle';
 import { describe, expect, test } from 'vitest';
 import { Keystream, newSeed } from '../shares.ts';
-import { MAX_SHUFFLED, shuffle } from './permutation.ts';
+import { shuffle } from './permutation.ts';
 import { drawPlaces } from './places.ts';
 
 /** The 16 bytes as one little-endian number. */

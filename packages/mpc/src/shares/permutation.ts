@@ -5,8 +5,6 @@
 import { Keystream } from './keystream.ts';
 import { drawPlaces, MAX_PLACES, PLACE_BYTES } from './places.ts';
 
-export { MAX_SHUFFLED } from '@measurement-exchange/contract/shareShuffle';
-
 /** Fisher and Yates: the i-th value is swapped with that at i + random mod (count − i). */
 export function shuffle(values: Uint8Array, seed: Uint8Array): void {
   const keystream = new Keystream(seed);

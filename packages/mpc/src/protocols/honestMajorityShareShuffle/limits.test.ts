@@ -1,5 +1,5 @@
+import { MAX_SHUFFLED } from '@measurement-exchange/contract/shareShuffle';
 import { describe, expect, test } from 'vitest';
-import { MAX_SHUFFLED } from '../../shares/permutation.ts';
 import { type ShareShuffleSpec, shareShuffleParameters, shuffledCount } from './limits.ts';
 
 const COMMON = { ringModulus: 127, dataProviderCount: 3, registerCount: 1000 };
