@@ -121,7 +121,7 @@ describe('mex admin certificates', () => {
     await mex('admin', 'certificates', 'revoke', certificate.name, '--hold');
     expect(await list()).toContain('HOLD');
     // As long as measurements that rested on it are being failed, the exchange says: retry.
-    await vi.waitFor(() => mex('admin', 'certificates', 'release', certificate.name), 5_000);
+    await vi.waitFor(() => mex('admin', 'certificates', 'release', certificate.name), 90_000);
     expect(await list()).toContain('VALID');
     await mex('admin', 'certificates', 'revoke', certificate.name);
     expect(await list()).toContain('REVOKED');
@@ -184,7 +184,7 @@ function audited(name: string, count: number): Promise<{ principal: string; oper
       const { auditEntries } = await mexJson('admin', 'audit', '--name', name);
       return auditEntries.length >= count && auditEntries;
     },
-    { timeout: 20_000, interval: 100 },
+    { timeout: 90_000, interval: 100 },
   );
 }
 

@@ -79,7 +79,7 @@ function startWriter(acknowledged: Map<string, string>) {
 
 /** Once the copy has begun: new segments of the log, and old ones given free, as hours of writing would do. */
 async function recycleLog(): Promise<void> {
-  await vi.waitUntil(() => existsSync(path('backup.partial/pg/base')), { timeout: 60_000, interval: 5 });
+  await vi.waitUntil(() => existsSync(path('backup.partial/pg/base')), { timeout: 90_000, interval: 5 });
   await onDatabase(path('data'), async (client) => {
     for (let i = 0; i < 3; i++) {
       await client.query('SELECT pg_switch_wal()');
@@ -105,7 +105,7 @@ describe('mex backup', () => {
   it('copies a database that is being written to, and shows the backup only when it is complete', async () => {
     const acknowledged = new Map<string, string>();
     const writers = Array.from({ length: 2 }, () => startWriter(acknowledged));
-    await vi.waitUntil(() => acknowledged.size > 20, 60_000);
+    await vi.waitUntil(() => acknowledged.size > 20, 90_000);
     for (const entry of acknowledged) before.set(...entry);
 
     const [facts] = await Promise.all([mexJson('backup', path('backup')), recycleLog()]);
@@ -116,7 +116,7 @@ describe('mex backup', () => {
     });
     expect(existsSync(path('backup.partial'))).toBe(false);
     const known = new Set(acknowledged.keys());
-    await vi.waitUntil(() => acknowledged.size > known.size + 10, 60_000);
+    await vi.waitUntil(() => acknowledged.size > known.size + 10, 90_000);
     await Promise.all(writers.map((writer) => writer.stop()));
     for (const [name, state] of acknowledged) if (!known.has(name)) after.set(name, state);
   });

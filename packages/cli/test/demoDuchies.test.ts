@@ -16,7 +16,7 @@ import { type DocumentShell, openDocumentShell } from './documentShell.ts';
 import { mex, mexJson, run } from './mexInProcess.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
-const WAIT = { timeout: 60_000, interval: 100 };
+const WAIT = { timeout: 90_000, interval: 100 };
 const NAMES = ['alpha', 'beta', 'gamma'];
 
 const collector = useCollector();

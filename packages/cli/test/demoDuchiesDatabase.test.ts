@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
 import type { DevFile } from '../src/files/devFile.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
-const WAIT = { timeout: 60_000, interval: 100 };
+const WAIT = { timeout: 90_000, interval: 100 };
 
 const server = inject('serverUrl');
 const suffix = randomBytes(4).toString('hex');

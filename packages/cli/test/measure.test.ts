@@ -210,7 +210,7 @@ describe('mex measure', () => {
     const running = run('measure', 'reach', ...one);
     const name = await asked(w.streamly);
     // While the reply to the creation is under way it would be another message.
-    await vi.waitUntil(() => written().includes('waiting'), 20_000);
+    await vi.waitUntil(() => written().includes('waiting'), 90_000);
     process.emit('SIGINT');
     const { error } = await running;
     expect(error?.exitCode).toBe(130);
@@ -244,9 +244,9 @@ describe('mex measure', () => {
     proxy.treat((path) => (CHANGES.test(path) ? 'CUT' : 'PASS'));
     const running = run('measure', 'reach', ...one, ...there());
     const isSaid = () => screenOf(written()).some((line) => /^ {2}changes +cannot be followed; /.test(line));
-    await vi.waitUntil(isSaid, 20_000);
+    await vi.waitUntil(isSaid, 90_000);
     proxy.treat(() => 'PASS');
-    await vi.waitUntil(() => !isSaid(), 20_000);
+    await vi.waitUntil(() => !isSaid(), 90_000);
     await fulfillWith(w.streamly, await asked(w.streamly), reach(7n));
     expect((await running).error).toBeUndefined();
   });

@@ -32,6 +32,6 @@ export function asked(provider: Party): Promise<string> {
         .page();
       return requisitions.at(-1)?.measurement;
     },
-    { timeout: 20_000, interval: 50 },
+    { timeout: 90_000, interval: 50 },
   ) as Promise<string>;
 }

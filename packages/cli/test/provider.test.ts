@@ -89,7 +89,7 @@ describe('mex provider run --as', () => {
     const warning = 'changes do not arrive as a stream';
     const logged = () => vi.mocked(process.stdout.write).mock.calls.flat().map(String);
     const isLogged = () => logged().some((line) => line.includes(warning));
-    await vi.waitUntil(isLogged, 20_000).finally(() => process.emit('SIGINT'));
+    await vi.waitUntil(isLogged, 90_000).finally(() => process.emit('SIGINT'));
     const { out, err, error } = await running;
     expect(error).toBeUndefined();
     const [line] = out.split('\n').filter((line) => line.includes(warning));
@@ -112,12 +112,12 @@ describe('mex provider run --as', () => {
   it('runs until it is told to stop, and lets no second one near its ledger', async () => {
     const agent = spawnMex([...demo, path('events.csv')], { env: { MEX_DATA_DIR: w.exchange.dataDir } });
     try {
-      await vi.waitUntil(() => agent.output().includes('Ctrl-C stops it'), 50_000);
+      await vi.waitUntil(() => agent.output().includes('Ctrl-C stops it'), 90_000);
       const { error } = await run(...demo, path('events.csv'), '--once');
       expect(error!.message).toContain('Another agent works on');
       expect((await mexJson('provider', 'budget', '--as', 'streamly')).faults).toEqual([]);
       const measurement = await ask();
-      await vi.waitUntil(async () => (await stateOf(measurement)) === 'SUCCEEDED', 50_000);
+      await vi.waitUntil(async () => (await stateOf(measurement)) === 'SUCCEEDED', 90_000);
       expect(await agent.kill()).toBe(0);
       expect(agent.output()).toContain('fulfilled in');
     } finally {
@@ -138,8 +138,8 @@ describe('mex provider run and a hostile consumer', () => {
     const good = await ask(0.01, 'code < 100');
     const agent = spawnMex([...demo, path('codes.csv')], { env: { MEX_DATA_DIR: w.exchange.dataDir } });
     try {
-      await vi.waitUntil(async () => (await stateOf(good)) === 'SUCCEEDED', 30_000);
-      await vi.waitUntil(async () => (await stateOf(hostile)) === 'FAILED', 30_000);
+      await vi.waitUntil(async () => (await stateOf(good)) === 'SUCCEEDED', 90_000);
+      await vi.waitUntil(async () => (await stateOf(hostile)) === 'FAILED', 90_000);
       expect(await stateOf(slow)).toBe('AWAITING_REQUISITION_FULFILLMENT');
       const killed = agent.kill('SIGTERM');
       expect(await Promise.race([killed, sleep(20_000)])).toBe(0);

@@ -26,7 +26,7 @@ const watchThere = (...options: string[]) =>
   watch('--url', proxy.url, '--token', w.exchange.dev.dataProviders[0]!.token, ...options);
 /** What the command that runs has noted so far. */
 const noted = () => vi.mocked(process.stderr.write).mock.calls.flat().join('');
-const isNoted = (text: string) => vi.waitUntil(() => noted().includes(text), 20_000);
+const isNoted = (text: string) => vi.waitUntil(() => noted().includes(text), 90_000);
 
 it('prints changes as they come, and those that are kept', async () => {
   const requisition = await changed();
@@ -49,10 +49,10 @@ it('notes once it follows, once for each outage, and when it follows again', asy
   proxy.treat(() => 'PASS');
   await isNoted('dataProviders/streamly: changes as they come');
   const first = await changed();
-  await vi.waitUntil(() => vi.mocked(process.stdout.write).mock.calls.length > 0, 20_000);
+  await vi.waitUntil(() => vi.mocked(process.stdout.write).mock.calls.length > 0, 90_000);
 
   proxy.treat(() => 'CUT');
-  await vi.waitUntil(() => proxy.cut > 2, 20_000);
+  await vi.waitUntil(() => proxy.cut > 2, 90_000);
   proxy.treat(() => 'PASS');
   await isNoted('Changes are followed again.');
   const second = await changed();

@@ -54,7 +54,7 @@ it('has a provider answer a consumer, and a client that finds the measurement', 
             `/v2alpha/${dataProviders[0]!.name}/eventGroups`,
           )
         ).json.eventGroups?.length,
-      { timeout: 60_000 },
+      { timeout: 90_000 },
     )
     .toBe(1);
 

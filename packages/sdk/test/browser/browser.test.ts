@@ -234,7 +234,7 @@ it.skipIf(lacksChromium).each(Object.entries(STREAMS))(
     await Promise.race([beginning, watched]);
     const made: string[] = [];
     for (let i = 0; i < 6; i++) {
-      if (i === 3) await vi.waitUntil(() => isUnderWay(proxy), { timeout: 20_000 });
+      if (i === 3) await vi.waitUntil(() => isUnderWay(proxy), { timeout: 90_000 });
       const body = { measurementConsumer: w.acme.name };
       const { name } = await w.streamly.client.createEventGroup({ parent: w.streamly.name, body });
       made.push(name!.split('/').at(-1)!);

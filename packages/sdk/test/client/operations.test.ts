@@ -332,13 +332,13 @@ describe('operations of every resource', () => {
         (await acme().listChanges({ parent: cast.acme.name, from: 'OLDEST' })).changes[0];
       // A transaction of another test on the server may hold the log back.
       await expect
-        .poll(first, { timeout: 20_000 })
+        .poll(first, { timeout: 90_000 })
         .toMatchObject({ name: cast.acme.name, kind: 'PARTY', version: 1 });
     },
     listAuditEntries: async () => {
       const audited = () => Array.fromAsync(operator().listAuditEntries({ 'filter.name': made.party! }));
       // The log shows an entry once nothing older on the server can still commit.
-      await expect.poll(async () => (await audited()).length, { timeout: 20_000 }).toBe(4);
+      await expect.poll(async () => (await audited()).length, { timeout: 90_000 }).toBe(4);
     },
   };
 

@@ -59,7 +59,7 @@ async function createOne(): Promise<string> {
   return describeChange({ name: name!, version: 1 });
 }
 
-const WAIT = { timeout: 30_000 };
+const WAIT = { timeout: 90_000 };
 
 /** What is made after the first token, each when the one before it was taken, and what was followed of it. */
 async function follow({ client, args }: ReturnType<typeof following>, count: number) {

@@ -7,7 +7,7 @@ import { cast, clientOf, create, useExchange } from '../client/world.ts';
 useExchange();
 
 const HOUR_MS = 3600_000;
-const until = (isTrue: () => boolean) => vi.waitUntil(isTrue, { timeout: 30_000 });
+const until = (isTrue: () => boolean) => vi.waitUntil(isTrue, { timeout: 90_000 });
 const asked = (url: unknown) => (String(url).includes('/changes') ? 'changes' : 'measurement');
 /** A client whose requests go through this. */
 const consumer = (fetch: ClientOptions['fetch']) => clientOf(cast.acme, { fetch: fetch! });

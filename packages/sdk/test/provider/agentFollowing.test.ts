@@ -48,7 +48,7 @@ async function whileRunning(changes: Partial<AgentOptions>, work: () => Promise<
     await running;
   }
 }
-const until = (isTrue: () => boolean | Promise<boolean>) => vi.waitUntil(isTrue, { timeout: 20_000 });
+const until = (isTrue: () => boolean | Promise<boolean>) => vi.waitUntil(isTrue, { timeout: 90_000 });
 const isFulfilled = (measurement: Parameters<AgentWorld['stateOf']>[0]) =>
   until(async () => (await world.stateOf(measurement)) === 'FULFILLED');
 

@@ -69,7 +69,7 @@ it('answers by itself while it runs, soon after the operator confirms', async ()
   const measurement = await world.ask();
   const agent = world.agent({ references: 'unchecked' });
   const done = world.runUntilClosed(agent, measurement);
-  await vi.waitUntil(() => world.types().includes('held'), { timeout: 20_000 });
+  await vi.waitUntil(() => world.types().includes('held'), { timeout: 90_000 });
   confirmReferences(world.ledgerPath(), ['spring']);
   expect((await done).state).toBe('SUCCEEDED');
   expect(world.types()).toEqual(['received', 'held', 'received', 'fulfilled']);

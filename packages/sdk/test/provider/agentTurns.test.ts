@@ -79,7 +79,7 @@ it('what does not fit in memory is taken up when there is room, also while the a
     sleep: (ms: number, signal?: AbortSignal) => sleep(ms, undefined, signal && { signal }),
   };
   const running = exchange.agent({ client, concurrency: 2, clock, pollMs: 1e9 }).run(stop.signal);
-  await vi.waitUntil(() => refused.length === 163, { timeout: 20_000 });
+  await vi.waitUntil(() => refused.length === 163, { timeout: 90_000 });
   stop.abort();
   await running;
   expect(world.types()).not.toContain('retrying');

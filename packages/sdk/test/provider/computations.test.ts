@@ -263,7 +263,6 @@ it.each(['honestMajorityShareShuffle', 'reachOnlyLiquidLegionsV2'] as const)(
     expect(received[1]).toEqual(received[0]);
     expect(spendingIn(ledgerPath)).toEqual(before);
   },
-  60_000,
 );
 
 function spendingIn(path: string) {

@@ -253,7 +253,7 @@ describe('an upload that its duchy rejects', () => {
       },
     };
     const lists = vi.spyOn(exchange.client, 'listRequisitions');
-    const until = (isTrue: () => boolean) => vi.waitUntil(isTrue, { timeout: 20_000 });
+    const until = (isTrue: () => boolean) => vi.waitUntil(isTrue, { timeout: 90_000 });
     const count = (type: AgentEvent['type']) => world.types().filter((each) => each === type).length;
     const stop = new AbortController();
     const running = exchange.agent({ clock, pollMs: 0.75 * MINUTE }).run(stop.signal);
