@@ -26,7 +26,6 @@ const ALONE = [
   'packages/exchange/src/postgres/**/*.test.ts',
   'packages/exchange/test/{hostile,production}/**/*.test.ts',
   'packages/exchange/test/http/responseSizes.test.ts',
-  'packages/sdk/src/provider/{events,filter}/**/*.test.ts',
   'packages/sdk/test/{browser/*,provider/hostileFilters}.test.ts',
 ];
 /** They stub the environment or start programs, and share a process with each other only. */
