@@ -2,11 +2,11 @@
 import { ExchangeError } from '@measurement-exchange/contract';
 import type { FastifyRequest } from 'fastify';
 
-/** Node keeps the first of two and drops the other: a proxy in front may have read the other one. */
+/** Headers that may come once: Node keeps the first value and drops the second, which a proxy may have used. */
 const ONCE: readonly string[] = ['authorization', 'content-type', 'host'];
 const LONGEST = Math.max(...ONCE.map((name) => name.length));
 
-/** Why the request is rejected, whatever it asks for. */
+/** The error of a request that is not well-formed as HTTP, whichever operation it is for. */
 export function framingError(
   { raw, originalUrl }: FastifyRequest,
   maxUrl: number,
@@ -16,7 +16,7 @@ export function framingError(
   }
   if (!originalUrl.startsWith('/')) return malformed('The request target must be a path.');
   const { rawHeaders } = raw;
-  // One bit for each name of the list.
+  // One bit for each name in ONCE.
   let seen = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     if (rawHeaders[i]!.length > LONGEST) continue;

@@ -23,8 +23,8 @@ export interface CredentialOptions extends ClientOptions {
   /** A file with the bearer token, read again for every call, so that it can be renewed. */
   tokenFile?: string;
   /**
-   * Files of trusted roots, PEM or DER; `measurementConsumers/acme=acme.pem` is trusted for that party only. A duchy that
-   * is named so is accepted in computations.
+   * Files of trusted roots, PEM or DER. The root in `measurementConsumers/acme=acme.pem` is trusted for that party only. A
+   * duchy with a root of its own, `duchies/one=one.pem`, is also accepted in computations.
    */
   roots?: string[];
 }
@@ -32,7 +32,7 @@ export interface CredentialOptions extends ClientOptions {
 export interface Acting {
   credentials: Credentials;
   trust: TrustStore;
-  /** Those that may compute figures. */
+  /** The duchies that the party accepts in computations. */
   duchies: string[];
   client: ExchangeClient;
 }

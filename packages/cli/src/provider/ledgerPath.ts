@@ -1,4 +1,4 @@
-/** The ledger that a command reads, also while the agent runs. */
+/** Finds and opens the ledger for commands that only read it, which may run at the same time as the agent. */
 import { existsSync } from 'node:fs';
 import type { LedgerReader } from '@measurement-exchange/sdk/provider';
 import { Command } from 'commander';
@@ -39,7 +39,7 @@ export async function withLedger(
   }
 }
 
-/** The ledger that the options name, whether or not it is there. */
+/** The path of the ledger that the options name; the file need not exist. */
 export async function namedLedger({ config, ledger, as }: LedgerOptions): Promise<string> {
   if (ledger !== undefined) return ledger;
   if (as !== undefined) {

@@ -1,4 +1,4 @@
-/** Readers compiled from a schema, once each: JSON values to typed values. `writer.ts` is the way back. */
+/** Reads JSON values as typed values, with a reader that is compiled once for each schema. `writer.ts` writes them. */
 
 import { REQUIRED, type Violation } from '../errors/errors.ts';
 import { cut } from '../values/cut.ts';
@@ -256,7 +256,7 @@ function sha256Reader(direction: Direction): Reader {
   };
 }
 
-/** A client gets bytes of its own, and the same class of them in Node as in a browser. */
+/** Copies the bytes of a response into a plain Uint8Array, so that a client gets no Node Buffer, which may share memory. */
 function bytesFor(direction: Direction, bytes: Uint8Array): Uint8Array {
   return direction === 'response' ? new Uint8Array(bytes) : bytes;
 }

@@ -1,10 +1,10 @@
-/** Limits of HonestMajorityShareShuffle: the exchange chooses it only within these, and duchies reject more. */
+/** Limits of HonestMajorityShareShuffle: the exchange chooses the protocol only within them, and duchies reject more. */
 import type { PrivacyParams } from '../specs/measurementSpec.ts';
 import type { MpcNoiseMechanism } from '../values/states.ts';
 
 /** How many workers add noise. */
 export const NOISE_WORKERS = 2;
-/** Below it the noise alone would fill the memory of a worker. */
+/** With a smaller epsilon, the noise alone would fill the memory of a worker. */
 export const MIN_MPC_EPSILON = 1e-6;
 /** One person changes two bins of a histogram by one each: the one it leaves and the one it enters. */
 export const GEOMETRIC_SENSITIVITY = 2;
@@ -20,9 +20,9 @@ export function mpcGaussianSigma({ epsilon, delta }: PrivacyParams): number {
 
 /** The workers that add noise to a count, and how much one person can change that count. */
 export interface MpcNoiseShape {
-  /** Each draws a part, and the parts together are the noise that is charged. */
+  /** The number of workers. Each draws a part of the noise, and the parts together are the noise that is charged. */
   workers: number;
-  /** Only GEOMETRIC noise depends on it. */
+  /** How much one person can change the count; only GEOMETRIC noise uses it. */
   sensitivity: number;
   /** Whether the aggregator adds a part of its own to what it releases, as large as those of the workers together. */
   aggregatorAdds?: boolean;
@@ -34,7 +34,7 @@ export const SHARE_SHUFFLE_NOISE: MpcNoiseShape = {
   aggregatorAdds: true,
 };
 
-/** The noise of each worker is within ±offset, and is shifted by it: it is a number of registers that are added. */
+/** The noise of a worker is within ±offset. It adds noise + offset registers, because their number cannot be negative. */
 export function mpcNoiseOffset(
   mechanism: MpcNoiseMechanism,
   params: PrivacyParams,

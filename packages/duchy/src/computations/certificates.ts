@@ -18,7 +18,7 @@ export async function trustedCertificate(
 ): Promise<X509> {
   const position = positionOf(party);
   const [parent, id = ''] = name.split('/certificates/');
-  // Another name may be as long as its sender likes, so no message repeats it.
+  // The error does not repeat an invalid name, which may be as long as its sender likes.
   if (parent !== party || !isId(id) || id === PREFERRED) {
     throw new PermanentError('CERTIFICATE_FOREIGN', position);
   }
@@ -46,7 +46,7 @@ function positionOf(party: string): Position {
   return { field: 'measurementConsumerCertificate' };
 }
 
-/** The signature is valid, but the message was made for something else. */
+/** Failures where the signature is valid, but the message was made for another computation or other terms. */
 const UNBOUND: Partial<Record<ConsentErrorCode, FailureCode>> = {
   BINDING_MISSING: 'BINDING_MISSING',
   BINDING_MISMATCH: 'TERMS_MISMATCH',

@@ -85,7 +85,7 @@ export function finding(
   return { code, field, message, remedy };
 }
 
-/** Under `strict`, findings that reject become one error that names every field, with the reason of the first. */
+/** Under `strict`, throws one error for all findings that reject, with every field and the reason of the first finding. */
 export function enforce(checks: Checks, findings: Finding[]): void {
   const refusing = findings.filter((f) => refusal(f) !== false);
   if (checks === 'advisory' || refusing.length === 0) return;

@@ -187,7 +187,7 @@ class HttpTransfer implements Transfer {
     if (this.hungUp === undefined) {
       const hungUp = new AbortController();
       if (this.isGone()) hungUp.abort();
-      // The response, because the connection stays open for many more.
+      // Listens to the response, because a keep-alive connection closes long after it.
       this.reply.raw.once('close', () => hungUp.abort());
       this.hungUp = hungUp.signal;
     }
@@ -205,13 +205,13 @@ class HttpTransfer implements Transfer {
     const query = at < 0 ? '' : originalUrl.slice(at + 1);
     const request = readRequest(route, params, query, parseBody(body as Buffer | undefined));
     this.wrapper = request.wrapper;
-    // A reader of events that comes again says with a header where it was, whatever its URL says.
+    // A client that reconnects sends its position in Last-Event-ID, which replaces the page token of its URL.
     const last = headers['last-event-id'];
     if (!route.streams || typeof last !== 'string' || last === '') return request;
     return { ...request, query: { ...request.query, pageToken: last } };
   }
 
-  /** An error of the operation names fields of the resource; its caller may have wrapped that. */
+  /** Prefixes the fields that an error names with the member of the body that wraps the resource. */
   namedFromOutside(error: unknown): unknown {
     const isInside = error instanceof ExchangeError && error.violations.length > 0 && this.wrapper !== '';
     return isInside ? error.wrappedIn(this.wrapper) : error;

@@ -8,13 +8,13 @@
  */
 import { WaitingQueue } from './waitingQueue.ts';
 
-/** As many as the pool has connections: one more request would only wait there.*/
+/** As many as the database pool has connections: one more request would only wait for a connection. */
 const SLOTS = 16;
 /** A flow that sent a request within this time is active: the others leave room for its next request. */
 const ACTIVE_MS = 1_000;
-/** Slot time that a flow may have saved, or owe. */
+/** The limit of the token bucket: how much slot time a flow may save up, and how much it may owe. */
 const BURST_MS = 20;
-/** The part of the time that a flow has a slot at least, however many are active. */
+/** The minimum rate: a flow may use a slot for this fraction of the time, however many flows are active. */
 const MIN_RATE = 1 / 8;
 /** A flow that uses no more than this multiple of the mean is as busy as the others, and is not held back. */
 const MEAN_MULTIPLE = 3;
@@ -28,7 +28,7 @@ interface Flow {
   /** Tokens, in milliseconds of a slot, at `creditAt`. */
   credit: number;
   creditAt: number;
-  /** Runs until there is credit again. */
+  /** The timer that ends when there is credit again. */
   pause?: NodeJS.Timeout | undefined;
 }
 
@@ -144,7 +144,7 @@ export class Admission {
     return false;
   }
 
-  /** The credit grows with the rate, and shrinks with the slots in use. Returns the rate. */
+  /** Updates the credit, which grows with the rate and shrinks with the slots in use. Returns the rate. */
   private settle(flow: Flow): number {
     const now = this.clock();
     this.load = this.running + (this.load - this.running) * Math.exp((this.loadAt - now) / LOAD_MS);

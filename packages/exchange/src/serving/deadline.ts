@@ -32,7 +32,7 @@ export class Deadline {
     });
   }
 
-  /** The time of `wait` is not counted. */
+  /** Stops the clock of the deadline while `wait` runs. */
   async pause<T>(wait: () => Promise<T>): Promise<T> {
     clearTimeout(this.timer);
     this.leftMs -= performance.now() - this.startedAt;

@@ -22,7 +22,7 @@ function halvesOf(word: bigint): [low: number, high: number] {
   return [Number(BigInt.asIntN(32, word)), Number(BigInt.asIntN(32, word >> 32n))];
 }
 
-/** The hash of a VID from 0 to 2^31 − 1 and the salt: `hash[0]` is the high half. Most of it does not depend on the VID. */
+/** The hash of a VID from 0 to 2^31 − 1 and the salt: `hash[0]` is the high half. Terms without the VID are constants. */
 export function hashVid(vid: number, hash: Int32Array): void {
   const vidHigh = swapped(vid);
   const aHigh = (vidHigh + K2_HIGH) | 0;

@@ -5,7 +5,7 @@
 import { type RandomSource, uniform32, uniformBelow, uniformBelow32 } from './random.ts';
 import type { Rational } from './rational.ts';
 
-/** One draw X with P[X = x] proportional to exp(−|x| / scale) over the integers (their algorithm 2). */
+/** One draw X with P[X = x] proportional to exp(−|x| / scale) over the integers (Canonne, Kamath and Steinke, algorithm 2). */
 export function sampleDiscreteLaplace(scale: Rational, random: RandomSource): bigint {
   for (;;) {
     const magnitude = sampleGeometric(scale, random);
@@ -60,7 +60,7 @@ function drawFromUrn(balls: number, urns: number, random: RandomSource): number 
   return mine;
 }
 
-/** One draw X with P[X = x] proportional to exp(−x² / (2 σ²)) over the integers (their algorithm 3). */
+/** One draw X with P[X = x] proportional to exp(−x² / (2 σ²)) over the integers (Canonne, Kamath and Steinke, algorithm 3). */
 export function sampleDiscreteGaussian(sigmaSquared: Rational, random: RandomSource): bigint {
   checkPositive(sigmaSquared, 'sigmaSquared');
   const { numerator: n, denominator: d } = sigmaSquared;
@@ -76,7 +76,7 @@ export function sampleDiscreteGaussian(sigmaSquared: Rational, random: RandomSou
   }
 }
 
-/** True with probability exp(−numerator / denominator) (their algorithm 1). */
+/** True with probability exp(−numerator / denominator) (Canonne, Kamath and Steinke, algorithm 1). */
 export function bernoulliExp(numerator: bigint, denominator: bigint, random: RandomSource): boolean {
   while (numerator > denominator) {
     if (!bernoulliExpOne(random)) return false;
@@ -87,7 +87,7 @@ export function bernoulliExp(numerator: bigint, denominator: bigint, random: Ran
   }
 }
 
-/** The same for exp(−1), most often needed by far: small numbers do. Its first trial, of 1 / 1, always succeeds. */
+/** True with probability exp(−1). Uses small numbers and skips the first trial, a certain success: it is called most often. */
 function bernoulliExpOne(random: RandomSource): boolean {
   for (let k = 2; ; k++) if (uniformBelow32(k, random) !== 0) return (k & 1) === 1;
 }

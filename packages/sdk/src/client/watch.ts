@@ -24,7 +24,7 @@ export interface WatchArguments {
   onToken?: (pageToken: string) => void;
   /** Called when changes arrive as they happen: at first, and again after `onRetry`. */
   onFollowing?: () => void;
-  /** Called with the reason when that does not work for now, and is tried again. */
+  /** Called with the reason when changes cannot be read for now; the watch retries. */
   onRetry?: (reason: unknown) => void;
 }
 
@@ -35,35 +35,35 @@ export interface Watching {
   /** The routes of pages, and those of streams. */
   pages: readonly Route[];
   streams: readonly Route[];
-  /** Something on the way to the exchange lets no stream through: every watch reads pages until this time. */
+  /** Every watch reads pages until this time, because something such as a proxy lets no stream through. */
   pagesUntil: number;
   onWarning: (message: string) => void;
 }
 
-/** Streams in a row that failed while pages came. */
+/** After this many broken streams in a row, while pages arrive, the client reads pages only. */
 const MAX_BROKEN = 3;
-/** Then streams are tried again: the way may be another one. */
+/** How long the client reads pages before it tries a stream again: the network path may have changed. */
 const PAGES_MS = 3600_000;
-/** For which the exchange holds a page where there is nothing. */
+/** How long the exchange holds a request for a page while there is no change (long polling). */
 const WAIT_SECONDS = 25;
 /**
- * An exchange without changes waits. A server that responds at once, such as a proxy with a cache, is not asked again at
- * once.
+ * The exchange holds a request while there is no change. An empty page that arrives sooner than this may come from the
+ * cache of a proxy, so the client pauses before the next request.
  */
 const EARLY_MS = 1_000;
 const PAUSE_MS = 200;
 const MAX_RETRY_AFTER_S = 60;
 
 /**
- * Each change once and in order. Goes on after lost connections and while the exchange is away, from where it was.
- * Ends with the loop that reads it, or with the signal; throws what does not pass, such as `CHANGE_TOKEN_EXPIRED`.
+ * Yields each change once and in order, and resumes where it was after a lost connection or an outage of the exchange.
+ * Ends with the loop that reads it, or with the signal; throws errors that are not transient, such as `CHANGE_TOKEN_EXPIRED`.
  */
 export function watch(watching: Watching, args: WatchArguments): AsyncGenerator<Change, void, undefined> {
   const ended = new AbortController();
   const signal = args.signal ? AbortSignal.any([args.signal, ended.signal]) : ended.signal;
   const changes = untilEnded(new Watch(watching, { ...args, signal }), ended.signal);
   const finish = changes.return.bind(changes);
-  // A generator that waits would end only after its next change.
+  // Without the abort, a generator that waits for a change would end only after that change.
   changes.return = (value) => {
     ended.abort();
     return finish(value);
@@ -119,7 +119,7 @@ class Watch {
 
   /** Returns how many streams in a row are broken now. */
   private async *stream(broken: number): AsyncGenerator<Change, number, undefined> {
-    // A page comes also where the exchange has no room for another stream.
+    // After a failure a page is read first: the exchange responds even where it has no room for another stream.
     if (this.failures > 0) yield* this.page(0);
     const ending = yield* this.readStream();
     if (ending.broken === undefined) {
@@ -127,7 +127,7 @@ class Watch {
       await this.sleep(ending.retryMs ?? backoffMs(1));
       return 0;
     }
-    // Throws where it is not the stream but the exchange that is away.
+    // Reads a page to tell a broken stream from an unreachable exchange, for which this throws.
     yield* this.page(0);
     if (broken + 1 < MAX_BROKEN) await this.sleep(backoffMs(broken + 1));
     else this.giveUpStreams(ending.broken);
@@ -165,7 +165,7 @@ class Watch {
     );
   }
 
-  /** Until there is something; what gives up a wait earlier than the exchange is asked to wait less. */
+  /** Waits for a page with changes (long polling). Where a proxy times out first, the next wait is shorter. */
   private async *waitForPage(): AsyncGenerator<Change, void, undefined> {
     const { clock } = this.watching.sender;
     const began = clock.now();

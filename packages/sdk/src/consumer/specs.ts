@@ -5,7 +5,7 @@ import { packEncryptionPublicKey } from '@measurement-exchange/consent';
 import { type PlainSpec, specs, TYPE_URLS } from '@measurement-exchange/contract';
 import type { Selection } from './request.ts';
 
-/** The MeasurementSpec that every provider of the measurement sees; without a key, only what is to be computed. */
+/** Encodes the MeasurementSpec, which every provider of the measurement sees; without key and hashes, only its parameters. */
 export function encodeMeasurementSpec(
   spec: PlainSpec,
   publicKeyset?: Uint8Array,
@@ -29,7 +29,7 @@ export function parametersIn(measurementSpec: Uint8Array): Uint8Array {
   return toBinary(specs.MeasurementSpecSchema, message);
 }
 
-/** The RequisitionSpec that one provider alone can read; without a key, only what is selected. */
+/** Encodes the RequisitionSpec, which only one provider can read; without key and nonce, only the selection. */
 export function encodeRequisitionSpec(
   selection: Selection,
   publicKeyset?: Uint8Array,
@@ -43,7 +43,7 @@ export function encodeRequisitionSpec(
   return toBinary(specs.RequisitionSpecSchema, message);
 }
 
-/** Byte-equal in both specs: providers compare them. */
+/** The key has the same bytes in both specs, because providers compare them. */
 function measurementPublicKey(keyset: Uint8Array): Any {
   return create(AnySchema, {
     typeUrl: TYPE_URLS.EncryptionPublicKey,

@@ -25,7 +25,7 @@ export interface WaitOptions {
   onChange?: (progress: Progress) => void;
   /** Called with the reason when changes of the measurement cannot be followed, so that it is polled until they can be. */
   onPolling?: (why: string) => void;
-  /** Called when they can be followed again. */
+  /** Called when changes can be followed again. */
   onFollowing?: () => void;
 }
 
@@ -45,8 +45,8 @@ const POLL_GROWTH = 1.5;
 const MAX_POLL_GROWTH = 20;
 
 /**
- * The measurement once it has succeeded. Throws `MeasurementFailed` when it failed or was cancelled. An exchange that was
- * reached once may be away for a while. All that wait with one client follow the changes of the consumer together.
+ * Resolves to the measurement once it has succeeded. Throws `MeasurementFailed` when it failed or was cancelled. After the
+ * first response, an outage of the exchange is waited out. All waits of one client follow the changes of the consumer together.
  */
 export async function waitForMeasurement(
   client: ExchangeClient,
@@ -91,7 +91,7 @@ export async function waitForMeasurement(
       if (isTerminal(measurement.state)) return await concluded(client, measurement, signal);
       const left = deadline - clock.now();
       if (left <= 0) throw new WaitTimedOut(measurement, timeoutMs);
-      // Reports of duchies are not among the changes.
+      // Reports of duchies are not in the feed of changes, so they are polled.
       const isPolled = looked === undefined || (onChange && areDuchiesAtWork(measurement));
       follower.pollIn(isPolled ? Math.min(pause, left) : left);
     }
@@ -100,7 +100,7 @@ export async function waitForMeasurement(
   }
 }
 
-/** Without `whole` the measurement alone. */
+/** Reads the measurement, and with `whole` its requisitions and reports too. */
 async function progressOf(
   client: ExchangeClient,
   asked: { name: string; signal: AbortSignal | undefined },
@@ -147,7 +147,7 @@ async function refusalOf(
   }
 }
 
-/** They may report something. */
+/** Whether duchies compute the measurement now, and may report progress. */
 function areDuchiesAtWork({ state, protocolConfig }: Measurement): boolean {
   return state === 'COMPUTING' && duchyProtocolOf(protocolConfig) !== undefined;
 }

@@ -12,12 +12,12 @@ import { VidPositions } from '@measurement-exchange/mpc/shares/vidOrder';
 /** TypeScript in the workspace, JavaScript in the packages. */
 const THREAD = new URL(`./vidOrderThread${extname(import.meta.url)}`, import.meta.url);
 
-/** Orders that are kept in a folder: of the populations that were used last. */
+/** How many files a folder keeps: those of the most recently used populations. */
 const MAX_KEPT = 8;
-/** A file that is still being written is younger. */
+/** A temporary file older than this was left by a crash, since no write takes as long. */
 const ABANDONED_MS = 3_600_000;
 
-/** The index of a population, from its file in the folder. The file is written where it is missing or spoiled. */
+/** The index of a population, from its file in the folder. The file is written where it is missing or corrupt. */
 export async function openVidIndex(
   folder: string,
   ranges: readonly VidRange[],
@@ -36,7 +36,7 @@ export async function openVidIndex(
   return new VidIndex(canonical, indexes);
 }
 
-/** Removes what a crash left half written, and all but the orders that were used last. */
+/** Removes temporary files that a crash left, and all but the most recently used files. */
 async function removeOld(folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => /\.vids(\.|$)/.test(name));
   const files = await Promise.all(
@@ -54,11 +54,11 @@ async function removeOld(folder: string): Promise<void> {
   await Promise.all([...whole.slice(MAX_KEPT), ...abandoned].map(({ path }) => rm(path, { force: true })));
 }
 
-/** Off the event loop; an abort ends the thread. */
+/** Orders the VIDs in a thread, so that the event loop is not blocked; an abort terminates the thread. */
 async function orderInThread(ranges: VidRange[], signal?: AbortSignal): Promise<Uint32Array<ArrayBuffer>> {
   signal?.throwIfAborted();
   const worker = new Worker(THREAD, { workerData: ranges });
-  // One that comes after an abort has nobody else who listens.
+  // Without this listener, an error of the thread after an abort would be an uncaught exception.
   worker.on('error', () => {});
   try {
     const [indexes] = await once(worker, 'message', { signal });
@@ -83,13 +83,13 @@ function headerOf(fingerprint: Uint8Array, indexes: Uint32Array): Uint8Array {
   return Buffer.concat([magic, fingerprint, digest.digest()]);
 }
 
-/** The file may be longer than what one call takes. */
+/** Splits the indexes into chunks, because one call cannot hash or write a very long array. */
 function* chunksOf({ buffer, byteOffset, byteLength }: Uint32Array): Generator<Uint8Array> {
   const bytes = new Uint8Array(buffer, byteOffset, byteLength);
   for (let at = 0; at < byteLength; at += CHUNK) yield bytes.subarray(at, at + CHUNK);
 }
 
-/** Under another name first, so that there is never a part of a file under the right one. */
+/** Writes a temporary file and renames it, so that a crash never leaves a partial file at `path`. */
 export async function writeIndexes(
   path: string,
   fingerprint: Uint8Array,
@@ -106,7 +106,7 @@ export async function writeIndexes(
   }
 }
 
-/** Undefined where there is no file, or one that is not whole or of something else. */
+/** Undefined where the file is missing, incomplete or of another population. */
 export async function readIndexes(
   path: string,
   fingerprint: Uint8Array,

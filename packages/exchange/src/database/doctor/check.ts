@@ -72,7 +72,7 @@ export const NAME = {
   trustedRoot: `'trustedRoots/' || t.id`,
 };
 
-/** One query of several, whose rows it returns together. */
+/** Joins queries into one that returns the rows of all of them. */
 export function unionAll(...queries: string[]): string {
   return queries.join(' UNION ALL ');
 }

@@ -17,7 +17,7 @@ import {
   type WordedReport,
 } from './facts.ts';
 
-/** A stage that has failed this often fails again and again. */
+/** From this attempt on, a stage is reported as failing. */
 const FAILING_ATTEMPTS = 3;
 
 /** Something that a party has to do. */
@@ -25,17 +25,17 @@ interface Task {
   party: string;
   resource: string | undefined;
   since: Timestamp;
-  /** Where nothing keeps the party from it. */
+  /** The code to report where no obstacle, such as a suspension, keeps the party from the task. */
   code: WaitCode;
   /** The missing act, worded to follow the party's name. */
   owes: string;
   remedy: string;
 }
 
-/** The most severe first. */
+/** The waits of a pending measurement, the most severe first. */
 export function waitsOf(facts: Facts): Wait[] {
   const revoked = certificatesOf(facts).filter(({ revocationState }) => revocationState !== undefined);
-  // Nothing else matters any more.
+  // A revoked certificate fails the measurement, so nothing else matters.
   if (revoked.length > 0) return revoked.map((certificate) => revocationWait(facts, certificate));
   const expired = certificatesOf(facts)
     .filter(({ notAfter }) => facts.now > notAfter)
@@ -83,7 +83,7 @@ function tasksOf(facts: Facts): Wait[] {
   }
 }
 
-/** Duchies that have something left to do and are not there: those that compute cannot send them their output. */
+/** Duchies that are offline and have later stages to compute: the duchies that compute now cannot send them their output. */
 function goneTasks(facts: Facts, late: string[]) {
   return openSteps(facts.aggregate, [...facts.reports])
     .filter(({ duchy }) => !late.includes(duchy) && !isPresent(facts, duchy))
@@ -93,7 +93,7 @@ function goneTasks(facts: Facts, late: string[]) {
     });
 }
 
-/** Since its last report, or since it has nothing to wait for. */
+/** The time of the last report of the duchy; without a report, the last change of its part of the computation. */
 function stageSince({ reports, aggregate }: Facts, duchy: string): Timestamp {
   const report = reports.find((r) => r.duchy === duchy);
   return report?.time ?? aggregate.participants.find((p) => p.duchy === duchy)!.updateTime;
@@ -130,7 +130,7 @@ function reportWords({ viewer }: Facts, { stage, attempt, message }: WordedRepor
   return viewer === 'measurementConsumer' ? `${words} (“${message}”)` : words;
 }
 
-/** A duchy's view of the computation is known to the duchies, and to the consumer from its timeline. */
+/** The name of a duchy's computation. Duchies know it, and the consumer from its timeline; a data provider does not. */
 function computationOf({ viewer, aggregate }: Facts, duchy: string): string | undefined {
   return viewer === 'dataProvider' ? undefined : computationName(duchy, aggregate.measurement.id);
 }
@@ -169,7 +169,7 @@ function requisitionTask(facts: Facts, requisition: RequisitionWithKey): Wait {
   });
 }
 
-/** The provider's words are for the consumer, and for itself. */
+/** The reason of a deferral is shown to the consumer and to the provider itself, but not to duchies. */
 function deferredTask(
   facts: Facts,
   requisition: RequisitionWithKey,
@@ -222,7 +222,7 @@ function seen(facts: Facts, party: string, since: Timestamp): string {
   return `, and was last seen ${ago}`;
 }
 
-/** In an earlier half minute, which is as exact as it is known. */
+/** Whether the party was last seen before the measurement was created; `lastSeen` is exact to half a minute. */
 function isBeforeCreation({ aggregate }: Facts, lastSeen: Timestamp): boolean {
   return lastSeen < halfMinuteOf(aggregate.measurement.createTime);
 }

@@ -23,7 +23,7 @@ export async function readSet(call: Call, input: unknown): Promise<DescriptorSet
   return read;
 }
 
-/** Types of the set that other descriptors define. Where that can reject a request, none is added meanwhile. */
+/** Finds types of the set that other descriptors define. Under `strict` a lock keeps others from adding types meanwhile. */
 export async function findTypes(
   exchange: Exchange,
   tx: Transaction,

@@ -53,7 +53,7 @@ export class Path {
 const MAX_VIOLATIONS = 20;
 const MAX_FIELD_LENGTH = 300;
 
-/** Ends the reading of something that has violations. */
+/** Thrown to stop reading a descriptor set that has violations; `Report.of` catches it. */
 class Rejection extends Error {}
 
 export class Report {
@@ -84,7 +84,7 @@ export class Report {
     this.violations.push({ field: shown, description });
   }
 
-  /** Ends the reading if anything was reported. */
+  /** Stops the reading if any violation was reported. */
   requireNone(): void {
     if (this.violations.length > 0) throw new Rejection();
   }

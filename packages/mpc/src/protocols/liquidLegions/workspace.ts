@@ -1,4 +1,4 @@
-/** Work on more ciphertexts than fit into a batch. One per thread. */
+/** Works on any number of ciphertexts, one batch at a time. Each thread has its own workspace. */
 import type { RandomSource } from '../../privacy/random.ts';
 import {
   areZero,

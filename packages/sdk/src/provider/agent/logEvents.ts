@@ -8,21 +8,21 @@ export type AgentEvent =
   | { type: 'polling'; why: string }
   | { type: 'following' }
   | { type: 'received'; requisition: string; measurement: string }
-  /** The requisition cannot be verified before its duchies are ready; said once. */
+  /** The requisition cannot be verified before its duchies are ready; logged once. */
   | { type: 'waiting'; requisition: string }
-  /** Its events are not recorded yet: the exchange was told, and the agent looks again then. */
+  /** The events of the requisition are not recorded yet: the agent told the exchange, and tries again at `until`. */
   | { type: 'deferred'; requisition: string; until: string; why: string }
-  /** It asks about references that the operator has not confirmed: nothing is read or charged until that is done. */
+  /** The operator has not confirmed some references of the requisition: nothing is read or charged until that is done. */
   | { type: 'held'; requisition: string; references: readonly string[]; until: string; why: string }
   | { type: 'progress'; requisition: string; stage: AgentStage; percent: number }
-  /** For the provider alone: it may depend on the events. */
+  /** Logged for the provider only, because `message` may depend on the events. */
   | { type: 'warning'; requisition: string; message: string }
-  /** A response is stored, but the exchange does not show it: it is sent again. */
+  /** A stored response has not reached the exchange, and is sent again. */
   | { type: 'resending'; requisition: string }
   | { type: 'fulfilled'; requisition: string; ms: number }
   /** `message` says why, to the provider; `sent` is what the exchange and the consumer see of it. */
   | { type: 'refused'; requisition: string; justification: string; message: string; sent: string }
-  /** Somebody else closed the requisition. A charge from before its events were read stays. */
+  /** Something else closed the requisition, such as a cancellation. Where `charged`, the budget is not given back. */
   | { type: 'closed'; requisition: string; state: RequisitionState | 'DELETED'; charged: boolean }
   | { type: 'retrying'; requisition: string; attempt: number; inMs: number; why: string }
   /** A duchy rejects the stored upload. The same bytes are sent again, until `most` rejections make it a refusal. */

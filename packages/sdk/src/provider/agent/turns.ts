@@ -1,28 +1,28 @@
-/** Places for work that takes long. Consumers take turns, so that one that asks much waits for itself. */
+/** Limits how much long work runs at once. Consumers take turns, so one with many requisitions delays only itself. */
 
 export interface Turns {
   /**
-   * Resolves when there is a place and it is this consumer's turn, to what gives the place back. Each consumer's work
-   * begins in the order in which it came.
+   * Resolves to a function that releases the place, once a place is free and it is this consumer's turn. Work of the same
+   * consumer begins in the order of its calls.
    */
   take(consumer: string): Promise<() => void>;
 }
 
 interface Line {
   waiting: (() => void)[];
-  /** How many places it has. */
+  /** How many places the consumer holds. */
   held: number;
-  /** When it last got one, in turns since the beginning. */
+  /** The number of the turn in which the consumer last got a place. */
   lastTurn: number;
 }
 
 export function createTurns(places: number): Turns {
-  /** By consumer; of those that wait or have a place. */
+  /** By consumer, for consumers that wait or hold a place. */
   const lines = new Map<string, Line>();
   let free = places;
   let turn = 0;
 
-  /** The one with the fewest places is next; of several the one whose last turn is longest ago. */
+  /** The consumer with the fewest places is next; among several, the one whose last turn is longest ago. */
   function next(): Line | undefined {
     const waiting = [...lines.values()].filter((line) => line.waiting.length > 0);
     return waiting.sort((a, b) => a.held - b.held || a.lastTurn - b.lastTurn)[0];
@@ -59,14 +59,14 @@ export function createTurns(places: number): Turns {
 
 /** Counts open work by key, and reports when there is room again for a key that was full. */
 export interface Bounds {
-  /** Whether one more may begin; where not, `onRoom` is called once half of them have ended. */
+  /** Whether one more may begin. After a false, `onRoom` is called once at most half of `most` are open. */
   admit(key: string, most: number): boolean;
   end(key: string): void;
 }
 
 export function createBounds(onRoom: () => void): Bounds {
   const open = new Map<string, number>();
-  /** Keys of which something was not admitted, with how many may be open when it is looked at again. */
+  /** Keys that were full when `admit` was called, with the limit of each. */
   const full = new Map<string, number>();
   return {
     admit(key, most) {

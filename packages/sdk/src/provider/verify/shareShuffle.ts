@@ -56,11 +56,11 @@ export interface VerifiedShareShuffle extends AgreedTerms {
   vidRanges: readonly VidRange[];
   /** The duchy that takes the upload. */
   fulfillingDuchy: string;
-  /** Its keyset, for which the share is encrypted. */
+  /** The keyset of the fulfilling duchy; the share is encrypted for it. */
   fulfillingKeyset: Uint8Array;
   /** The worker that does not take the upload. */
   peer: string;
-  /** Its keyset, for which the seed is encrypted. */
+  /** The keyset of the peer; the seed is encrypted for it. */
   peerKeyset: Uint8Array;
 }
 
@@ -155,7 +155,7 @@ async function readKeyset(message: Uint8Array, duchy: string, terms: AgreedTerms
   return keyset;
 }
 
-/** The people of the population: what the exchange has, what it said when it chose, and what the provider agreed to. */
+/** The VIDs of the population. Their fingerprint must be the one in the protocol, and one that the provider accepts. */
 async function knownPopulation(
   { population: name, populationFingerprint }: ShareShuffleConfig,
   { populations, fetchPopulation }: ShareShuffleContext,
