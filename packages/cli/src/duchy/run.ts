@@ -4,6 +4,7 @@ import { Command, Option } from 'commander';
 import { given } from '../calls/command.ts';
 import { explained } from '../connection/client.ts';
 import { loadCredentials } from '../connection/credentials.ts';
+import { StopSignal } from '../terminal/stopSignal.ts';
 import { openDuchyDatabase } from './database.ts';
 import { type DuchyOptions, duchySettings, loadDuchy } from './settings.ts';
 
@@ -39,7 +40,10 @@ async function run(options: RunOptions): Promise<void> {
   const portOf = async () =>
     port ?? (as === undefined ? config.listen.port : await registeredPort(client, credentials.name));
   // Handlers are set before it listens, because a parent process may stop it as soon as it does.
-  const stopped = untilSignal();
+  const stopped = opened.use(new StopSignal());
+  // Sent at the end of a process that started this one with a channel.
+  process.once('disconnect', stopped.stop);
+  opened.defer(() => void process.off('disconnect', stopped.stop));
   const running = await startDuchy({
     config,
     credentials,
@@ -53,7 +57,9 @@ async function run(options: RunOptions): Promise<void> {
     operations: { ...config.operations, ...(operationsPort !== undefined && { port: operationsPort }) },
   });
   opened.defer(() => running.stop());
-  await stopped;
+  await stopped.wait();
+  // Listening to the channel keeps the process running.
+  process.channel?.unref();
 }
 
 async function acting(
@@ -77,20 +83,6 @@ async function registeredPort(client: ExchangeClient, name: string): Promise<num
   const port = Number(endpoint === undefined ? Number.NaN : URL.parse(endpoint)?.port);
   if (port > 0) return port;
   throw new Error(`The exchange knows no endpoint of ${name} with a port: give --port.`);
-}
-
-/**
- * The first signal stops gracefully, a second one exits at once. The end of a process that started this one with a
- * channel stops it as well.
- */
-async function untilSignal(): Promise<void> {
-  const signals = ['SIGINT', 'SIGTERM'] as const;
-  await new Promise<void>((resolve) => {
-    for (const event of [...signals, 'disconnect']) process.once(event, () => resolve());
-  });
-  // Listening to the channel keeps the process running.
-  process.channel?.unref();
-  for (const signal of signals) process.once(signal, () => process.exit(130));
 }
 
 const HELP = `

@@ -6,6 +6,7 @@ import { telemetry } from '@measurement-exchange/server/telemetry';
 import { Command } from 'commander';
 import type { Logger } from 'pino';
 import { paint, print } from '../terminal/output.ts';
+import { StopSignal } from '../terminal/stopSignal.ts';
 
 export function serveCommand(): Command {
   return new Command('serve')
@@ -25,13 +26,16 @@ export function serveCommand(): Command {
       const log = createLog(quiet ? 'warn' : given.logLevel);
       const config = await withDatabases(given, demoDuchies(given), log);
       const running = await start(config, log);
+      // Before the banner, because a program that reads it may stop the exchange at once.
+      using stopped = new StopSignal();
       if (config.mode === 'development') print(banner(config, running));
       setTimeout(giveBackMemory, 1_000).unref();
       const duchies = await startDuchies(config, running, log);
-      await untilStopped(async () => {
-        await duchies?.stop();
-        await running.stop();
-      });
+      await stopped.wait();
+      await duchies?.stop();
+      await running.stop();
+      await telemetry?.stop();
+      process.exit(0);
     });
 }
 
@@ -74,17 +78,6 @@ function tuneHeap(): void {
 function giveBackMemory(): void {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-}
-
-/** The first signal stops gracefully; a second one exits at once. */
-async function untilStopped(stop: () => Promise<void>): Promise<void> {
-  await new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
-  });
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
-  await stop();
-  await telemetry?.stop();
-  process.exit(0);
 }
 
 function banner(config: Config, { url, development }: Running): string {

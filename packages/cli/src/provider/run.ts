@@ -13,6 +13,7 @@ import type { Command } from 'commander';
 import { given, positiveInteger, remote } from '../calls/command.ts';
 import { loadCredentials, readEncryptionKeys, readText } from '../connection/credentials.ts';
 import { Failed, note, paint, print, printJsonLine } from '../terminal/output.ts';
+import { StopSignal } from '../terminal/stopSignal.ts';
 import type { ProviderConfig } from './config.ts';
 import { describeEvent, type LoggedEvent } from './describe.ts';
 import { type DuchySettings, duchySettingsOf } from './duchies.ts';
@@ -67,7 +68,7 @@ async function run(options: RunOptions): Promise<void> {
     if (settings.as === undefined) return;
     for (const { reference } of await opened.inventory()) served.add(reference);
   });
-  const { signal, dispose } = untilStopped();
+  using stopped = new StopSignal();
   try {
     const agent = createAgent({
       client,
@@ -87,11 +88,10 @@ async function run(options: RunOptions): Promise<void> {
     });
     warnOfUnconfirmed(references, ledger, onWarning);
     if (!options.json) note(banner(credentials.name, path, budget, options, duchies));
-    if (!options.once) return await agent.run(signal);
-    const { failed } = await agent.once(signal);
+    if (!options.once) return await agent.run(stopped.signal);
+    const { failed } = await agent.once(stopped.signal);
     if (failed > 0) throw new Failed(1, `${failed} requisitions could not be fulfilled yet: run it again.`);
   } finally {
-    dispose();
     await events.close();
     ledger.close();
   }
@@ -197,20 +197,6 @@ async function readPopulation(path: string) {
   } catch (error) {
     throw new Error(`${path} is not JSON: ${(error as Error).message}.`);
   }
-}
-
-/** The first signal stops the agent gracefully; a second one exits at once. */
-function untilStopped(): { signal: AbortSignal; dispose: () => void } {
-  const stop = new AbortController();
-  const onSignal = () => (stop.signal.aborted ? process.exit(130) : stop.abort());
-  const signals = ['SIGINT', 'SIGTERM'] as const;
-  for (const signal of signals) process.on(signal, onSignal);
-  return {
-    signal: stop.signal,
-    dispose: () => {
-      for (const signal of signals) process.off(signal, onSignal);
-    },
-  };
 }
 
 function logJson(event: LoggedEvent): void {

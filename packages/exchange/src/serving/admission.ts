@@ -150,7 +150,8 @@ export class Admission {
     this.load = this.running + (this.load - this.running) * Math.exp((this.loadAt - now) / LOAD_MS);
     this.loadAt = now;
     const flows = this.flows.size;
-    // Half of the share, because on a processor that is never idle every caller is slow.
+    // A flow earns half of its share of those slots: if every flow used its whole share, the processor would never be idle,
+    // and every caller would wait.
     const rate = Math.max(this.slots / 4 / flows, MIN_RATE, (MEAN_MULTIPLE * this.load) / flows);
     const credit = flow.credit + (rate - flow.slots) * (now - flow.creditAt);
     flow.credit = Math.min(BURST_MS, Math.max(-BURST_MS, credit));

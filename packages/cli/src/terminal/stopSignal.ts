@@ -1,0 +1,29 @@
+import { once } from 'node:events';
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+const INTERRUPTED = 130;
+
+/** The first signal of the terminal or the system stops a program gracefully; a second one exits at once. */
+export class StopSignal implements Disposable {
+  private readonly controller = new AbortController();
+  readonly signal = this.controller.signal;
+
+  constructor() {
+    for (const signal of SIGNALS) process.on(signal, this.onSignal);
+  }
+
+  stop = (): void => this.controller.abort();
+
+  async wait(): Promise<void> {
+    if (!this.signal.aborted) await once(this.signal, 'abort');
+  }
+
+  private readonly onSignal = (): void => {
+    if (this.signal.aborted) process.exit(INTERRUPTED);
+    this.stop();
+  };
+
+  [Symbol.dispose](): void {
+    for (const signal of SIGNALS) process.off(signal, this.onSignal);
+  }
+}
