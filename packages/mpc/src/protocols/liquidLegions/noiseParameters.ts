@@ -44,6 +44,15 @@ export interface NoiseParameters extends LiquidLegionsParams {
   noiseRegisterCount: number;
 }
 
+/** The noise of the frequencies. */
+export interface TupleNoise {
+  maximumFrequency: number;
+  /** The noise on the number of registers at each frequency. */
+  frequencyNoise: MpcNoise;
+  /** How many tuples each duchy adds for its noise, whatever the noise is. */
+  noiseTupleCount: number;
+}
+
 export function checkNoise(count: number, field: string): void {
   if (count <= MAX_LEGIONS_NOISE) return;
   throw new RangeError(

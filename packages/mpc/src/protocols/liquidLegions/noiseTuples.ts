@@ -3,19 +3,11 @@
  * one.
  */
 
-import { CIPHERTEXT_BYTES, drawMpcNoise, Keystream, type MpcNoise } from '../../sketches.ts';
+import { CIPHERTEXT_BYTES, drawMpcNoise, Keystream } from '../../sketches.ts';
 import { type Bytes, putColumn } from './blocks.ts';
+import type { TupleNoise } from './noiseParameters.ts';
 import { COUNT, FLAGS_BYTES, TUPLE_BYTES } from './tuples.ts';
 import type { Batch, Plain, Workspace } from './workspace.ts';
-
-/** The noise of the frequencies. */
-export interface TupleNoise {
-  maximumFrequency: number;
-  /** The noise on the number of registers at each frequency. */
-  frequencyNoise: MpcNoise;
-  /** How many tuples each duchy adds for its noise, whatever the noise is. */
-  noiseTupleCount: number;
-}
 
 /** The kind of a noise tuple: the frequency that it imitates, from 1 on, or one of these. */
 const DIFFERENT_KEYS = 0;

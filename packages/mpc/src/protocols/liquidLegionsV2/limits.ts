@@ -17,8 +17,8 @@ import {
   type NoiseSpec,
   noiseParameters,
   noiseSpecOf,
+  type TupleNoise,
 } from '../liquidLegions/noiseParameters.ts';
-import type { TupleNoise } from '../liquidLegions/noiseTuples.ts';
 
 export interface FrequencySpec extends NoiseSpec {
   maximumFrequency: number;
