@@ -19,6 +19,11 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: E
   if (error.reason === 'METHOD_NOT_ALLOWED') reply.header('allow', error.metadata.allow);
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
   // The rest of the body stays unread: the connection ends with this response.
-  if (!request.raw.complete) reply.header('connection', 'close');
+  if (hasBody(request) && !request.raw.complete) reply.header('connection', 'close');
   return reply.code(error.httpStatus).header('content-type', JSON_TYPE).send(JSON.stringify(error));
+}
+
+/** Node hands over a request before it marks it as complete, also one that has no body. */
+function hasBody({ headers }: FastifyRequest): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }

@@ -66,6 +66,15 @@ const KINDS: [number, string, () => Promise<Reply>][] = [
   [400, 'a path that does not decode', () => exchange.call(undefined, 'GET', '/%zz')],
 ];
 
+it('a rejected request without a body leaves its connection open for the next one', async () => {
+  const rejected = () => exchange.call(acme.token, 'GET', `/v2alpha/${globex.name}/measurements`);
+  // The second time the caller is known, and is rejected before Node has marked the request as complete.
+  for (const reply of [await rejected(), await rejected()]) {
+    expect(reply.status).toBe(403);
+    expect(reply.headers.get('connection')).toBe('keep-alive');
+  }
+});
+
 describe('every answer', () => {
   it.each(KINDS)(
     '%s, %s: is not cached nor sniffed, and its one log line is found by its ID',
