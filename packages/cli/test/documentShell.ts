@@ -23,7 +23,7 @@ export async function openDocumentShell(
   folder: string,
   variables: Record<string, string>,
 ): Promise<DocumentShell> {
-  /** What the commands of a document wrote to standard error. */
+  /** The standard error of the commands of a document. */
   let complaints: string[] = [];
   const socket = join(folder, 'mex.sock');
   const commands = createServer(async (request, response) => {

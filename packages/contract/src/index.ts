@@ -107,7 +107,7 @@ export type {
   OpenApiParameter,
   OpenApiResponse,
 } from './openapi/types.ts';
-export { liquidLegionsViolations, ringOf } from './protocols/liquidLegionsConfig.ts';
+export { liquidLegionsViolations, ringOf, signedLegionsTerms } from './protocols/liquidLegionsConfig.ts';
 export {
   knownRegisterCount,
   type LiquidLegionsProtocol,

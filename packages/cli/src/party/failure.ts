@@ -15,9 +15,10 @@ import type { CallOptions } from '../calls/command.ts';
 import type { ActingOptions } from '../calls/keys.ts';
 import { explained } from '../connection/client.ts';
 import { Failed, visible } from '../terminal/output.ts';
+import { INTERRUPTED } from '../terminal/stopSignal.ts';
 import { duchiesOf } from './spec.ts';
 
-export const EXIT = { failed: 2, rejected: 3, timedOut: 4, interrupted: 130 } as const;
+export const EXIT = { failed: 2, rejected: 3, timedOut: 4, interrupted: INTERRUPTED } as const;
 
 export const EXIT_CODES_HELP = `
 Exit codes:

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
-const INTERRUPTED = 130;
+/** The exit code of a program that a signal ended. */
+export const INTERRUPTED = 130;
 
 /** The first signal of the terminal or the system stops a program gracefully; a second one exits at once. */
 export class StopSignal implements Disposable {

@@ -73,3 +73,19 @@ export function liquidLegionsViolations(config: LiquidLegionsConfig): Violation[
   }
   return violations;
 }
+
+/** The terms of the config that a provider signs with its sketch, in the members of the Fulfillment message. */
+export function signedLegionsTerms(config: LiquidLegionsConfig) {
+  const { workers, aggregator, noiseMechanism, decayRate, histogramPrivacyParams, publisherPrivacyParams } =
+    config;
+  return {
+    ...{ workers, aggregator, noiseMechanism, decayRate },
+    maxSize: BigInt(config.maxSize),
+    histogramEpsilon: histogramPrivacyParams.epsilon,
+    histogramDelta: histogramPrivacyParams.delta,
+    publisherEpsilon: publisherPrivacyParams.epsilon,
+    publisherDelta: publisherPrivacyParams.delta,
+    samplingIndicatorSize: BigInt(config.samplingIndicatorSize ?? 0),
+    maximumFrequency: config.maximumFrequency ?? 0,
+  };
+}

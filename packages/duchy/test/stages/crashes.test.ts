@@ -147,7 +147,7 @@ test('a herald may die at anything it does', async () => {
 });
 
 test.each(MOMENTS)('a face may die %s anything it does with an upload', async (when) => {
-  // Of the first two providers, one each where both moments are tried.
+  // Each moment is tried with a provider of its own.
   const i = MOMENTS.indexOf(when as never);
   const upload = await makeUpload(world.providers[i]!, await begun(), AUDIENCES[i]!);
   const { requisition, duchy: name } = upload.fulfillment;

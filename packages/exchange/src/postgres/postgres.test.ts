@@ -78,7 +78,7 @@ const SETTINGS = `SELECT current_user, current_database(), pg_encoding_to_char(e
 // Made once: a start on a copy of it takes a tenth of a first start.
 const earlier = mkdtempSync(join(tmpdir(), 'mex-pg-test-'));
 
-/** What the first start of it returned and made. */
+/** The server of the first start, and what the test found in its folder. */
 let first: { server: EmbeddedPostgres; modes: number[]; settings: object; ways: string[] };
 
 beforeAll(async () => {

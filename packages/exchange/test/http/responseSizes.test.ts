@@ -1,4 +1,4 @@
-/** What a reply may hold: pages end at a number of bytes, batches at 50 names and at a number of bytes. */
+/** Size limits of responses: a page ends at a number of bytes, a batch at 50 names or a number of bytes. */
 import { randomBytes } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
 import {

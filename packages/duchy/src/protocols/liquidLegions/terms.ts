@@ -5,6 +5,7 @@ import {
   equalBytes,
   type LiquidLegionsConfig,
   type LiquidLegionsProtocol,
+  signedLegionsTerms,
   type Violation,
 } from '@measurement-exchange/contract';
 import { configOf } from '../../computations/plan.ts';
@@ -20,18 +21,7 @@ export function wrongTerm(
   signed: duchyMessages.Fulfillment_LiquidLegions,
   config: LiquidLegionsConfig,
 ): Violation | undefined {
-  const { workers, aggregator, noiseMechanism, decayRate, histogramPrivacyParams, publisherPrivacyParams } =
-    config;
-  const told = {
-    ...{ workers, aggregator, noiseMechanism, decayRate },
-    maxSize: BigInt(config.maxSize),
-    histogramEpsilon: histogramPrivacyParams.epsilon,
-    histogramDelta: histogramPrivacyParams.delta,
-    publisherEpsilon: publisherPrivacyParams.epsilon,
-    publisherDelta: publisherPrivacyParams.delta,
-    samplingIndicatorSize: BigInt(config.samplingIndicatorSize ?? 0),
-    maximumFrequency: config.maximumFrequency ?? 0,
-  };
+  const told = signedLegionsTerms(config);
   const members = Object.keys(told) as (keyof typeof told)[];
   const field = members.find((member) => !isDeepStrictEqual(signed[member], told[member]));
   return field && { field, description: `must be ${told[field]}, as this duchy was told` };

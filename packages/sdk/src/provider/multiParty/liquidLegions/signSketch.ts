@@ -1,5 +1,5 @@
 import { create } from '@bufbuild/protobuf';
-import { duchyMessages } from '@measurement-exchange/contract';
+import { duchyMessages, signedLegionsTerms } from '@measurement-exchange/contract';
 import type { Sealing } from '../../fulfill.ts';
 import type { Upload } from '../../ledger/responses.ts';
 import type { VerifiedRequisition } from '../../verify.ts';
@@ -13,22 +13,14 @@ export function signSketch(
   sealing: Sealing,
 ): Promise<Upload> {
   const { protocol, config, combinedPublicKey } = verified.liquidLegions!;
-  const { workers, aggregator, noiseMechanism, decayRate, maxSize } = config;
-  const { histogramPrivacyParams: histogram, publisherPrivacyParams: publisher } = config;
   const value = create(duchyMessages.Fulfillment_LiquidLegionsSchema, {
-    ...{ workers, aggregator, noiseMechanism, decayRate, combinedPublicKey },
-    maxSize: BigInt(maxSize),
-    histogramEpsilon: histogram.epsilon,
-    histogramDelta: histogram.delta,
-    publisherEpsilon: publisher.epsilon,
-    publisherDelta: publisher.delta,
-    samplingIndicatorSize: BigInt(config.samplingIndicatorSize ?? 0),
-    maximumFrequency: config.maximumFrequency ?? 0,
+    ...signedLegionsTerms(config),
+    combinedPublicKey,
   });
   return signUpload(verified, verified.liquidLegions!, sketch, sealing, {
     protocol,
     populationFingerprint: new Uint8Array(),
-    registerCount: BigInt(maxSize),
+    registerCount: BigInt(config.maxSize),
     protocolData: { case: 'liquidLegions', value },
   });
 }
