@@ -1,12 +1,13 @@
 /**
- * Sends statements that find rows by key. Those of one turn of the event loop share a connection and a write, since waking a
- * process of the server costs more than such a statement does. Each has a result, and an error, of its own.
+ * Sends statements that find rows by key. A lookup goes out at once while no other is running. The other lookups of a turn of
+ * the event loop share a connection and a write, because waking a PostgreSQL process costs more than the statement does.
+ * Each lookup has its own result and its own error.
  */
 import type { Writable } from 'node:stream';
 import type pg from 'pg';
 import { query, type Statement } from './roundTrip.ts';
 
-/** A statement waits for those before it on its connection, so they are few. */
+/** A statement waits for the statements before it on its connection, so few share one. */
 const MAX_TOGETHER = 8;
 
 interface Lookup {
@@ -18,6 +19,8 @@ interface Lookup {
 export class Lookups {
   private readonly pool: pg.Pool;
   private waiting: Lookup[] = [];
+  /** The number of writes whose results have not all arrived. */
+  private running = 0;
 
   constructor(pool: pg.Pool) {
     this.pool = pool;
@@ -25,9 +28,11 @@ export class Lookups {
 
   query<R>(statement: Statement<R>, values: unknown[]): Promise<R[]> {
     return new Promise((resolve, reject) => {
-      if (this.waiting.length === 0) setImmediate(() => this.flush());
       const send = (client: pg.PoolClient) => query(client, statement, values).then(resolve, reject);
-      this.waiting.push({ send, fail: reject });
+      const lookup = { send, fail: reject };
+      if (this.running === 0) return this.send([lookup]);
+      if (this.waiting.length === 0) setImmediate(() => this.flush());
+      this.waiting.push(lookup);
     });
   }
 
@@ -38,8 +43,10 @@ export class Lookups {
   }
 
   private send(lookups: Lookup[]): void {
+    this.running++;
     this.pool.connect((error, client, release) => {
       if (client === undefined) {
+        this.running--;
         for (const lookup of lookups) lookup.fail(error!);
         return;
       }
@@ -47,7 +54,10 @@ export class Lookups {
       stream.cork();
       const sent = lookups.map((lookup) => lookup.send(client));
       stream.uncork();
-      void Promise.all(sent).then(() => release());
+      void Promise.all(sent).then(() => {
+        this.running--;
+        release();
+      });
     });
   }
 }
