@@ -32,9 +32,20 @@ function edited(id: string): string | undefined {
   return file !== undefined && bug !== undefined && filesOf(bug).includes(file) ? file : undefined;
 }
 
+/** A planted bug often means that an awaited event never happens; without a bug, no test waits this long for one. */
+const POLL_MS = 15_000;
+
 const vitest = await createVitest(
-  // One test that fails is enough.
-  { ...tests, config: false, watch: false, maxWorkers: 1, bail: 1, reporters: [{}] },
+  {
+    ...tests,
+    expect: { poll: { timeout: POLL_MS } },
+    config: false,
+    watch: false,
+    maxWorkers: 1,
+    // One test that fails is enough.
+    bail: 1,
+    reporters: [{}],
+  },
   {
     plugins: [
       {
