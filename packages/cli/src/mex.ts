@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** `mex`: the command line of the Measurement Exchange. */
-import { enableCompileCache } from 'node:module';
+import { enableCompileCache, flushCompileCache } from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
@@ -10,6 +10,8 @@ const { directory } = enableCompileCache(
 );
 // Threads find it there.
 if (directory !== undefined) process.env.NODE_COMPILE_CACHE ??= directory;
+// Node writes the cache when a process exits. A server that is killed would leave none for its restart.
+setTimeout(flushCompileCache, 5_000).unref();
 const { CommanderError } = await import('commander');
 const { explain, Failed } = await import('./terminal/output.ts');
 const { createMex } = await import('./program.ts');
