@@ -9,7 +9,7 @@ export const h2: Harness = {
   title: 'concurrent histories are linearizable',
   run: (context) =>
     withWorld(context, {}, async (world) => {
-      const wanted = atScale(context, { slice: 400, short: 24_000, long: 150_000 });
+      const wanted = atScale(context, { slice: 400, short: 12_000, long: 150_000 });
       const deadline = Date.now() + atScale(context, { slice: 30, short: 600, long: 4 * 3600 }) * 1000;
       const traffic = new Traffic(world, context, { clients: 16, faults: false });
       traffic.start();

@@ -17,7 +17,7 @@ export const h1: Harness = {
 };
 
 async function sequences(context: Context, world: World) {
-  const runs = atScale(context, { slice: 5, short: 300, long: 1_000 });
+  const runs = atScale(context, { slice: 5, short: 100, long: 1_000 });
   const maxCommands = atScale(context, { slice: 30, short: 40, long: 60 });
   const real: Real = { world, operations: 0 };
   let [done, failedAt] = [0, Number.POSITIVE_INFINITY];
