@@ -1,6 +1,6 @@
 /**
- * Rules for the descriptor set of an EventGroupMetadataDescriptor. A set that passes links on its own, and
- * can be printed as JSON together with the custom options it defines.
+ * Checks the descriptor set of an EventGroupMetadataDescriptor. An accepted set links without other files, and can be
+ * printed as JSON together with the custom options it declares.
  */
 import { type DescMessage, fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
@@ -25,24 +25,21 @@ export const MAX_SET_BYTES = 1024 * 1024;
 const MAX_SET_FILES = 256;
 
 /**
- * An element usually takes 8 bytes or more; only a hostile set fills 1 MiB with empty ones. The protobuf
- * runtime reads 100 levels; 64 nested messages and the options of the innermost take about 70.
+ * An element of an ordinary set takes 8 bytes or more; a hostile set fills 1 MiB with empty elements. The protobuf
+ * runtime reads 100 levels; 64 nested messages and the options of the innermost one take about 70.
  */
 const LIMITS: WireLimits = { maxMessages: MAX_SET_BYTES / 8, maxDepth: 99 };
 
-/**
- * Bounds what is printed, too: a single byte of an option can print as a long name. The fields of a set take up to six
- * times their bytes as JSON, so that this much is a page of a list at most.
- */
+/** Bounds the printed JSON, since one byte of an option can print as a long name. One set can fill a page of a list. */
 const MAX_SET_JSON = 8 * 1024 * 1024;
 
 export interface DescriptorSet {
-  /** The bytes of the request, or serialized here when the set was sent as JSON. */
+  /** The bytes of the request, or the serialized set if it was sent as JSON. */
   bytes: Uint8Array;
   files: number;
-  /** Full names of the top-level messages, except those of google/protobuf and google/type. */
+  /** Full names of the top-level messages, except messages of google/protobuf and google/type. */
   messageTypes: string[];
-  /** Those of `messageTypes` without a package, whose names may collide with those of other providers. */
+  /** The `messageTypes` without a package, whose names may collide with messages of other providers. */
   messagesWithoutPackage: string[];
   /** proto3 JSON, as text. */
   json: string;
@@ -57,7 +54,7 @@ export function readDescriptorSet(input: { json: unknown } | { bytes: Uint8Array
   );
 }
 
-/** proto3 JSON as text; undefined for a set of an earlier version that has none within the limits. */
+/** proto3 JSON as text; undefined if a set that an earlier version accepted exceeds the limits of today. */
 export function printDescriptorSet(bytes: Uint8Array): string | undefined {
   try {
     return jsonText(
@@ -65,12 +62,12 @@ export function printDescriptorSet(bytes: Uint8Array): string | undefined {
       MAX_SET_JSON,
     );
   } catch {
-    // Such as a chain of message types on which the protobuf runtime runs out of stack.
+    // For example, the protobuf runtime runs out of stack on a long chain of message types.
     return undefined;
   }
 }
 
-/** The files of an accepted set, without the well-known ones. */
+/** The files of an accepted set, without the well-known files. */
 export function ownFiles(bytes: Uint8Array): FileProto[] {
   const wire = readWire(FileDescriptorSetSchema, bytes, LIMITS);
   if ('reason' in wire) throw new Error(`${wire.field} ${wire.reason}`);
@@ -78,7 +75,7 @@ export function ownFiles(bytes: Uint8Array): FileProto[] {
   return withoutWellKnown(file);
 }
 
-/** Full names of the top-level messages of a set that was accepted, well-known ones left out. */
+/** Full names of the top-level messages of an accepted set, without the well-known messages. */
 export function messageTypesOf(bytes: Uint8Array): string[] {
   return ownFiles(bytes).flatMap(messageNames);
 }
@@ -105,7 +102,7 @@ function fromPlainJson(given: unknown, report: Report): DescriptorSet {
   const customOptions = checkSetJson(json, report);
   report.requireNone();
 
-  // Custom options can be read only with the schema that the rest of the set declares, so that is read first.
+  // Custom options can be read only with the schema that the rest of the set declares, so the rest is read first.
   const hasOptions = customOptions.length > 0;
   const linked = link(encode(json, { schema: FileDescriptorSetSchema }, hasOptions, report), report);
   if (!hasOptions) return printed(linked, report);
@@ -136,7 +133,7 @@ function encode(
   try {
     return toBinary(schema, fromJson(schema, json, { ignoreUnknownFields, ...(registry && { registry }) }));
   } catch (error) {
-    // "cannot decode field google.protobuf.FieldDescriptorProto.number from JSON", without the value read.
+    // Keeps "cannot decode field google.protobuf.FieldDescriptorProto.number from JSON", and drops the value after it.
     const [reason = ''] = error instanceof Error ? error.message.split(': ') : [];
     return report.reject('', '', cut(reason, 300));
   }
@@ -148,7 +145,6 @@ function requireSize(bytes: Uint8Array, report: Report): Uint8Array {
     : bytes;
 }
 
-/** A message of the set as the strict reader returns it. */
 function wireOf(schema: DescMessage, bytes: Uint8Array, report: Report): unknown {
   const wire = readWire(schema, bytes, LIMITS);
   return 'reason' in wire ? report.reject(wire.field, '', wire.reason) : wire.message;
@@ -173,7 +169,7 @@ function link(bytes: Uint8Array, report: Report): Linked {
     messageTypes: own.flatMap(messageNames),
     messagesWithoutPackage: own.filter((file) => !file.package).flatMap(messageNames),
   };
-  // Without extensions there are no custom options, and no need to have the runtime read the set as well.
+  // A set without extensions has no custom options, so the runtime does not have to read the set as well.
   if (symbols.extensions.length === 0) return { set, options: undefined };
   try {
     return { set, options: optionSchemaOf(fromBinary(FileDescriptorSetSchema, bytes).file) };
@@ -191,14 +187,14 @@ function messageNames(file: FileProto): string[] {
   return (file.messageType ?? []).map(({ name }) => fullName(file.package ?? '', name!));
 }
 
-/** The set with its JSON, if it has one within the limits. Custom options are read with the schema that the set declares. */
+/** Adds the JSON of the set. Custom options are read with the schema that the set declares. */
 function printed({ set, options }: Linked, report: Report): DescriptorSet {
   if (options) wireOf(options.schema, set.bytes, report);
   let json: string | undefined;
   try {
     json = jsonText(print(set.bytes, options), MAX_SET_JSON);
   } catch {
-    // Such as an Any of a type that the set does not declare.
+    // For example, an Any has a type that the set does not declare.
     report.reject('', '', 'has a custom option that cannot be written as JSON');
   }
   if (json === undefined) report.reject('', '', `takes more than ${MAX_SET_JSON} bytes as JSON`);

@@ -1,4 +1,5 @@
 /** Rules for fields, extensions and map entries that do not depend on other names. */
+import { protoCamelCase } from '@bufbuild/protobuf/reflect';
 import {
   FieldDescriptorProto_Label as Label,
   FieldDescriptorProto_Type as Type,
@@ -7,8 +8,8 @@ import type { FieldProto, MessageProto } from './model.ts';
 
 export { Label, Type };
 
-/** Signed and unsigned integers: the values a default may take. */
-const INTEGERS = new Map<number, [bigint, bigint]>([
+/** The smallest and largest value of each integer type. */
+export const INTEGERS = new Map<number, [bigint, bigint]>([
   ...[Type.INT32, Type.SINT32, Type.SFIXED32].map((t) => [t, [-(2n ** 31n), 2n ** 31n - 1n]] as const),
   ...[Type.INT64, Type.SINT64, Type.SFIXED64].map((t) => [t, [-(2n ** 63n), 2n ** 63n - 1n]] as const),
   ...[Type.UINT32, Type.FIXED32].map((t) => [t, [0n, 2n ** 32n - 1n]] as const),
@@ -21,7 +22,7 @@ export function isMessageType(type: number | undefined): boolean {
   return type === Type.MESSAGE || type === Type.GROUP;
 }
 
-/** Why a default does not fit its field; undefined when it does. `values` are the names of an enum. */
+/** Why a default does not fit its field; undefined if it fits. `values` are the names of an enum. */
 export function defaultFault(field: FieldProto, values?: ReadonlySet<string>): string | undefined {
   const { defaultValue: text, label, type } = field;
   if (text === undefined) return undefined;
@@ -42,7 +43,7 @@ export function defaultFault(field: FieldProto, values?: ReadonlySet<string>): s
 
 const MAP_KEYS: ReadonlySet<number> = new Set([...INTEGERS.keys(), Type.BOOL, Type.STRING]);
 
-/** Why a message marked as a map entry is not valid as one; undefined when it is. */
+/** Why a message marked as a map entry is not a valid map entry; undefined if it is. */
 export function mapEntryFault(proto: MessageProto, isNested: boolean): string | undefined {
   const [key, value, ...more] = proto.field ?? [];
   const singular = (field: FieldProto | undefined, name: string, number: number) =>
@@ -61,5 +62,5 @@ export function mapEntryFault(proto: MessageProto, isNested: boolean): string | 
 
 /** `labels_by_id` has the entry `LabelsByIdEntry`. */
 export function mapEntryName(fieldName: string): string {
-  return `${fieldName.replaceAll(/(?:^_*|_+)([^_]?)/g, (_, first: string) => first.toUpperCase())}Entry`;
+  return `${protoCamelCase(`_${fieldName}`)}Entry`;
 }

@@ -1,4 +1,4 @@
-/** Files of a descriptor set and what they import: the set is closed, without cycles, in the right order. */
+/** Resolves the imports of a descriptor set: every imported file must exist, and no imports may form a cycle. */
 import { REQUIRED, readWellKnownFile } from '@measurement-exchange/contract';
 import { type FileProto, MAX_NAME_LENGTH, Path, quote, type Report } from './model.ts';
 
@@ -6,13 +6,13 @@ export interface SetFile {
   proto: FileProto;
   /** Absent for a well-known file that the set does not contain. */
   path: Path | undefined;
-  /** In the order of `dependency`. */
+  /** The imported files, in the order of `dependency`. */
   imports: SetFile[];
-  /** The index among all files: those of the set, then the well-known ones. */
+  /** The index among all files: the files of the set, then the well-known files. */
   index: number;
   /**
-   * 1 at the index of each file whose types this one may name: itself, what it imports, and what those import
-   * publicly. Flags, because sets of 256 files that all import each other publicly would take a tenth of a second.
+   * 1 at the index of each file whose types this file may use: itself, its imports, and their public imports. Flags are
+   * faster than sets: 256 files that all import each other publicly would take a tenth of a second.
    */
   visible: Uint8Array;
 }
@@ -20,7 +20,7 @@ export interface SetFile {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const FILE_NAME = /^[^\u0000-\u001f\u007f\\]+$/;
 
-/** The files of the set and the well-known ones they import. */
+/** The files of the set and the well-known files they import. */
 export function resolveImports(protos: FileProto[], report: Report): SetFile[] {
   const files: SetFile[] = protos.map((proto, i) => newFile(proto, new Path('file', i)));
   const byName = new Map<string, SetFile>();
@@ -37,31 +37,32 @@ export function resolveImports(protos: FileProto[], report: Report): SetFile[] {
 
   const wellKnown: SetFile[] = [];
   const find = (name: string): SetFile | undefined => {
-    const known = byName.get(name) ?? wellKnownFile(name);
-    if (known !== undefined && !byName.has(name)) {
-      byName.set(name, known);
-      wellKnown.push(known);
-    }
-    return known;
+    const known = byName.get(name);
+    const proto = known ? undefined : readWellKnownFile(name);
+    if (proto === undefined) return known;
+    const added = newFile(proto as unknown as FileProto, undefined);
+    byName.set(name, added);
+    wellKnown.push(added);
+    return added;
   };
   for (const file of files) importsOf(file, find, report);
-  // The list grows during the loop, since well-known files import others.
+  // The list grows during the loop, since well-known files import other well-known files.
   for (const file of wellKnown) importsOf(file, find, report);
 
   report.requireNone();
-  findCycles(files, report);
+  const ordered = importedFirst(files, report);
   report.requireNone();
   const all = [...files, ...wellKnown];
-  findVisible(all);
+  findVisible(all, ordered);
   return all;
 }
 
-function findVisible(files: SetFile[]): void {
+function findVisible(files: SetFile[], ordered: Iterable<SetFile>): void {
   const offered = files.map((file, i) => {
     file.index = i;
     return new Uint8Array(files.length);
   });
-  for (const file of importedFirst(files)) {
+  for (const file of ordered) {
     const offers = offered[file.index]!;
     offers[file.index] = 1;
     for (const i of new Set(file.proto.publicDependency)) unite(offers, offered[file.imports[i]!.index]!);
@@ -74,25 +75,8 @@ function unite(flags: Uint8Array, others: Uint8Array): void {
   for (let i = 0; i < others.length; i++) flags[i]! |= others[i]!;
 }
 
-/** The same files, each after everything it imports. Needs a set without cycles. */
-function importedFirst(files: SetFile[]): SetFile[] {
-  const ordered = new Set<SetFile>();
-  const visit = (file: SetFile) => {
-    if (ordered.has(file)) return;
-    for (const imported of file.imports) visit(imported);
-    ordered.add(file);
-  };
-  for (const file of files) visit(file);
-  return [...ordered];
-}
-
 function newFile(proto: FileProto, path: Path | undefined): SetFile {
   return { proto, path, imports: [], index: -1, visible: new Uint8Array() };
-}
-
-function wellKnownFile(name: string): SetFile | undefined {
-  const proto = readWellKnownFile(name);
-  return proto && newFile(proto as unknown as FileProto, undefined);
 }
 
 function importsOf(file: SetFile, find: (name: string) => SetFile | undefined, report: Report): void {
@@ -114,8 +98,8 @@ function importsOf(file: SetFile, find: (name: string) => SetFile | undefined, r
   }
 }
 
-/** At most 256 files, so recursion is safe. */
-function findCycles(files: SetFile[], report: Report): void {
+/** The files and all they import, each after its imports; reports cycles. Recursion is safe, since a set has at most 256 files. */
+function importedFirst(files: SetFile[], report: Report): Set<SetFile> {
   const done = new Set<SetFile>();
   const open = new Set<SetFile>();
   const visit = (file: SetFile) => {
@@ -132,4 +116,5 @@ function findCycles(files: SetFile[], report: Report): void {
     done.add(file);
   };
   for (const file of files) if (!done.has(file)) visit(file);
+  return done;
 }

@@ -1,13 +1,13 @@
 /**
- * proto3 JSON of a FileDescriptorSet, checked member by member before the protobuf runtime reads it: its
- * errors name a type, ours name the place.
+ * Checks the proto3 JSON of a FileDescriptorSet member by member before the protobuf runtime reads it, since errors of
+ * the runtime contain a type and no path.
  */
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
-import { JsonDecimal, type WireLimits } from '@measurement-exchange/contract';
-import { Path, quote, type Report } from './model.ts';
+import { JsonDecimal, type JsonObject, type WireLimits } from '@measurement-exchange/contract';
+import { cached, Path, quote, type Report } from './model.ts';
 
-/** A custom option: `"[my.pkg.option]"` within the JSON of an options message. */
+/** A custom option: a member `"[my.pkg.option]"` in the JSON of an options message. */
 export interface JsonOption {
   path: Path | undefined;
   member: string;
@@ -15,7 +15,7 @@ export interface JsonOption {
   name: string;
 }
 
-/** Returns the custom options it finds, and reports violations. */
+/** Reports violations, and returns the custom options of the set. */
 export function checkSetJson(json: unknown, report: Report): JsonOption[] {
   const walk = new Walk(report);
   walk.message(FileDescriptorSetSchema, json, undefined, '');
@@ -25,6 +25,7 @@ export function checkSetJson(json: unknown, report: Report): JsonOption[] {
 class Walk {
   readonly options: JsonOption[] = [];
   private readonly report: Report;
+  /** Fields by both names that proto3 JSON readers accept. */
   private readonly fieldMaps = new Map<DescMessage, Map<string, DescField>>();
 
   constructor(report: Report) {
@@ -36,7 +37,11 @@ class Walk {
       this.report.add(path ?? '', member, 'must be an object');
       return;
     }
-    const fields = this.fieldsOf(schema);
+    const fields = cached(
+      this.fieldMaps,
+      schema,
+      () => new Map(schema.fields.flatMap((f) => [[f.jsonName, f] as const, [f.name, f] as const])),
+    );
     for (const [key, value] of Object.entries(json)) {
       if (this.report.full) return;
       const at = member === '' ? key : `${member}.${key}`;
@@ -45,16 +50,6 @@ class Walk {
       else if (!/^\[.*\]$/.test(key)) this.report.add(path ?? '', at, 'is not a known field');
       else this.options.push({ path, member: at, extendee: schema.typeName, name: key.slice(1, -1) });
     }
-  }
-
-  /** Fields by both names that proto3 JSON readers accept. */
-  private fieldsOf(schema: DescMessage): Map<string, DescField> {
-    let fields = this.fieldMaps.get(schema);
-    if (fields === undefined) {
-      fields = new Map(schema.fields.flatMap((f) => [[f.jsonName, f] as const, [f.name, f] as const]));
-      this.fieldMaps.set(schema, fields);
-    }
-    return fields;
   }
 
   private field(field: DescField, value: unknown, path: Path | undefined, at: string): void {
@@ -84,20 +79,20 @@ class Walk {
   }
 }
 
-/** Numbers may come as text, enums (which have no scalar type) as names or numbers. */
+/** A number may be written as text. An enum, which has no scalar type, may be written as a name or a number. */
 function kindsOf(scalar: ScalarType | undefined): string[] {
   if (scalar === ScalarType.STRING || scalar === ScalarType.BYTES) return ['string'];
   if (scalar === ScalarType.BOOL) return ['boolean'];
   return ['number', 'string'];
 }
 
-function isObject(json: unknown): json is Record<string, unknown> {
-  return typeof json === 'object' && json !== null && !Array.isArray(json);
+export function isObject(json: unknown): json is JsonObject {
+  return typeof json === 'object' && json !== null && !Array.isArray(json) && !(json instanceof JsonDecimal);
 }
 
 /**
- * Whether a value has more objects, or deeper ones, than allowed (it stops counting there), and whether it
- * holds the numbers of our exact reader, which the protobuf runtime does not know.
+ * `exceeds`: the value has too many objects, or nests them too deep. `exact`: it contains numbers of our exact JSON
+ * reader, which the protobuf runtime does not know; complete only if the value does not exceed the limits.
  */
 export function inspectJson(json: unknown, limits: WireLimits): { exceeds: boolean; exact: boolean } {
   let objects = 0;
@@ -121,7 +116,7 @@ export function jsonText(json: unknown, limit: number): string | undefined {
   return Buffer.byteLength(text) > limit ? undefined : text;
 }
 
-/** Whether the strings alone are longer: a list of a million long names must not become text first. */
+/** Checks the strings before any text is built, since the text of a million long names would fill the memory. */
 function stringsExceed(json: unknown, limit: number): boolean {
   let length = 0;
   const visit = (value: unknown): boolean => {

@@ -1,13 +1,13 @@
 /**
- * The rules a protobuf compiler checks once all files are together: types resolve, numbers are free. The registry of the
- * protobuf runtime checks few of them, stops at the first fault, and names no place.
+ * Checks the rules that a protobuf compiler checks after it has read all files: types exist, numbers are unique. The
+ * registry of the protobuf runtime checks few of these rules, stops at the first fault, and gives no path.
  */
 import { maximumEdition } from '@bufbuild/protobuf';
 import { Edition } from '@bufbuild/protobuf/wkt';
 import { REQUIRED } from '@measurement-exchange/contract';
 import { defaultFault, isMessageType, Label, mapEntryFault, mapEntryName, Type } from './fields.ts';
 import type { SetFile } from './imports.ts';
-import { type FieldProto, MAX_NAME_LENGTH, Path, quote, type Report } from './model.ts';
+import { cached, type FieldProto, MAX_NAME_LENGTH, Path, quote, type Report } from './model.ts';
 import {
   checkEnumRanges,
   checkMessageRanges,
@@ -18,7 +18,7 @@ import {
 } from './ranges.ts';
 import type { Declared, EnumSymbol, MessageSymbol, Symbols } from './symbols.ts';
 
-/** Checks only elements with a path: well-known files that the set does not contain have none and are trusted. */
+/** Checks only elements with a path. Well-known files that the set does not contain are trusted, and have no path. */
 export function linkSymbols(files: SetFile[], symbols: Symbols, report: Report): void {
   const linker = new Linker(symbols.types, report);
   for (const file of files) if (file.path) linker.file(file, file.path);
@@ -27,9 +27,8 @@ export function linkSymbols(files: SetFile[], symbols: Symbols, report: Report):
     if (symbol.path && symbol.kind === 'enum') linker.enum(symbol, symbol.path);
   }
   for (const extension of symbols.extensions) if (extension.path) linker.extension(extension, extension.path);
-  for (const service of symbols.services) {
-    const { file, path } = service;
-    service.proto.method?.forEach((method, i) => {
+  for (const { proto, file, path } of symbols.services) {
+    proto.method?.forEach((method, i) => {
       if (!path) return;
       linker.reference(method.inputType, file, 'message', path, `method[${i}].inputType`);
       linker.reference(method.outputType, file, 'message', path, `method[${i}].outputType`);
@@ -44,9 +43,9 @@ const OPTIONS =
 class Linker {
   private readonly types: Symbols['types'];
   private readonly report: Report;
-  /** The numbers in use, by extended message. */
+  /** The extension numbers in use, by extended message. */
   private readonly extended = new Map<MessageSymbol, { ranges: Ranges; numbers: Set<number> }>();
-
+  /** The names of values are cached, since thousands of fields may have the type of one large enum. */
   private readonly enumValues = new Map<EnumSymbol, ReadonlySet<string>>();
 
   constructor(types: Symbols['types'], report: Report) {
@@ -143,11 +142,10 @@ class Linker {
         'proto3 extends only the options of google/protobuf/descriptor.proto',
       );
     }
-    let taken = this.extended.get(extendee);
-    if (taken === undefined) {
-      taken = { ranges: messageRanges(extendee.proto), numbers: new Set() };
-      this.extended.set(extendee, taken);
-    }
+    const taken = cached(this.extended, extendee, () => ({
+      ranges: messageRanges(extendee.proto),
+      numbers: new Set(),
+    }));
     const { number = 0 } = proto;
     if (taken.ranges.kindOf(number) !== 'extension') {
       this.report.add(path, 'number', `${number} is not in an extension range of ${quote(extendee.name)}`);
@@ -186,13 +184,13 @@ class Linker {
     if (fault) this.report.add(at, 'defaultValue', fault);
   }
 
-  /** Returns the names of its values, which a default must be one of. */
+  /** Returns the names of the enum's values; a default must be one of these names. */
   private enumField(target: EnumSymbol, message: MessageSymbol | undefined, file: SetFile, at: Path) {
     const { syntax = '' } = target.file.proto;
     if (message && file.proto.syntax === 'proto3' && (syntax === '' || syntax === 'proto2')) {
       this.report.add(at, 'typeName', `${quote(target.name)} is a proto2 enum in a proto3 message`);
     }
-    return this.valuesOf(target);
+    return cached(this.enumValues, target, () => new Set(target.proto.value?.map(({ name = '' }) => name)));
   }
 
   private mapField(
@@ -209,16 +207,6 @@ class Linker {
       entry.proto.name === mapEntryName(name);
     if (isMapField) return;
     this.report.add(at, 'typeName', `${quote(entry.name)} is a map entry, which only its map field may name`);
-  }
-
-  /** Cached, for a large enum may be named by thousands of fields. */
-  private valuesOf(symbol: EnumSymbol): ReadonlySet<string> {
-    let values = this.enumValues.get(symbol);
-    if (values === undefined) {
-      values = new Set(symbol.proto.value?.map(({ name = '' }) => name));
-      this.enumValues.set(symbol, values);
-    }
-    return values;
   }
 
   reference(

@@ -23,16 +23,16 @@ export type MessageProto = Plain<DescriptorProto>;
 export type FieldProto = Plain<FieldDescriptorProto>;
 export type EnumProto = Plain<EnumDescriptorProto>;
 export type ServiceProto = Plain<ServiceDescriptorProto>;
-/** The features that an element sets itself; it inherits the rest. */
+/** The features that an element sets itself; the element inherits all other features. */
 export type FeaturesProto = Plain<FeatureSet>;
 
-/** The end is exclusive for messages and inclusive for enums. */
+/** The end of a range is exclusive for messages and inclusive for enums. */
 export interface RangeProto {
   start?: number;
   end?: number;
 }
 
-/** The path of an element, which is rendered only for a violation. */
+/** The path of an element, which becomes text only for a violation. */
 export class Path {
   private readonly step: string;
   private readonly index: number;
@@ -49,7 +49,7 @@ export class Path {
   }
 }
 
-/** Limits the response to a hostile set, which could have megabytes of violations. */
+/** Bounds the response, since a hostile set could have megabytes of violations. */
 const MAX_VIOLATIONS = 20;
 const MAX_FIELD_LENGTH = 300;
 
@@ -59,7 +59,7 @@ class Rejection extends Error {}
 export class Report {
   readonly violations: Violation[] = [];
 
-  /** Returns what `read` returns, or the violations that ended it. */
+  /** Returns the result of `read`, or the violations that stopped it. */
   static of<T>(read: (report: Report) => T): T | { violations: Violation[] } {
     const report = new Report();
     try {
@@ -96,6 +96,15 @@ export class Report {
   }
 }
 
+/** The value of a key, which is made and stored on first use. */
+export function cached<K, V>(map: Map<K, V>, key: K, make: () => NoInfer<V>): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
 /** A name from the request in quotes, truncated to fit a message. */
 export function quote(name: string): string {
   return JSON.stringify(name.length <= 100 ? name : `${cut(name, 100)}…`);
@@ -105,7 +114,7 @@ export function quote(name: string): string {
 export const MAX_NAME_LENGTH = 512;
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Why a name is not an identifier; undefined when it is one. */
+/** Why a name is not an identifier; undefined if it is an identifier. */
 export function nameFault(name: string): string | undefined {
   if (name === '') return REQUIRED;
   if (name.length > MAX_NAME_LENGTH) return `is longer than ${MAX_NAME_LENGTH} characters`;
@@ -113,7 +122,7 @@ export function nameFault(name: string): string | undefined {
   return undefined;
 }
 
-/** The full name of a child of a package or message, without a dot at the root. */
+/** The full name of a child of a package or message, without a leading dot. */
 export function fullName(scope: string, name: string): string {
   return scope === '' ? name : `${scope}.${name}`;
 }

@@ -5,7 +5,6 @@ import { describe, expect, test } from 'vitest';
 import { jsonOf } from '../../../test/descriptors/descriptorSets.ts';
 import { stopwatch } from '../../compute/stopwatch.ts';
 import { readDescriptorSet } from './descriptorSet.ts';
-import { jsonName } from './options.ts';
 
 type FileInit = NonNullable<MessageInitShape<typeof FileDescriptorSetSchema>['file']>[number];
 
@@ -157,17 +156,6 @@ describe('custom options in JSON', () => {
       { field: '', description: 'takes more than 8388608 bytes as JSON' },
     ]);
   });
-});
-
-test.each([
-  ['team', 'team'],
-  ['team_name', 'teamName'],
-  ['team__name', 'teamName'],
-  ['_team', 'Team'],
-  ['team_', 'team'],
-  ['team_1', 'team1'],
-])('the JSON name of %s is %s', (name, expected) => {
-  expect(jsonName(name)).toBe(expected);
 });
 
 describe('custom options in bytes', () => {

@@ -1,10 +1,8 @@
 /**
- * descriptor.proto as a descriptor set itself extends it.
- *
- * A custom option is an extension of FieldOptions or another options message. The protobuf runtime can read extensions
- * through a registry, but looks at all unknown fields once per extension: a hostile set makes it quadratic. Here
- * the extensions become ordinary fields of a copy of descriptor.proto, with the JSON name that proto3 JSON
- * gives an extension, `[my.pkg.option]`: one schema that reads and writes a set with its own options.
+ * A schema that reads and writes a descriptor set together with the custom options that the set declares. A custom
+ * option is an extension of FieldOptions or another options message. The protobuf runtime searches all unknown fields
+ * once per extension, which a hostile set makes quadratic, so that here the extensions become ordinary fields of a copy
+ * of descriptor.proto, under the JSON name of an extension, `[my.pkg.option]`.
  */
 import {
   clone,
@@ -16,6 +14,7 @@ import {
   type FileRegistry,
   type Registry,
 } from '@bufbuild/protobuf';
+import { protoCamelCase } from '@bufbuild/protobuf/reflect';
 import {
   type DescriptorProto,
   type EnumDescriptorProto,
@@ -32,15 +31,15 @@ import {
 import { WELL_KNOWN_FILES } from '@measurement-exchange/contract';
 
 export interface OptionSchema {
-  /** google.protobuf.FileDescriptorSet, custom options included. */
+  /** google.protobuf.FileDescriptorSet with custom options. */
   schema: DescMessage;
-  /** The messages that an Any within an option may hold. */
+  /** The messages that an Any in an option may contain. */
   registry: Registry;
-  /** `google.protobuf.FieldOptions` → names of the options it may carry. */
+  /** The names of the custom options, by extended message such as `google.protobuf.FieldOptions`. */
   optionsOf: Map<string, Set<string>>;
 }
 
-/** Builds the schema from the files of a linked set, which it modifies; undefined without custom options. */
+/** Builds the schema from the files of a linked set and modifies these files; undefined without custom options. */
 export function optionSchemaOf(set: FileDescriptorProto[]): OptionSchema | undefined {
   const files = withExtensions(set);
   if (files.length === 0) return undefined;
@@ -52,19 +51,19 @@ export function optionSchemaOf(set: FileDescriptorProto[]): OptionSchema | undef
     if (extension.kind !== 'extension') continue;
     const { name, typeName } = extension.extendee;
     const ours = file_google_protobuf_descriptor.messages.find((message) => message.typeName === typeName);
-    // The set may contain its own descriptor.proto, in which a number is free that is taken in ours.
+    // The set may contain its own descriptor.proto, which does not use a number that ours uses.
     if (ours === undefined || ours.fields.some(({ number }) => number === extension.number)) continue;
     descriptor.messageType.find((message) => message.name === name)!.field.push(asField(extension));
     optionsOf.set(typeName, (optionsOf.get(typeName) ?? new Set()).add(extension.typeName));
   }
   if (optionsOf.size === 0) return undefined;
-  // Our descriptor.proto comes last, since its added fields refer to types of the other files.
+  // Our descriptor.proto is the last file, since its added fields refer to types of the other files.
   const types = registryOf([...files, descriptor]);
   const registry = createRegistry(...[...types].filter((type) => type.kind === 'message'));
   return { schema: types.getMessage(FileDescriptorSetSchema.typeName)!, registry, optionsOf };
 }
 
-/** The files that declare extensions and all they import, each after its imports. */
+/** The files that declare extensions and all files they import, each after its imports. */
 function withExtensions(set: FileDescriptorProto[]): FileDescriptorProto[] {
   const byName = new Map(set.map((file) => [file.name, file]));
   const find = (name: string) => byName.get(name) ?? WELL_KNOWN_FILES.get(name)?.proto;
@@ -88,36 +87,31 @@ function declaresExtension({ extension, messageType }: FileDescriptorProto): boo
   return extension.length > 0 || messageType.some(within);
 }
 
-/**
- * Compilers may leave out JSON names; and the runtime compares each value of a closed enum with all that the
- * enum has, 17 s for a hostile 1 MiB: open enums are read at once, and print the same.
- */
+/** Adds the JSON names that a compiler may leave out, and opens all enums. */
 function prepareFile(file: FileDescriptorProto): void {
   file.enumType.forEach(openEnum);
   file.messageType.forEach(prepareMessage);
 }
 
 function prepareMessage(message: DescriptorProto): void {
-  for (const field of message.field) if (field.jsonName === '') field.jsonName = jsonName(field.name);
+  for (const field of message.field) field.jsonName ||= protoCamelCase(field.name);
   message.enumType.forEach(openEnum);
   message.nestedType.forEach(prepareMessage);
 }
 
-/** The runtime checks the values of a closed enum by a linear search, so enums are read as open. */
+/**
+ * Makes an enum open, which prints the same. The runtime checks the values of a closed enum by a linear search, which
+ * takes 17 s for a hostile set of 1 MiB.
+ */
 export function openEnum(proto: EnumDescriptorProto): void {
   proto.options ??= create(EnumOptionsSchema);
   proto.options.features ??= create(FeatureSetSchema);
   proto.options.features.enumType = FeatureSet_EnumType.OPEN;
 }
 
-/** The default JSON name of a field. */
-export function jsonName(name: string): string {
-  return name.replaceAll(/_+([^_]?)/g, (_, next: string) => next.toUpperCase());
-}
-
 function asField(extension: DescExtension): DescriptorProto['field'][number] {
   const field = clone(FieldDescriptorProtoSchema, extension.proto);
-  // Two full names may become the same property name, but numbers are unique.
+  // The name has the number, since two full names may become the same property name.
   field.name = `option${extension.number}`;
   field.jsonName = `[${extension.typeName}]`;
   field.extendee = '';

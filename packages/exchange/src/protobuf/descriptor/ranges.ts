@@ -1,11 +1,11 @@
-/** The reserved and extension ranges of a message or an enum, whose numbers its fields or values may not use. */
+/** The reserved and extension ranges of a message or an enum. Fields and values may not use numbers of these ranges. */
 import type { EnumProto, MessageProto, Path, Report } from './model.ts';
 
 const MAX_FIELD_NUMBER = 536_870_911;
-/** 19000 to 19999 belong to the protobuf implementations. */
+/** Protobuf reserves these numbers for its implementations. */
 const IMPLEMENTATION = { from: 19_000, to: 19_999 };
 
-/** Both ends inclusive. */
+/** Both ends of a range are inclusive. */
 interface NumberRange {
   from: number;
   to: number;
@@ -13,7 +13,7 @@ interface NumberRange {
   member: string;
 }
 
-/** Sorted for binary search, since a set may have thousands of ranges and fields. */
+/** Ranges sorted for binary search, since a set may have thousands of ranges and fields. */
 export class Ranges {
   private readonly sorted: NumberRange[];
 
@@ -85,7 +85,7 @@ export function checkEnumRanges(proto: EnumProto, path: Path, report: Report): v
   enumRanges(proto).reportOverlaps(path, report);
 }
 
-/** Why no field may have this number; undefined when one may. */
+/** Why no field may have this number; undefined if a field may. */
 export function fieldNumberFault(number: number): string | undefined {
   if (number < 1 || number > MAX_FIELD_NUMBER) return `must be from 1 to ${MAX_FIELD_NUMBER}`;
   if (number >= IMPLEMENTATION.from && number <= IMPLEMENTATION.to) {

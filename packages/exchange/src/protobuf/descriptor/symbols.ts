@@ -1,4 +1,4 @@
-/** Every declaration of a descriptor set by its unique full name. */
+/** Collects the declarations of a descriptor set by full name, and reports names that are wrong or not unique. */
 import type { SetFile } from './imports.ts';
 import {
   type EnumProto,
@@ -16,40 +16,33 @@ import {
 const MAX_MESSAGES = 10_000;
 const MAX_NESTING = 64;
 
-export interface MessageSymbol {
-  kind: 'message';
-  proto: MessageProto;
-  name: string;
-  file: SetFile;
-  path: Path | undefined;
-  parent: MessageSymbol | undefined;
-}
-
-export interface EnumSymbol {
-  kind: 'enum';
-  proto: EnumProto;
-  name: string;
-  file: SetFile;
-  path: Path | undefined;
-}
-
 export interface Declared<P> {
   proto: P;
   file: SetFile;
   path: Path | undefined;
 }
 
-/** Full names come without the leading dot that references have. */
+export interface MessageSymbol extends Declared<MessageProto> {
+  kind: 'message';
+  name: string;
+  parent: MessageSymbol | undefined;
+}
+
+export interface EnumSymbol extends Declared<EnumProto> {
+  kind: 'enum';
+  name: string;
+}
+
+/** Full names have no leading dot, unlike references. */
 export interface Symbols {
   types: Map<string, MessageSymbol | EnumSymbol>;
-  extensions: (Declared<FieldProto> & { name: string })[];
+  extensions: Declared<FieldProto>[];
   services: Declared<ServiceProto>[];
 }
 
-/** Reports every wrong name, unless the set has too many messages or nests them too deeply. */
 export function declareSymbols(files: SetFile[], report: Report): Symbols {
   const declaring = new Declaring(report);
-  // Well-known files come first, so that a duplicate name is reported for the set's file.
+  // Well-known files are declared first, so that a duplicate name is reported for the file of the set.
   for (const file of files) if (file.path === undefined) declaring.file(file);
   for (const file of files) if (file.path !== undefined) declaring.file(file);
   for (const file of files) declaring.packageIsFree(file);
@@ -58,7 +51,7 @@ export function declareSymbols(files: SetFile[], report: Report): Symbols {
   return declaring.symbols;
 }
 
-/** The names within one message, or within one package over all files. Full names are unique when these are. */
+/** The names declared in one message, or in one package of all files. Full names are unique if names are unique per scope. */
 type Scope = Set<string>;
 
 class Declaring {
@@ -80,19 +73,14 @@ class Declaring {
     }
     const scope = this.packages.get(name) ?? new Set();
     this.packages.set(name, scope);
-    const at = (step: string, i: number): Place => ({
-      file,
-      path: child(file.path, step, i),
-      outer: name,
-      scope,
-    });
+    const at = placesIn(file, file.path, name, scope);
     for (const [i, proto] of messageType.entries()) this.message(proto, at('messageType', i), undefined, 1);
     for (const [i, proto] of enumType.entries()) this.enum(proto, at('enumType', i));
     for (const [i, proto] of extension.entries()) this.extension(proto, at('extension', i));
     for (const [i, proto] of service.entries()) this.service(proto, at('service', i));
   }
 
-  /** `package a.b` declares the names `a` and `a.b`, which nothing else may have. */
+  /** `package a.b` declares the names `a` and `a.b`; no other element may have one of these names. */
   packageIsFree(file: SetFile): void {
     const { package: name = '' } = file.proto;
     if (name.length > MAX_NAME_LENGTH) return;
@@ -121,12 +109,7 @@ class Declaring {
 
     const { field = [], oneofDecl = [], nestedType = [], enumType = [], extension = [] } = proto;
     const scope: Scope = new Set();
-    const inside = (step: string, i: number): Place => ({
-      file,
-      path: child(path, step, i),
-      outer: name,
-      scope,
-    });
+    const inside = placesIn(file, path, name, scope);
     for (const [i, one] of field.entries()) this.name(scope, one.name, path, 'field', i);
     for (const [i, oneof] of oneofDecl.entries()) this.name(scope, oneof.name, path, 'oneofDecl', i);
     for (const [i, nested] of nestedType.entries()) {
@@ -140,7 +123,7 @@ class Declaring {
     const name = this.type(proto, at);
     if (name === undefined) return;
     this.symbols.types.set(name, { kind: 'enum', proto, name, file: at.file, path: at.path });
-    // As in C++, the values of an enum are in the scope around the enum.
+    // As in C++, the values of an enum belong to the scope that contains the enum.
     for (const [i, value] of (proto.value ?? []).entries()) {
       this.name(at.scope, value.name, at.path, 'value', i);
     }
@@ -155,10 +138,8 @@ class Declaring {
     this.symbols.services.push({ proto, file, path });
   }
 
-  private extension(proto: FieldProto, at: Place): void {
-    if (!this.name(at.scope, proto.name, at.path)) return;
-    const { file, path } = at;
-    this.symbols.extensions.push({ proto, name: fullName(at.outer, proto.name!), file, path });
+  private extension(proto: FieldProto, { file, path, scope }: Place): void {
+    if (this.name(scope, proto.name, path)) this.symbols.extensions.push({ proto, file, path });
   }
 
   private type(proto: { name?: string }, at: Place): string | undefined {
@@ -186,11 +167,16 @@ class Declaring {
 interface Place {
   file: SetFile;
   path: Path | undefined;
-  /** Full name of the package or message around it. */
+  /** The full name of the package or message that contains the element. */
   outer: string;
   scope: Scope;
 }
 
-function child(path: Path | undefined, step: string, index: number): Path | undefined {
-  return path && new Path(step, index, path);
+function placesIn(file: SetFile, path: Path | undefined, outer: string, scope: Scope) {
+  return (step: string, i: number): Place => ({
+    file,
+    path: path && new Path(step, i, path),
+    outer,
+    scope,
+  });
 }

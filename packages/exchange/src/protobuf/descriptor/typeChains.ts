@@ -1,11 +1,11 @@
-/** Chains of message types: A has a field of type B, which has one of type C, and so on. */
+/** Chains of message types: A has a field of type B, B has a field of type C, and so on. */
 import { isMessageType } from './fields.ts';
-import { type FieldProto, quote, type Report } from './model.ts';
+import { cached, type FieldProto, quote, type Report } from './model.ts';
 import type { Symbols } from './symbols.ts';
 
 /**
- * The protobuf runtime follows a chain by recursion, several calls for each type, before it reads or prints the first
- * message: 2,000 types overflow the stack. Types that refer to each other in circles count with all of their circle.
+ * The protobuf runtime follows a chain by recursion before it reads or prints the first message, and 2,000 types overflow
+ * the stack. A circle of types counts as a chain of all its types.
  */
 const MAX_CHAIN = 256;
 
@@ -17,7 +17,7 @@ export function checkChains({ types, extensions }: Symbols, report: Report): voi
   for (const { kind, name, proto } of types.values()) {
     if (kind === 'message') for (const field of proto.field ?? []) add(name, field);
   }
-  // An extension is a field of what it extends.
+  // An extension is a field of the message that it extends.
   for (const { proto } of extensions) add(proto.extendee!.slice(1), proto);
   const start = chains.tooLong();
   if (start === undefined) return;
@@ -31,35 +31,31 @@ export function checkChains({ types, extensions }: Symbols, report: Report): voi
 interface Node {
   name: string;
   targets: Node[];
-  /** The order in which it was reached; 0 before. */
+  /** The order in which the search reached this node, from 1; 0 before. */
   index: number;
-  /** The smallest index of its circle that it is known to reach. */
+  /** Tarjan's low link: the smallest index of an open node that this node is known to lead to. */
   low: number;
-  /** How many of its targets were looked at. */
+  /** The index of the next target to visit. */
   next: number;
-  /** The length of the longest chain that starts at its circle; 0 until the circle is complete. */
+  /** The length of the longest chain that starts in the node's circle; 0 until the circle is complete. */
   length: number;
 }
 
-/** The strongly connected components of Tarjan (1972), without recursion: each is complete after all it leads to. */
+/**
+ * Tarjan's algorithm (1972) for strongly connected components, here called circles, without recursion. A circle is
+ * complete only after all circles that it leads to.
+ */
 export class TypeChains {
   private readonly nodes = new Map<string, Node>();
 
   /** A field of `type` has the type `target`. */
   add(type: string, target: string): void {
-    this.node(type).targets.push(this.node(target));
+    const node = (name: string): Node =>
+      cached(this.nodes, name, () => ({ name, targets: [], index: 0, low: 0, next: 0, length: 0 }));
+    node(type).targets.push(node(target));
   }
 
-  private node(name: string): Node {
-    let node = this.nodes.get(name);
-    if (node === undefined) {
-      node = { name, targets: [], index: 0, low: 0, next: 0, length: 0 };
-      this.nodes.set(name, node);
-    }
-    return node;
-  }
-
-  /** A type at which a chain starts that is longer than allowed. */
+  /** The first type of a chain that is too long; undefined if every chain is short enough. */
   tooLong(): string | undefined {
     let reached = 0;
     const open: Node[] = [];
@@ -77,7 +73,7 @@ export class TypeChains {
           continue;
         }
         if (target !== undefined) {
-          // Looked at again when it is done, when its low is final.
+          // The low link of a target is final only after its own targets were visited, so it is read on the way back.
           if (target.length === 0) node.low = Math.min(node.low, target.low);
           node.next++;
           continue;

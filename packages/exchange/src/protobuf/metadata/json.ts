@@ -1,6 +1,6 @@
 /**
- * proto3 JSON of a message, checked member by member against its type before the protobuf runtime reads it: its
- * errors name a type, ours name the place, all of them at once.
+ * Checks the proto3 JSON of a message member by member before the protobuf runtime reads it, since the runtime stops at
+ * the first error, which contains a type and no path.
  */
 import { type DescEnum, type DescField, type DescMessage, fromJson } from '@bufbuild/protobuf';
 import {
@@ -11,7 +11,8 @@ import {
   parseTimestamp,
   REQUIRED,
 } from '@measurement-exchange/contract';
-import { quote, type Report } from '../descriptor/model.ts';
+import { isObject } from '../descriptor/json.ts';
+import { cached, quote, type Report } from '../descriptor/model.ts';
 import { Fault, readMapKey, readScalar } from './scalars.ts';
 import { findAnyType, isRequired, type MetadataSchema } from './schema.ts';
 
@@ -20,12 +21,12 @@ const WRAPPER = /^google\.protobuf\.(?:Double|Float|U?Int(?:64|32)|Bool|String|B
 const SPECIAL = /^google\.protobuf\.(?:Timestamp|Duration|FieldMask|Struct|Value|ListValue)$/;
 const DURATION = /^-?\d{1,12}(?:\.\d{1,9})?s$/;
 
-/** Whether proto3 JSON has a special form for the type. */
+/** Whether proto3 JSON writes the type in a special form. */
 export function hasOwnForm({ typeName }: DescMessage): boolean {
   return typeName === ANY || SPECIAL.test(typeName) || WRAPPER.test(typeName);
 }
 
-/** Returns the JSON for the runtime to read, and reports violations under the names the caller used. */
+/** Returns the JSON for the runtime to read, and reports violations under the field names that the caller used. */
 export function readMessageJson(
   schema: MetadataSchema,
   type: DescMessage,
@@ -99,7 +100,7 @@ class JsonReader {
     return result;
   }
 
-  /** Checks a singular field, a list item or a map value. Its path is built only when needed. */
+  /** Checks a singular field, a list item or a map value. The path becomes text only if it is needed. */
   private value(field: DescField, json: JsonValue, at: () => string): unknown {
     if (json === null && !takesNull(field)) return this.fault(at(), 'must not be null');
     if (field.message) return this.message(field.message, json, at());
@@ -108,13 +109,9 @@ class JsonReader {
   }
 
   private enum(type: DescEnum, json: JsonValue): number | Fault {
-    let values = this.enums.get(type);
-    if (values === undefined) {
-      values = new Map(
-        type.values.flatMap((v) => [v.name, v.jsonName, v.number].map((key) => [key, v.number])),
-      );
-      this.enums.set(type, values);
-    }
+    const pairs = () =>
+      type.values.flatMap((v) => [v.name, v.jsonName, v.number].map((key) => [key, v.number] as const));
+    const values = cached(this.enums, type, () => new Map(pairs()));
     // The only value of google.protobuf.NullValue is written as null.
     const known = json === null ? 0 : values.get(json as string | number);
     const isNumber = typeof json === 'number' && Number.isInteger(json) && Math.abs(json) < 2 ** 31;
@@ -152,7 +149,7 @@ class JsonReader {
     return { '@type': typeUrl, value: this.message(type, value, `${at}.value`) };
   }
 
-  /** The runtime parses these forms, but accepts 30 February and text after the `s` of a duration. */
+  /** Checks timestamps and durations before the runtime, which accepts 30 February and text after the `s` of a duration. */
   private special(type: DescMessage, json: JsonValue, at: string): unknown {
     const plain = plainValue(json);
     const isWrong =
@@ -164,7 +161,7 @@ class JsonReader {
         return plain;
       }
     } catch {
-      // Such as a duration of a million years.
+      // For example, a duration has a million years.
     }
     return this.fault(at, `is not the JSON of a ${type.typeName}`);
   }
@@ -174,16 +171,13 @@ class JsonReader {
   }
 
   private shapeOf(type: DescMessage): Shape {
-    let shape = this.shapes.get(type);
-    if (shape === undefined) {
+    return cached(this.shapes, type, () => {
       const names = type.fields.map((field) => [this.schema.nameOf(field), field] as const);
-      shape = {
+      return {
         members: new Map([...names, ...type.fields.map((field) => [field.jsonName, field] as const)]),
         required: type.fields.filter(isRequired),
       };
-      this.shapes.set(type, shape);
-    }
-    return shape;
+    });
   }
 }
 
@@ -193,16 +187,12 @@ interface Shape {
   required: DescField[];
 }
 
-/** null means that a field is absent, except for types where null is a value. */
+/** Whether null is a value of the field's type; for all other types null means that the field is absent. */
 function takesNull({ message, enum: type }: DescField): boolean {
   return message?.typeName === 'google.protobuf.Value' || type?.typeName === 'google.protobuf.NullValue';
 }
 
-function isObject(json: JsonValue | undefined): json is JsonObject {
-  return typeof json === 'object' && json !== null && !Array.isArray(json) && !(json instanceof JsonDecimal);
-}
-
-/** Converts JSON of any shape, with its numbers as doubles. */
+/** Converts JSON of any shape; its numbers become doubles. */
 function plainValue(json: JsonValue): unknown {
   if (typeof json === 'bigint') return Number(json);
   if (json instanceof JsonDecimal) return Number(json.text);

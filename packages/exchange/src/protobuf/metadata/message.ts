@@ -1,5 +1,5 @@
-/** Checks a decoded message for what the wire format allows but its type forbids or JSON cannot express. */
-import { type DescEnum, type DescField, fromBinary, toJson } from '@bufbuild/protobuf';
+/** Checks a decoded message: the wire format allows values that its type forbids or that JSON cannot express. */
+import { type DescField, fromBinary, toJson } from '@bufbuild/protobuf';
 import { type ReflectMessage, reflect } from '@bufbuild/protobuf/reflect';
 import type { Any } from '@bufbuild/protobuf/wkt';
 import { join, REQUIRED, readWire } from '@measurement-exchange/contract';
@@ -11,7 +11,7 @@ export function checkMessage(schema: MetadataSchema, message: ReflectMessage, re
   new MessageWalk(schema, report).message(message, '', 0);
 }
 
-/** A separate limit, since the depth of messages is counted anew in each Any. */
+/** Anys have a separate limit, since the depth of messages starts again at 1 in each Any. */
 const MAX_NESTED_ANY = 8;
 
 class MessageWalk {
@@ -53,7 +53,8 @@ class MessageWalk {
 
   private value(field: DescField, value: unknown, at: string, anys: number): void {
     if (field.message) this.message(value as ReflectMessage, at, anys);
-    else if (!hasValue(field.enum!, value as number)) {
+    // A lookup instead of a search, since a hostile enum may list thousands of values.
+    else if (!Object.hasOwn(field.enum!.value, value as number)) {
       this.report.add(at, '', `${value} is not a value of ${field.enum!.typeName}`);
     }
   }
@@ -76,13 +77,8 @@ class MessageWalk {
     try {
       toJson(desc, message);
     } catch {
-      // Such as a timestamp in the year 10000, a Value without a kind, or NaN in one.
+      // For example, a timestamp in the year 10000, a Value without a kind, or a Value with NaN.
       this.report.add(at, '', `is a ${desc.typeName} that JSON has no form for`);
     }
   }
-}
-
-/** A lookup instead of a search, since a hostile enum may list thousands of values. */
-function hasValue(type: DescEnum, number: number): boolean {
-  return Object.hasOwn(type.value, number);
 }

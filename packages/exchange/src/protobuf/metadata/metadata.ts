@@ -1,6 +1,6 @@
 /**
- * The readable metadata of an event group: a google.protobuf.Any that must match its descriptor exactly.
- * It is sent as proto3 JSON with `@type` or as serialized bytes, and is always stored as bytes.
+ * The readable metadata of an event group: a google.protobuf.Any that must match its descriptor exactly. A client sends
+ * proto3 JSON with `@type`, or serialized bytes; the exchange always stores bytes.
  */
 import { fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf';
 import { reflect } from '@bufbuild/protobuf/reflect';
@@ -21,17 +21,17 @@ import { findType, type MetadataSchema } from './schema.ts';
 
 export interface Metadata {
   typeUrl: string;
-  /** The serialized message: the bytes of the request, or serialized here when it was sent as JSON. */
+  /** The bytes of the request, or the serialized message if it was sent as JSON. */
   value: Uint8Array;
   /** The message in proto3 JSON, without `@type`. */
   json: JsonObject;
-  /** The same as text. */
+  /** `json` as text. */
   text: string;
 }
 
 export type MetadataResult = Metadata | { violations: Violation[] };
 
-/** Bounds the bytes, and those of the JSON, since a few bytes can print as a long name: a batch of 50 fits a response. */
+/** The JSON has a separate limit, since a few bytes can print as a long name. A batch of 50 must fit a response. */
 export const MAX_METADATA_BYTES = 1024 * 1024;
 export const MAX_METADATA_JSON = 1024 * 1024;
 
@@ -53,7 +53,7 @@ export function decodeMetadata(schema: MetadataSchema, typeUrl: string, value: U
   return Report.of((report) => fromBytes(schema, 'typeUrl', typeUrl, value, report));
 }
 
-/** Prefixes the field of each violation with the request field that holds the message. */
+/** Prefixes the field of each violation with the request field that contains the message. */
 export function within(field: string, violations: Violation[]): Violation[] {
   return violations.map((v) => ({ ...v, field: v.field === '' ? field : `${field}.${v.field}` }));
 }

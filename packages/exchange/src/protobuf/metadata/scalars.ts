@@ -1,6 +1,7 @@
 /** Converts scalars of proto3 JSON, as our exact JSON reader returns them, to what the protobuf runtime expects. */
 import { ScalarType } from '@bufbuild/protobuf';
 import { fromBase64, JsonDecimal, type JsonValue, toBase64 } from '@measurement-exchange/contract';
+import { INTEGERS } from '../descriptor/fields.ts';
 
 /** Why a value is not of its type. */
 export class Fault {
@@ -12,6 +13,12 @@ export class Fault {
 
 /** Does not coerce: `3` is not a string and `"true"` not a boolean. Numbers may be text, as proto3 JSON allows. */
 export function readScalar(type: ScalarType, json: JsonValue): unknown {
+  const integers = INTEGERS.get(type);
+  if (integers) {
+    const value = readInteger(json, ...integers);
+    if (value instanceof Fault) return value;
+    return integers[1] < 2n ** 32n ? Number(value) : value.toString();
+  }
   switch (type) {
     case ScalarType.STRING:
       return typeof json === 'string' ? json : new Fault('must be a string');
@@ -21,26 +28,8 @@ export function readScalar(type: ScalarType, json: JsonValue): unknown {
       const bytes = typeof json === 'string' ? fromBase64(json) : undefined;
       return bytes === undefined ? new Fault('must be base64') : toBase64(bytes);
     }
-    case ScalarType.DOUBLE:
-      return readFloat(json, Number.MAX_VALUE);
-    case ScalarType.FLOAT:
-      return readFloat(json, MAX_FLOAT);
-    case ScalarType.INT32:
-    case ScalarType.SINT32:
-    case ScalarType.SFIXED32: {
-      const value = readInteger(json, -(2n ** 31n), 2n ** 31n - 1n);
-      return typeof value === 'bigint' ? Number(value) : value;
-    }
-    case ScalarType.UINT32:
-    case ScalarType.FIXED32: {
-      const value = readInteger(json, 0n, 2n ** 32n - 1n);
-      return typeof value === 'bigint' ? Number(value) : value;
-    }
-    case ScalarType.UINT64:
-    case ScalarType.FIXED64:
-      return readLong(json, 0n, 2n ** 64n - 1n);
     default:
-      return readLong(json, -(2n ** 63n), 2n ** 63n - 1n);
+      return readFloat(json, type === ScalarType.FLOAT ? MAX_FLOAT : Number.MAX_VALUE);
   }
 }
 
@@ -64,12 +53,7 @@ function readFloat(json: JsonValue, max: number): number | string | Fault {
   return Math.abs(value) <= max ? value : new Fault('is out of range');
 }
 
-function readLong(json: JsonValue, min: bigint, max: bigint): string | Fault {
-  const value = readInteger(json, min, max);
-  return typeof value === 'bigint' ? value.toString() : value;
-}
-
-/** `1.0` and `1e3` count as integers within the safe integers of a double. */
+/** `1.0` and `1e3` are integers too, up to the safe integers of a double. */
 function readInteger(json: JsonValue, min: bigint, max: bigint): bigint | Fault {
   const text = numberText(json) ?? '';
   const isPlain = /^-?\d{1,20}$/.test(text);

@@ -1,4 +1,4 @@
-/** The types of a descriptor set, linked so that messages can be read and written with them. */
+/** Links the types of a descriptor set, so that messages of these types can be read and written. */
 import {
   create,
   createFileRegistry,
@@ -10,6 +10,7 @@ import {
   fromBinary,
   type Registry,
 } from '@bufbuild/protobuf';
+import { protoCamelCase } from '@bufbuild/protobuf/reflect';
 import {
   type DescriptorProto,
   type EnumDescriptorProto,
@@ -26,16 +27,16 @@ import {
   type WireLimits,
 } from '@measurement-exchange/contract';
 import { fullName } from '../descriptor/model.ts';
-import { jsonName, openEnum } from '../descriptor/options.ts';
+import { openEnum } from '../descriptor/options.ts';
 import { TypeChains } from '../descriptor/typeChains.ts';
 
 export interface MetadataSchema {
-  /** Holds every type that an Any may name: those of the set, and the well-known ones. */
+  /** Contains every type that an Any may have: the types of the set, and the well-known types. */
   registry: Registry;
   limits: WireLimits;
-  /** Whether the enum allows only the values it lists. */
+  /** Whether the enum allows only the values that it lists. */
   isClosed: (type: DescEnum) => boolean;
-  /** The name of a field in its file, since linked fields are renamed. */
+  /** The name of a field in its file; linking renames all fields. */
   nameOf: (field: DescField) => string;
 }
 
@@ -45,7 +46,7 @@ export function findType(schema: MetadataSchema, typeUrl: string): DescMessage |
   return type && !isWellKnownFile(type.file.proto.name) ? type : undefined;
 }
 
-/** The message of a type URL, well-known ones included. */
+/** The message of a type URL, including well-known types. */
 export function findAnyType(schema: MetadataSchema, typeUrl: string): DescMessage | undefined {
   const slash = typeUrl.lastIndexOf('/');
   return slash < 0 ? undefined : schema.registry.getMessage(typeUrl.slice(slash + 1));
@@ -56,17 +57,17 @@ export function isRequired({ presence }: DescField): boolean {
 }
 
 /**
- * Creating and printing a message takes a microsecond for each field its type has, set or not: a hostile type has
- * 40,000 fields, and 1 MiB has room for 500,000 messages of it. JSON requests nest 64 levels at most, and each
- * message here may be an object in an array.
+ * Creating and printing a message takes a microsecond for each field of its type, set or not: a hostile type has 40,000
+ * fields, and 1 MiB has room for 500,000 messages. A request nests at most 64 levels of JSON, and each level of messages
+ * may take two: an array and an object.
  */
 const MAX_FIELDS = 500_000;
 const MAX_MESSAGES = 10_000;
 const MAX_DEPTH = 28;
 
 /**
- * Links an accepted set; undefined when it contains well-known files that differ too much from ours, or longer chains of
- * message types than are accepted now.
+ * Links an accepted set; undefined if its well-known files differ too much from ours, or if it has longer chains of
+ * message types than this version accepts.
  */
 export function compileSchema(descriptorSet: Uint8Array): MetadataSchema | undefined {
   try {
@@ -106,28 +107,28 @@ class Linker {
         refuseUnknown: true,
       },
       isClosed: ({ typeName }) => this.closedEnums.has(typeName),
-      // An extension has only its JSON name.
+      // An extension has only a JSON name.
       nameOf: ({ proto, jsonName }) =>
         proto.extendee === '' ? (this.names.get(proto) ?? proto.name) : jsonName,
     };
   }
 
   private file(file: FileDescriptorProto): void {
-    // The runtime recognizes well-known types such as Timestamp by name, and would mistake these for them.
+    // The runtime recognizes well-known types such as Timestamp by name, so no other file may declare such a name.
     if (file.package === 'google.protobuf') throw new Error(`${file.name} declares well-known types`);
     for (const type of file.enumType) this.enum(type, file.package, file);
     for (const type of file.messageType) this.message(type, file.package, file);
   }
 
   /**
-   * The runtime makes properties of names: `a_b` and `aB` would share one. Numbers are unique. Compilers may leave
-   * out JSON names.
+   * Renames fields by number, since the runtime makes properties of names, and `a_b` and `aB` would share a property. Adds
+   * the JSON names that a compiler may leave out.
    */
   private message(message: DescriptorProto, scope: string, file: FileDescriptorProto): void {
     const name = fullName(scope, message.name);
     for (const field of message.field) {
       this.names.set(field, field.name);
-      if (field.jsonName === '') field.jsonName = jsonName(field.name);
+      field.jsonName ||= protoCamelCase(field.name);
       field.name = `f${field.number}`;
     }
     for (const [i, oneof] of message.oneofDecl.entries()) oneof.name = `o${i}`;
@@ -135,14 +136,14 @@ class Linker {
     for (const type of message.nestedType) this.message(type, name, file);
   }
 
-  /** The runtime checks closed enums with a linear search, so they are read as open and checked here. */
+  /** Remembers closed enums, whose values `checkMessage` checks. */
   private enum(type: EnumDescriptorProto, scope: string, file: FileDescriptorProto): void {
     if (isClosed(type, file)) this.closedEnums.add(fullName(scope, type.name));
     openEnum(type);
   }
 }
 
-/** With editions, only files and enums can set this feature, and every edition so far defaults to open. */
+/** With editions, only files and enums can set this feature, and the default of every edition so far is open. */
 function isClosed(type: EnumDescriptorProto, file: FileDescriptorProto): boolean {
   if (file.syntax !== 'editions') return file.syntax !== 'proto3';
   const set = type.options?.features?.enumType || file.options?.features?.enumType;
@@ -150,8 +151,8 @@ function isClosed(type: EnumDescriptorProto, file: FileDescriptorProto): boolean
 }
 
 /**
- * The runtime looks through all unknown fields for each extension; as a field of the message it extends, an
- * extension is read and written like any other, under its JSON name `[my.pkg.extension]`.
+ * Makes an extension a field of the message that it extends, with the JSON name `[my.pkg.extension]`. The runtime would
+ * search all unknown fields once per extension.
  */
 function addAsField(extension: DescExtension): void {
   const { extendee, number } = extension;

@@ -1,11 +1,10 @@
-/** Every kind of difference between two schemas, and which of them break readers. */
+/** The kinds of differences between two schemas, and which kinds break readers. */
 import type { SchemaChange } from '@measurement-exchange/contract';
 import { quote } from '../descriptor/model.ts';
 
 /**
- * A change breaks when a message written with either version reads differently with the other, in bytes or in
- * JSON, or when something is gone that a reader could look up by name. Each breaking kind has the reason why;
- * the others are compatible.
+ * A change is breaking if a message written with one version reads differently with the other, in bytes or in JSON, or if
+ * a name is removed that a reader could look up. Each breaking kind has a reason; kinds without a reason are compatible.
  */
 export const CHANGE_KINDS = {
   SYNTAX_CHANGED: undefined,
@@ -44,7 +43,7 @@ export const CHANGE_KINDS = {
   ENUM_VALUE_REMOVED: 'Messages that hold it show a bare number, and JSON that names it cannot be read.',
   ENUM_VALUE_RENUMBERED: 'Messages written before are read as another value.',
   ENUM_VALUE_RENAMED: 'Its name in JSON differs.',
-  // No metadata message carries a service.
+  // Services are compatible, since no metadata message contains a service.
   SERVICE_ADDED: undefined,
   SERVICE_CHANGED: undefined,
   SERVICE_REMOVED: undefined,
@@ -53,11 +52,11 @@ export type ChangeKind = keyof typeof CHANGE_KINDS;
 
 const MAX_PATH_LENGTH = 1000;
 
-/** The limit for breaking changes, and for others: two sets that have nothing in common differ in 100,000 ways. */
+/** Limits breaking and compatible changes separately, since two unrelated sets have 100,000 differences. */
 const MAX_LISTED = 1_000;
 
 export class Changes {
-  /** In the order they were found, without those beyond the limits. */
+  /** The changes in the order in which they were found, without changes beyond the limits. */
   readonly list: SchemaChange[] = [];
   breaking = 0;
   compatible = 0;
@@ -66,7 +65,7 @@ export class Changes {
     return this.breaking + this.compatible - this.list.length;
   }
 
-  /** `what` completes a sentence that begins with the element at `path`. */
+  /** `what` completes a sentence that starts with the element at `path`. */
   add(kind: ChangeKind, path: string, what: string): void {
     const because = CHANGE_KINDS[kind];
     if ((because === undefined ? ++this.compatible : ++this.breaking) > MAX_LISTED) return;

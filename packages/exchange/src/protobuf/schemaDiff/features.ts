@@ -16,7 +16,7 @@ export type Features = Required<
   >
 >;
 
-/** Editions so far differ only in features that do not affect the data. */
+/** All editions so far have the same values of these features. */
 const EDITIONS: Features = {
   fieldPresence: FieldPresence.EXPLICIT,
   enumType: EnumType.OPEN,
@@ -37,7 +37,7 @@ export function fileFeatures({ syntax, options }: FileProto): Features {
   return inherit(base, options);
 }
 
-/** The features of an element within another. */
+/** The features of an element: its own options override the features of the element that contains it. */
 export function inherit(outer: Features, options: { features?: FeaturesProto } | undefined): Features {
   return options?.features === undefined ? outer : { ...outer, ...options.features };
 }
@@ -47,7 +47,7 @@ export type Presence = 'implicit' | 'explicit' | 'required';
 /** The presence of a singular field with these features. */
 export function presenceOf(field: FieldProto, { fieldPresence }: Features): Presence {
   if (field.label === Label.REQUIRED || fieldPresence === FieldPresence.LEGACY_REQUIRED) return 'required';
-  // A field with `optional` in proto3 is in a oneof of its own.
+  // A field with `optional` in proto3 has a separate oneof.
   const always = isMessageType(field.type) || field.oneofIndex !== undefined || field.extendee !== undefined;
   return always || fieldPresence === FieldPresence.EXPLICIT ? 'explicit' : 'implicit';
 }
@@ -59,7 +59,7 @@ export function isPacked(field: FieldProto, { repeatedFieldEncoding }: Features)
   return field.options?.packed ?? repeatedFieldEncoding === FieldEncoding.PACKED;
 }
 
-/** Delimited encoding, as for groups, instead of length-prefixed. */
+/** Whether a message has the delimited encoding of groups instead of the length-prefixed encoding. */
 export function isDelimited({ type }: FieldProto, { messageEncoding }: Features): boolean {
   return type === Type.GROUP || (type === Type.MESSAGE && messageEncoding === MessageEncoding.DELIMITED);
 }

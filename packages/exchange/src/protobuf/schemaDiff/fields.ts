@@ -1,15 +1,15 @@
-/** Compares a field before and after, also if it was renamed. */
+/** Compares a field of two versions, also if it was renamed. */
 import { type Changes, short } from './changes.ts';
 import type { Field, Schema } from './schema.ts';
 
-/** A field, or an extension, of both versions. */
+/** A field or an extension that both versions have. */
 export interface FieldPair {
   path: string;
   before: Field;
   after: Field;
 }
 
-/** Both versions of a schema, and the changes that are found between them. */
+/** Both versions of a schema, and the changes found so far. */
 export interface Comparison {
   was: Schema;
   is: Schema;
@@ -45,7 +45,7 @@ export function compareField({ path, before, after }: FieldPair, { was, is, chan
   changes.differs('FIELD_DEFAULT_CHANGED', path, 'default', defaultOf(before, was), defaultOf(after, is));
 }
 
-/** Types that share a wire encoding, if not all values. Enums are encoded as int32. */
+/** Types of one group have the same wire encoding, but not the same range of values. Enums are encoded as int32. */
 const WIRE_GROUPS: Record<string, string> = {
   int32: 'varint',
   int64: 'varint',
@@ -71,7 +71,7 @@ const encoding = ({ delimited }: Field) => (delimited ? 'delimited' : 'length-pr
 const packing = ({ packed }: Field) => (packed ? 'packed' : 'expanded');
 const utf8 = ({ verifiesUtf8 }: Field) => (verifiesUtf8 ? 'verified' : 'none');
 
-/** The value that readers see where the field is not set; for an enum its number, since names may change. */
+/** The value that readers see if the field is not set; for an enum its number, since names may change. */
 function defaultOf({ defaultValue: text, kind, type }: Field, schema: Schema): string {
   if (kind === 'message') return '';
   if (kind === 'enum') {
@@ -81,6 +81,6 @@ function defaultOf({ defaultValue: text, kind, type }: Field, schema: Schema): s
   if (type === 'string' || type === 'bytes') return `'${text ?? ''}'`;
   if (type === 'bool') return text ?? 'false';
   const isFloat = type === 'double' || type === 'float';
-  // 1 and 1.0 are the same; inf and nan have no other spelling.
+  // 1 and 1.0 are the same value; inf and nan have only one spelling.
   return isFloat && text !== undefined && !Number.isNaN(Number(text)) ? `${Number(text)}` : (text ?? '0');
 }

@@ -1,4 +1,4 @@
-/** The reserved numbers and names of a message or an enum. */
+/** Compares the reserved numbers and names of a message or an enum. */
 import type { RangeProto } from '../descriptor/model.ts';
 import { type ChangeKind, type Changes, short } from './changes.ts';
 
@@ -23,7 +23,7 @@ export function compareReserved(
   }
 }
 
-/** Each earlier range that the later ranges do not cover completely. */
+/** Reports each earlier range that the later ranges do not cover completely. */
 export function compareRanges(
   kind: ChangeKind,
   path: string,
@@ -33,7 +33,7 @@ export function compareRanges(
   changes: Changes,
   closed = false,
 ): void {
-  // With an exclusive end, the next range may begin there.
+  // Ends become exclusive, so that an adjacent range starts at the end of the range before.
   const end = (range: RangeProto) => (range.end ?? 0) + (closed ? 1 : 0);
   const start = (range: RangeProto) => range.start ?? 0;
   const covering = after.toSorted((a, b) => start(a) - start(b));

@@ -1,7 +1,8 @@
 /**
- * A descriptor set as its readers see it: types by full name, fields with all that they inherit. Not from the registry of the
- * protobuf runtime, which cannot link every accepted set: one may carry well-known files that differ from ours.
+ * A descriptor set as its readers see it: types by full name, fields with the features they inherit. The registry of the
+ * protobuf runtime cannot link every accepted set, since a set may contain well-known files that differ from ours.
  */
+import { protoCamelCase } from '@bufbuild/protobuf/reflect';
 import { Label, Type } from '../descriptor/fields.ts';
 import {
   type EnumProto,
@@ -11,7 +12,6 @@ import {
   type MessageProto,
   type ServiceProto,
 } from '../descriptor/model.ts';
-import { jsonName } from '../descriptor/options.ts';
 import {
   type Features,
   fileFeatures,
@@ -24,20 +24,20 @@ import {
   verifiesUtf8,
 } from './features.ts';
 
-/** Full names come without a leading dot. */
+/** Full names have no leading dot. */
 export interface Schema {
   files: Map<string, FileProto>;
   messages: Map<string, Message>;
   enums: Map<string, Enum>;
-  /** Extensions of the schema's own messages; those of google.protobuf are options, which no data contains. */
+  /** Extensions of the schema's own messages. Extensions of google.protobuf are options, which no data contains. */
   extensions: Map<string, Extension>;
   services: Map<string, ServiceProto>;
 }
 
-/** A message or an enum, by where it is declared. */
+/** The place of a message or an enum. */
 export interface Declared {
   file: string;
-  /** The message around it, '' at the top level. */
+  /** The message that contains the type; '' at the top level. */
   parent: string;
 }
 
@@ -50,7 +50,7 @@ export interface Enum extends Declared {
   proto: EnumProto;
   open: boolean;
   numbers: Map<string, number>;
-  /** The number of the first value, the default where a field has none of its own. */
+  /** The number of the first value, which is the default of a field without a default value. */
   first: number;
 }
 
@@ -62,14 +62,13 @@ export interface Field {
   /** `int32`, `string`, or the full name of a message or an enum; for a map, the type of its values. */
   type: string;
   kind: 'message' | 'enum' | 'scalar';
-  /** For maps only. */
+  /** Only a map has a key type. */
   keyType: string | undefined;
-  /** For singular fields only. */
+  /** Only a singular field has a presence. */
   presence: Presence | undefined;
   packed: boolean;
   delimited: boolean;
   verifiesUtf8: boolean;
-  /** As written in the file, if it is. */
   defaultValue: string | undefined;
   oneof: string | undefined;
 }
@@ -105,7 +104,7 @@ class SchemaReader {
     for (const s of proto.service ?? []) this.schema.services.set(fullName(scope, s.name!), s);
   }
 
-  /** Reads what both files and messages may declare. */
+  /** Reads the declarations that files and messages have in common. */
   private members(
     { nestedType = [], enumType = [], extension = [] }: Members,
     scope: string,
@@ -124,16 +123,14 @@ class SchemaReader {
       });
     }
     for (const proto of extension) {
+      const field = readField(proto, inherit(features, proto.options));
       const extendee = proto.extendee!.slice(1);
-      this.schema.extensions.set(fullName(scope, proto.name!), {
-        ...readField(proto, inherit(features, proto.options)),
-        extendee,
-      });
+      this.schema.extensions.set(fullName(scope, proto.name!), { ...field, extendee });
     }
   }
 
   private message(proto: MessageProto, name: string, at: Declared, outer: Features): void {
-    // The entries of a map are part of its field.
+    // The entries of a map are compared as part of the map field.
     if (proto.options?.mapEntry) return;
     const features = inherit(outer, proto.options);
     const entries = new Map(
@@ -161,7 +158,7 @@ function readField(proto: FieldProto, features: Features, oneof?: string, entry?
   return {
     name: proto.name!,
     number: proto.number!,
-    jsonName: proto.jsonName || jsonName(proto.name!),
+    jsonName: proto.jsonName || protoCamelCase(proto.name!),
     cardinality: entry ? 'map' : repeated ? 'repeated' : 'singular',
     ...typeOf(value ?? proto),
     keyType: key && typeOf(key).type,

@@ -11,16 +11,13 @@ import { type Declared, readSchema } from './schema.ts';
 
 export interface SetDiff {
   changes: SchemaChange[];
-  /** How many of all changes break. */
+  /** The number of breaking changes, listed or not. */
   breaking: number;
-  /** How many changes are not listed, since there are too many. */
+  /** The number of changes that are not listed, since there are too many. */
   omitted: number;
 }
 
-/**
- * Compares two accepted sets. Ignores well-known files and what does not affect the data: the
- * order of declarations, comments, options.
- */
+/** Compares two accepted sets. Ignores well-known files, the order of declarations, comments and options. */
 export function diffDescriptorSets(before: Uint8Array, after: Uint8Array): SetDiff {
   const changes = new Changes();
   const comparison = { was: readSchema(ownFiles(before)), is: readSchema(ownFiles(after)), changes };
@@ -42,7 +39,7 @@ function compareFiles({ was, is, changes }: Comparison): void {
   }
 }
 
-/** Does not report a type within one that is itself gone or new. */
+/** Reports removed, moved and added types, but no type inside a message that was itself removed or added. */
 function compareTypes(
   which: 'messages' | 'enums',
   [removed, moved, added]: readonly [ChangeKind, ChangeKind, ChangeKind],
@@ -67,7 +64,7 @@ function compareTypes(
   }
 }
 
-/** Explains a removed name by a new package of its file, which renames everything in it. */
+/** Explains a removed name if its file has a new package, which renames all types of the file. */
 function newName(
   name: string,
   file: string,
