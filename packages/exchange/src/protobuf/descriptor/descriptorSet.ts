@@ -80,7 +80,6 @@ export function messageTypesOf(bytes: Uint8Array): string[] {
   return ownFiles(bytes).flatMap(messageNames);
 }
 
-/** `options` is absent for a set without custom options. */
 function print(bytes: Uint8Array, options: OptionSchema | undefined): unknown {
   if (options === undefined)
     return toJson(FileDescriptorSetSchema, fromBinary(FileDescriptorSetSchema, bytes));
@@ -90,7 +89,7 @@ function print(bytes: Uint8Array, options: OptionSchema | undefined): unknown {
 
 interface Linked {
   set: Omit<DescriptorSet, 'json'>;
-  /** Absent when the set declares no custom options. */
+  /** Undefined if the set declares no custom options. */
   options: OptionSchema | undefined;
 }
 
@@ -118,7 +117,7 @@ function encodeOptions(
 ): Uint8Array {
   for (const { path, member, extendee, name } of customOptions) {
     if (options?.optionsOf.get(extendee)?.has(name)) continue;
-    report.add(path ?? '', member, `is not an option that the set declares for ${extendee}`);
+    report.add(path, member, `is not an option that the set declares for ${extendee}`);
   }
   report.requireNone();
   return requireSize(encode(json, options!, false, report), report);
@@ -174,7 +173,7 @@ function link(bytes: Uint8Array, report: Report): Linked {
   try {
     return { set, options: optionSchemaOf(fromBinary(FileDescriptorSetSchema, bytes).file) };
   } catch {
-    // The set may contain its own version of a well-known file, without what other well-known files import from it.
+    // The set may contain its own version of a well-known file, which lacks types that other well-known files import.
     return report.reject('', '', 'declares extensions that the well-known files it carries do not link with');
   }
 }

@@ -16,67 +16,57 @@ export interface JsonOption {
 }
 
 /** Reports violations, and returns the custom options of the set. */
-export function checkSetJson(json: unknown, report: Report): JsonOption[] {
-  const walk = new Walk(report);
-  walk.message(FileDescriptorSetSchema, json, undefined, '');
-  return walk.options;
-}
-
-class Walk {
-  readonly options: JsonOption[] = [];
-  private readonly report: Report;
+export function checkSetJson(set: unknown, report: Report): JsonOption[] {
+  const options: JsonOption[] = [];
   /** Fields by both names that proto3 JSON readers accept. */
-  private readonly fieldMaps = new Map<DescMessage, Map<string, DescField>>();
+  const fieldMaps = new Map<DescMessage, Map<string, DescField>>();
 
-  constructor(report: Report) {
-    this.report = report;
-  }
-
-  message(schema: DescMessage, json: unknown, path: Path | undefined, member: string): void {
+  function checkMessage(schema: DescMessage, json: unknown, path: Path | undefined, member: string): void {
     if (!isObject(json)) {
-      this.report.add(path ?? '', member, 'must be an object');
+      report.add(path, member, 'must be an object');
       return;
     }
     const fields = cached(
-      this.fieldMaps,
+      fieldMaps,
       schema,
       () => new Map(schema.fields.flatMap((f) => [[f.jsonName, f] as const, [f.name, f] as const])),
     );
     for (const [key, value] of Object.entries(json)) {
-      if (this.report.full) return;
+      if (report.full) return;
       const at = member === '' ? key : `${member}.${key}`;
       const field = fields.get(key);
-      if (field !== undefined) this.field(field, value, path, at);
-      else if (!/^\[.*\]$/.test(key)) this.report.add(path ?? '', at, 'is not a known field');
-      else this.options.push({ path, member: at, extendee: schema.typeName, name: key.slice(1, -1) });
+      if (field !== undefined) checkField(field, value, path, at);
+      else if (!/^\[.*\]$/.test(key)) report.add(path, at, 'is not a known field');
+      else options.push({ path, member: at, extendee: schema.typeName, name: key.slice(1, -1) });
     }
   }
 
-  private field(field: DescField, value: unknown, path: Path | undefined, at: string): void {
+  function checkField(field: DescField, value: unknown, path: Path | undefined, at: string): void {
     if (value === null) return;
     if (field.fieldKind !== 'list') {
-      this.value(field, value, path, at);
+      checkValue(field, value, path, at);
     } else if (!Array.isArray(value)) {
-      this.report.add(path ?? '', at, 'must be an array');
+      report.add(path, at, 'must be an array');
     } else if (field.message) {
-      for (const [i, item] of value.entries()) this.message(field.message, item, new Path(at, i, path), '');
+      for (const [i, item] of value.entries()) checkMessage(field.message, item, new Path(at, i, path), '');
     } else {
-      for (const [i, item] of value.entries()) this.value(field, item, path, `${at}[${i}]`);
+      for (const [i, item] of value.entries()) checkValue(field, item, path, `${at}[${i}]`);
     }
   }
 
-  private value(field: DescField, value: unknown, path: Path | undefined, at: string): void {
-    if (field.message) {
-      this.message(field.message, value, path, at);
-      return;
-    }
+  function checkValue(field: DescField, value: unknown, path: Path | undefined, at: string): void {
     const kinds = kindsOf(field.scalar);
-    if (!kinds.includes(typeof value)) {
-      this.report.add(path ?? '', at, `must be a ${kinds.join(' or a ')}`);
+    if (field.message) {
+      checkMessage(field.message, value, path, at);
+    } else if (!kinds.includes(typeof value)) {
+      report.add(path, at, `must be a ${kinds.join(' or a ')}`);
     } else if (field.enum?.values.every(({ name, number }) => name !== value && number !== value)) {
-      this.report.add(path ?? '', at, `${quote(String(value))} is not a value of ${field.enum.name}`);
+      report.add(path, at, `${quote(String(value))} is not a value of ${field.enum.name}`);
     }
   }
+
+  checkMessage(FileDescriptorSetSchema, set, undefined, '');
+  return options;
 }
 
 /** A number may be written as text. An enum, which has no scalar type, may be written as a name or a number. */

@@ -11,7 +11,6 @@ import { cached, type FieldProto, MAX_NAME_LENGTH, Path, quote, type Report } fr
 import {
   checkEnumRanges,
   checkMessageRanges,
-  enumRanges,
   fieldNumberFault,
   messageRanges,
   type Ranges,
@@ -65,8 +64,7 @@ class Linker {
 
   message(symbol: MessageSymbol, path: Path): void {
     const { proto } = symbol;
-    checkMessageRanges(proto, path, this.report);
-    const ranges = messageRanges(proto);
+    const ranges = checkMessageRanges(proto, path, this.report);
     const reservedNames = new Set(proto.reservedName);
     const numbers = new Set<number>();
     const oneofs = (proto.oneofDecl ?? []).map(() => 0);
@@ -114,8 +112,7 @@ class Linker {
     if (file.proto.syntax === 'proto3' && (values[0]?.number ?? 0) !== 0) {
       this.report.add(path, 'value[0].number', 'must be 0, as the first of every proto3 enum');
     }
-    checkEnumRanges(proto, path, this.report);
-    const ranges = enumRanges(proto);
+    const ranges = checkEnumRanges(proto, path, this.report);
     const reservedNames = new Set(proto.reservedName);
     const numbers = new Set<number>();
     values.forEach(({ name = '', number = 0 }, i) => {
@@ -144,7 +141,7 @@ class Linker {
     }
     const taken = cached(this.extended, extendee, () => ({
       ranges: messageRanges(extendee.proto),
-      numbers: new Set(),
+      numbers: new Set<number>(),
     }));
     const { number = 0 } = proto;
     if (taken.ranges.kindOf(number) !== 'extension') {

@@ -75,9 +75,9 @@ export class Report {
     return this.violations.length >= MAX_VIOLATIONS;
   }
 
-  add(path: Path | string, member: string, description: string): void {
+  add(path: Path | string | undefined, member: string, description: string): void {
     if (this.full) return;
-    const at = String(path);
+    const at = String(path ?? '');
     const field = at !== '' && member !== '' ? `${at}.${member}` : at + member;
     // A long path is cut at the front, since its end identifies the element.
     const shown = field.length <= MAX_FIELD_LENGTH ? field : `…${field.slice(-MAX_FIELD_LENGTH)}`;

@@ -33,11 +33,12 @@ export class Ranges {
     return range !== undefined && number <= range.to ? range.kind : undefined;
   }
 
-  reportOverlaps(path: Path, report: Report): void {
+  reportOverlaps(path: Path, report: Report): this {
     for (let i = 1; i < this.sorted.length; i++) {
       const [before, range] = [this.sorted[i - 1]!, this.sorted[i]!];
       if (range.from <= before.to) report.add(path, range.member, `overlaps ${before.member}`);
     }
+    return this;
   }
 }
 
@@ -55,7 +56,7 @@ export function messageRanges({ extensionRange, reservedRange }: MessageProto): 
   return new Ranges([...of('extension', extensionRange), ...of('reserved', reservedRange)]);
 }
 
-export function checkMessageRanges(proto: MessageProto, path: Path, report: Report): void {
+export function checkMessageRanges(proto: MessageProto, path: Path, report: Report): Ranges {
   for (const member of ['extensionRange', 'reservedRange'] as const) {
     proto[member]?.forEach(({ start = 0, end = 0 }, i) => {
       if (start < 1 || end <= start || end - 1 > MAX_FIELD_NUMBER) {
@@ -63,7 +64,7 @@ export function checkMessageRanges(proto: MessageProto, path: Path, report: Repo
       }
     });
   }
-  messageRanges(proto).reportOverlaps(path, report);
+  return messageRanges(proto).reportOverlaps(path, report);
 }
 
 export function enumRanges({ reservedRange }: EnumProto): Ranges {
@@ -78,11 +79,11 @@ export function enumRanges({ reservedRange }: EnumProto): Ranges {
   );
 }
 
-export function checkEnumRanges(proto: EnumProto, path: Path, report: Report): void {
+export function checkEnumRanges(proto: EnumProto, path: Path, report: Report): Ranges {
   proto.reservedRange?.forEach(({ start = 0, end = 0 }, i) => {
     if (end < start) report.add(path, `reservedRange[${i}]`, 'ends before it starts');
   });
-  enumRanges(proto).reportOverlaps(path, report);
+  return enumRanges(proto).reportOverlaps(path, report);
 }
 
 /** Why no field may have this number; undefined if a field may. */

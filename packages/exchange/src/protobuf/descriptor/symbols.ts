@@ -68,7 +68,7 @@ class Declaring {
   file(file: SetFile): void {
     const { package: name = '', messageType = [], enumType = [], extension = [], service = [] } = file.proto;
     if (name.length > MAX_NAME_LENGTH || (name !== '' && name.split('.').some(nameFault))) {
-      this.fault(file.path, 'package', `${quote(name)} is not a package name`);
+      this.report.add(file.path, 'package', `${quote(name)} is not a package name`);
       return;
     }
     const scope = this.packages.get(name) ?? new Set();
@@ -87,7 +87,11 @@ class Declaring {
     let outer = '';
     for (const part of name.split('.')) {
       if (this.packages.get(outer)?.has(part)) {
-        this.fault(file.path, 'package', `${quote(fullName(outer, part))} is declared as something else too`);
+        this.report.add(
+          file.path,
+          'package',
+          `${quote(fullName(outer, part))} is declared as something else too`,
+        );
       }
       outer = fullName(outer, part);
     }
@@ -98,7 +102,7 @@ class Declaring {
     if (this.messages > MAX_MESSAGES || this.tooDeep) return;
     if (nesting > MAX_NESTING) {
       this.tooDeep = true;
-      this.fault(at.path, '', `nests messages deeper than ${MAX_NESTING} levels`);
+      this.report.add(at.path, '', `nests messages deeper than ${MAX_NESTING} levels`);
       return;
     }
     const { file, path } = at;
@@ -146,7 +150,7 @@ class Declaring {
     if (!this.name(at.scope, proto.name, at.path)) return undefined;
     const name = fullName(at.outer, proto.name!);
     if (name.length <= MAX_NAME_LENGTH) return name;
-    this.fault(at.path, 'name', `makes a full name longer than ${MAX_NAME_LENGTH} characters`);
+    this.report.add(at.path, 'name', `makes a full name longer than ${MAX_NAME_LENGTH} characters`);
     return undefined;
   }
 
@@ -155,12 +159,8 @@ class Declaring {
     if (this.report.full) return false;
     const fault = nameFault(name) ?? (scope.has(name) ? `${quote(name)} is declared twice` : undefined);
     if (fault === undefined) scope.add(name);
-    else this.fault(path, step === undefined ? 'name' : `${step}[${index}].name`, fault);
+    else this.report.add(path, step === undefined ? 'name' : `${step}[${index}].name`, fault);
     return fault === undefined;
-  }
-
-  private fault(path: Path | undefined, member: string, description: string): void {
-    this.report.add(path ?? '', member, description);
   }
 }
 

@@ -93,7 +93,7 @@ class JsonReader {
       if (this.report.full) break;
       const here = () => `${at}[${key}]`;
       const read = readMapKey(field.mapKey, key);
-      if (read instanceof Fault) this.fault(here(), `the key ${read.description}`);
+      if (read instanceof Fault) this.fault(here(), `the key ${read.message}`);
       else if (Object.hasOwn(result, String(read))) this.fault(here(), 'is the key of another entry too');
       else result[String(read)] = this.value(field, item, here);
     }
@@ -105,7 +105,7 @@ class JsonReader {
     if (json === null && !takesNull(field)) return this.fault(at(), 'must not be null');
     if (field.message) return this.message(field.message, json, at());
     const read = field.enum ? this.enum(field.enum, json) : readScalar(field.scalar!, json);
-    return read instanceof Fault ? this.fault(at(), read.description) : read;
+    return read instanceof Fault ? this.fault(at(), read.message) : read;
   }
 
   private enum(type: DescEnum, json: JsonValue): number | Fault {
@@ -125,7 +125,7 @@ class JsonReader {
     if (type.typeName === ANY) return this.any(json, at);
     if (WRAPPER.test(type.typeName)) {
       const read = readScalar(type.fields[0]!.scalar!, json);
-      return read instanceof Fault ? this.fault(at, read.description) : read;
+      return read instanceof Fault ? this.fault(at, read.message) : read;
     }
     if (SPECIAL.test(type.typeName)) return this.special(type, json, at);
     return isObject(json) ? this.fields(type, json, at) : this.fault(at, 'must be an object');

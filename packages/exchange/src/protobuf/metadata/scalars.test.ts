@@ -5,7 +5,7 @@ import { Fault, readMapKey, readScalar } from './scalars.ts';
 
 const read = (type: ScalarType, json: string | JsonValue) => {
   const value = readScalar(type, json as JsonValue);
-  return value instanceof Fault ? value.description : value;
+  return value instanceof Fault ? value.message : value;
 };
 const readText = (type: ScalarType, text: string) => read(type, parseJson(text));
 
@@ -84,7 +84,7 @@ describe('other scalars', () => {
 describe('the key of a map', () => {
   const key = (type: ScalarType, text: string) => {
     const value = readMapKey(type, text);
-    return value instanceof Fault ? value.description : value;
+    return value instanceof Fault ? value.message : value;
   };
 
   test('is text that parses as a value of its type', () => {

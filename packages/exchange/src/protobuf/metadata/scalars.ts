@@ -3,13 +3,8 @@ import { ScalarType } from '@bufbuild/protobuf';
 import { fromBase64, JsonDecimal, type JsonValue, toBase64 } from '@measurement-exchange/contract';
 import { INTEGERS } from '../descriptor/fields.ts';
 
-/** Why a value is not of its type. */
-export class Fault {
-  readonly description: string;
-  constructor(description: string) {
-    this.description = description;
-  }
-}
+/** The message says why a value is not of its type. */
+export class Fault extends Error {}
 
 /** Does not coerce: `3` is not a string and `"true"` not a boolean. Numbers may be text, as proto3 JSON allows. */
 export function readScalar(type: ScalarType, json: JsonValue): unknown {

@@ -1,11 +1,8 @@
 /** Compares the reserved numbers and names of a message or an enum. */
-import type { RangeProto } from '../descriptor/model.ts';
+import type { MessageProto, RangeProto } from '../descriptor/model.ts';
 import { type ChangeKind, type Changes, short } from './changes.ts';
 
-interface Reserving {
-  reservedRange?: RangeProto[];
-  reservedName?: string[];
-}
+type Reserving = Pick<MessageProto, 'reservedRange' | 'reservedName'>;
 
 /** `closed`: the end of a range is inclusive, as for enums. */
 export function compareReserved(

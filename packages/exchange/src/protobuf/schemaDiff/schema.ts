@@ -78,17 +78,7 @@ export interface Extension extends Field {
 }
 
 export function readSchema(files: FileProto[]): Schema {
-  const reader = new SchemaReader();
-  for (const file of files) reader.file(file);
-  const { schema } = reader;
-  for (const [name, { extendee }] of schema.extensions) {
-    if (!schema.messages.has(extendee)) schema.extensions.delete(name);
-  }
-  return schema;
-}
-
-class SchemaReader {
-  readonly schema: Schema = {
+  const schema: Schema = {
     files: new Map(),
     messages: new Map(),
     enums: new Map(),
@@ -96,25 +86,26 @@ class SchemaReader {
     services: new Map(),
   };
 
-  file(proto: FileProto): void {
+  function readFile(proto: FileProto): void {
     const { name, package: scope = '' } = proto;
-    this.schema.files.set(name!, proto);
+    schema.files.set(name!, proto);
     const features = fileFeatures(proto);
-    this.members({ ...proto, nestedType: proto.messageType }, scope, { file: name!, parent: '' }, features);
-    for (const s of proto.service ?? []) this.schema.services.set(fullName(scope, s.name!), s);
+    const { messageType: nestedType = [], enumType = [], extension = [] } = proto;
+    readMembers({ nestedType, enumType, extension }, scope, { file: name!, parent: '' }, features);
+    for (const s of proto.service ?? []) schema.services.set(fullName(scope, s.name!), s);
   }
 
   /** Reads the declarations that files and messages have in common. */
-  private members(
-    { nestedType = [], enumType = [], extension = [] }: Members,
+  function readMembers(
+    { nestedType = [], enumType = [], extension = [] }: MessageProto,
     scope: string,
     at: Declared,
     features: Features,
   ): void {
-    for (const proto of nestedType) this.message(proto, fullName(scope, proto.name!), at, features);
+    for (const proto of nestedType) readMessage(proto, fullName(scope, proto.name!), at, features);
     for (const proto of enumType) {
       const numbers = new Map(proto.value!.map(({ name, number = 0 }) => [name!, number]));
-      this.schema.enums.set(fullName(scope, proto.name!), {
+      schema.enums.set(fullName(scope, proto.name!), {
         ...at,
         proto,
         open: isOpen(inherit(features, proto.options)),
@@ -125,11 +116,11 @@ class SchemaReader {
     for (const proto of extension) {
       const field = readField(proto, inherit(features, proto.options));
       const extendee = proto.extendee!.slice(1);
-      this.schema.extensions.set(fullName(scope, proto.name!), { ...field, extendee });
+      schema.extensions.set(fullName(scope, proto.name!), { ...field, extendee });
     }
   }
 
-  private message(proto: MessageProto, name: string, at: Declared, outer: Features): void {
+  function readMessage(proto: MessageProto, name: string, at: Declared, outer: Features): void {
     // The entries of a map are compared as part of the map field.
     if (proto.options?.mapEntry) return;
     const features = inherit(outer, proto.options);
@@ -141,15 +132,15 @@ class SchemaReader {
       const own = inherit(inherit(features, oneof?.options), field.options);
       return readField(field, own, oneof?.name, entries.get(field.typeName ?? ''));
     });
-    this.schema.messages.set(name, { ...at, proto, fields });
-    this.members(proto, name, { ...at, parent: name }, features);
+    schema.messages.set(name, { ...at, proto, fields });
+    readMembers(proto, name, { ...at, parent: name }, features);
   }
-}
 
-interface Members {
-  nestedType?: MessageProto[] | undefined;
-  enumType?: EnumProto[];
-  extension?: FieldProto[];
+  for (const file of files) readFile(file);
+  for (const [name, { extendee }] of schema.extensions) {
+    if (!schema.messages.has(extendee)) schema.extensions.delete(name);
+  }
+  return schema;
 }
 
 function readField(proto: FieldProto, features: Features, oneof?: string, entry?: MessageProto): Field {
