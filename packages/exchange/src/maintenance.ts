@@ -1,4 +1,4 @@
-/** Tasks that work directly on the database of an exchange, whether or not it runs. None of them loads HTTP. */
+/** Tasks that work directly on the database, whether or not its exchange runs. This entry does not load the HTTP server. */
 import { randomUUID } from 'node:crypto';
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import type pg from 'pg';
@@ -9,17 +9,18 @@ import { audit } from './database/log.ts';
 import { bindingOf, insertBinding } from './database/principals.ts';
 import { OPERATOR } from './domain/access.ts';
 import { newId } from './ids.ts';
-import { applyRetention, previewRetention, type Retention } from './jobs/retention.ts';
+import { applyRetention, previewRetention, type Retention, type RetentionCounts } from './jobs/retention.ts';
 
 export { type BackupFacts, backup } from './backup/backup.ts';
 export { restore } from './backup/restore.ts';
 export { withDatabase } from './connections.ts';
 export { CHECKS, type DoctorFinding, doctor } from './database/doctor.ts';
 export { migrate, RESTORED } from './database/migrate.ts';
+export type { RetentionCounts } from './jobs/retention.ts';
 
 const clock = (): Timestamp => timestampOf(Date.now());
 
-/** Binds an operator as the owner of the database: over the API only an operator can. */
+/** Binds the first operator directly in the database, since over the API only an operator can bind an operator. */
 export function bindOperator(
   config: Config,
   { issuer, subject }: { issuer: string; subject: string },
@@ -55,24 +56,19 @@ export function bindOperator(
   );
 }
 
-export interface RetentionCounts {
-  cancel: number;
-  remove: number;
-}
-
 const sum = ({ cancel, remove }: RetentionCounts) => cancel + remove;
 
-/** A large table is counted again this often at most. */
+/** The minimum time between two counts, since counting a large table takes long. */
 const COUNT_EVERY_MS = 1_000;
 
-/** How many measurements the retention cancels and removes; with `apply` it does, to the end. */
+/** Counts the measurements that retention would cancel and remove; with `apply` it cancels and removes all of them. */
 export function runRetention(
   config: Config,
   retention: Retention,
   options: { apply: boolean; onProgress?: (done: number, total: number) => void },
 ): Promise<RetentionCounts> {
   const { apply, onProgress } = options;
-  // As the role that serves: it may do this, and no more.
+  // The role that serves requests has the rights for retention and no others.
   return withDatabase(config, ({ app }) =>
     withConnection(app, async (db) => {
       const exchange = { db, clock };
@@ -99,7 +95,7 @@ async function withConnection<T>(
   try {
     return await work(db);
   } catch (error) {
-    const isOld = ['42P01', '42703'].includes(sqlState(error) ?? ''); // no such table or column
+    const isOld = ['42P01', '42703'].includes(sqlState(error) ?? ''); // A table or a column is missing.
     throw isOld ? new Error('The database lacks the schema of this version: run mex migrate first.') : error;
   } finally {
     await db.close();

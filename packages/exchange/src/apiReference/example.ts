@@ -1,4 +1,4 @@
-/** An operation as a call with curl, in the name of a party that may make it. */
+/** Writes the example of an operation: a call with curl by a party that may make it. */
 import type { OpenApiOperation, Route } from '@measurement-exchange/contract';
 import { exampleOf, type Schemas } from './schema.ts';
 
@@ -12,14 +12,14 @@ export interface ExampleParties {
   dataProviders: readonly ExampleParty[];
 }
 
-/** An operation with its address. */
+/** An operation with its path and method. */
 export interface Entry extends OpenApiOperation {
   path: string;
   method: string;
   route: Route;
 }
 
-/** The commands that set what the examples use. Tokens are fetched by a command, never printed. */
+/** The commands that set the variables of the examples. A command fetches each token, so that no token is printed. */
 export function setupOf(parties: ExampleParties | undefined): string {
   if (parties === undefined) return 'TOKEN=… # an ID token from an issuer that this exchange trusts';
   return ['operator', ...callersOf(parties).map(({ name }) => name)]
@@ -27,7 +27,7 @@ export function setupOf(parties: ExampleParties | undefined): string {
     .join('\n');
 }
 
-/** The smallest call that is well-formed. */
+/** The smallest well-formed call of an operation. */
 export function curl(entry: Entry, schemas: Schemas, parties: ExampleParties | undefined): string {
   const { method, path, parameters, requestBody, route } = entry;
   const required = parameters
@@ -52,12 +52,12 @@ export function curl(entry: Entry, schemas: Schemas, parties: ExampleParties | u
   return withNames(lines.join(' \\\n  '), parties);
 }
 
-/** The first consumer and the first provider: the examples call in their name. */
+/** The callers of the examples: the first consumer and the first provider. */
 function callersOf({ measurementConsumers, dataProviders }: ExampleParties): ExampleParty[] {
   return [...measurementConsumers.slice(0, 1), ...dataProviders.slice(0, 1)];
 }
 
-/** The caller of the example: one of the two parties, or else the operator. */
+/** The caller of one example: the first party that may call the operation, or else the operator. */
 function callerOf({ access, path }: Route, parties: ExampleParties): string {
   const may = callersOf(parties).filter(({ name }) => {
     const rule = access[name.startsWith('dataProviders/') ? 'dataProvider' : 'measurementConsumer'];
@@ -67,12 +67,12 @@ function callerOf({ access, path }: Route, parties: ExampleParties): string {
   return may[0]?.name ?? 'operator';
 }
 
-/** `ACME_TOKEN` for `measurementConsumers/acme`, as `mex env` calls it. */
+/** The variable that `mex env` sets: `ACME_TOKEN` for `measurementConsumers/acme`. */
 function tokenOf(name: string): string {
   return `${name.split('/').at(-1)!.toUpperCase().replaceAll('-', '_')}_TOKEN`;
 }
 
-/** The made-up parties of the schemas replaced by those that exist. */
+/** Replaces the made-up parties of the schemas by existing parties. */
 function withNames(text: string, parties: ExampleParties | undefined): string {
   if (parties === undefined) return text;
   const madeUp = ['measurementConsumers/mc1', 'dataProviders/dp1'];

@@ -1,4 +1,4 @@
-/** HTML in which every interpolated text is escaped; only what `html` itself made goes in as it is. */
+/** HTML that `html` made. `html` escapes every other interpolated value. */
 export class Html {
   readonly text: string;
 
@@ -13,7 +13,7 @@ export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(strings.map((text, i) => (i === 0 ? text : render(parts[i - 1]) + text)).join(''));
 }
 
-/** Text in which `backticks` mark code. */
+/** Renders text in which `backticks` mark code. */
 export function prose(text: string): Html {
   return html`${text.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`))}`;
 }

@@ -1,4 +1,4 @@
-/** The OpenAPI document as a page. */
+/** Renders the OpenAPI document as a page. */
 import { readFileSync } from 'node:fs';
 import {
   ExchangeError,
@@ -18,23 +18,11 @@ import { fieldsOf, notesOf, type Schemas, typeOf } from './schema.ts';
 
 export const STYLE = readFileSync(new URL('page.css', import.meta.url), 'utf8');
 
-/** Rendered but for the address, which each reader knows the exchange by. */
-export class Page {
-  private readonly parts: string[];
-
-  constructor(page: Html) {
-    this.parts = page.text.split(ADDRESS);
-  }
-
-  at(address: string): string {
-    return this.parts.join(html`${address}`.text);
-  }
-}
-
-/** Stands for the address while the page is rendered; no text of ours holds this character. */
+/** A placeholder for the address while the page is rendered; no text of ours contains this character. */
 const ADDRESS = '\u{fffd}';
 
-export function renderPage(document: OpenApiDocument, parties: ExampleParties | undefined): Page {
+/** Returns a function that inserts the address at which a reader reached the exchange. */
+export function renderPage(document: OpenApiDocument, parties: ExampleParties | undefined) {
   const entries = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): Entry => {
       const { route } = matchRoute(method.toUpperCase(), path.replaceAll(/[{}]/g, ''));
@@ -48,7 +36,7 @@ export function renderPage(document: OpenApiDocument, parties: ExampleParties | 
   }));
   const { title, version, description } = document.info;
   const { schemas } = document.components;
-  return new Page(html`<!doctype html>
+  const page = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -84,7 +72,9 @@ ${errors()}
 </main>
 </body>
 </html>
-`);
+`;
+  const pieces = page.text.split(ADDRESS);
+  return (address: string) => pieces.join(html`${address}`.text);
 }
 
 function authentication(document: OpenApiDocument, parties: ExampleParties | undefined): Html {
@@ -124,7 +114,7 @@ ${operationErrors(route)}</details>
 </article>\n`;
 }
 
-/** IDs stand out, and lines break between segments. */
+/** Emphasizes IDs, and lets lines break between segments. */
 function address(path: string): Html {
   const segments = path.split(/(?=[/:])/);
   return html`${segments.map((segment) => html`<wbr>${segment.split(/(\{\w+\})/).map((part, i) => (i % 2 === 0 ? part : html`<i>${part}</i>`))}`)}`;
@@ -142,7 +132,7 @@ ${parameters.map(
 </table>`;
 }
 
-/** By HTTP status, the reasons that this operation can give. */
+/** The error reasons of an operation, grouped by HTTP status. */
 function operationErrors(route: Route): Html {
   const byStatus = [...Map.groupBy(errorsOf(route), ({ httpStatus }) => httpStatus)].sort(
     ([a], [b]) => a - b,

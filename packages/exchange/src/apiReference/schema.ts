@@ -1,10 +1,10 @@
-/** A schema of the OpenAPI document as a list of fields, and as an example. */
+/** Renders a schema of the OpenAPI document as a list of fields, and as an example. */
 import type { JsonSchema } from '@measurement-exchange/contract';
 import { type Html, html, prose } from './html.ts';
 
 export type Schemas = Record<string, JsonSchema>;
 
-/** The fields of an object, nested ones folded away; of alternatives, each one folded, the first one open. */
+/** The fields of an object; nested objects are folded. Only the first of several alternatives is open. */
 export function fieldsOf(schema: JsonSchema, schemas: Schemas): Html {
   const { oneOf, properties = {}, required = [] } = resolve(schema, schemas);
   if (oneOf !== undefined) {
@@ -13,7 +13,7 @@ export function fieldsOf(schema: JsonSchema, schemas: Schemas): Html {
 ${fieldsOf(one, schemas)}</details>`,
     )}`;
   }
-  // Output-only fields mean nothing in a request.
+  // Output-only fields are not shown in a request.
   const fields = Object.entries(properties).filter(([, field]) => !field.readOnly);
   if (fields.length === 0) return html`<p class="none">No fields.</p>`;
   return html`<ul class="fields">
@@ -30,7 +30,7 @@ function fieldItem(name: string, field: JsonSchema, required: boolean, schemas: 
   return html`<li><details><summary>${head}</summary>${notes}${fieldsOf(inner, schemas)}</details></li>\n`;
 }
 
-/** The object in a field: itself, an item, a value of a map. */
+/** The object in a field: the field itself, the items of a list, or the values of a map. */
 function innerOf(field: JsonSchema, schemas: Schemas): JsonSchema | undefined {
   const schema = resolve(field, schemas);
   if (schema.items !== undefined) return innerOf(schema.items, schemas);
@@ -55,7 +55,6 @@ function range(min: number, max: number, what: string): string {
   return min > 0 ? `${min} to ${max} ${what}.` : `At most ${max} ${what}.`;
 }
 
-/** The name of a type. */
 export function typeOf(schema: JsonSchema): string {
   if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1)!;
   if (schema.items !== undefined) return `list of ${typeOf(schema.items)}`;
@@ -68,7 +67,7 @@ export function typeOf(schema: JsonSchema): string {
   return schema.type === undefined ? 'any JSON' : [schema.type].flat().join(' or ');
 }
 
-/** The smallest value that the schema takes, with `…` for a text. */
+/** The smallest value that the schema accepts; a text is `…`. */
 export function exampleOf(schema: JsonSchema, schemas: Schemas): unknown {
   const { oneOf, examples, items, properties = {}, required = [], ...rest } = resolve(schema, schemas);
   if (oneOf !== undefined) return exampleOf(oneOf[0]!, schemas);

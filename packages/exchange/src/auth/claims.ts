@@ -6,17 +6,17 @@ const string = () => text(64 * 1024);
 
 /** An identity provider whose tokens the exchange accepts. */
 export const IssuerConfig = object({
-  /** Compared with `iss` character by character. */
+  /** Must equal `iss` character by character. */
   issuer: string(),
   audience: string(),
-  /** The location of the issuer's public keys: exactly one of the two is set. */
+  /** The location of the issuer's public keys: exactly one of `jwksUri` and `jwksFile` is set. */
   jwksUri: optional(string()),
   jwksFile: optional(string()),
-  /** Default RS256, ES256, EdDSA. */
+  /** The default is RS256, ES256, EdDSA. */
   algorithms: optional(array(string())),
-  /** The maximum age since `iat`, also for tokens with a later `exp`. Default 24 h. */
+  /** The maximum age since `iat`, also for tokens with a later `exp`. The default is 24 h. */
   maxTokenAgeSeconds: optional(number()),
-  /** A claim that names the principal directly, for an issuer trusted to know it. */
+  /** The claim with the name of the principal, if the issuer is trusted to know principals. */
   principalClaim: optional(string()),
 });
 export type IssuerConfig = Static<typeof IssuerConfig>;
@@ -24,20 +24,20 @@ export type IssuerConfig = Static<typeof IssuerConfig>;
 export type Json = Record<string, unknown>;
 
 export const DEFAULT_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
-/** Every algorithm that may be configured: a shared secret would let each of its readers mint tokens. */
+/** All algorithms that may be configured. With a shared secret, every reader of the secret could mint tokens. */
 export const ASYMMETRIC_ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
 const DEFAULT_MAX_TOKEN_AGE_SECONDS = 24 * 3600;
-/** Clocks may differ by this much: 60 s are accepted, 61 s are not. */
+/** The accepted difference of clocks: 60 s are accepted, 61 s are not. */
 const SKEW_SECONDS = 60;
-/** OpenID Connect Core, section 2. */
+/** OpenID Connect Core, section 2, sets this limit. */
 const MAX_SUBJECT_LENGTH = 255;
-/** Excludes access tokens (at+jwt, RFC 9068) and logout tokens (logout+jwt). */
+/** These types exclude access tokens (at+jwt, RFC 9068) and logout tokens (logout+jwt). */
 const ID_TOKEN_TYPES = ['jwt', 'application/jwt'];
 
-/** Why the header is rejected. Only alg and kid are ever used; keys in jku, x5u, jwk and x5c are ignored. */
+/** Why the header is rejected. Only `alg` and `kid` are used; keys in `jku`, `x5u`, `jwk` and `x5c` are ignored. */
 export function headerError(header: Json, issuer: IssuerConfig): string | undefined {
   const { alg, typ, crit } = header;
   if (!(issuer.algorithms ?? DEFAULT_ALGORITHMS).includes(alg as string)) return 'alg is not allowed';
@@ -48,17 +48,17 @@ export function headerError(header: Json, issuer: IssuerConfig): string | undefi
   return undefined;
 }
 
-/** Why the claims other than `iss` are rejected at this moment (epoch seconds). Names claims, never their values. */
+/** Why the claims other than `iss` are rejected. The reason contains the name of a claim, never its value. */
 export function claimsError(claims: Json, issuer: IssuerConfig, nowSeconds: number): string | undefined {
   const { aud, azp, sub, exp, iat, nbf } = claims;
   if (typeof sub !== 'string' || sub.length === 0 || sub.length > MAX_SUBJECT_LENGTH) {
     return `sub is not a string of 1 to ${MAX_SUBJECT_LENGTH} characters`;
   }
-  // A token that is also meant for others could be replayed by one of them.
+  // Another audience of the token could replay it here.
   const audiences = Array.isArray(aud) ? aud : [aud];
   if (audiences.length === 0 || !audiences.every((one) => one === issuer.audience))
     return 'aud is not ours alone';
-  // The authorized party is the client the token was issued to: this exchange, or the subject itself.
+  // `azp` is the client that the token was issued to: this exchange, or the subject itself.
   if (azp !== undefined && azp !== issuer.audience && azp !== sub) return 'azp is another party';
   if (!isTime(exp)) return 'exp is not a time';
   if (!isTime(iat)) return 'iat is not a time';
@@ -70,12 +70,12 @@ export function claimsError(claims: Json, issuer: IssuerConfig, nowSeconds: numb
   return undefined;
 }
 
-/** The end of a token whose claims were accepted, in epoch seconds. */
+/** The end of an accepted token, in epoch seconds. */
 export function expiryOf(claims: Json, issuer: IssuerConfig): number {
   return Math.min(claims.exp as number, (claims.iat as number) + maxAgeOf(issuer));
 }
 
-/** JSON.parse reads 1e999 as Infinity. */
+/** Rejects Infinity too, since JSON.parse reads 1e999 as Infinity. */
 function isTime(value: unknown): value is number {
   return Number.isFinite(value);
 }
@@ -84,7 +84,7 @@ function maxAgeOf(issuer: IssuerConfig): number {
   return issuer.maxTokenAgeSeconds ?? DEFAULT_MAX_TOKEN_AGE_SECONDS;
 }
 
-/** A configuration that would accept too much, or nothing, is rejected before the first token. */
+/** Rejects a configuration that would accept too many tokens, or none. */
 export function checkIssuers(issuers: IssuerConfig[]): void {
   if (issuers.length === 0) throw new Error('No token issuer is configured.');
   if (new Set(issuers.map((i) => i.issuer)).size < issuers.length)

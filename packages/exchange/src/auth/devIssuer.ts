@@ -1,14 +1,6 @@
-/** The token issuer of development mode. Its tokens pass through the same verification as all others. */
+/** The token issuer of development mode. Its tokens are verified like the tokens of any other issuer. */
 import { join } from 'node:path';
-import {
-  calculateJwkThumbprint,
-  exportJWK,
-  generateKeyPair,
-  importJWK,
-  type JSONWebKeySet,
-  type JWK,
-  SignJWT,
-} from 'jose';
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
 import { parsePrincipal } from '../domain/access.ts';
 import { readOrMakePrivateJson } from './privateFile.ts';
 import type { IssuerConfig } from './tokens.ts';
@@ -18,19 +10,8 @@ const PRINCIPAL_CLAIM = 'mex_principal';
 const ALGORITHM = 'ES256';
 const LIFETIME_SECONDS = 12 * 3600;
 
-export interface DevIssuer {
-  issuer: string;
-  /** A token for `dataProviders/x`, `operator`, …; default lifetime 12 h. */
-  mint(principalName: string, lifetimeSeconds?: number): Promise<string>;
-  /** For `/dev/.well-known/openid-configuration`. */
-  discovery: Record<string, unknown>;
-  /** For `/dev/jwks`: public keys only. */
-  jwks: JSONWebKeySet;
-  /** For the token verifier. */
-  issuerConfig: IssuerConfig;
-}
+export type DevIssuer = Awaited<ReturnType<typeof createDevIssuer>>;
 
-/** The file with the issuer's key of a development exchange. */
 export function devKeyFile(dataDir: string): string {
   return join(dataDir, 'dev-issuer.json');
 }
@@ -41,7 +22,7 @@ export async function createDevIssuer(options: {
   baseUrl: string;
   /** Epoch milliseconds. */
   clock?: () => number;
-}): Promise<DevIssuer> {
+}) {
   const { keyFile, baseUrl, clock = Date.now } = options;
   const jwk = await readOrMakePrivateJson(keyFile, makeKey);
   const signingKey = await importJWK(jwk, ALGORITHM);
@@ -51,7 +32,8 @@ export async function createDevIssuer(options: {
 
   return {
     issuer,
-    async mint(principalName, lifetimeSeconds = LIFETIME_SECONDS) {
+    /** Makes a token for `dataProviders/x`, `operator`, …. */
+    async mint(principalName: string, lifetimeSeconds = LIFETIME_SECONDS): Promise<string> {
       if (parsePrincipal(principalName) === undefined) {
         throw new Error(
           `"${principalName}" is no principal: give measurementConsumers/…, dataProviders/…, duchies/… or operator.`,
@@ -67,6 +49,7 @@ export async function createDevIssuer(options: {
         .setExpirationTime(now + lifetimeSeconds)
         .sign(signingKey);
     },
+    /** The document at `/dev/.well-known/openid-configuration`. */
     discovery: {
       issuer,
       jwks_uri: jwksUri,
@@ -81,7 +64,7 @@ export async function createDevIssuer(options: {
       jwksUri,
       algorithms: [ALGORITHM],
       principalClaim: PRINCIPAL_CLAIM,
-    },
+    } satisfies IssuerConfig,
   };
 }
 

@@ -1,11 +1,11 @@
-/** The public keys of one issuer: cached for a bounded time, and fetched at a bounded rate. */
+/** Caches the public keys of an issuer for a bounded time, and fetches them at a bounded rate. */
 import { readFile } from 'node:fs/promises';
 import { ExchangeError } from '@measurement-exchange/contract';
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
 
-/** A withdrawn key is rejected after this at the latest; an outage of the issuer is bridged for no longer. */
+/** Keys are used for at most this long: a withdrawn key is then rejected, and so are all keys of an issuer that is down. */
 const MAX_AGE_MS = 10 * 60_000;
-/** The minimum time between two attempts without valid keys, while every caller is rejected. */
+/** The minimum time between two attempts while there are no valid keys and every caller is rejected. */
 const RETRY_MS = 1_000;
 const FETCH_TIMEOUT_MS = 5_000;
 
@@ -15,27 +15,21 @@ export interface KeySet {
   validUntil: number;
 }
 
-export interface KeySource {
-  /** The cached keys, loaded if needed; rejects with KEYS_UNAVAILABLE. */
-  current(): Promise<KeySet>;
-  /** Keys loaded after `seen`; undefined where no newer keys exist, or the cooldown allows no fetch. */
-  newerThan(seen: KeySet): Promise<KeySet | undefined>;
-}
+export type KeySource = ReturnType<typeof keySource>;
 
 interface RefreshPolicy {
   load: () => Promise<JSONWebKeySet>;
-  /** The age at which keys are refreshed. */
   refreshAfterMs: number;
   /** The minimum time between two attempts, successful or not, while the cached keys are valid. */
   cooldownMs: number;
-  /** Whether the caller waits for that refresh, or gets the cached keys meanwhile. */
+  /** Whether a caller waits for a refresh; otherwise it gets the cached keys. */
   waitForRefresh: boolean;
 }
 
 /**
- * Keys behind a URL. The refresh at half of the maximum age runs in the background, so that neither a slow
- * issuer nor a short outage delays callers. jose's createRemoteJWKSet does not do this, and has no
- * cooldown after a failed fetch: each unknown key ID causes another fetch while the issuer is down.
+ * Keys are refreshed in the background at half of their maximum age, so that a slow issuer does not delay callers. jose's
+ * createRemoteJWKSet does not refresh in the background, and has no cooldown after a failed fetch: while the issuer is
+ * down, each unknown key ID causes another fetch.
  */
 export function keysFromUrl(url: string, clock: () => number, fetchUrl: typeof fetch): KeySource {
   const load = async () => {
@@ -56,13 +50,13 @@ export function keysFromUrl(url: string, clock: () => number, fetchUrl: typeof f
   );
 }
 
-/** Keys in a file, read again at most once a second, so that edits take effect without a file watcher. */
+/** The file is read again at most once a second, so that edits take effect without a file watcher. */
 export function keysFromFile(path: string, clock: () => number): KeySource {
   const load = async () => JSON.parse(await readFile(path, 'utf8')) as JSONWebKeySet;
   return keySource({ load, refreshAfterMs: 1_000, cooldownMs: 1_000, waitForRefresh: true }, clock);
 }
 
-function keySource(policy: RefreshPolicy, clock: () => number): KeySource {
+function keySource(policy: RefreshPolicy, clock: () => number) {
   let keys: KeySet | undefined;
   let loading: Promise<void> | undefined;
   let lastAttempt = Number.NEGATIVE_INFINITY;
@@ -88,14 +82,15 @@ function keySource(policy: RefreshPolicy, clock: () => number): KeySource {
     loading = undefined;
   }
 
-  /** Joins the load in progress, or starts one. Never rejects: `current` and `newerThan` report the failure. */
+  /** Joins the load in progress, or starts a load. Never rejects: `current` and `newerThan` report the failure. */
   function reload(): Promise<void> {
     loading ??= loadOnce();
     return loading;
   }
 
   return {
-    async current() {
+    /** The cached keys, loaded if needed; rejects with KEYS_UNAVAILABLE. */
+    async current(): Promise<KeySet> {
       if (timeLeft() <= 0) {
         if (due(RETRY_MS)) await reload();
       } else if (timeLeft() <= MAX_AGE_MS - policy.refreshAfterMs && due(policy.cooldownMs)) {
@@ -106,7 +101,8 @@ function keySource(policy: RefreshPolicy, clock: () => number): KeySource {
       return keys!;
     },
 
-    async newerThan(seen) {
+    /** Keys loaded after `seen`; undefined if there are no newer keys, or the cooldown allows no fetch. */
+    async newerThan(seen: KeySet): Promise<KeySet | undefined> {
       if (due(policy.cooldownMs)) await reload();
       if (keys !== seen) return keys;
       if (failure !== undefined) throw unavailable();

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { OPERATOR, type Principal, parsePrincipal } from '../domain/access.ts';
 import type { VerifiedToken } from './tokens.ts';
 
-/** A stored principal, found by its binding to (issuer, subject) or by its name. */
+/** A stored principal is found by its binding to (issuer, subject), or by its name. */
 export type PrincipalQuery = { issuer: string; subject: string } | { name: string };
 export interface PrincipalRecord {
   name: string;
@@ -12,14 +12,7 @@ export interface PrincipalRecord {
 }
 export type PrincipalLookup = (query: PrincipalQuery) => Promise<PrincipalRecord | undefined>;
 
-export interface PrincipalResolver {
-  /** Rejects with PRINCIPAL_UNKNOWN or PRINCIPAL_SUSPENDED. */
-  resolve(verified: VerifiedToken): Promise<Principal>;
-  /** The principal that `resolve` returned for this very object, while it is cached. */
-  recall(verified: VerifiedToken): Principal | undefined;
-  /** Called after a change of bindings or parties on this replica; the caches of other replicas expire. */
-  invalidate(): void;
-}
+export type PrincipalResolver = ReturnType<typeof createPrincipalResolver>;
 
 const CACHE_CAPACITY = 10_000;
 
@@ -28,7 +21,7 @@ export function createPrincipalResolver(options: {
   ttlMs?: number;
   /** Epoch milliseconds. */
   clock?: () => number;
-}): PrincipalResolver {
+}) {
   const { lookup, ttlMs = 30_000, clock = Date.now } = options;
   // Caches promises, so that concurrent lookups of the same principal share one query.
   const cache = new LRUCache<string, Promise<PrincipalRecord | undefined>>({
@@ -53,7 +46,8 @@ export function createPrincipalResolver(options: {
   }
 
   return {
-    async resolve(verified) {
+    /** Rejects with PRINCIPAL_UNKNOWN or PRINCIPAL_SUSPENDED. */
+    async resolve(verified: VerifiedToken): Promise<Principal> {
       const { issuer, subject, claimedPrincipal } = verified;
       if (claimedPrincipal === OPERATOR.name) return OPERATOR;
       if (claimedPrincipal !== undefined && parsePrincipal(claimedPrincipal) === undefined) throw unknown();
@@ -66,16 +60,18 @@ export function createPrincipalResolver(options: {
       if (record.state === 'SUSPENDED') {
         throw new ExchangeError('PRINCIPAL_SUSPENDED', `${record.name} is suspended.`);
       }
-      // A lookup that started before `invalidate` is not remembered after it.
+      // The result of a lookup that started before `invalidate` is not cached.
       asked.set(verified, { principal, until: clock() + cache.getRemainingTTL(key) });
       return principal;
     },
 
-    recall(verified) {
+    /** The principal that `resolve` returned for the same object, while it is cached. */
+    recall(verified: VerifiedToken): Principal | undefined {
       const known = resolved.get(verified);
       return known !== undefined && clock() < known.until ? known.principal : undefined;
     },
 
+    /** Called after a change of bindings or parties on this replica; the caches of other replicas expire. */
     invalidate() {
       cache.clear();
       resolved = new WeakMap();

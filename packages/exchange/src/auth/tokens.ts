@@ -16,42 +16,36 @@ import { type KeySet, type KeySource, keysFromFile, keysFromUrl } from './keys.t
 
 export type { IssuerConfig } from './claims.ts';
 
-/** An accepted token. */
 export interface VerifiedToken {
   readonly issuer: string;
   readonly subject: string;
   /** Epoch seconds. */
   readonly expiresAt: number;
-  /** The value of the issuer's principalClaim, if it is configured and a string. */
+  /** The value of the issuer's `principalClaim`, if the claim is configured and a string. */
   readonly claimedPrincipal?: string;
 }
 
-export interface TokenVerifier {
-  /** Rejects with TOKEN_INVALID or KEYS_UNAVAILABLE, or with the error that `permit` throws. */
-  verify(token: string, permit?: Permit): Promise<VerifiedToken>;
-  /** The object that `verify` returned for this token a moment ago. */
-  recall(token: string): VerifiedToken | undefined;
-}
+export type TokenVerifier = ReturnType<typeof createTokenVerifier>;
 
 /**
- * Called before a signature is checked, which is the expensive part; throws where it may not be checked. Never called for a
- * token that was accepted before. `knownSubject` is the subject that the token claims, if one of its tokens was accepted before.
+ * Called before the signature of a token is checked, which is expensive; throws to prevent the check. Not called for a token
+ * that was accepted before. `knownSubject` is the claimed subject, if another token of that subject was accepted before.
  */
 export type Permit = (knownSubject: string | undefined) => void;
 
 interface AcceptedToken {
   verified: VerifiedToken;
-  /** Epoch milliseconds at which it is checked again. */
+  /** The time of the next check, in epoch milliseconds. */
   checkAt: number;
 }
 
 const MAX_TOKEN_LENGTH = 8 * 1024;
 const CACHE_MS = 60_000;
 const CACHE_CAPACITY = 10_000;
-/** Three parts, none empty: neither an unsigned token, nor JWE (five), nor the JSON serialization. */
+/** Three parts, none of them empty. This excludes unsigned tokens, JWE (five parts) and the JSON serialization. */
 const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 
-/** The same error for every bad token, so that it reveals nothing; `why` is logged and contains no secret. */
+/** Every bad token gets the same error, which reveals nothing; `why` is logged and contains no secret. */
 export function tokenInvalid(why: string): ExchangeError {
   return new ExchangeError('TOKEN_INVALID', 'The bearer ID token is missing or not acceptable.', {
     cause: why,
@@ -63,7 +57,7 @@ export function createTokenVerifier(options: {
   /** Epoch milliseconds. */
   clock?: () => number;
   fetch?: typeof fetch;
-}): TokenVerifier {
+}) {
   const { issuers, clock = Date.now, fetch: fetchUrl = fetch } = options;
   checkIssuers(issuers);
   const trusted = new Map(
@@ -82,9 +76,12 @@ export function createTokenVerifier(options: {
     known !== undefined && clock() < known.checkAt ? known.verified : undefined;
 
   return {
-    recall: (token) => (token.length > MAX_TOKEN_LENGTH ? undefined : current(accepted.get(digestOf(token)))),
+    /** The object that `verify` returned for this token in the last minute. */
+    recall: (token: string) =>
+      token.length > MAX_TOKEN_LENGTH ? undefined : current(accepted.get(digestOf(token))),
 
-    async verify(token, permit) {
+    /** Rejects with TOKEN_INVALID or KEYS_UNAVAILABLE, or with the error that `permit` throws. */
+    async verify(token: string, permit?: Permit): Promise<VerifiedToken> {
       if (token.length > MAX_TOKEN_LENGTH) throw tokenInvalid('longer than 8 KiB');
       const digest = digestOf(token);
       const known = accepted.get(digest);
@@ -115,7 +112,7 @@ export function createTokenVerifier(options: {
         expiresAt: expiryOf(claims, config),
         ...(typeof claimed === 'string' && { claimedPrincipal: claimed }),
       };
-      // Not believed beyond the token's end, nor beyond the validity of its key.
+      // The result is cached neither beyond the token's end nor beyond the validity of its key.
       const checkAt = Math.min(clock() + CACHE_MS, verified.expiresAt * 1000, keySet.validUntil);
       accepted.set(digest, { verified, checkAt });
       subjects.set(claimedSubject, true);
@@ -124,7 +121,7 @@ export function createTokenVerifier(options: {
   };
 }
 
-/** Strict base64url, so that a token has only one encoding. */
+/** Accepts only strict base64url, so that a token has only one encoding. */
 function decode(token: string): { header: Json; claims: Json } {
   const parts = COMPACT.exec(token)?.slice(1).map(fromBase64);
   if (parts === undefined || parts.includes(undefined)) throw tokenInvalid('not a compact JWS');
@@ -146,11 +143,11 @@ function parseObject(bytes: Uint8Array): Json | undefined {
 
 /** The key set that verified the signature. */
 async function checkSignature(token: string, keys: KeySource, algorithms: string[]): Promise<KeySet> {
-  const atHand = await keys.current();
-  const why = await signatureError(token, atHand, algorithms);
-  if (why === undefined) return atHand;
-  // The issuer may have published this key, or replaced the one under this ID, since its keys were loaded.
-  const newer = await keys.newerThan(atHand).catch((unavailable) => {
+  const cached = await keys.current();
+  const why = await signatureError(token, cached, algorithms);
+  if (why === undefined) return cached;
+  // The issuer may have added this key, or replaced the key of this ID, since its keys were loaded.
+  const newer = await keys.newerThan(cached).catch((unavailable) => {
     // Without current keys a token with an unknown key ID cannot be judged, but a bad signature is rejected.
     throw why === UNKNOWN_KEY ? unavailable : tokenInvalid(why);
   });
@@ -161,7 +158,7 @@ async function checkSignature(token: string, keys: KeySource, algorithms: string
 
 const UNKNOWN_KEY = errors.JWKSNoMatchingKey.code;
 
-/** Errors of jose may contain the claims, so only their code is reported. */
+/** Returns only the code of an error of jose, since its message may contain claims. */
 async function signatureError(token: string, keys: KeySet, algorithms: string[]) {
   try {
     await compactVerify(token, keys.find, { algorithms });

@@ -1,4 +1,4 @@
-/** `mex backup`: the embedded database and the files beside it, in one directory, while the exchange runs. */
+/** `mex backup` copies the embedded database and the key files beside it to one directory, while the exchange runs. */
 import { existsSync } from 'node:fs';
 import { mkdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -7,20 +7,20 @@ import { type Config, ConfigError } from '../config/config.ts';
 import { withDatabase } from '../connections.ts';
 import { hasCluster } from '../postgres/index.ts';
 import { copyCluster } from './cluster.ts';
-import { type CopiedFile, copyFile, sync, syncPath } from './files.ts';
+import { type CopiedFile, copyFile, type OnProgress, sync, syncPath } from './files.ts';
 import { type BackupFacts, factsOf, manifestOf, writeManifest } from './manifest.ts';
 
 export type { BackupFacts } from './manifest.ts';
 
-/** The key files of development mode, which belong to certificates in the database. */
+/** The files of development mode, whose keys belong to certificates in the database. */
 export const FILES_BESIDE = ['dev.json', 'dev-root.json', 'dev-issuer.json'];
 export const CLUSTER = 'pg';
 
-/** Creates a complete backup that is flushed to disk, or none. */
+/** Creates a complete backup that is flushed to disk; a failed backup leaves no directory. */
 export async function backup(
   config: Config,
   directory: string,
-  onProgress: (done: number, total: number) => void,
+  onProgress: OnProgress,
 ): Promise<BackupFacts> {
   requireEmbedded(config);
   if (!hasCluster(join(config.dataDir, CLUSTER))) {
@@ -67,11 +67,7 @@ async function makePartial(target: string, dataDir: string): Promise<string> {
   return partial;
 }
 
-async function fill(
-  config: Config,
-  partial: string,
-  onProgress: (done: number, total: number) => void,
-): Promise<BackupFacts> {
+async function fill(config: Config, partial: string, onProgress: OnProgress): Promise<BackupFacts> {
   const time = new Date().toISOString();
   const into = join(partial, CLUSTER);
   await mkdir(into, { mode: 0o700 });

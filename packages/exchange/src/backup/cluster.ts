@@ -1,43 +1,39 @@
 /**
- * The files of a running PostgreSQL, copied so that another one can start from them: the low-level backup API
- * (PostgreSQL's manual, 25.3.4). Pages change while they are copied; the WAL from start to stop makes them whole.
+ * Copies the files of a running PostgreSQL with its low-level backup API (PostgreSQL's manual, 25.3.4), so that another
+ * server can start from the copy. Pages change while they are copied; the WAL of that time repairs them.
  */
 import { randomBytes } from 'node:crypto';
 import type { Dirent } from 'node:fs';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import pg from 'pg';
-import { type CopiedFile, copyFile, forEachFile, makeDirectories, writeCopy } from './files.ts';
+import {
+  type CopiedFile,
+  copyFile,
+  forEachFile,
+  makeDirectories,
+  type OnProgress,
+  writeCopy,
+} from './files.ts';
 
-/** Directories that a server fills at its start, so they are copied empty. */
+/** These directories are copied empty, since a server fills them at its start. */
 const EMPTIED = [
   ...['pg_wal', 'pg_replslot', 'pg_dynshmem', 'pg_notify', 'pg_serial', 'pg_snapshots', 'pg_stat_tmp'],
   'pg_subtrans',
 ];
-/** Files of the running server only, files that the backup writes itself, and temporary files. */
+/** These are not copied: files of the running server, files that the backup writes itself, and temporary files. */
 const LEFT_OUT =
   /^(postmaster\.(pid|opts)|current_logfiles|backup_label.*|tablespace_map.*)$|(^|\/)(pgsql_tmp.*|pg_internal\.init.*)$/;
 const CONTROL_FILE = 'global/pg_control';
 
-export interface CopiedCluster {
-  postgresVersion: string;
-  schemaVersion: string;
-  directories: string[];
-  files: CopiedFile[];
-}
-
-/** Copies the cluster to the empty directory `into`, with all the WAL that a server needs to recover from it. */
-export async function copyCluster(
-  connection: pg.ClientConfig,
-  into: string,
-  onProgress: (done: number, total: number) => void,
-): Promise<CopiedCluster> {
+/** Copies the cluster to the empty directory `into`, with all the WAL that a server needs to recover from the copy. */
+export async function copyCluster(connection: pg.ClientConfig, into: string, onProgress: OnProgress) {
   const client = new pg.Client({ ...connection, application_name: 'mex backup' });
-  client.on('error', () => {}); // an error also rejects the query in progress
+  client.on('error', () => {}); // An error also rejects the query in progress.
   await client.connect();
   try {
     const facts = await readFacts(client);
-    // No segment that is written from now on is recycled as long as this session lasts.
+    // Keeps all WAL segments that are written during this session.
     await client.query('SELECT pg_create_physical_replication_slot($1, true, true)', [
       `mex_backup_${randomBytes(6).toString('hex')}`,
     ]);
@@ -94,7 +90,7 @@ async function readFacts(client: pg.Client) {
   };
 }
 
-/** The files to copy, except the control file. */
+/** Lists the files to copy, except the control file. */
 async function look(cluster: string): Promise<{ directories: string[]; files: string[]; bytes: number }> {
   const pathOf = (entry: Dirent) => relative(cluster, join(entry.parentPath, entry.name));
   const entries = (await readdir(cluster, { recursive: true, withFileTypes: true })).filter((entry) => {
@@ -119,7 +115,7 @@ async function copyUnlessGone(from: string, to: string, count: (bytes: number) =
   }
 }
 
-/** Copied last and read twice, since the WAL cannot repair a control file that was read during a write. */
+/** Copies the control file once two reads agree, since the WAL cannot repair a copy that was read during a write. */
 async function copyControlFile(cluster: string, into: string): Promise<CopiedFile> {
   const read = () => readFile(join(cluster, CONTROL_FILE));
   for (let before = await read(); ; ) {
@@ -129,7 +125,7 @@ async function copyControlFile(cluster: string, into: string): Promise<CopiedFil
   }
 }
 
-/** The names of WAL segments: timeline, then a number in two halves, each in 8 hexadecimal digits. */
+/** The name of a WAL segment is its timeline and its number in two halves, each with 8 hexadecimal digits. */
 export function segmentsBetween(first: string, last: string, segmentBytes: number): string[] {
   const perHalf = 2 ** 32 / segmentBytes;
   const numberOf = (name: string) =>

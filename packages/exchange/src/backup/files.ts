@@ -5,14 +5,17 @@ import { join } from 'node:path';
 
 const CHUNK_BYTES = 64 * 1024;
 
+/** Called with the bytes copied so far and the bytes of all files. */
+export type OnProgress = (done: number, total: number) => void;
+
 export interface CopiedFile {
-  /** Relative to the backup. */
+  /** The path relative to the backup. */
   path: string;
   bytes: number;
   sha256: string;
 }
 
-/** Creates a copy that only its owner may read; never overwrites a file. */
+/** Creates a copy that only its owner may read. Never overwrites a file. */
 export async function copyFile(
   from: string,
   to: string,
@@ -35,7 +38,7 @@ export async function copyFile(
   return { bytes, sha256: hash.digest('hex') };
 }
 
-/** The same for content in memory. */
+/** Like `copyFile`, for content in memory. */
 export async function writeCopy(base: string, path: string, contents: Uint8Array): Promise<CopiedFile> {
   await writeFile(join(base, path), contents, { flag: 'wx', mode: 0o600 });
   return { path, bytes: contents.length, sha256: createHash('sha256').update(contents).digest('hex') };
@@ -45,10 +48,7 @@ export async function makeDirectories(base: string, directories: string[]): Prom
   for (const directory of directories) await mkdir(join(base, directory), { recursive: true, mode: 0o700 });
 }
 
-/**
- * Flushes everything to disk. This is done once at the end, since the first calls flush the rest too, which is
- * several times as fast as flushing each file after its copy.
- */
+/** Flushes all files to disk. Flushing at the end is several times as fast as flushing each file after its copy. */
 export async function sync(
   base: string,
   { files, directories }: { files: CopiedFile[]; directories: string[] },
@@ -62,7 +62,7 @@ export async function syncPath(path: string, flags: 'r' | 'r+' = 'r'): Promise<v
   await handle.sync().finally(() => handle.close());
 }
 
-/** Handles a few files concurrently, so that reading overlaps with hashing; starts no more after a failure. */
+/** Handles a few files concurrently, so that reading overlaps with hashing. Starts no further file after a failure. */
 export async function forEachFile<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
   const queue = items.values();
   let failure: unknown;

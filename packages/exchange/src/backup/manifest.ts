@@ -1,14 +1,14 @@
-/** manifest.json: the versions and time of a backup, and the hash of every file in it. */
+/** manifest.json contains the versions and the time of a backup, and the hash of each of its files. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, normalize, sep } from 'node:path';
 import type { CopiedFile } from './files.ts';
 
 export interface BackupFacts {
   time: string;
-  /** `18.4`. */
+  /** For example `18.4`. */
   postgresVersion: string;
   exchangeVersion: string;
-  /** The last migration: `0002_parties_and_event_groups`. */
+  /** The last migration, for example `0002_parties_and_event_groups`. */
   schemaVersion: string;
   fileCount: number;
   bytes: number;
@@ -16,7 +16,7 @@ export interface BackupFacts {
 
 export interface Manifest extends BackupFacts {
   format: 1;
-  /** Includes empty directories, since PostgreSQL needs them. */
+  /** All directories, also empty ones, since PostgreSQL needs them. */
   directories: string[];
   files: CopiedFile[];
 }
@@ -33,16 +33,12 @@ export function manifestOf(
   return { format: 1, ...facts, fileCount: files.length, bytes, directories, files: sorted };
 }
 
-export function factsOf({
-  format: _format,
-  directories: _directories,
-  files: _files,
-  ...facts
-}: Manifest): BackupFacts {
+export function factsOf(manifest: Manifest): BackupFacts {
+  const { format: _format, directories: _directories, files: _files, ...facts } = manifest;
   return facts;
 }
 
-/** Written last: a backup without a manifest is incomplete. */
+/** The manifest is written last: a backup without a manifest is incomplete. */
 export async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
   const text = `${JSON.stringify(manifest, null, 1)}\n`;
   await writeFile(join(directory, NAME), text, { mode: 0o600, flag: 'wx', flush: true });
@@ -74,7 +70,7 @@ export async function readManifest(directory: string): Promise<Manifest> {
   return manifest;
 }
 
-/** A manifest is untrusted: its paths must stay within the directory. */
+/** Whether a path stays inside the backup, since a manifest is not trusted. */
 function isInside(path: unknown): boolean {
   return (
     typeof path === 'string' &&

@@ -1,4 +1,4 @@
-/** `mex restore`: verifies a backup, copies it to a data directory, recovers the database and checks it. */
+/** `mex restore` verifies a backup, copies it to a data directory, recovers the database and checks it. */
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,20 +12,11 @@ import {
   unfinished,
 } from '../postgres/index.ts';
 import { CLUSTER, FILES_BESIDE, requireEmbedded } from './backup.ts';
-import { copyFile, forEachFile, makeDirectories, sync, syncPath } from './files.ts';
-import { type BackupFacts, damaged, factsOf, type Manifest, readManifest } from './manifest.ts';
+import { copyFile, forEachFile, makeDirectories, type OnProgress, sync, syncPath } from './files.ts';
+import { damaged, factsOf, type Manifest, readManifest } from './manifest.ts';
 
-export interface Restored extends BackupFacts {
-  /** The findings of the doctor in the restored database. */
-  ailments: DoctorFinding[];
-}
-
-/** Restores into a data directory without a database; a failed restore leaves none. */
-export async function restore(
-  config: Config,
-  directory: string,
-  onProgress: (done: number, total: number) => void,
-): Promise<Restored> {
+/** Restores to a data directory without a database. A failed restore leaves no database. */
+export async function restore(config: Config, directory: string, onProgress: OnProgress) {
   requireEmbedded(config);
   const manifest = await readManifest(directory);
   await requireSameMajor(manifest);
@@ -41,7 +32,7 @@ export async function restore(
   }
 }
 
-/** The first start replays the WAL of the backup, to the moment the backup ended. */
+/** Runs the doctor. The first start of the server replays the WAL up to the end of the backup. */
 async function examine(home: string): Promise<DoctorFinding[]> {
   try {
     const server = await startPostgres({ dataDir: home });
@@ -79,12 +70,12 @@ async function place(
   manifest: Manifest,
   directory: string,
   home: string,
-  onProgress: (done: number, total: number) => void,
+  onProgress: OnProgress,
 ): Promise<void> {
   const temporary = await mkdtemp(join(home, unfinished));
   try {
     await copyAll(manifest, directory, temporary, onProgress);
-    // As root, the files are given to the owner of the data directory.
+    // Root gives the files to the owner of the data directory.
     const { uid, gid } = await stat(home);
     if (process.geteuid!() === 0) await giveCluster(temporary, { uid, gid });
     for (const name of FILES_BESIDE) {
@@ -104,7 +95,7 @@ async function copyAll(
   manifest: Manifest,
   directory: string,
   into: string,
-  onProgress: (done: number, total: number) => void,
+  onProgress: OnProgress,
 ): Promise<void> {
   await makeDirectories(into, manifest.directories);
   let done = 0;
@@ -123,7 +114,7 @@ async function copyAll(
   await sync(into, manifest);
 }
 
-/** Removes what the restore created; none of it existed before. */
+/** Removes the files that the restore created; none of them existed before. */
 async function clear(home: string): Promise<void> {
   for (const name of [CLUSTER, ...FILES_BESIDE]) await rm(join(home, name), { recursive: true, force: true });
 }

@@ -1,4 +1,4 @@
-/** A thread for jobs that would hold up the event loop. A job that takes too long, or too much memory, ends with its thread. */
+/** A thread for jobs that would block the event loop. The thread is ended if a job takes too long or too much memory. */
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -6,16 +6,16 @@ import { ExchangeError } from '@measurement-exchange/contract';
 import type { Input, JobName, Output } from './jobs.ts';
 import type { Done, Task } from './thread.ts';
 
-/** TypeScript in the workspace, JavaScript in the packages. */
+/** The thread's file is TypeScript in the workspace and JavaScript in the published package. */
 const THREAD = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
-/** A hostile set of 1 MiB takes about a second where nothing else runs. */
+/** A hostile set of 1 MiB takes about a second on an idle machine. */
 const MAX_MS = 6_000;
-/** The cached schemas, of 2 MiB of descriptor sets, take up to 200 MB. */
+/** The cached schemas of 2 MiB of descriptor sets take up to 200 MB. */
 const LIMITS = { maxOldGenerationSizeMb: 768 };
 
 export class ComputeThread {
   private worker: Worker | undefined;
-  /** Ends the job that runs; undefined where the thread ended before the job did. */
+  /** Resolves the running job; with undefined if the thread ended before the job. */
   private settle: (done: Done | undefined) => void = () => {};
   private readonly maxMs: number;
 
@@ -46,7 +46,7 @@ export class ComputeThread {
     // The thread posts a message when it is ready.
     await once(worker, 'message');
     worker.on('message', (done: Done) => this.settle(done));
-    // Out of memory: it exits.
+    // A thread that runs out of memory emits an error and then exits.
     worker.on('error', () => {});
     worker.on('exit', () => {
       this.worker = undefined;
@@ -57,7 +57,7 @@ export class ComputeThread {
   }
 }
 
-/** Translates the error of a job: one that ran out of stack was too costly, every other error is a defect. */
+/** Translates the error of a job. A job that ran out of stack was too costly; every other error is a defect. */
 export function failure(error: unknown): unknown {
   return error instanceof RangeError ? tooCostly() : error;
 }

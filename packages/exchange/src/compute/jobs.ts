@@ -1,22 +1,24 @@
 /**
- * Jobs on descriptor sets and metadata. A hostile set of 1 MiB takes most of a second, so these jobs have
- * plain values in and out, and run wherever it is best: short ones on the event loop, others in a thread of their own.
+ * Jobs on descriptor sets and metadata. A hostile set of 1 MiB takes most of a second, so only short jobs run on the event
+ * loop and others in a thread. Inputs and outputs are plain values, which can be sent to the thread.
  */
 import { parseJson, toPlainJson, type Violation } from '@measurement-exchange/contract';
 import { LRUCache } from 'lru-cache';
 import {
-  type DescriptorSet,
+  type DescriptorSetResult,
   printDescriptorSet,
   readDescriptorSet,
 } from '../protobuf/descriptor/descriptorSet.ts';
-import { anyText, decodeMetadata, readMetadata as read } from '../protobuf/metadata/metadata.ts';
+import {
+  anyText,
+  decodeMetadata,
+  type Metadata,
+  readMetadata as read,
+} from '../protobuf/metadata/metadata.ts';
 import { compileSchema, type MetadataSchema } from '../protobuf/metadata/schema.ts';
 import { diffDescriptorSets, type SetDiff } from '../protobuf/schemaDiff/schemaDiff.ts';
 
-/** A set as its bytes, or as JSON text. */
-export type SetInput = { bytes: Uint8Array } | { json: string };
-
-function readSet({ set }: { set: SetInput }): DescriptorSet | { violations: Violation[] } {
+function readSet({ set }: { set: { bytes: Uint8Array } | { json: string } }): DescriptorSetResult {
   return readDescriptorSet('bytes' in set ? set : { json: toPlainJson(parseJson(set.json)) });
 }
 
@@ -24,12 +26,12 @@ function diff({ before, after }: { before: Uint8Array; after: Uint8Array }): Set
   return diffDescriptorSets(before, after);
 }
 
-/** The JSON of each set, undefined for one that has none; fewer than asked for where the next is above the limit. */
+/** The JSON of each set, or undefined for a set that cannot be printed. Stops before the set that exceeds `maxBytes`. */
 function printSets({ sets, maxBytes }: { sets: Uint8Array[]; maxBytes: number }): (string | undefined)[] {
   return upTo(maxBytes, sets, printDescriptorSet);
 }
 
-/** A schema to read metadata by. Its descriptor set is given only if the thread has not compiled it yet. */
+/** A schema of metadata. Its descriptor set is given only if the schema is not in the cache of this thread. */
 export interface SchemaSource {
   id: string;
   version: number;
@@ -38,7 +40,7 @@ export interface SchemaSource {
   set?: Uint8Array;
 }
 
-/** The descriptors, by ID, whose sets are needed and were not given. */
+/** The IDs of the descriptors whose sets are needed and were not given. */
 export interface Missing {
   missing: string[];
 }
@@ -49,7 +51,7 @@ export interface StoredMessage {
   value: Uint8Array;
 }
 
-/** The Any of each message as JSON, undefined for one that its schema does not explain; as many as are below the limit. */
+/** The Any of each message as JSON, or undefined if its schema does not fit. Stops before the message that exceeds `maxBytes`. */
 function printMetadata(input: {
   schemas: SchemaSource[];
   messages: StoredMessage[];
@@ -64,7 +66,7 @@ function printMetadata(input: {
   );
 }
 
-/** The JSON of a message without its type; undefined where the schema cannot be linked. */
+/** The JSON of a message without its type; undefined if the schema cannot be linked. */
 function decode(input: {
   schema: SchemaSource;
   message: StoredMessage;
@@ -78,14 +80,10 @@ function decode(input: {
   });
 }
 
-export interface ReadMessage {
-  typeUrl: string;
-  value: Uint8Array;
-  /** The Any as JSON. */
-  text: string;
-}
+/** `text` is the JSON of the whole Any. */
+export type ReadMessage = Pick<Metadata, 'typeUrl' | 'value' | 'text'>;
 
-/** Messages of requests, each an Any as JSON text; undefined where the schema cannot be linked. */
+/** Reads the messages of requests, each an Any as JSON text; undefined if the schema cannot be linked. */
 function readMetadata(input: {
   schemas: SchemaSource[];
   messages: { descriptor: string; any: string }[];
@@ -101,7 +99,7 @@ function readMetadata(input: {
   );
 }
 
-/** The texts of the items, without those from the first on that would not fit; the first always does. */
+/** Prints items until the next text would exceed `maxBytes`, and always the first item. */
 function upTo<T>(
   maxBytes: number,
   items: T[],
@@ -118,12 +116,12 @@ function upTo<T>(
   return texts;
 }
 
-/** By descriptor ID; undefined where the set cannot be linked. */
+/** Schemas by descriptor ID; undefined if the set cannot be linked. */
 type Schemas = Map<string, MetadataSchema | undefined>;
 
 /**
- * Linking a set takes milliseconds, and up to a hundred times its bytes. IDs are random and each update raises the version,
- * so an entry is never out of date.
+ * Linking a set takes milliseconds, and up to a hundred times the memory of its bytes. An entry is never out of date, since
+ * IDs are random and each update increases the version.
  */
 const compiled = new LRUCache<string, { schema: MetadataSchema | undefined }>({ maxSize: 2 * 1024 * 1024 });
 
@@ -153,10 +151,10 @@ export type Output<J extends JobName> = ReturnType<(typeof jobs)[J]>;
 
 const sum = (sizes: number[]) => sizes.reduce((total, size) => total + size, 0);
 
-/** The worst jobs about so many bytes take some milliseconds. */
+/** The slowest job with this many bytes of input takes some milliseconds. */
 const SHORT_BYTES = 8 * 1024;
 
-/** Custom options are read by a schema that is made for their set, which takes tens of milliseconds however small it is. */
+/** A set that imports this file may have custom options. Building their schema takes tens of milliseconds for any set. */
 const DESCRIPTOR_PROTO = 'google/protobuf/descriptor.proto';
 const hasOptions = (set: Uint8Array) =>
   Buffer.from(set.buffer, set.byteOffset, set.length).includes(DESCRIPTOR_PROTO);

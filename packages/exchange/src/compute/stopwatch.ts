@@ -1,4 +1,4 @@
-/** Returns how many milliseconds of processor time this thread has used since, whatever else the machine does. */
+/** Measures the processor time of this thread in milliseconds, which does not depend on other load of the machine. */
 export function stopwatch(): () => number {
   const before = process.threadCpuUsage();
   return () => {

@@ -1,4 +1,4 @@
-/** The thread that `ComputeThread` starts: one job after the other. */
+/** The entry of the thread that `ComputeThread` starts. It runs one job after the other. */
 import { parentPort } from 'node:worker_threads';
 import { type Input, type JobName, jobs, type Output } from './jobs.ts';
 import { stopwatch } from './stopwatch.ts';
@@ -11,7 +11,7 @@ export interface Task {
 export interface Done {
   output?: Output<JobName>;
   error?: unknown;
-  /** Milliseconds of processor time. */
+  /** The processor time in milliseconds. */
   ms: number;
 }
 

@@ -1,4 +1,4 @@
-/** Reads flags, environment and file into one Config. production.ts checks what production mode requires of it. */
+/** Reads flags, environment and file into one Config. production.ts checks the requirements of production mode. */
 import { networkList } from '../webhooks/destinations.ts';
 import { readConfigFile } from './file.ts';
 import { operatorProblems, protocolProblems } from './protocols.ts';
@@ -6,7 +6,7 @@ import { type Config, DEFAULTS, eachSetting } from './settings.ts';
 
 export type { Config } from './settings.ts';
 
-/** Settings that are not valid; each problem says what to do. */
+/** Some settings are not valid. Each problem says what to do. */
 export class ConfigError extends Error {
   readonly problems: string[];
   constructor(problems: string[]) {

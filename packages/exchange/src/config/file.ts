@@ -1,6 +1,11 @@
-/** The JSON file of MEX_CONFIG. A problem names its place and never quotes a value, which may be a secret. */
+/** Reads the JSON file of MEX_CONFIG. A problem contains the path of a value, never the value, which may be a secret. */
 import { readFileSync } from 'node:fs';
-import { type JsonValue, parseJsonBytes, type Violation } from '@measurement-exchange/contract';
+import {
+  ExchangeError,
+  type JsonValue,
+  parseJsonBytes,
+  type Violation,
+} from '@measurement-exchange/contract';
 import { decode } from '@measurement-exchange/contract/codec';
 import { object, partial } from '@measurement-exchange/contract/schema';
 import { withProtocolDefaults } from './protocols.ts';
@@ -8,22 +13,16 @@ import { type Config, DEFAULTS, eachSetting } from './settings.ts';
 
 const FILE = object(partial(eachSetting('schema')));
 
-/** The settings in the file; none where the file has a problem. */
+/** The settings in the file; empty if the file cannot be read. */
 export function readConfigFile(path: string | undefined, problems: string[]): Partial<Config> {
   if (path === undefined) return {};
   const report = (problem: string) => problems.push(`MEX_CONFIG ${path}${problem}`);
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(path);
-  } catch (error) {
-    report(` cannot be read: ${(error as Error).message}.`);
-    return {};
-  }
   let file: JsonValue;
   try {
-    file = parseJsonBytes(bytes);
+    file = parseJsonBytes(readFileSync(path));
   } catch (error) {
-    report(` is not JSON. ${(error as Error).message}`);
+    const { message } = error as Error;
+    report(error instanceof ExchangeError ? ` is not JSON. ${message}` : ` cannot be read: ${message}.`);
     return {};
   }
   const violations: Violation[] = nullSettings(file);
@@ -32,7 +31,7 @@ export function readConfigFile(path: string | undefined, problems: string[]): Pa
   return withDefaults((config ?? {}) as Partial<Config>);
 }
 
-/** Adds the defaults of the parts that a setting of several parts leaves out. */
+/** Adds the defaults of members that the file leaves out in `computations`, `protocols` and `webhooks`. */
 function withDefaults(file: Partial<Config>): Partial<Config> {
   const { computations, protocols, webhooks } = file;
   return {
@@ -43,7 +42,7 @@ function withDefaults(file: Partial<Config>): Partial<Config> {
   };
 }
 
-/** Elsewhere null means absent; here it is more likely a value that somebody forgot to fill in. */
+/** In requests null means absent; in this file null is more likely a value that somebody forgot to fill in. */
 function nullSettings(file: JsonValue): Violation[] {
   return Object.entries(file ?? {})
     .filter(([, value]) => value === null)

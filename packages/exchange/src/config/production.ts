@@ -1,4 +1,4 @@
-/** The requirements of production mode. All problems are reported at once, each with its remedy. */
+/** Checks the requirements of production mode. All problems are reported at once, each with its remedy. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Connections } from '../connections.ts';
@@ -41,13 +41,13 @@ function storageProblems(config: Config, facts: ProcessFacts): string[] {
   return problems;
 }
 
-/** Runs before anything is opened. */
+/** Runs before the database is opened. */
 export function requireProductionConfig(config: Config, process: NodeJS.Process): void {
   const problems = configProblems(config, factsOf(process));
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-/** Problems of the process and of its database URL; a duchy uses it too. */
+/** Problems of the process and of its database URL; a duchy checks them too. */
 export function hostProblems(databaseUrl: string | undefined, process: NodeJS.Process): string[] {
   const facts = factsOf(process);
   const problems = processProblems(facts);
@@ -65,10 +65,10 @@ function factsOf(process: NodeJS.Process): ProcessFacts {
   };
 }
 
-/** Only reads, before anything is served. Returns warnings for the log. */
+/** Only reads the database, before the first request. Returns warnings for the log. */
 export async function requireProductionDatabase(connections: Connections, config: Config): Promise<string[]> {
   const facts = await readDatabaseFacts(connections).catch((error) => {
-    // Node's error for a name with several addresses has a code and no words.
+    // Node's error for a host name with several addresses has a code and no message.
     throw new ConfigError([
       `The database cannot be asked: ${error.message || error.code}. Check databaseUrl.`,
     ]);

@@ -1,6 +1,6 @@
 /**
- * Every setting once: its schema, its default, its environment variable and its meaning. The type `Config`, the reader of
- * the configuration file and the table in docs/production.md are made from this list.
+ * Lists every setting with its schema, its default, its environment variable and its meaning. The type `Config`, the reader
+ * of the configuration file and the table in docs/production.md are derived from this list.
  */
 import {
   array,
@@ -23,7 +23,6 @@ import { WebhookSetting } from '../webhooks/destinations.ts';
 import { protocolSettings } from './protocols.ts';
 
 interface Setting<T> {
-  /** Describes the value in the configuration file. */
   schema: TSchema;
   initial: T;
   meaning: string;
@@ -157,7 +156,7 @@ export const SETTINGS = {
 
 export type Config = { -readonly [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K]['initial'] };
 
-/** The same member of every setting. */
+/** One member of every setting, by the name of the setting. */
 export function eachSetting<M extends keyof Setting<unknown>>(member: M) {
   const entries = Object.entries<Setting<unknown>>(SETTINGS).map(([name, one]) => [name, one[member]]);
   return Object.fromEntries(entries) as Record<keyof Config, Setting<unknown>[M]>;

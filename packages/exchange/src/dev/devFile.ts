@@ -1,4 +1,4 @@
-/** `dev.json`: what scripts and tests need to act as the operator and as each demo party. */
+/** `dev.json` contains the keys and tokens with which scripts and tests act as the operator and as each demo party. */
 import { join } from 'node:path';
 import type { DevIssuer } from '../auth/devIssuer.ts';
 import { readIfExists, writePrivateFile } from '../auth/privateFile.ts';
@@ -8,7 +8,7 @@ export interface DemoParty {
   displayName: string;
   /** The URL at which a duchy listens. */
   endpoint?: string;
-  /** The name of the certificate that goes with `privateKeyPem` (PKCS#8). */
+  /** The name of the certificate of `privateKeyPem` (PKCS#8). */
   certificate: string;
   privateKeyPem: string;
   /** Tink keysets in base64. */
@@ -23,14 +23,7 @@ export interface DemoParties {
   duchies: DemoParty[];
 }
 
-export interface DevFile {
-  /** Writes the file with fresh tokens. */
-  write(): Promise<void>;
-  startRenewal(): void;
-  stop(): void;
-}
-
-/** Half of a token's life, so that a token read from the file has 6 h left at least. */
+/** Tokens are renewed after half of their lifetime, so that a token in the file is valid for at least 6 h. */
 const RENEWAL_MS = 6 * 3600_000;
 
 export function createDevFile(options: {
@@ -38,38 +31,36 @@ export function createDevFile(options: {
   baseUrl: string;
   issuer: DevIssuer;
   parties: DemoParties;
-  /** Called when a renewal failed; the next one is in 6 h. */
+  /** Called if a renewal fails; the next renewal is 6 h later. */
   onError: (error: unknown) => void;
-}): DevFile {
+}) {
   const { dataDir, baseUrl, issuer, parties, onError } = options;
   const withTokens = (list: DemoParty[]) =>
     Promise.all(list.map(async (party) => ({ ...party, token: await issuer.mint(party.name) })));
   let timer: NodeJS.Timeout | undefined;
 
-  const file: DevFile = {
-    async write() {
-      const contents = {
-        baseUrl,
-        operator: { token: await issuer.mint('operator') },
-        rootCertificatePem: parties.rootCertificatePem,
-        measurementConsumers: await withTokens(parties.measurementConsumers),
-        dataProviders: await withTokens(parties.dataProviders),
-        duchies: await withTokens(parties.duchies),
-      };
-      await writePrivateFile(devFilePath(dataDir), `${JSON.stringify(contents, null, 2)}\n`);
-    },
+  /** Writes the file with new tokens. */
+  async function write(): Promise<void> {
+    const contents = {
+      baseUrl,
+      operator: { token: await issuer.mint('operator') },
+      rootCertificatePem: parties.rootCertificatePem,
+      measurementConsumers: await withTokens(parties.measurementConsumers),
+      dataProviders: await withTokens(parties.dataProviders),
+      duchies: await withTokens(parties.duchies),
+    };
+    await writePrivateFile(devFilePath(dataDir), `${JSON.stringify(contents, null, 2)}\n`);
+  }
+  return {
+    write,
     startRenewal() {
-      timer ??= setInterval(() => file.write().catch(onError), RENEWAL_MS).unref();
+      timer = setInterval(() => write().catch(onError), RENEWAL_MS).unref();
     },
-    stop() {
-      clearInterval(timer);
-      timer = undefined;
-    },
+    stop: () => clearInterval(timer),
   };
-  return file;
 }
 
-/** Reads the file of an earlier run; any part may be missing, since people edit and delete it. */
+/** Reads the file of an earlier run. Any part may be missing, since people edit and delete the file. */
 export async function readDevFile(dataDir: string): Promise<Partial<DemoParties>> {
   const text = await readIfExists(devFilePath(dataDir));
   try {

@@ -1,4 +1,4 @@
-/** The demo duchies: their names, the population that they count, and their endpoints. */
+/** The names, the population and the endpoints of the demo duchies. */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -9,7 +9,6 @@ export const DUCHIES = [
   { name: 'duchies/gamma', displayName: 'Gamma (aggregator)' },
 ] as const;
 
-/** The people that the demo duchies count. */
 export const DEMO_POPULATION = {
   id: 'demo',
   displayName: 'Demo population',
@@ -18,11 +17,11 @@ export const DEMO_POPULATION = {
 };
 
 const HOST = '127.0.0.1';
-/** Below those that the system gives to outgoing connections, which could take the port of a duchy that restarts. */
+/** These ports are below the ports of outgoing connections, which could take the port of a duchy that restarts. */
 const [FIRST_PORT, PORT_AFTER_LAST] = [20_000, 32_768];
 const HEALTH_TIMEOUT_MS = 500;
 
-/** The same as before, unless somebody else took the port meanwhile. */
+/** The endpoint of the last run, unless another program uses its port now. */
 export async function endpointOf(before: string | undefined): Promise<string> {
   const port = Number(before === undefined ? Number.NaN : URL.parse(before)?.port);
   if (port > 0 && ((await isFree(port)) || (await isDuchy(before!)))) return before!;
@@ -42,7 +41,7 @@ async function isFree(port: number): Promise<boolean> {
   return free;
 }
 
-/** Another exchange on the same data directory, with a database of its own, may run it. */
+/** Whether a duchy listens there: another exchange with the same data directory and another database may have started it. */
 async function isDuchy(endpoint: string): Promise<boolean> {
   const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);
   return fetch(`${endpoint}/healthz`, { signal }).then(

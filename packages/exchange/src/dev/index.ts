@@ -1,4 +1,4 @@
-/** Development mode: a token issuer, demo parties, a population, and dev.json, the file that scripts and tests use. */
+/** Sets up development mode: a token issuer, demo parties, a population, and dev.json for scripts and tests. */
 import { randomBytes, X509Certificate } from 'node:crypto';
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
@@ -24,7 +24,7 @@ export interface Development {
   stop(): void;
 }
 
-/** Base64; stored in the database, so that replicas on one database share them. */
+/** Keys in base64. The database stores them, so that replicas with the same database use the same keys. */
 export async function devKeys(db: Queryable): Promise<{ pageTokenKey: string; secretsKey: string }> {
   const key = () => randomBytes(32).toString('base64');
   return {
@@ -38,7 +38,6 @@ export async function startDevelopment(options: {
   baseUrl: string;
   db: Database;
   clock: () => Timestamp;
-  /** Whether there are demo duchies. */
   duchies: boolean;
   newId: () => string;
   log: Logger;
@@ -86,15 +85,15 @@ async function ensureParty(db: Database, party: DescribedParty, now: Timestamp):
   const { name, displayName, ...described } = party;
   if (await getParty(db, name, now)) return describeParty(db, name, described, now);
   await insertParty(db, newParty(name, { displayName, ...described }, now, 'anywhere')).catch((error) => {
-    // Another replica that started at the same time created it first.
+    // Another replica that started at the same time may have created the party first.
     if (uniqueViolation(error) === undefined) throw error;
   });
 }
 
-/** In the audit log. */
+/** The author of these changes in the audit log. */
 const AUTHOR = { principal: 'operator', requestId: 'development' };
 
-/** Changes what an earlier start registered otherwise. */
+/** Updates the endpoint and the capabilities if an earlier start registered others. */
 async function describeParty(
   db: Database,
   name: string,
@@ -120,7 +119,7 @@ async function describeParty(
   });
 }
 
-/** Unless the operator has chosen another default. */
+/** Creates the demo population, unless the operator has chosen another default. */
 async function ensurePopulation(db: Database, now: Timestamp): Promise<void> {
   await db.tx('ensureDemoPopulation', async (tx) => {
     const { id, ...population } = DEMO_POPULATION;

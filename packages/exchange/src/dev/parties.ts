@@ -1,4 +1,4 @@
-/** The demo parties: created once with their keys in dev.json, and repaired when the file or the database was lost. */
+/** Creates the demo parties with their keys in dev.json, and creates keys again if the file or the database was lost. */
 import { join } from 'node:path';
 import { toBase64 } from '@measurement-exchange/contract';
 import {
@@ -28,23 +28,19 @@ const CAPABILITIES = {
   liquidLegionsV2Supported: true,
 } as const;
 
-/** A demo party as it is registered, without its keys. */
-export interface DescribedParty {
-  name: string;
-  displayName: string;
-  /** The URL at which a duchy listens. */
-  endpoint?: string;
-  /** The multi-party protocols in which a data provider takes part. */
+/** A demo party without its keys. */
+export interface DescribedParty extends Pick<DemoParty, 'name' | 'displayName' | 'endpoint'> {
+  /** The multi-party protocols that a data provider supports. */
   capabilities?: typeof CAPABILITIES;
 }
 
-/** The operations of the exchange that demo parties need. Parties are resource names, `measurementConsumers/acme`. */
+/** The operations of the exchange that demo parties need. A party is a resource name such as `measurementConsumers/acme`. */
 export interface DemoStore {
   ensureParty(party: DescribedParty): Promise<void>;
-  /** Whether it exists and names its party, which those of earlier versions did not. */
+  /** Whether the certificate exists and contains the name of its party, which certificates of earlier versions lack. */
   certificateExists(name: string): Promise<boolean>;
   addCertificate(certificate: { party: string; id: string; der: Uint8Array }): Promise<void>;
-  /** `message` is a serialized EncryptionPublicKey, signed (DER) with the key of the named certificate. */
+  /** `message` is a serialized EncryptionPublicKey. `signature` (DER) is made with the key of `certificate`. */
   setPublicKey(key: {
     party: string;
     message: Uint8Array;
@@ -56,7 +52,6 @@ export interface DemoStore {
 interface Options {
   dataDir: string;
   store: DemoStore;
-  /** Whether there are demo duchies. */
   duchies: boolean;
   /** Epoch milliseconds. */
   clock: () => number;
@@ -87,7 +82,7 @@ export async function ensureDemoParties(options: Options): Promise<DemoParties> 
   };
 }
 
-/** Parties of an earlier run by name; none when the root was lost, because their certificates chain to it. */
+/** The parties of an earlier run by name; empty if the root was lost, since their certificates chain to that root. */
 function storedParties(file: Partial<DemoParties>, root: Root): Map<string, DemoParty> {
   if (file.rootCertificatePem !== root.certificatePem) return new Map();
   const lists: unknown[] = [file.measurementConsumers, file.dataProviders, file.duchies];
@@ -96,18 +91,14 @@ function storedParties(file: Partial<DemoParties>, root: Root): Map<string, Demo
   );
 }
 
+const REQUIRED = [
+  ...(['name', 'certificate', 'privateKeyPem'] as const),
+  ...(['encryptionPublicKey', 'encryptionPrivateKey'] as const),
+];
+
 function isDemoParty(value: Partial<DemoParty> | null): value is DemoParty {
-  const fields = [
-    value?.name,
-    value?.certificate,
-    value?.privateKeyPem,
-    value?.encryptionPublicKey,
-    value?.encryptionPrivateKey,
-  ];
-  return (
-    fields.every((field) => typeof field === 'string') &&
-    ['string', 'undefined'].includes(typeof value?.endpoint)
-  );
+  const isComplete = REQUIRED.every((member) => typeof value?.[member] === 'string');
+  return isComplete && ['string', 'undefined'].includes(typeof value?.endpoint);
 }
 
 async function ensure(

@@ -1,4 +1,4 @@
-/** Fails the measurements that rest on a revoked certificate, step by step, so that nobody waits long for a lock. */
+/** Fails the measurements that depend on a revoked certificate, in small steps, so that no lock is held for long. */
 import { lockMeasurements } from '../database/measurements.ts';
 import {
   advanceCascades,
@@ -14,12 +14,12 @@ import { fail } from '../domain/measurement.ts';
 import { certificateName } from '../operations/certificates/view.ts';
 import type { Exchange } from '../operations/context.ts';
 
-/** Limits of one transaction: certificates, measurements looked at, measurements failed. */
+/** The limits of one transaction: certificates, checked measurements, failed measurements. */
 const MAX_CASCADES = 500;
 const MAX_PENDING = 1000;
 const MAX_FAILED = 250;
 
-/** One step; true while there may be more to do. */
+/** Does one step. Returns true if more may be left. */
 export async function cascadeRevocations(exchange: Exchange): Promise<boolean> {
   return exchange.db.tx('cascadeRevocations', async (tx) => {
     const locked = await lockNextCascades(tx, MAX_CASCADES);
@@ -39,14 +39,14 @@ export async function cascadeRevocations(exchange: Exchange): Promise<boolean> {
       saveMeasurements(tx, failed, { actor: cascade.actor, requestId: cascade.requestId, findings: [] });
     }
 
-    // Behind this place nothing comes to rest on the certificates any more: they are out of force.
+    // No later measurement can depend on these certificates, since they are revoked.
     if (upTo !== undefined) advanceCascades(tx, cascades, upTo);
     else deleteCascades(tx, cascades);
     return true;
   });
 }
 
-/** Each measurement under one of the revocations that fail it. */
+/** Groups measurements by a revocation that fails them. */
 function byCause(cascades: Cascade[], aggregates: Outline[]): Map<Cascade, Outline[]> {
   const byName = new Map(cascades.map((cascade) => [nameOf(cascade), cascade]));
   return Map.groupBy(aggregates, ({ measurement: m, requisitions, participants }) => {

@@ -1,4 +1,4 @@
-/** The log of changes is kept for a while: what is older is removed, party by party in small batches. */
+/** Removes old changes from the log, party by party in small batches. */
 import { findOldChanges, removeChanges } from '../database/changes.ts';
 import { hoursBefore } from '../domain/time.ts';
 import type { Exchange } from '../operations/context.ts';
@@ -6,7 +6,7 @@ import type { Exchange } from '../operations/context.ts';
 const PARTIES = 100;
 const BATCH = 1_000;
 
-/** True while there may be more. */
+/** Returns true if more may be left. */
 export async function removeOldChanges(
   { db, clock }: Pick<Exchange, 'db' | 'clock'>,
   keepDays: number,
@@ -20,6 +20,6 @@ export async function removeOldChanges(
     removed += count;
     more ||= count === BATCH;
   }
-  // Where transactions hold the horizon back, nothing can be removed yet.
+  // Nothing can be removed while a long transaction holds the horizon back.
   return more && removed > 0;
 }

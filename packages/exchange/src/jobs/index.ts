@@ -1,4 +1,4 @@
-/** Background jobs. They run on every replica; each is safe to run on several replicas at once. */
+/** Runs the background jobs. Each job may run on several replicas at once. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
@@ -15,8 +15,8 @@ import { applyRetention } from './retention.ts';
 interface Job {
   name: string;
   everyMs: number;
-  /** Does a bounded part of the work; true when more is left. */
-  run: (exchange: Exchange) => Promise<boolean>;
+  /** Does a bounded part of the work. Returns true if more may be left. */
+  run: () => Promise<boolean>;
 }
 
 export class Jobs {
@@ -25,7 +25,7 @@ export class Jobs {
   private readonly deliverer: Deliverer;
   private readonly loops: Promise<void>[];
   private isStopping = false;
-  /** Aborted to end the pauses of all jobs, then replaced. */
+  /** Is aborted to end the pauses of all jobs, and then replaced. */
   private waking = new AbortController();
 
   /** Starts all jobs. */
@@ -38,7 +38,7 @@ export class Jobs {
     this.loops = jobsOf(exchange, config, this.deliverer).map((job) => this.loop(job));
   }
 
-  /** Lets running jobs finish their batch. */
+  /** Waits until running jobs have finished their batch. */
   async stop(): Promise<void> {
     this.exchange.bus.off('work', this.wake).off('changed', this.changed);
     this.isStopping = true;
@@ -58,13 +58,13 @@ export class Jobs {
 
   private async loop({ name, everyMs, run }: Job): Promise<void> {
     while (!this.isStopping) {
-      // Taken before the run: a wake during it is not lost.
+      // The signal is taken before the run, so that a wake during the run is not lost.
       const woken = this.waking.signal;
       let more = false;
       try {
-        more = await run(this.exchange);
+        more = await run();
       } catch (error) {
-        // The next run may find a database that is not busy.
+        // A busy database is only a warning, since the next run may succeed.
         const isBusy = error instanceof ExchangeError && error.code === 'UNAVAILABLE';
         const failure = { job: name, reason: (error as Error).message };
         this.log[isBusy ? 'warn' : 'error'](failure, 'a background job failed; it runs again');
@@ -76,14 +76,15 @@ export class Jobs {
 
 function jobsOf(exchange: Exchange, config: Config, deliverer: Deliverer): Job[] {
   const { changes, computations, retention } = config;
+  const { db, lastSeen } = exchange;
   const jobs: Job[] = [
-    { name: 'cascadeRevocations', everyMs: 1_000, run: cascadeRevocations },
+    { name: 'cascadeRevocations', everyMs: 1_000, run: () => cascadeRevocations(exchange) },
     {
       name: 'computationDeadlines',
       everyMs: 10_000,
       run: () => failOverdueComputations(exchange, computations),
     },
-    { name: 'lastSeen', everyMs: 30_000, run: storeLastSeen },
+    { name: 'lastSeen', everyMs: 30_000, run: () => lastSeen.store(db).then(() => false) },
     { name: 'changes', everyMs: 60_000, run: () => removeOldChanges(exchange, changes.keepDays) },
     { name: 'deliverWebhooks', everyMs: 2_000, run: () => deliverer.run() },
   ];
@@ -91,9 +92,4 @@ function jobsOf(exchange: Exchange, config: Config, deliverer: Deliverer): Job[]
     jobs.push({ name: 'retention', everyMs: 60_000, run: () => applyRetention(exchange, retention) });
   }
   return jobs;
-}
-
-async function storeLastSeen({ db, lastSeen }: Exchange): Promise<boolean> {
-  await lastSeen.store(db);
-  return false;
 }

@@ -1,4 +1,4 @@
-/** Retention: measurements pending for too long are cancelled, old terminal ones are replaced by tombstones. */
+/** Cancels measurements that are pending for too long, and replaces old terminal measurements by tombstones. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { Config } from '../config/config.ts';
 import { lockMeasurements } from '../database/measurements.ts';
@@ -9,16 +9,17 @@ import { hoursBefore } from '../domain/time.ts';
 import type { Exchange } from '../operations/context.ts';
 
 export type Retention = NonNullable<Config['retention']>;
+export type RetentionCounts = { cancel: number; remove: number };
 
-/** The parts of an exchange that retention needs: maintenance runs it without an exchange. */
+/** Retention needs only these parts of an exchange, since maintenance.ts runs it without an exchange. */
 type Store = Pick<Exchange, 'db' | 'clock'>;
 
-/** Rows a transaction touches at most: its locks are gone before anyone waits for long. */
+/** The number of measurements in one transaction, so that no lock is held for long. */
 const CANCEL_BATCH = 50;
 const REMOVE_BATCH = 200;
 const AUTHOR = { actor: 'retention', requestId: 'retention', findings: [] };
 
-/** A batch of each; true while there may be more. Replicas do not remove twice: they pass over what another one holds. */
+/** Cancels one batch and removes one batch. Returns true if more may be left. A replica skips rows that another one has locked. */
 export async function applyRetention(exchange: Store, retention: Retention): Promise<boolean> {
   const { pending, terminal } = cutoffsOf(exchange.clock(), retention);
   const moreToCancel = pending !== undefined && (await cancelPending(exchange, pending));
@@ -26,11 +27,8 @@ export async function applyRetention(exchange: Store, retention: Retention): Pro
   return moreToCancel || moreToRemove;
 }
 
-/** How many measurements a run would cancel and remove now. */
-export async function previewRetention(
-  exchange: Store,
-  retention: Retention,
-): Promise<{ cancel: number; remove: number }> {
+/** Counts the measurements that retention would cancel and remove now. */
+export async function previewRetention(exchange: Store, retention: Retention): Promise<RetentionCounts> {
   const cutoffs = cutoffsOf(exchange.clock(), retention);
   return {
     cancel: cutoffs.pending === undefined ? 0 : await countExpired(exchange.db, 'pending', cutoffs.pending),
@@ -47,13 +45,13 @@ function cutoffsOf(now: Timestamp, retention: Retention) {
   };
 }
 
-/** True while there may be more. */
+/** Returns true if more may be left. */
 function cancelPending(exchange: Store, cutoff: Timestamp): Promise<boolean> {
   return exchange.db.tx('cancelPendingMeasurements', async (tx) => {
     const ids = await findExpired(tx, 'pending', cutoff, CANCEL_BATCH);
     if (ids.length === 0) return false;
     const now = exchange.clock();
-    // Only those that are still pending: one may have ended since it was found.
+    // `lockMeasurements` skips measurements that have ended since they were found.
     const cancelled = (await lockMeasurements(tx, ids)).map((before) => ({
       before,
       change: cancel(before, now, 'expired'),
@@ -63,7 +61,7 @@ function cancelPending(exchange: Store, cutoff: Timestamp): Promise<boolean> {
   });
 }
 
-/** True while there may be more. Where another replica holds all that was found, it does the rest as well. */
+/** Returns true if more may be left. If another replica has locked all rows that were found, it removes the rest as well. */
 function removeTerminal(exchange: Store, cutoff: Timestamp): Promise<boolean> {
   return exchange.db.tx('removeTerminalMeasurements', async (tx) => {
     const ids = await findExpired(tx, 'terminal', cutoff, REMOVE_BATCH);

@@ -1,4 +1,4 @@
-/** Checks the database of production: it is durable and current, and its role cannot rewrite the logs. */
+/** Checks the database of production mode: it must be durable and current, and its role must not be able to rewrite the logs. */
 import type pg from 'pg';
 import { Database } from '../../database/db.ts';
 import { foreignMessage, schemaState } from '../../database/migrate.ts';
@@ -6,7 +6,7 @@ import { isAhead } from '../../database/transactionIds.ts';
 
 export interface DatabaseFacts {
   role: string;
-  /** Rights that a serving role must not have, gravest first: `owns table transitions`. */
+  /** Rights that a serving role must not have, such as `owns table transitions`; the worst right is first. */
   excessRights: string[];
   versionNum: number;
   fsync: string;
@@ -19,9 +19,8 @@ export interface DatabaseFacts {
   foreignMigrations: string[];
   /** Tables of the schema that the role may not read. */
   unreadableTables: string[];
-  /** The setting `mode`. */
   mode: string | undefined;
-  /** The logs have transaction IDs that this server has not reached. */
+  /** Whether the logs have transaction IDs that this server has not reached. */
   ahead: boolean;
 }
 
@@ -70,7 +69,7 @@ export function databaseWarnings(facts: DatabaseFacts): string[] {
   ];
 }
 
-/** Connects as the serving role does, because settings may depend on the role or the database. */
+/** Connects as the serving role, since settings may depend on the role or the database. */
 export async function readDatabaseFacts({ app }: { app: pg.ClientConfig }): Promise<DatabaseFacts> {
   const db = new Database({ connection: app, applicationName: 'mex start', maxConnections: 1 });
   try {
@@ -109,7 +108,7 @@ const SERVER = `
          current_setting('data_checksums') AS "dataChecksums",
          pg_is_in_recovery() AS "inRecovery"`;
 
-// Includes the roles it could become with SET ROLE, and an UPDATE of single columns.
+// The query includes the roles that the serving role could take with SET ROLE, and the right to UPDATE single columns.
 const EXCESS_RIGHTS = `
   WITH reachable AS (SELECT * FROM pg_roles WHERE pg_has_role(oid, 'MEMBER')),
        logs AS (SELECT * FROM pg_class WHERE oid IN (to_regclass('transitions'), to_regclass('audit_entries')))
@@ -126,7 +125,7 @@ const EXCESS_RIGHTS = `
             OR (privilege = 'UPDATE' AND has_any_column_privilege(reachable.oid, logs.oid, privilege))
   ORDER BY 1, 2`;
 
-// Only tables of the owner of schema_migrations: other applications may have tables in the same schema.
+// The query lists only tables of the owner of schema_migrations, since other applications may have tables in the same schema.
 const UNREADABLE_TABLES = `
   SELECT relname AS name FROM pg_class
    WHERE relkind = 'r' AND NOT has_table_privilege(oid, 'SELECT')

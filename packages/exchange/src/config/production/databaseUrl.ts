@@ -1,22 +1,13 @@
-/** Checks the URL of the database, before a password is sent anywhere. */
+/** Checks the URL of the database before a password is sent. */
 import { isLoopback } from '../config.ts';
 import type { ProcessFacts } from './process.ts';
 import { secretFileProblems } from './secrets.ts';
 
-/** Other parameters would change the session that the exchange sets up: its timeouts, its time zone. */
+/** Other parameters could change the timeouts and the time zone that the exchange sets. */
 const PARAMETERS = ['host', 'port', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation'];
 const FILES = ['sslrootcert', 'sslcert', 'sslkey'];
 /** Passwords of manuals, container images and docs/production.md; the name of the role is rejected too. */
-const EXAMPLE_PASSWORDS = [
-  'postgres',
-  'password',
-  'passw0rd',
-  'secret',
-  'example',
-  'changeme',
-  'test',
-  'mex',
-];
+const EXAMPLE_PASSWORD = /^(?:postgres|password|passw0rd|secret|example|changeme|test|mex)$/;
 
 export function databaseUrlProblems(
   setting: string,
@@ -27,7 +18,7 @@ export function databaseUrlProblems(
   if (url === undefined || !/^postgres(ql)?:$/.test(url.protocol)) {
     return [`${setting} must be a URL: postgres://role:password@host/database?sslmode=verify-full`];
   }
-  // The last of several counts, as it does for the driver.
+  // As in the driver, the last of several values of a parameter is used.
   const parameters: Record<string, string> = Object.fromEntries(url.searchParams);
   const host = parameters.host || decode(url.hostname).replace(/^\[(.*)\]$/, '$1');
   const role = decode(url.username);
@@ -63,13 +54,13 @@ export function databaseUrlProblems(
 
 function isExample(password: string, role: string): boolean {
   const plain = password.toLowerCase().replace(/[-_\s]/g, '');
-  return plain !== '' && (password === role || EXAMPLE_PASSWORDS.includes(plain));
+  return plain !== '' && (password === role || EXAMPLE_PASSWORD.test(plain));
 }
 
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // a lone % stands for itself
+    return text; // A % without two digits is an ordinary character.
   }
 }

@@ -1,4 +1,4 @@
-/** Checks the listening address, the trusted proxies and the limits of production. */
+/** Checks the listening address, the trusted proxies and the limits of production mode. */
 import { proxyRangeProblems } from '@measurement-exchange/server';
 import { type Config, isLoopback } from '../config.ts';
 import type { ProcessFacts } from './process.ts';
@@ -46,7 +46,7 @@ export function limitProblems({ bodyLimitBytes, rate, rates }: Config): string[]
         `${setting}.perSecond must be above 0. To shut a party out, suspend it; no limit is not offered.`,
       );
     }
-    // A bucket that never holds a whole token lets nobody through.
+    // A bucket that never has a whole token rejects every request.
     if (!(burst >= 1)) problems.push(`${setting}.burst must be at least 1.`);
   }
   return problems;

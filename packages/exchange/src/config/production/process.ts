@@ -1,4 +1,4 @@
-/** Checks the process that production runs in: its account, its Node version, its flags and its environment. */
+/** Checks the process of production mode: its account, its Node version, its flags and its environment. */
 
 export interface FileFacts {
   /** The permission bits. */
@@ -11,28 +11,28 @@ export interface ProcessFacts {
   env: Record<string, string | undefined>;
   execArgv: string[];
   nodeVersion: string;
-  /** Undefined on a system that does not number accounts. */
+  /** Undefined on a system without user IDs. */
   uid: number | undefined;
-  /** Undefined when the file does not exist. */
+  /** Undefined if the file does not exist. */
   file: (path: string) => FileFacts | undefined;
 }
 
-/** Node 20 ended in April 2026. */
+/** Node 20 reached its end of life in April 2026. */
 const OLDEST_NODE = 22;
-/** A flag that begins with one of these lets somebody read or change what the exchange does. */
+/** A flag that starts with one of these prefixes lets somebody read or change the work of the exchange. */
 const UNSAFE_FLAGS = [
-  // Runs other code before ours, or instead of it.
+  // These flags run other code before ours, or instead of ours.
   ...['--require', '--import', '--loader', '--experimental-loader', '--conditions', '--eval', '--print'],
   ...['--snapshot-blob', '--experimental-config-file', '--experimental-default-config-file'],
-  // Shows or stores keys, tokens or memory.
+  // These flags show or store keys, tokens or memory.
   ...['--tls-keylog', '--trace-tls', '--inspect', '--experimental-network-inspection', '--heapsnapshot'],
   ...['--heap-prof', '--cpu-prof', '--prof', '--report', '--abort-on-uncaught-exception', '--diagnostic-dir'],
-  // Weakens a protocol, or continues after an error.
+  // These flags weaken a protocol, or let the process continue after an error.
   ...['--insecure-http-parser', '--tls-min-v1.0', '--tls-min-v1.1', '--tls-cipher-list', '--security-revert'],
   ...['--openssl-legacy-provider', '--openssl-config', '--openssl-shared-config', '--unhandled-rejections'],
 ];
 const UNSAFE_SHORT_FLAGS = ['-r', '-C', '-e', '-p', '-pe'];
-/** Prints the data of connections. */
+/** These variables print the data of connections. */
 const UNSAFE_VARIABLES = ['NODE_DEBUG', 'NODE_DEBUG_NATIVE'];
 
 export function processProblems({ env, execArgv, nodeVersion, uid, file }: ProcessFacts): string[] {
@@ -50,10 +50,10 @@ export function processProblems({ env, execArgv, nodeVersion, uid, file }: Proce
   }
   for (const [where, flags] of [
     ['command line', execArgv],
-    // Quotes and backslashes are for spaces; without them a flag looks the same however it was written.
+    // Quotes and backslashes only protect spaces, so they are removed before flags are compared.
     ['NODE_OPTIONS', (env.NODE_OPTIONS ?? '').replace(/["\\]/g, '').split(/\s+/)],
   ] as const) {
-    // Node takes an underscore for a dash.
+    // Node accepts an underscore instead of a dash.
     const names = flags.map((flag) => flag.split('=')[0]!.replaceAll('_', '-'));
     const unsafe = names.filter(
       (name) => UNSAFE_FLAGS.some((flag) => name.startsWith(flag)) || UNSAFE_SHORT_FLAGS.includes(name),

@@ -5,13 +5,13 @@ import { octal, type ProcessFacts } from './process.ts';
 const KEY_BYTES = 32;
 /** Keys that this repository contains, in hex. */
 const SHIPPED_KEYS = [
-  // docs/production.md: example-page-token-key-do-not-use
+  // docs/production.md has this key as an example.
   Buffer.from('example-page-token-key-do-not-use').toString('hex'),
-  // 0, 1, 2, …: an obvious choice of 32 bytes.
+  // The bytes 0, 1, 2, … are an obvious choice.
   Buffer.from(Array.from({ length: KEY_BYTES }, (_, i) => i)).toString('hex'),
 ];
 
-/** `size` says whether more than 32 bytes are allowed. */
+/** A key of more than 32 bytes is accepted only if `size` is `at least`. */
 export function keyProblems(
   setting: 'pageTokenKey' | 'secretsKey',
   key: string | undefined,
@@ -34,7 +34,7 @@ export function keyProblems(
   return [];
 }
 
-/** The file of a private key must be readable for this process and not for everyone; its group may read it. */
+/** This process and the file's group may read the file of a private key; all others must not. */
 export function secretFileProblems(setting: string, path: string, file: ProcessFacts['file']): string[] {
   const facts = file(path);
   if (!facts?.readable) return [`${setting} ${path} cannot be read. Check the path and its owner.`];
