@@ -1,4 +1,4 @@
-/** Opening the database: a server that the configuration names, or the embedded one in the data directory. */
+/** Opens the database: the server of `databaseUrl`, or the embedded server in the data directory. */
 import type pg from 'pg';
 import { type Logger, pino } from 'pino';
 import type { Config } from './config/config.ts';
@@ -6,18 +6,18 @@ import { ensureRole } from './database/roles.ts';
 import { acquireDataDirLock, DataDirInUse, startPostgres } from './postgres/index.ts';
 
 export interface Connections {
-  /** Owns the schema. */
+  /** Connects as the owner of the schema. */
   owner: pg.ClientConfig;
-  /** Serves requests. */
+  /** Connects as the role that serves requests. */
   app: pg.ClientConfig;
   appRole: string | undefined;
   embedded: boolean;
 }
 
-/** A role of its own for serving: it cannot rewrite the logs. */
+/** Requests are served by a separate role, which cannot rewrite the logs. */
 const EMBEDDED_APP_ROLE = 'mex_app';
 
-/** `opened` closes what was opened here: the embedded server and the lock on its directory. */
+/** `opened` later stops the embedded server and releases the lock on its directory. */
 export async function openDatabase(
   config: Config,
   log: Logger,
@@ -42,7 +42,7 @@ export async function openDatabase(
   return embeddedConnections(server.connection);
 }
 
-/** For commands: the database for as long as `work` takes, with or without a running exchange. */
+/** Runs a command's work on the database, whether or not an exchange runs. */
 export async function withDatabase<T>(
   config: Config,
   work: (connections: Connections) => Promise<T>,
@@ -52,7 +52,7 @@ export async function withDatabase<T>(
     return await work(await openDatabase(config, pino({ level: 'warn' }), opened));
   } catch (error) {
     if (!(error instanceof DataDirInUse)) throw error;
-    // The exchange that holds the data directory keeps its server running: use that one, and leave it running.
+    // Another exchange uses the data directory: `work` uses its server, which keeps running afterwards.
     const { connection } = await startPostgres({ dataDir: config.dataDir });
     return await work(embeddedConnections(connection));
   }

@@ -14,7 +14,7 @@ const drawn = new Uint8Array(1_024);
 let used = drawn.length;
 
 function oneOf(characters: string): string {
-  // A byte above the last multiple would favour the first characters.
+  // A byte above the last multiple of the alphabet's length would make the first characters more likely.
   const fair = 256 - (256 % characters.length);
   for (;;) {
     if (used === drawn.length) {

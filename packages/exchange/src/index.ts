@@ -1,6 +1,4 @@
-/**
- * A whole exchange. Code that needs only its settings or its database is in `./config`, `./maintenance` and `./dev`.
- */
+/** A whole exchange. The entries `./config`, `./maintenance` and `./devIssuer` load only a part of it. */
 export { demoDuchies } from './config/duchies.ts';
 export { type Running, start } from './main.ts';
 export { createLog } from './observability/log.ts';

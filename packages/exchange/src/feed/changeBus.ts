@@ -1,4 +1,4 @@
-/** Announces changes within this process: writers publish here, and everything that waits for changes listens here. */
+/** Announces changes in this process: writers emit events, and code that waits for changes listens. */
 import { EventEmitter } from 'node:events';
 
 interface Events {
@@ -6,7 +6,7 @@ interface Events {
   committed: [parties: ReadonlySet<string>];
   /** These parties may have new changes; undefined means every party. */
   changed: [parties: Iterable<string> | undefined];
-  /** A background job has work, which it would otherwise find only at its next run. */
+  /** A background job has work, and should not wait for its next run. */
   work: [];
 }
 

@@ -1,11 +1,11 @@
-/** Follows the log of changes: a follower waits for a party's next change, and is woken as soon as it can be read. */
+/** Follows the log of changes: a follower waits until the next change of a party can be read. */
 import { type ChangePage, horizon, movedOn, type Position, readChanges } from '../database/changes.ts';
 import type { Database } from '../database/db.ts';
 import type { ChangeBus } from './changeBus.ts';
 import { Horizon } from './horizon.ts';
 import { Tail } from './tail.ts';
 
-/** Finds changes whose notification was lost, with one statement for all parties. */
+/** How often one statement for all parties looks for changes whose notification was lost. */
 const POLL_MS = 2_000;
 
 export class Feed {
@@ -40,7 +40,7 @@ export class Feed {
     for (const party of parties ?? this.tails.keys()) this.tails.get(party)?.wake();
   };
 
-  /** Waits until rows of the transaction can be read, or for the given time at most. */
+  /** Waits until rows of the transaction can be read, and at most for the given time. */
   waitReadable(xid: string, maxMs: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, maxMs);
@@ -62,7 +62,7 @@ export class Feed {
     else this.open.set(party, count);
   }
 
-  /** Ends all waits; later ones end at once. */
+  /** Ends all waits; a later wait ends at once. */
   stop(): void {
     this.bus.off('changed', this.wake);
     clearInterval(this.poll);
@@ -102,14 +102,14 @@ export class Feed {
       const places = Array.from(this.tails, ([party, { end }]) => ({ party, at: end }));
       this.bus.emit('changed', await movedOn(this.db, places));
     } catch {
-      // The database is out of reach: the next poll tries again.
+      // The database cannot be reached: the next poll tries again.
     } finally {
       this.isPolling = false;
     }
   }
 }
 
-/** Follows a party from any position in its log. An exchange has thousands of followers, so each is small. */
+/** Follows a party from any position in its log. A follower is small, since an exchange has thousands of them. */
 export class Follower {
   private readonly feed: Feed;
   private readonly party: string;
@@ -124,13 +124,13 @@ export class Follower {
     feed.count(party, 1);
   }
 
-  /** Reads behind the position, without waiting; undefined where the log no longer reaches back to it. */
+  /** Reads the changes after the position, without waiting; undefined if changes right after it were already removed. */
   async read(after: Position | 'OLDEST', limit: number): Promise<ChangePage | undefined> {
     const kept = after === 'OLDEST' ? undefined : this.tail?.behind(after, limit);
     return kept ?? this.feed.read(this.party, after, limit);
   }
 
-  /** Waits until a change may be behind the position, `endWait` or `close` is called, or the exchange stops. */
+  /** Waits until there may be a change after the position, `endWait` or `close` is called, or the exchange stops. */
   wait(after: Position): Promise<void> {
     if (!this.isOpen || this.feed.stopping.aborted) return Promise.resolve();
     if (this.tail?.isStopped) this.leave();

@@ -1,20 +1,20 @@
 /**
- * Rows can be read once all older transactions are over. The horizon is the oldest transaction that is not over; one poll
- * serves everything that waits for it.
+ * Rows can be read once all older transactions have ended. The horizon is the oldest transaction that has not ended; one
+ * poll serves all waiting callbacks.
  */
 
-/** The pause between two polls, doubled up to the last one while the horizon stays where it is. */
+/** The pause between two polls doubles from the first to the last value while the horizon does not move. */
 const FIRST_MS = 2;
 const LAST_MS = 64;
 
 export class Horizon {
   private readonly read: () => Promise<string>;
-  /** Callbacks with the transaction that each waits for. */
+  /** The transaction that each callback waits for. */
   private readonly waiting = new Map<() => void, bigint>();
   private timer: NodeJS.Timeout | undefined;
   private last = 0n;
 
-  /** `read` returns the oldest transaction that is not over. */
+  /** `read` returns the oldest transaction that has not ended. */
   constructor(read: () => Promise<string>) {
     this.read = read;
   }
@@ -31,7 +31,7 @@ export class Horizon {
   }
 
   private async poll(afterMs: number): Promise<void> {
-    // If the database is out of reach, the next poll tries again.
+    // If the database cannot be reached, the next poll tries again.
     const horizon = BigInt(await this.read().catch(() => 0));
     for (const [done, xid] of [...this.waiting]) {
       if (xid >= horizon) continue;

@@ -1,6 +1,6 @@
 /**
- * Tells every process that shares the database which parties have new changes, by NOTIFY. A notification is a hint: its
- * receiver reads the log, and a slow poll finds the changes whose notification was lost.
+ * Tells all processes on the same database by NOTIFY which parties have new changes. A notification is a hint: its receiver
+ * reads the log, and a slow poll finds the changes whose notification was lost.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import pg from 'pg';
@@ -9,9 +9,9 @@ import { type Database, sql } from '../database/db.ts';
 import type { ChangeBus } from './changeBus.ts';
 
 const CHANNEL = 'mex_changes';
-/** The pause between two notifications of one process: a NOTIFY for each commit would make commits wait for each other. */
+/** The pause between two notifications of one process. A NOTIFY for each commit would make commits wait for each other. */
 const NOTIFY_EVERY_MS = 10;
-/** PostgreSQL takes less than 8,000 bytes. */
+/** PostgreSQL accepts payloads below 8,000 bytes. */
 const MAX_PAYLOAD = 7_900;
 const RECONNECT_MS = 500;
 const ALL = '*';
@@ -23,7 +23,7 @@ export class ChangeNotifier {
   private readonly connection: pg.ClientConfig;
   private readonly log: Logger;
   private readonly bus: ChangeBus;
-  /** Distinguishes the notifications of this process from those of others. */
+  /** The first word of this process's notifications, which it ignores when it receives them. */
   private readonly process = randomBytes(6).toString('hex');
   private unsent = new Set<string>();
   private sending: NodeJS.Timeout | undefined;
@@ -53,7 +53,7 @@ export class ChangeNotifier {
     try {
       await client.connect();
       await client.query(`LISTEN ${CHANNEL}`);
-      // Notifications that were sent before it listened are lost.
+      // Notifications sent before LISTEN are lost, so every party may have new changes.
       this.bus.emit('changed', undefined);
     } catch (error) {
       this.log.warn({ component: 'changes', reason: (error as Error).message }, 'cannot listen for changes');
@@ -78,7 +78,7 @@ export class ChangeNotifier {
     if (this.sending === undefined) this.send();
   };
 
-  /** Sends now, and again after the pause if more parties were added by then. */
+  /** Sends a notification now, and another one after the pause if more parties were added by then. */
   private send(): void {
     const { unsent } = this;
     if (unsent.size === 0) {
@@ -89,7 +89,7 @@ export class ChangeNotifier {
     this.sending = setTimeout(() => this.send(), NOTIFY_EVERY_MS);
     const named = [this.process, ...unsent].join(' ');
     const payload = named.length <= MAX_PAYLOAD ? named : `${this.process} ${ALL}`;
-    // If it fails, the polls of the other processes find the changes.
+    // If the notification fails, the polls of the other processes find the changes.
     this.db.query(NOTIFY, [payload]).catch(() => {});
   }
 

@@ -1,27 +1,25 @@
-/** The end of a party's log, read once for all its followers in this process. */
+/** The end of a party's log, which is read once for all followers of the party in this process. */
 import type { ChangePage, PlacedChange, Position } from '../database/changes.ts';
 
-/** The number of rows in one read. */
 const READ = 1_000;
-/** The number of rows kept for followers that are a little behind; the others read the database themselves. */
+/** The number of rows kept for followers that are a little behind; a follower further behind reads the database itself. */
 const KEPT = 256;
 const RETRY_MS = 1_000;
 
-/** Reads the changes behind a position; undefined where the log no longer reaches back to it. */
-export type ReadPage = (after: Position, limit: number) => Promise<ChangePage | undefined>;
+/** Reads the changes after a position; undefined if changes right after it were already removed. */
+type ReadPage = (after: Position, limit: number) => Promise<ChangePage | undefined>;
 /** Calls back once rows of the transaction can be read. */
-export type WaitFor = (xid: string, done: () => void) => void;
+type WaitFor = (xid: string, done: () => void) => void;
 
 export class Tail {
-  /** The position up to which everything was read. */
+  /** The position up to which all changes were read. */
   end: Position;
-  /** The number of open followers. */
   followers = 0;
-  /** A stopped tail reads no more; a follower that waits again gets a new one. */
+  /** A stopped tail does not read again; a follower that waits again gets a new tail. */
   isStopped = false;
   private readonly readPage: ReadPage;
   private readonly waitFor: WaitFor;
-  /** `kept` holds the changes behind this position, up to the end. */
+  /** `kept` contains the changes after this position, up to `end`. */
   private start: Position;
   private kept: PlacedChange[] = [];
   /** The position of each waiting follower, by its callback. */
@@ -37,16 +35,16 @@ export class Tail {
     this.end = at;
   }
 
-  /** The kept changes behind a position, if none between is missing. */
+  /** The kept changes after a position; undefined if there is no change after it, or not all of them are kept. */
   behind(after: Position, limit: number): ChangePage | undefined {
     if (compare(after, this.start) < 0 || compare(after, this.end) >= 0) return undefined;
-    // Most followers are near the end.
+    // Searches backward, since most followers are near the end.
     const from = this.kept.findLastIndex(({ at }) => compare(at, after) <= 0) + 1;
     const changes = this.kept.slice(from, from + limit);
     return { changes, next: changes.at(-1)!.at, ahead: undefined };
   }
 
-  /** Calls back once a change is behind the position, when this stops, and from `endWait`. */
+  /** Calls back once there is a change after the position, when the tail stops, or from `endWait`. */
   wait(after: Position, done: () => void): void {
     if (this.isStopped || compare(after, this.end) < 0) done();
     else this.waiting.set(done, after);
@@ -57,7 +55,7 @@ export class Tail {
     done();
   }
 
-  /** Reads again: the log may have more. */
+  /** Reads again, since the log may have more changes. */
   readonly wake = (): void => {
     this.isStale = true;
     if (!this.isReading && !this.isStopped) void this.read();
@@ -76,7 +74,7 @@ export class Tail {
       while (this.isStale && !this.isStopped) {
         this.isStale = false;
         const page = await this.readPage(this.end, READ);
-        // Each follower finds out by its own read that the log does not reach back.
+        // The tail's position is no longer in the log: each follower finds this out by its own read.
         if (page === undefined) this.stop();
         else this.take(page);
       }

@@ -1,4 +1,4 @@
-/** Gauges whose values are queries. */
+/** Gauges whose values come from queries of the database. */
 import { PATTERNS, type Timestamp } from '@measurement-exchange/contract';
 import { countExpiring } from '../database/certificates.ts';
 import { horizon } from '../database/changes.ts';
@@ -43,8 +43,8 @@ export function watchDatabase(
 }
 
 /**
- * Seconds since the horizon was first seen where it is. The server shows the start of a transaction only to roles
- * that may see it, and transactions of other databases count as well.
+ * The seconds since the horizon was first seen at its value. The start of a transaction cannot be read instead, since the
+ * server hides it from other roles, and transactions of other databases hold the horizon back as well.
  */
 export function horizonAge(db: Database): () => Promise<{ value: number }[]> {
   let seen = { xid: '', at: 0 };

@@ -1,10 +1,9 @@
-/** Where the log goes: lines of JSON on the standard output. */
+/** Writes the log as lines of JSON to the standard output. */
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
 
 /**
- * Lines are written in batches: a system call for each took 5 % of a read, and a slow reader of the log would hold up
- * every request. `kill -9` can lose the lines of the last two tenths of a second; what must not be lost is in the
- * database.
+ * Lines are written in batches: a system call for each line took 5 % of a read request, and a slow reader of the log would
+ * delay every request. `kill -9` can lose the lines of the last 0.2 s; facts that must not be lost are in the database.
  */
 const STANDARD_OUTPUT = {
   dest: 1,
@@ -18,10 +17,10 @@ export function createLog(level: string, to: DestinationStream = destination(STA
   return pino({ level, timestamp: () => `,"time":${lineTime ?? Date.now()}` }, to);
 }
 
-/** Epoch milliseconds of the event, while a deferred line about it is written. */
+/** The time of the event in epoch milliseconds, while a deferred line about the event is written. */
 let lineTime: number | undefined;
 
-/** Lines that `write` writes carry the time `at`. */
+/** Lines that `write` writes have the time `at`. */
 export function logAt(at: number, write: () => void): void {
   lineTime = at;
   write();

@@ -1,10 +1,10 @@
-/** Prometheus metrics: docs/operating.md says what each one means. */
+/** The Prometheus metrics of the exchange; docs/operating.md explains each of them. */
 import { MetricsRegistry } from '@measurement-exchange/server';
 import { defer, flush } from './deferred.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Up to the days for which a dead endpoint is tried. */
+/** The last buckets cover the days for which deliveries to a dead endpoint are retried. */
 const LAG_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 300, 3_600, 21_600, 86_400, 259_200];
 
 export class Metrics extends MetricsRegistry {

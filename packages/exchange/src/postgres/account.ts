@@ -17,12 +17,10 @@ export type Account = {
 type Ids = { uid: number; gid: number };
 
 /**
- * Chooses the first account that can serve the cluster.
- *
- * Usually that is our own. PostgreSQL does not run as root, so root starts it as the owner of the cluster, or, before
- * there is a cluster, of the data directory. A directory of root is served from a user namespace, or, without user
- * namespaces (macOS, most containers), given to the account `nobody`. initdb rejects an account without a name, as in
- * a container that runs with an arbitrary uid: a user namespace gives it a name.
+ * Chooses the first account that can run the server, usually our own. PostgreSQL does not run as root, so root starts it as
+ * the owner of the cluster or, without a cluster, as the owner of the data directory. If that owner is root, the server runs
+ * in a user namespace, or as `nobody` where there are no user namespaces (macOS, most containers). initdb rejects an account
+ * without a name, such as an arbitrary uid in a container; a user namespace gives the account a name.
  */
 export async function chooseAccount(
   dataDir: string,
@@ -55,19 +53,19 @@ export async function chooseAccount(
   );
 }
 
-/** Starts a program as the account, in a directory that every account may enter. */
+/** Starts a program as the account in `/`, which every account may enter. */
 export function spawnAs(account: Account, program: string[], options: SpawnOptions): ChildProcess {
   const [command, ...args] = [...account.prefix, ...program];
   return spawn(command!, args, { ...options, ...account.identity, cwd: '/', env: environment() });
 }
 
-/** The environment without PGDATA, PGPORT and the like, which would change what initdb and postgres do. */
+/** The environment without PGDATA, PGPORT and other variables that initdb and postgres read. */
 function environment(): NodeJS.ProcessEnv {
   const variables = Object.entries(process.env).filter(([name]) => !name.startsWith('PG'));
   return { ...Object.fromEntries(variables), LC_ALL: 'C' };
 }
 
-/** Why the account cannot serve, in the words of the program that failed. */
+/** Why the account cannot run the server: the error output of the failed program. */
 async function findObstacle(
   account: Account,
   dataDir: string,
@@ -81,7 +79,7 @@ async function findObstacle(
     const [[code], complaint] = await Promise.all([once(child, 'close'), text(child.stderr!)]);
     return code === 0 ? undefined : complaint.trim();
   } catch (error) {
-    return (error as Error).message; // there is no unshare
+    return (error as Error).message; // For example, unshare is not installed.
   }
 }
 
@@ -90,8 +88,8 @@ function ourselves(us: Ids): Account {
 }
 
 /**
- * Runs as ourselves with another uid in a user namespace. Access to our files stays, so that root can serve a folder
- * that only root may enter, but without the privileges of root.
+ * Runs as our account with another uid in a user namespace. The server can access our files, so that root can run it in a
+ * folder that only root may enter, without the privileges of root.
  */
 function inNamespace(us: Ids, seenAs: Ids): Account {
   const mapping = [`--map-user=${seenAs.uid}`, `--map-group=${seenAs.gid}`];
@@ -99,7 +97,7 @@ function inNamespace(us: Ids, seenAs: Ids): Account {
 }
 
 function changeTo({ uid, gid }: Ids): Account {
-  // spawn takes signed numbers, stat and chown unsigned ones: `nobody` is -2 on macOS.
+  // spawn takes signed numbers, stat and chown take unsigned numbers, and `nobody` is -2 on macOS.
   return { uid: uid >>> 0, gid: gid >>> 0, prefix: [], identity: { uid: uid | 0, gid: gid | 0 } };
 }
 

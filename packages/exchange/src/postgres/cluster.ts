@@ -8,12 +8,12 @@ import { type Binaries, binariesVersion } from './binaries.ts';
 
 export const superuser = 'mex_owner';
 
-/** The name prefix of a cluster's directory until it is complete. */
+/** The name prefix of the temporary directory of an incomplete cluster. */
 export const unfinished = 'pg-unfinished-';
 
 /**
- * Creates the cluster in a temporary directory, which is renamed when it is complete and on disk: a start that was
- * killed halfway leaves no partial cluster, and the next start begins anew.
+ * Creates the cluster in a temporary directory, which is renamed when the cluster is complete and on disk. A start that is
+ * killed halfway leaves no partial cluster, and the next start creates the cluster again.
  */
 export async function createCluster(
   dataDir: string,
@@ -22,7 +22,7 @@ export async function createCluster(
   binaries: Binaries,
 ): Promise<void> {
   for (const entry of await readdir(dataDir)) {
-    // The initdb of a killed start may still be writing there: it then fails, and the next start removes the rest.
+    // The initdb of a killed start may still write there: this removal then fails, and the next start removes the rest.
     if (entry.startsWith(unfinished)) await rm(join(dataDir, entry), { recursive: true }).catch(() => {});
   }
   const directory = await mkdtemp(join(dataDir, unfinished));
@@ -45,7 +45,7 @@ async function initdb(directory: string, account: Account, binaries: Binaries): 
       ...[binaries.initdb, '--pgdata', directory, '--username', superuser],
       '--auth=trust',
       '--data-checksums',
-      // Strings sort the same on every machine, whatever its locales.
+      // With this locale, strings have the same order on every machine.
       ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
       '--no-instructions',
     ],
@@ -67,21 +67,21 @@ const ACCESS = `# Written at every start. Only the account of the server may ent
 local all,replication all trust
 `;
 
-/** initdb also lists TCP from this machine. */
+/** Removes TCP connections from this machine, which initdb allows. */
 export async function allowSocketOnly(clusterDir: string): Promise<void> {
   await writeFile(join(clusterDir, 'pg_hba.conf'), ACCESS);
 }
 
-/** Gives the cluster to the account, when root made it for another one before. */
+/** Gives the cluster to the account, for example if root created it for another account. */
 export async function giveCluster(clusterDir: string, account: Pick<Account, 'uid' | 'gid'>): Promise<void> {
   for (const entry of await readdir(clusterDir, { recursive: true })) {
     await lchown(join(clusterDir, entry), account.uid, account.gid);
   }
-  // The directory comes last, since its owner marks the change as complete.
+  // The directory is changed last, since its owner shows that the change is complete.
   await lchown(clusterDir, account.uid, account.gid);
 }
 
-/** PostgreSQL reads only clusters of its own major version, but its own error is harder to understand. */
+/** PostgreSQL reads only clusters of its own major version, and its error about another version is hard to understand. */
 export async function requireSameMajor(clusterDir: string): Promise<void> {
   const made = (await readFile(join(clusterDir, 'PG_VERSION'), 'utf8')).trim();
   const ours = await binariesVersion();

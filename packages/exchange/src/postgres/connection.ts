@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** A connection for `pg`, which uses the Unix socket in a directory that is given as host. */
+/** A connection for `pg`; `host` is the directory of a Unix socket. */
 export type Connection = { host: string; port: number; user: string; database: string };
 
 export type ServerFacts = { version: string; pid: number };
@@ -10,15 +10,15 @@ export function connectionUrl({ host, port, user, database }: Connection): strin
 }
 
 /**
- * Creates the database unless it exists, and returns the server's facts; `silent` if no server listens, `busy` if the
- * server is starting, recovering or stopping.
+ * Creates the database if needed, and returns the version and pid of the server; `silent` if no server listens, `busy` if
+ * the server starts, recovers or stops.
  */
 export async function openDatabase(connection: Connection): Promise<ServerFacts | 'silent' | 'busy'> {
   try {
     try {
       return await facts(connection);
     } catch (error) {
-      if (codeOf(error) !== '3D000') throw error; // no such database: the first start
+      if (codeOf(error) !== '3D000') throw error; // At the first start the database does not exist.
       await query({ ...connection, database: 'postgres' }, `CREATE DATABASE ${connection.database}`);
       return await facts(connection);
     }
@@ -39,7 +39,7 @@ async function facts(connection: Connection): Promise<ServerFacts> {
 async function query(connection: Connection, sql: string) {
   // PGSSLMODE may ask for TLS, which a Unix socket does not have.
   const client = new pg.Client({ ...connection, ssl: false, connectionTimeoutMillis: 5_000 });
-  client.on('error', () => {}); // an error also rejects the query in progress
+  client.on('error', () => {}); // An error also rejects the query in progress.
   try {
     await client.connect();
     return (await client.query(sql)).rows;
@@ -51,7 +51,7 @@ async function query(connection: Connection, sql: string) {
 function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error);
   if (code !== undefined) return ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'].includes(code);
-  // Errors of pg itself have no code, only these messages.
+  // Errors of pg itself have these messages and no code.
   return /^(Connection terminated|timeout expired)/.test((error as Error).message);
 }
 

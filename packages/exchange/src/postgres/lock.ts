@@ -9,7 +9,7 @@ import { socketDirectory } from './socket-directory.ts';
 
 export type DataDirLock = { release(): Promise<void> };
 
-/** The response of a lock's socket to each connection. */
+/** The JSON that a lock's socket sends to each connection. */
 type Claim = { holds: boolean; url?: string };
 
 const responseTimeoutMs = 2_000;
@@ -18,20 +18,19 @@ const responseTimeoutMs = 2_000;
 export class DataDirInUse extends Error {}
 
 /**
- * Makes this process the only exchange on the data directory; throws DataDirInUse with the pid of the holder.
+ * Makes this process the only exchange on the data directory; throws DataDirInUse with the pid of the other process.
  *
- * Each process first listens on a socket of its own, `<pid>-<random>.sock`, and only then connects
- * to the others. The later of two processes therefore sees the earlier one, and holds the lock only once no
- * other is left. Between two that are both still waiting, the lower name continues and the higher one gives up.
- * The kernel closes the socket of a killed process, and since no name is used twice, removing a closed socket
- * never removes a new one.
+ * Each process first listens on its own socket, `<pid>-<random>.sock`, and then connects to the sockets of the others. So
+ * the later of two processes sees the earlier one, and a process holds the lock only if no other process is left. If two
+ * processes wait, the one with the lower name continues and the other one gives up. The kernel closes the socket of a
+ * killed process. No name is used twice, so removing a closed socket never removes a new one.
  */
 export async function acquireDataDirLock(dataDir: string, info: { url?: string } = {}): Promise<DataDirLock> {
   await mkdir(dataDir, { recursive: true });
   const home = await realpath(dataDir);
-  // Names have the same length, so that every process chooses the same directory where the path is too long.
+  // All names have the same length, so that every process decides equally whether the path is too long.
   const name = `${String(process.pid).padStart(7, '0')}-${randomBytes(4).toString('hex')}.sock`;
-  // For the data directory's owner, so that root and the owner use the same directory.
+  // The directory belongs to the owner of the data directory, so that root and the owner use the same directory.
   const directory = await socketDirectory(home, 'lock', name, await stat(home));
   const path = join(directory, name);
 
@@ -42,7 +41,7 @@ export async function acquireDataDirLock(dataDir: string, info: { url?: string }
     if (server.listening) await new Promise((closed) => server.close(closed));
   };
   try {
-    // Renamed once it listens: between bind and listen a socket refuses connections, as a dead one does.
+    // The socket is renamed once it listens: between bind and listen it refuses connections like the socket of a dead process.
     const unseen = path.slice(0, -'.sock'.length);
     await once(server.listen(unseen), 'listening');
     server.unref();

@@ -1,30 +1,20 @@
 import { constants } from 'node:fs';
 import { open, rename, stat } from 'node:fs/promises';
 
-// Warnings and statement errors are not logged, so a file of this size is months of a busy server.
+/** A busy server takes months to write this much, since warnings and statement errors are not logged. */
 const largestBytes = 5_000_000;
 
-export type ServerLog = {
-  path: string;
-  fd: number;
-  /** The last lines since it was opened. */
-  tail(): Promise<string>;
-  close(): Promise<void>;
-};
-
-/** Opens the server's log for appending; a large one is renamed first, replacing the previous one. */
-export async function openLog(path: string): Promise<ServerLog> {
-  const size = await stat(path).then(
-    (found) => found.size,
-    () => 0,
-  );
-  if (size > largestBytes) await rename(path, `${path}.old`);
+/** Opens the server's log for appending. A large log is first renamed to `.old`, which replaces an older log. */
+export async function openLog(path: string) {
+  const found = await stat(path).catch(() => undefined);
+  if (found && found.size > largestBytes) await rename(path, `${path}.old`);
   const file = await open(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o600);
   const start = (await file.stat()).size;
   return {
     path,
     fd: file.fd,
-    async tail() {
+    /** The last lines since the log was opened. */
+    async tail(): Promise<string> {
       const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(16_384), position: start });
       return buffer.toString('utf8', 0, bytesRead).trim().split('\n').slice(-10).join('\n');
     },

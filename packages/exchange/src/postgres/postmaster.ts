@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-/** A cluster's directory; by inode too, so that its server is still known after the directory was moved. */
+/** The directory of a cluster. Its inode identifies the server also after the directory was moved. */
 export type Cluster = { path: string; dev: bigint; ino: bigint };
 
 export async function openCluster(path: string): Promise<Cluster> {
@@ -12,21 +12,21 @@ export async function openCluster(path: string): Promise<Cluster> {
   return { path, dev, ino };
 }
 
-/** The process that serves the cluster, if one does. */
+/** The pid of the server of the cluster; undefined if no server runs. */
 export async function findPostmaster(cluster: Cluster): Promise<number | undefined> {
   const pidFile = join(cluster.path, 'postmaster.pid');
   const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
   if (!(pid > 0)) return undefined;
   if (await isPostmaster(pid, cluster)) return pid;
-  // A killed server leaves this file. PostgreSQL removes it, unless the pid is in use again (after a reboot,
-  // by any process of the account): then it would not start.
+  // A killed server leaves this file. PostgreSQL would not start if another process of the account has the pid by now,
+  // for example after a reboot.
   await rm(pidFile, { force: true });
   return undefined;
 }
 
-/** Fast shutdown: clients are cut off, data is on disk; if that takes too long, an immediate one. */
+/** Tries a fast shutdown, which disconnects clients and flushes data; if that takes too long, an immediate shutdown. */
 export async function stopPostmaster(pid: number, cluster: Cluster): Promise<void> {
-  // After an immediate shutdown the next start replays the log: it is slower, but nothing is lost.
+  // After an immediate shutdown the next start is slower, since it replays the WAL, but no data is lost.
   for (const [signal, patienceMs] of [
     ['SIGINT', 20_000],
     ['SIGQUIT', 10_000],
@@ -45,14 +45,14 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // it ended just now
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // ESRCH: the process has just ended.
   }
 }
 
-/** Whether this process serves the cluster, and is not just another one with the same pid, or a zombie. */
+/** Whether the process is the server of the cluster, and not another process with the same pid or a zombie. */
 export async function isPostmaster(pid: number, cluster: Cluster): Promise<boolean> {
   if (process.platform === 'linux') {
-    // A server's working directory is its cluster.
+    // The working directory of a server is its cluster.
     const cwd = await stat(`/proc/${pid}/cwd`, { bigint: true }).catch(() => undefined);
     return cwd?.dev === cluster.dev && cwd.ino === cluster.ino;
   }

@@ -16,16 +16,7 @@ import { openLog } from './log.ts';
 import { type Cluster, findPostmaster, isPostmaster, openCluster, stopPostmaster } from './postmaster.ts';
 import { socketDirectory } from './socket-directory.ts';
 
-export type EmbeddedPostgres = {
-  connection: Connection;
-  /** The same as a URL. */
-  url: string;
-  version: string;
-  pid: number;
-  /** The server ran already: an exchange started it and was killed. */
-  attached: boolean;
-  stop(): Promise<void>;
-};
+export type EmbeddedPostgres = Awaited<ReturnType<typeof startPostgres>>;
 
 export type StartOptions = {
   dataDir: string;
@@ -34,17 +25,16 @@ export type StartOptions = {
   namespaces?: boolean;
 };
 
-// Part of the socket's name; no TCP port is opened.
+/** The port is only a part of the socket's name; no TCP port is opened. */
 const port = 5432;
-// PostgreSQL listens within milliseconds of its start, or within seconds on a very busy machine.
+/** PostgreSQL listens within milliseconds of its start, or within seconds on a very busy machine. */
 const silenceMs = 20_000;
 
 /**
- * Starts PostgreSQL on `<dataDir>/pg`, or attaches to it if it still runs. The caller holds the data
- * directory's lock. The server is in a session of its own: neither Ctrl-C nor the death of this process
- * ends it, only stop().
+ * Starts PostgreSQL on `<dataDir>/pg`, or attaches to a server that still runs there. The caller must hold the lock of the
+ * data directory. The server runs in a separate session: only stop() ends it, not Ctrl-C or the end of this process.
  */
-export async function startPostgres(options: StartOptions): Promise<EmbeddedPostgres> {
+export async function startPostgres(options: StartOptions) {
   const { dataDir, log = () => {}, namespaces = true } = options;
   await mkdir(dataDir, { recursive: true });
   const home = await realpath(dataDir);
@@ -68,6 +58,7 @@ export async function startPostgres(options: StartOptions): Promise<EmbeddedPost
     connection,
     url: connectionUrl(connection),
     ...server,
+    /** The server was already running, because the exchange that started it was killed. */
     attached: found !== undefined,
     stop: () => (stopped ??= stopPostmaster(server.pid, cluster)),
   };
@@ -78,7 +69,7 @@ async function attach(cluster: Cluster, connection: Connection, log: Log): Promi
   if (pid === undefined) return undefined;
   const server = await untilReady(connection, pid, () => isPostmaster(pid, cluster), log);
   if (server === undefined && (await isPostmaster(pid, cluster))) {
-    // It runs but cannot be reached, for example because its socket was removed.
+    // The server runs but cannot be reached, for example because its socket was removed.
     log(`PostgreSQL (pid ${pid}) does not respond: restarting it`);
     await stopPostmaster(pid, cluster);
   }
@@ -96,16 +87,16 @@ async function launch(
   await requireSameMajor(cluster.path);
   if ((await stat(cluster.path)).uid !== account.uid) await giveCluster(cluster.path, account);
   await allowSocketOnly(cluster.path);
-  await chmod(cluster.path, 0o700); // a restored copy may be readable by others, which PostgreSQL rejects
+  await chmod(cluster.path, 0o700); // PostgreSQL rejects a restored copy that others can read.
   const serverLog = await openLog(join(dataDir, 'postgres.log'));
   const settings = {
-    listen_addresses: '', // never TCP
+    listen_addresses: '', // TCP is never used.
     unix_socket_directories: `"${connection.host.replaceAll('"', '""')}"`,
     unix_socket_permissions: '0700',
     port: String(port),
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // Errors of clients are not logged: the exchange reports them, and the log stays small and free of data.
+    // The exchange reports errors of statements, so that this log stays small and contains no data.
     log_min_messages: 'log',
   };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -113,7 +104,7 @@ async function launch(
     detached: true,
     stdio: ['ignore', serverLog.fd, serverLog.fd],
   });
-  child.on('error', () => {}); // a failed spawn has no pid
+  child.on('error', () => {}); // A failed spawn has no pid.
   child.unref();
 
   const running = () => child.pid !== undefined && child.exitCode === null && child.signalCode === null;
@@ -129,7 +120,7 @@ async function launch(
   }
 }
 
-/** Waits until the server responds; undefined when it exits, or runs without responding. */
+/** Waits until the server responds; undefined if it exits, or runs without responding. */
 async function untilReady(
   connection: Connection,
   pid: number,
@@ -143,7 +134,7 @@ async function untilReady(
     if (state === 'silent') {
       if (Date.now() - lastSign > silenceMs) return undefined;
     } else if (state === 'busy') {
-      // A start takes milliseconds; a recovery or a shutdown may take longer, and ends by itself.
+      // A start takes milliseconds. A recovery or a shutdown may take longer, but ends without help.
       lastSign = Date.now();
       if (!logged && lastSign - began > 1_000) log('waiting for PostgreSQL, which is recovering or stopping');
       logged ||= lastSign - began > 1_000;

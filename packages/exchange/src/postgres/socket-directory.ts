@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto';
 import { lchown, lstat, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The kernel keeps a socket's path in 108 bytes (104 on macOS) with a final NUL; a longer one fails. */
+/** The kernel stores the path of a socket in 108 bytes (104 on macOS) with a final NUL; a longer path fails. */
 const longestPath = process.platform === 'linux' ? 107 : 103;
 
 /**
- * Makes a directory that only its owner may enter, for a socket of that name: `<dataDir>/<name>`, or, where
- * the socket's path would be too long, one in /tmp. Not in os.tmpdir(): TMPDIR may be long as well, and
- * two shells with different values would use different directories.
+ * Creates a directory for a socket that only its owner may enter: `<dataDir>/<name>`, or a directory in /tmp if the path of
+ * the socket would be too long. os.tmpdir() is not used, since TMPDIR may be long as well, and may differ between shells.
  */
 export async function socketDirectory(
   dataDir: string,
@@ -28,7 +27,7 @@ export async function socketDirectory(
       throw error;
     },
   );
-  // Anyone may create files in /tmp, so an existing directory is only checked, and never changes its owner.
+  // Anyone may create files in /tmp, so that the owner of an existing directory there is checked and never changed.
   if (process.geteuid!() === 0 && (made || fits)) await lchown(directory, owner.uid, owner.gid);
   const found = await lstat(directory);
   if (!found.isDirectory() || found.uid !== owner.uid || (found.mode & 0o077) !== 0) {

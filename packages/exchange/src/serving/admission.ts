@@ -1,34 +1,34 @@
 /**
- * Decides which requests run, and which one is next.
+ * Decides which requests run, and which request is next.
  *
- * Fair queueing over a fixed number of slots: each principal is a flow with a queue of its own, and the flows take turns
- * (Nagle, RFC 970; with several servers SFQ(D): Jin, Chase and Kaur 2004). Turns alone let the busiest flow keep the
- * processor busy, so several flows share half of the slots, and where that is less than one slot each, a flow has one
- * slot and a token bucket of slot time (as CPU bandwidth control does: Turner, Rao and Rao 2010).
+ * Fair queueing over a fixed number of slots: each principal is a flow with a separate queue, and the flows take turns
+ * (Nagle, RFC 970; with several servers SFQ(D): Jin, Chase and Kaur 2004). Turns alone would let the busiest flow keep the
+ * processor busy, so that several flows share half of the slots. If that is less than one slot per flow, a flow has one
+ * slot and a token bucket of slot time (like CPU bandwidth control: Turner, Rao and Rao 2010).
  */
 import { WaitingQueue } from './waitingQueue.ts';
 
-/** As many as the database pool has connections: one more request would only wait for a connection. */
+/** The database pool has as many connections, so one more request would only wait for a connection. */
 const SLOTS = 16;
-/** A flow that sent a request within this time is active: the others leave room for its next request. */
+/** A flow that sent a request within this time is active: the other flows leave room for its next request. */
 const ACTIVE_MS = 1_000;
-/** The limit of the token bucket: how much slot time a flow may save up, and how much it may owe. */
+/** The limit of the token bucket: the slot time that a flow may save, and that it may owe. */
 const BURST_MS = 20;
-/** The minimum rate: a flow may use a slot for this fraction of the time, however many flows are active. */
+/** The minimum rate: a flow may use a slot for this fraction of the time, for any number of active flows. */
 const MIN_RATE = 1 / 8;
-/** A flow that uses no more than this multiple of the mean is as busy as the others, and is not held back. */
+/** A flow that uses at most this multiple of the mean is about as busy as the others, and does not have to wait for credit. */
 const MEAN_MULTIPLE = 3;
-/** The time constant of the moving average that the mean is taken from. */
+/** The time constant of the moving average of the load. */
 const LOAD_MS = 100;
 
 interface Flow {
   queue: WaitingQueue;
   slots: number;
   seenAt: number;
-  /** Tokens, in milliseconds of a slot, at `creditAt`. */
+  /** The credit at `creditAt`, in milliseconds of a slot. */
   credit: number;
   creditAt: number;
-  /** The timer that ends when there is credit again. */
+  /** The timer that ends when the flow has credit again. */
   pause?: NodeJS.Timeout | undefined;
 }
 
@@ -40,15 +40,14 @@ export class Admission {
   private readonly backlog = new Set<Flow>();
   private readonly slots: number;
   private readonly clock: () => number;
-  /** Slots in use, as a moving average, at `loadAt`. */
+  /** The moving average of slots in use, at `loadAt`. */
   private load = 0;
   private loadAt = 0;
   private sweptAt = 0;
-  /** How many slots were handed on since the event loop had a turn for other work. */
+  /** The number of slots that were passed to waiting requests in this turn of the event loop. */
   private handedOn = 0;
   /** Whether free slots are granted in the next turn. */
   private granting = false;
-
   private readonly maxWaiting: number | undefined;
 
   /** `clock` is monotonic, in milliseconds. `maxWaiting` limits the queue of one principal. */
@@ -62,7 +61,6 @@ export class Admission {
     return [...this.backlog].reduce((sum, { queue }) => sum + queue.length, 0);
   }
 
-  /** Runs `work` in a slot. */
   async run<T>(principal: string, isGone: () => boolean, work: () => Promise<T>): Promise<T> {
     const turn = this.enter(principal, isGone);
     if (turn !== undefined) await turn;
@@ -73,21 +71,21 @@ export class Admission {
     }
   }
 
-  /** Runs `work` without the slot of its caller, which takes the slot back when the work is done. */
+  /** Runs `work` without the slot of its caller. The caller gets a slot again when the work is done. */
   async outside<T>(principal: string, work: () => Promise<T>): Promise<T> {
     this.leave(principal);
     try {
       return await work();
     } finally {
-      // At once, even if all slots are taken: the operation is halfway through, and others may wait for its locks.
+      // The caller gets a slot at once, even if all slots are taken, since other requests may wait for its locks.
       this.change(this.flowOf(principal), 1);
     }
   }
 
-  /** Undefined where the request has a slot at once; otherwise it has one when the promise resolves. Call `leave` afterwards. */
+  /** Undefined if the request has a slot at once; otherwise it has a slot when the promise resolves. Call `leave` afterwards. */
   enter(principal: string, isGone: () => boolean): Promise<void> | undefined {
     const flow = this.flowOf(principal);
-    // While slots are about to be granted, a new request must not overtake those that wait for them.
+    // While slots are about to be granted, a new request must not overtake waiting requests.
     if (flow.queue.length === 0 && !this.granting && this.mayBegin(flow)) {
       this.change(flow, 1);
       return undefined;
@@ -104,7 +102,7 @@ export class Admission {
       this.grant();
       return;
     }
-    // In a later turn of the event loop, because a queue of operations that do not wait would block everything else.
+    // Slots are granted in a later turn of the event loop, since a queue of operations that never wait would block all else.
     this.granting = true;
     setImmediate(() => {
       this.granting = false;
@@ -120,7 +118,7 @@ export class Admission {
       this.backlog.delete(flow);
       if (!flow.queue.admitFirst()) continue;
       this.change(flow, 1);
-      // At the end of the set, so that this loop reaches the flow again.
+      // The flow is added at the end of the set, so that this loop reaches it again.
       if (flow.queue.length > 0) this.backlog.add(flow);
     }
   }
@@ -128,7 +126,7 @@ export class Admission {
   private mayBegin(flow: Flow): boolean {
     if (this.running >= this.slots) return false;
     if (this.flows.size === 1) return true;
-    // The other half stays free for flows that become active, so that their first requests do not wait.
+    // Half of the slots stay free for flows that become active, so that their first requests do not wait.
     const share = this.slots / 2 / this.flows.size;
     if (share >= 1) return flow.slots < Math.floor(share);
     return flow.slots === 0 && this.hasCredit(flow);
@@ -144,14 +142,14 @@ export class Admission {
     return false;
   }
 
-  /** Updates the credit, which grows with the rate and shrinks with the slots in use. Returns the rate. */
+  /** Updates the credit, which increases with the rate and decreases with the slots in use. Returns the rate. */
   private settle(flow: Flow): number {
     const now = this.clock();
     this.load = this.running + (this.load - this.running) * Math.exp((this.loadAt - now) / LOAD_MS);
     this.loadAt = now;
     const flows = this.flows.size;
-    // A flow earns half of its share of those slots: if every flow used its whole share, the processor would never be idle,
-    // and every caller would wait.
+    // A flow earns only half of its share: if every flow used its whole share, the processor would never be idle, and every
+    // caller would wait.
     const rate = Math.max(this.slots / 4 / flows, MIN_RATE, (MEAN_MULTIPLE * this.load) / flows);
     const credit = flow.credit + (rate - flow.slots) * (now - flow.creditAt);
     flow.credit = Math.min(BURST_MS, Math.max(-BURST_MS, credit));

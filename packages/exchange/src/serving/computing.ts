@@ -1,13 +1,13 @@
-/** Runs the jobs of operations: short ones at once, others one by one in a thread, where principals take turns. */
+/** Runs the jobs of operations: short jobs at once, others one by one in a thread. Principals take turns in the thread. */
 import { ComputeThread, failure } from '../compute/computeThread.ts';
 import { type Input, isShort, type JobName, jobs, type Output } from '../compute/jobs.ts';
 import { stopwatch } from '../compute/stopwatch.ts';
 import { Admission } from './admission.ts';
 import type { RateLimiter } from './rateLimiter.ts';
 
-/** The most jobs that one principal has waiting, because each holds its input in memory. */
+/** The limit of waiting jobs of one principal, since each waiting job keeps its input in memory. */
 const MAX_WAITING = 4;
-/** This much processor time is charged like one request: by default, a caller's whole rate is all of the thread. */
+/** This much processor time is charged as one request. The default rate of a caller then pays for the whole thread. */
 const MS_PER_REQUEST = 2;
 
 export class Computing {
@@ -16,7 +16,7 @@ export class Computing {
   private readonly rates: RateLimiter;
   private readonly slots: Admission;
 
-  /** `slots` are the slots of the callers, which give them up while they wait for the thread. */
+  /** `slots` has the slots of the callers, which release their slot while they wait for the thread. */
   constructor(rates: RateLimiter, slots: Admission) {
     this.rates = rates;
     this.slots = slots;

@@ -1,6 +1,6 @@
 import { ExchangeError } from '@measurement-exchange/contract';
 
-/** The time within which work must be done, not counting the time in which it waits on purpose. */
+/** Limits the time of work, without the time in which the work waits on purpose. */
 export class Deadline {
   private leftMs: number;
   private startedAt = 0;
@@ -11,7 +11,7 @@ export class Deadline {
     this.leftMs = ms;
   }
 
-  /** `work` continues after the deadline and holds its slot until it ends, because it cannot be undone from here. */
+  /** `work` continues after the deadline and keeps its slot until it ends, since it cannot be cancelled. */
   bound<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.expire = () =>
@@ -19,16 +19,9 @@ export class Deadline {
           new ExchangeError('DEADLINE_EXCEEDED', 'The exchange took too long; the outcome is not known.'),
         );
       this.start();
-      work.then(
-        (value) => {
-          clearTimeout(this.timer);
-          resolve(value);
-        },
-        (error) => {
-          clearTimeout(this.timer);
-          reject(error);
-        },
-      );
+      const ended = () => clearTimeout(this.timer);
+      work.then(ended, ended);
+      work.then(resolve, reject);
     });
   }
 
@@ -47,8 +40,4 @@ export class Deadline {
     this.startedAt = performance.now();
     this.timer = setTimeout(this.expire, this.leftMs);
   }
-}
-
-export function withDeadline<T>(ms: number, work: Promise<T>): Promise<T> {
-  return new Deadline(ms).bound(work);
 }

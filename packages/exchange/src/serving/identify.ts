@@ -1,12 +1,11 @@
 /**
- * Identifies callers. Bad tokens are limited by address, because nothing else is known about their sender. Other callers may
- * share that address, and bad tokens must not block good ones:
+ * Identifies callers. Bad tokens are limited by address, since nothing else is known about their sender. Other callers may
+ * have the same address, and bad tokens must not block their good tokens:
  *
  * - a token that was accepted before is not limited;
- * - the checks that need no signature are always made, because they cost next to nothing;
- * - signatures are checked at a bounded rate. A token of a known subject has a rate of its own at each address. Tokens of
- *   subjects that this replica has not seen yet share one rate, so while somebody at their address sends forged tokens,
- *   they may have to be sent again.
+ * - checks that need no signature are always made, since they are cheap;
+ * - signatures are checked at a bounded rate. Each known subject has a separate rate at each address. Subjects that this
+ *   replica has not seen yet share one rate, so while somebody at their address sends forged tokens, they may have to retry.
  */
 import { type Code, ExchangeError, type Match } from '@measurement-exchange/contract';
 import type { PrincipalResolver } from '../auth/principals.ts';
@@ -23,7 +22,7 @@ export interface Identity {
 export interface IdentifierOptions {
   tokens: TokenVerifier;
   principals: PrincipalResolver;
-  /** For a subject that is bound to no principal, or to a suspended one. */
+  /** The rate of a subject that is bound to no principal, or to a suspended principal. */
   strangerRate: Rate;
 }
 
@@ -46,7 +45,7 @@ export class Identifier {
     this.strangers = new RateLimiter(() => options.strangerRate);
   }
 
-  /** A caller that was identified a moment ago, as most are. Awaiting a finished promise would take a tenth of a read. */
+  /** A caller that was identified recently, as most callers were. Awaiting a promise instead would take 10 % of a read. */
   recall(credentials: Credentials): Identity | undefined {
     if (credentials.kind !== 'bearer') return undefined;
     const token = this.options.tokens.recall(credentials.token);
@@ -65,7 +64,7 @@ export class Identifier {
     }
   }
 
-  /** Whether a caller that was authorized before still is; a caller that cannot be looked up right now is. */
+  /** Whether a caller is still authorized; true if the caller cannot be looked up now. */
   async isStillAuthorized(credentials: Credentials, { route, params }: Match): Promise<boolean> {
     try {
       const { principal } = this.recall(credentials) ?? (await this.identify(credentials));
@@ -92,7 +91,7 @@ export class Identifier {
     }
   }
 
-  /** The bucket that a bad signature is charged to. */
+  /** The bucket from which a bad signature takes a token. */
   private forgeriesOf(address: string, knownSubject: string | undefined): Bucket {
     if (knownSubject !== undefined) {
       const bucket = this.forgedOfKnownSubjects.bucketOf(`${address} ${knownSubject}`);
@@ -101,7 +100,7 @@ export class Identifier {
     return this.forgedTokens.bucketOf(address);
   }
 
-  /** Returns the error while the bucket has tokens, then the error that it is empty. */
+  /** Returns the given error while the bucket has tokens, and the error of an empty bucket afterwards. */
   private charge(bucket: Bucket, what: string, error: unknown): unknown {
     if (bucket.isEmpty) return bucket.error(what);
     bucket.take();

@@ -1,4 +1,4 @@
-/** One log line per request, and its metrics. */
+/** Writes one log line for each request, and counts the request in the metrics. */
 import { API_PREFIX, type ExchangeError, formatPath, type Match } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
 import { defer } from '../observability/deferred.ts';
@@ -7,25 +7,24 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { Call, Principal } from '../operations/index.ts';
 import type { Quota } from './rateLimiter.ts';
 
-/** The facts known about a request so far. Every face makes one per request, and the pipeline fills it in. */
+/** The facts known about a request so far. A face creates this object, and the pipeline adds the facts. */
 export interface Progress {
   readonly requestId: string;
   principal?: Principal;
   match?: Match;
   quota?: Quota;
-  /** The call that the operation got; it has the findings. */
+  /** The argument of the operation, which also collects the findings. */
   call?: Call | undefined;
-  /** Why the request was rejected. */
   error?: ExchangeError;
 }
 
-/** How a request ended, as far as only the face knows. */
+/** The facts about the end of a request that only the face knows. */
 export interface Outcome {
-  /** Counts requests that reached no operation: `none`, or `page` for a page beside the API. */
+  /** The metric of a request that reached no operation: `page` for a page beside the API, otherwise `none`. */
   kind: 'none' | 'page';
   /** Fields of the face for the log line, such as the method and the status of HTTP. */
   wire: Record<string, string | number>;
-  /** Absent for what never became a request: it is logged, not counted. */
+  /** Absent for bytes that never became a request, which are logged and not counted. */
   ms?: number;
 }
 
@@ -37,10 +36,10 @@ export function observe(log: Logger, metrics: Metrics, progress: Progress, outco
   defer(() => {
     const operation = match?.route.operation ?? kind;
     const code = error?.code ?? 'OK';
-    // The table of reasons tells the exchange's failures from the caller's, also where they share a code.
+    // The HTTP status, unlike the code, distinguishes failures of the exchange from failures of the caller.
     const isFailure = error !== undefined && error.httpStatus >= 500;
     if (ms !== undefined) metrics.request(operation, code, ms / 1000);
-    // An allow-list: names yes; bodies, queries, tokens and header values never.
+    // The line contains names, and never bodies, queries, tokens or header values.
     const line = {
       requestId,
       ...wire,
@@ -51,7 +50,7 @@ export function observe(log: Logger, metrics: Metrics, progress: Progress, outco
       reason: error?.reason,
       fields: error?.violations.map((violation) => violation.field).slice(0, 10),
       findings: findings.length > 0 ? findings.map((finding) => finding.code) : undefined,
-      // The log is the only place that tells why a token was rejected.
+      // The log is the only place that says why a token was rejected.
       why: error?.reason === 'TOKEN_INVALID' ? String(error.cause) : undefined,
       error: isFailure ? describe(error?.cause) : undefined,
       ms: ms && Math.round(ms * 100) / 100,
@@ -60,7 +59,7 @@ export function observe(log: Logger, metrics: Metrics, progress: Progress, outco
   });
 }
 
-/** Name, text and place only: the other fields of a database error quote rows. */
+/** Logs only these fields, since other fields of a database error contain data of rows. */
 function describe(error: unknown): object | undefined {
   if (!(error instanceof Error)) return undefined;
   const { name, message, stack } = error;

@@ -1,12 +1,10 @@
 /**
- * The path of every request, whatever face receives it: authenticate, authorize, rate, admit, deadline, operation, observe.
- * A face translates its wire format to these plain values and back. It cannot reach an operation in any other way: `run` and
- * `open` take what only `authorize` makes, which takes what only `authenticate` makes.
+ * The path of every request of every face: authenticate, authorize, rate, admit, deadline, operation, observe. A face
+ * translates its wire format to plain values and back. It cannot skip a step: `run` and `open` take an `Authorized`, which
+ * only `authorize` creates from an `Authenticated`, which only `authenticate` creates.
  */
 import { ExchangeError, type Match, type Operation, type RequestOf } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
-import type { PrincipalResolver } from '../auth/principals.ts';
-import type { TokenVerifier } from '../auth/tokens.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import {
   authorize,
@@ -20,38 +18,34 @@ import {
 import { Admission } from './admission.ts';
 import { Computing } from './computing.ts';
 import type { Credentials } from './credentials.ts';
-import { Deadline, withDeadline } from './deadline.ts';
-import { Identifier, type Identity } from './identify.ts';
+import { Deadline } from './deadline.ts';
+import { Identifier, type IdentifierOptions, type Identity } from './identify.ts';
 import { type Outcome, observe, type Progress } from './observe.ts';
 import { type Rate, RateLimiter } from './rateLimiter.ts';
 import { type OpenStream, Streams } from './streams.ts';
 
-export interface PipelineOptions {
+export interface PipelineOptions extends IdentifierOptions {
   exchange: Exchange;
-  tokens: TokenVerifier;
-  principals: PrincipalResolver;
   metrics: Metrics;
   log: Logger;
   rateOf: (principal: string) => Rate;
-  strangerRate: Rate;
-  /** Every request that was received gets its response within this time. */
+  /** Every request gets its response within this time after it was received. */
   deadlineMs?: number;
 }
 
 /**
- * The database has timeouts of its own for each query. Authentication queries it, and then the operation: one after
- * the other they would take longer than the ten seconds that a caller has to wait at most.
+ * A caller waits at most ten seconds. The timeouts of single queries do not ensure this, since authentication and then the
+ * operation query the database.
  */
 const DEADLINE_MS = 9_500;
 
-/** A caller whose credentials were accepted. */
 class Authenticated {
-  /** Makes the type one that no other object has. */
+  /** Makes the type nominal, so that no other object has it. */
   declare protected readonly brand: 'authenticated';
   readonly progress: Progress;
   readonly credentials: Credentials;
   readonly identity: Identity;
-  /** The rest of the deadline; the time in which the body arrives is not counted. */
+  /** The rest of the deadline; the time in which the body arrives does not count. */
   readonly leftMs: number;
 
   constructor(progress: Progress, credentials: Credentials, identity: Identity, leftMs: number) {
@@ -66,7 +60,7 @@ class Authenticated {
   }
 }
 
-/** A call that its caller may make, within its rate. */
+/** A call that its caller may make, and that is within the caller's rate. */
 class Authorized {
   declare protected readonly brand: 'authorized';
   readonly caller: Authenticated;
@@ -78,16 +72,15 @@ class Authorized {
   }
 }
 
-// The types alone, so that no other module can construct one.
+// Only the types are exported, so that no other module can create these objects.
 export type { Authenticated, Authorized };
 
-/** How a face hands over one request. */
+/** The parts of a request that a face provides. */
 export interface Transfer {
-  /** Whether the caller has hung up. */
   isGone(): boolean;
   /** Aborted when the caller hangs up. */
   gone(): AbortSignal;
-  /** Reads the request of this route with these names, the ones that were authorized, when its turn has come. */
+  /** Reads the request when it has a slot. `match` has the route and the names that were authorized. */
   read(match: Match): RequestOf<Operation> | Promise<RequestOf<Operation>>;
 }
 
@@ -109,14 +102,16 @@ export class Pipeline {
     watchAdmission(options.metrics, this.admission);
   }
 
-  /** Returns without a promise where the caller was identified a moment ago, as most are. */
+  /** Returns without a promise if the caller was identified recently, as most callers were. */
   authenticate(credentials: Credentials, progress: Progress): Authenticated | Promise<Authenticated> {
     const known = this.identifier.recall(credentials);
     if (known !== undefined) return this.identified(credentials, progress, known, this.deadlineMs);
     const began = performance.now();
-    return withDeadline(this.deadlineMs, this.identifier.identify(credentials)).then((identity) =>
-      this.identified(credentials, progress, identity, this.deadlineMs - (performance.now() - began)),
-    );
+    return new Deadline(this.deadlineMs)
+      .bound(this.identifier.identify(credentials))
+      .then((identity) =>
+        this.identified(credentials, progress, identity, this.deadlineMs - (performance.now() - began)),
+      );
   }
 
   private identified(
@@ -131,7 +126,7 @@ export class Pipeline {
     return new Authenticated(progress, credentials, identity, leftMs);
   }
 
-  /** Authorizes from names alone, before any lookup; then takes from the caller's rate. */
+  /** Authorizes by names alone, before any lookup, and then takes a token of the caller's rate. */
   authorize(caller: Authenticated, match: Match): Authorized {
     const { progress, principal } = caller;
     progress.match = match;
@@ -144,10 +139,7 @@ export class Pipeline {
     return new Authorized(caller, match);
   }
 
-  /**
-   * Runs the operation and writes its response. Neither a slow sender nor a slow reader holds a slot: the body has arrived
-   * before, and the response is written after.
-   */
+  /** Runs the operation and writes its response. The request has a slot neither while its body arrives nor while its response is sent. */
   run<Wire>(authorized: Authorized, transfer: Transfer, write: (resource: unknown) => Wire): Promise<Wire> {
     const deadline = new Deadline(authorized.caller.leftMs);
     return deadline.bound(this.admit(authorized, transfer, deadline, write));
@@ -159,12 +151,12 @@ export class Pipeline {
     const deadline = new Deadline(caller.leftMs);
     const opening = this.admit(authorized, transfer, deadline, (resource) => resource as Watch);
     const watch = await deadline.bound(opening).catch((error) => {
-      // Nobody will read a stream that opens after the deadline.
+      // A stream that opens after the deadline has no reader.
       opening.then((late) => late.close()).catch(() => {});
       throw error;
     });
     const { credentials, progress } = caller;
-    // A stream lasts for minutes, and does not need what the operation was given.
+    // A stream lasts for minutes, so the memory of the call is released.
     progress.call = undefined;
     return this.streams.open(watch, () => this.identifier.isStillAuthorized(credentials, match));
   }
@@ -204,12 +196,11 @@ export class Pipeline {
     return write(response);
   }
 
-  /** Stops the thread of the jobs. */
   stop(): Promise<void> {
     return this.computing.stop();
   }
 
-  /** Called when the response is out, or the stream has ended. */
+  /** Called after the response was sent, or the stream has ended. */
   observe(progress: Progress, outcome: Outcome): void {
     observe(this.options.log, this.options.metrics, progress, outcome);
   }
@@ -229,7 +220,7 @@ function callOf({ caller }: Authorized, serving: Pick<Call, 'compute' | 'waitAsi
   return progress.call;
 }
 
-/** The error that a caller sees where the exchange is at fault; the log has the cause. */
+/** The error that a caller gets if the exchange is at fault; the log has the cause. */
 export function internalError(cause: unknown): ExchangeError {
   return new ExchangeError('INTERNAL', 'The exchange failed on this request; report its request ID.', {
     cause,

@@ -1,4 +1,4 @@
-/** Token buckets: a steady rate with a burst. A fixed window would let twice the rate through at its edge. */
+/** Limits rates by token buckets: a steady rate with a burst. A fixed window would allow twice the rate at its edge. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { number, object, type Static } from '@measurement-exchange/contract/schema';
 import { LRUCache } from 'lru-cache';
@@ -6,15 +6,14 @@ import { LRUCache } from 'lru-cache';
 export const Rate = object({ perSecond: number(), burst: number() });
 export type Rate = Static<typeof Rate>;
 
-/** The rest of a rate. */
 export interface Quota {
   limit: number;
   remaining: number;
-  /** Until the bucket is full again. */
+  /** The time until the bucket is full again. */
   resetSeconds: number;
 }
 
-/** Beyond this many the least recently used bucket is evicted, so that strangers cannot fill the memory. */
+/** Above this number the least recently used bucket is evicted, so that unknown callers cannot fill the memory. */
 const MAX_BUCKETS = 10_000;
 
 export function rateLimited(what: string, retryAfterSeconds: number): ExchangeError {
@@ -32,7 +31,7 @@ export class RateLimiter {
     this.clock = clock;
   }
 
-  /** The bucket with the tokens that it has now. */
+  /** The bucket of a key, refilled up to now. */
   bucketOf(key: string): Bucket {
     const now = this.clock();
     let bucket = this.buckets.get(key);
@@ -66,17 +65,17 @@ export class Bucket {
     return this.tokens < 1;
   }
 
-  /** The time until the bucket has a token; 0 where it has one. */
+  /** The time until the bucket has a token; 0 if it has one now. */
   get waitMs(): number {
     return this.isEmpty ? Math.ceil(((1 - this.tokens) / this.rate.perSecond) * 1000) : 0;
   }
 
-  /** Never below zero: requests that started together and are charged later do not add to the wait. */
+  /** The bucket does not go below zero: requests that started together and are charged later do not extend the wait. */
   take(): void {
     this.tokens = Math.max(0, this.tokens - 1);
   }
 
-  /** Charges for finished work. The bucket may go below zero, and has a token again only after that refills. */
+  /** Charges for finished work. The bucket may go below zero. */
   charge(tokens: number): void {
     this.tokens -= tokens;
   }
@@ -90,7 +89,6 @@ export class Bucket {
     };
   }
 
-  /** The error of an empty bucket. */
   error(what: string): ExchangeError {
     return rateLimited(what, Math.max(1, Math.ceil((1 - this.tokens) / this.rate.perSecond)));
   }

@@ -1,18 +1,16 @@
-/** Streams that callers read: each ends with its age, or when its caller may no longer read it. */
+/** Streams that callers read. A stream ends at its maximum age, or when its caller is no longer authorized. */
 import { randomInt } from 'node:crypto';
 import type { Found, Watch } from '../operations/index.ts';
 
-export interface StreamTimes {
-  /** How often the pipeline checks whether callers may still read their streams. */
-  checkMs: number;
-  /** A stream ends after about this time; its caller comes again with a token that is checked anew. */
-  maxAgeMs: number;
-}
-const TIMES: StreamTimes = { checkMs: 15_000, maxAgeMs: 300_000 };
+/**
+ * `checkMs`: how often the pipeline checks whether callers are still authorized. `maxAgeMs`: a stream ends after about this
+ * time; its caller then reconnects with a token, which is checked.
+ */
+const TIMES = { checkMs: 15_000, maxAgeMs: 300_000 };
 
-/** A stream that a face reads until there is no more, and ends when its caller hangs up. */
+/** A stream that a face reads to its end, and that the face ends when the caller hangs up. */
 export class OpenStream {
-  /** Whether it was ended by its age, by its caller, or because the caller may no longer read it. */
+  /** Whether the stream was ended by its age, by its caller, or because the caller is no longer authorized. */
   isOver = false;
   readonly isAuthorized: () => Promise<boolean>;
   private readonly watch: Watch;
@@ -28,16 +26,17 @@ export class OpenStream {
     this.watch = watch;
     this.isAuthorized = isAuthorized;
     this.onEnd = onEnd;
-    // Streams that were opened together end at different times. Timers of the same length share a list.
+    // Streams that were opened together end at different times. Node keeps timers of the same length in one list, so there
+    // are only 21 lengths.
     this.age = setTimeout(() => this.end(), (randomInt(80, 101) / 100) * maxAgeMs);
   }
 
-  /** Where it begins; undefined where the first events are there already. */
+  /** The position at which the stream starts; undefined if the first events can be read at once. */
   get token(): string | undefined {
     return this.watch.token;
   }
 
-  /** Waits for more; undefined when it has ended, or the exchange stops. */
+  /** Waits for more events; undefined if the stream has ended or the exchange stops. */
   next(): Promise<Found | undefined> {
     return this.watch.next();
   }
@@ -52,12 +51,12 @@ export class OpenStream {
 }
 
 export class Streams {
-  private readonly times: StreamTimes;
+  private readonly times: typeof TIMES;
   private readonly streams = new Set<OpenStream>();
-  /** One timer for all streams. */
+  /** The timer of the checks of all streams. */
   private checks: NodeJS.Timeout | undefined;
 
-  constructor(times: StreamTimes = TIMES) {
+  constructor(times = TIMES) {
     this.times = times;
   }
 
@@ -68,14 +67,14 @@ export class Streams {
     return stream;
   }
 
-  /** A caller that may no longer read its stream comes again, and is rejected like any request. */
+  /** Ends the streams of callers that are no longer authorized. Such a caller reconnects, and is rejected like any request. */
   private check(): void {
     for (const stream of this.streams) {
       void stream.isAuthorized().then((isStill) => isStill || stream.end());
     }
   }
 
-  /** One function for all streams, of which there are thousands. */
+  /** Thousands of streams share this function. */
   private readonly remove = (stream: OpenStream): void => {
     this.streams.delete(stream);
     if (this.streams.size > 0) return;

@@ -1,10 +1,10 @@
-/** The requests of one principal that wait for a slot: bounded in number and in time. */
+/** The requests of one principal that wait for a slot. Their number and their waiting time are bounded. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { rateLimited } from './rateLimiter.ts';
 
-/** The burst that a principal has by default. */
+/** This is the default burst of a principal. */
 const MAX_WAITING = 1_000;
-/** Well below the ten seconds in which every request gets its response: the operation comes after the wait. */
+/** Every request gets its response within ten seconds, and the operation runs after the wait. */
 const MAX_WAIT_MS = 4_000;
 
 interface Waiter {
@@ -16,7 +16,7 @@ interface Waiter {
 }
 
 export class WaitingQueue {
-  /** In the order of their arrival. */
+  /** The waiting requests in the order of their arrival. */
   private readonly waiters = new Set<Waiter>();
   private readonly maxWaiting: number;
 
@@ -28,7 +28,6 @@ export class WaitingQueue {
     return this.waiters.size;
   }
 
-  /** Resolves when it is admitted. */
   wait(isGone: () => boolean): Promise<void> {
     if (this.length >= this.maxWaiting) this.rejectGone();
     if (this.length >= this.maxWaiting) throw rateLimited('Too many requests', 1);
@@ -39,7 +38,7 @@ export class WaitingQueue {
     });
   }
 
-  /** Admits the first request whose caller is still there; false where no such request waits. */
+  /** Admits the first request whose caller has not hung up; false if no such request waits. */
   admitFirst(): boolean {
     for (const waiter of this.waiters) {
       this.remove(waiter);

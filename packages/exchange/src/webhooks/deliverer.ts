@@ -1,6 +1,6 @@
 /**
- * Delivers changes to webhooks in the background. The deliverer leases a webhook for one round at a time, so that any number
- * of exchanges share the work, and a slow endpoint delays only its own webhook.
+ * Delivers changes to webhooks in the background. The deliverer leases a webhook for one round, so that any number of
+ * exchanges share the work, and a slow endpoint delays only its own webhook.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { claimWebhooks, type LeasedWebhook, partiesWithWebhooks } from '../database/webhooks.ts';
@@ -9,21 +9,21 @@ import { SEND_MS } from './send.ts';
 
 /** The number of webhooks served at a time. */
 const MAX_WORKING = 64;
-/** The limit for one party, and for one claim: slow endpoints do not take the places of others. */
+/** The limits for one party and for one claim, so that slow endpoints do not block others. */
 const MAX_WORKING_OF_PARTY = 4;
 const MAX_CLAIMED = 4;
-/** Longer than any round, so that a lease expires only when its holder is gone. */
+/** A lease lasts longer than any round, so that it expires only if its holder has ended. */
 const LEASE_MS = ROUND_MS + SEND_MS + 15_000;
 /** The pause between two claims for changed parties. */
 const CLAIM_EVERY_MS = 20;
 
 export class Deliverer {
   private readonly options: RoundOptions;
-  /** The party of each round that runs. */
+  /** The party of each running round. */
   private readonly working = new Map<Promise<void>, string>();
   /** The parties that had webhooks at the last run. */
   private parties = new Set<string>();
-  /** Those of them for which webhooks are to be claimed soon. */
+  /** The `parties` with new changes, whose webhooks are claimed next. */
   private readonly changedParties = new Set<string>();
   private running: Promise<void> | undefined;
   private claiming: Promise<void> | undefined;
@@ -36,7 +36,7 @@ export class Deliverer {
     this.options = options;
   }
 
-  /** Starts everything that is due, for all parties: retries, and changes that nobody announced. */
+  /** Starts all due deliveries of all parties: retries, and changes whose notification was lost. */
   async run(): Promise<boolean> {
     const { failure } = this;
     this.failure = undefined;
@@ -48,14 +48,14 @@ export class Deliverer {
     return false;
   }
 
-  /** These parties have new changes: their deliveries start within a moment. */
+  /** Starts the deliveries of parties that have new changes, within milliseconds. */
   changed(parties: Iterable<string>): void {
     for (const party of parties) if (this.parties.has(party)) this.changedParties.add(party);
     if (this.changedParties.size === 0 || this.stopping.signal.aborted) return;
     this.claiming ??= this.claimChanged();
   }
 
-  /** Claims for changed parties, one claim at a time, until no party changed during the last one. */
+  /** Claims webhooks of changed parties, one claim at a time, until no party changed during the last claim. */
   private async claimChanged(): Promise<void> {
     while (this.changedParties.size > 0 && !this.stopping.signal.aborted) {
       const wait = Math.max(0, this.claimedAt + CLAIM_EVERY_MS - performance.now());
@@ -80,7 +80,7 @@ export class Deliverer {
     }
   }
 
-  /** Ends the requests in flight; deliveries without an outcome are sent again by the next holder of the lease. */
+  /** Ends the requests in flight. The next holder of the lease sends deliveries without an outcome again. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await Promise.allSettled([this.running, this.claiming]);
@@ -104,7 +104,7 @@ export class Deliverer {
       .finally(() => {
         const wasFull = this.working.size >= MAX_WORKING;
         this.working.delete(round);
-        // The webhook may have more deliveries, and other webhooks may have waited for a place.
+        // The webhook may have more deliveries, and other webhooks may have waited because the deliverer was full.
         this.changed(wasFull ? this.parties : [party]);
       });
     this.working.set(round, party);

@@ -1,4 +1,4 @@
-/** Limits the addresses and rates of deliveries: nobody proves to own an endpoint, so webhooks could be used for attacks. */
+/** Limits the addresses and rates of deliveries. Nobody has to prove ownership of an endpoint, so webhooks could attack others. */
 import { BlockList, isIP } from 'node:net';
 import { array, number, object, type Static, text } from '@measurement-exchange/contract/schema';
 import { isAllowed } from '../domain/webhook.ts';
@@ -6,18 +6,17 @@ import { RateLimiter } from '../serving/rateLimiter.ts';
 
 const perSecond = () => number({ exclusiveMinimum: 0 });
 
-/** The setting `webhooks`. */
 export const WebhookSetting = object({
-  /** Networks as CIDRs, to which nothing is sent, beside those that are not public. */
+  /** CIDRs of networks to which nothing is sent, in addition to all networks that are not public. */
   deniedNetworks: array(text(100)),
-  /** Deliveries a second to one address, of all parties together. */
+  /** The rate of deliveries of all parties to one address. */
   perSecond: perSecond(),
-  /** Deliveries a second of one party to one address, so that no party uses up what another needs. */
+  /** The rate of deliveries of one party to one address, so that no party uses the whole rate of the address. */
   partyPerSecond: perSecond(),
 });
 export type WebhookSetting = Static<typeof WebhookSetting>;
 
-/** The number of seconds for which an unused rate is saved up. */
+/** The number of seconds for which an unused rate is saved. */
 const BURST_SECONDS = 10;
 
 export class Destinations {
@@ -26,7 +25,7 @@ export class Destinations {
   private readonly ofAll: RateLimiter;
   private readonly ofParty: RateLimiter;
 
-  /** `isDevelopment`: http, and this machine, are allowed. `clock` is monotonic, in milliseconds. */
+  /** `isDevelopment` allows http and addresses of this machine. `clock` is monotonic, in milliseconds. */
   constructor(
     { deniedNetworks, perSecond, partyPerSecond }: WebhookSetting,
     isDevelopment: boolean,
@@ -39,7 +38,7 @@ export class Destinations {
     this.ofParty = new RateLimiter(rate(partyPerSecond), clock);
   }
 
-  /** In development mode this machine is, too. */
+  /** Whether the address is public; in development mode, addresses of this machine count as public. */
   isPublic(address: string): boolean {
     return isAllowed(address, this.isDevelopment);
   }
@@ -48,7 +47,7 @@ export class Destinations {
     return this.denied.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
   }
 
-  /** Counts a delivery, and returns 0; or the milliseconds after which to ask again. */
+  /** Counts a delivery and returns 0; if the address is over its rate, returns the milliseconds to wait. */
   take(party: string, address: string): number {
     const buckets = [this.ofAll.bucketOf(address), this.ofParty.bucketOf(`${party} ${address}`)];
     const wait = Math.max(...buckets.map(({ waitMs }) => waitMs));
@@ -57,7 +56,7 @@ export class Destinations {
   }
 }
 
-/** Throws if one of them is not a network. */
+/** Throws if an item is not a network. */
 export function networkList(networks: string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {

@@ -1,4 +1,4 @@
-/** One round of a webhook: new changes become deliveries, due deliveries are sent, and their outcomes are stored. */
+/** One round of a webhook: it makes deliveries of new changes, sends due deliveries, and stores their outcomes. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
@@ -28,21 +28,18 @@ import type { Feed } from '../feed/feed.ts';
 import type { Destinations } from './destinations.ts';
 import { type Outcome, send } from './send.ts';
 
-/** After this time a round starts no further delivery. */
+/** A round starts no delivery after this time. */
 export const ROUND_MS = 5_000;
-/** The number of connections to one endpoint at a time, each for another resource. */
+/** The number of concurrent connections to one endpoint, each for another resource. */
 const MAX_CONNECTIONS = 8;
-/** How long an idle round waits for committed changes that cannot be read yet, because an older transaction runs. */
+/** How long an idle round waits for committed changes that cannot be read yet, since an older transaction still runs. */
 const UNREADABLE_MS = 500;
-/** The number of pages without a wanted change that a round reads at most. */
+/** A round reads at most this many pages without a wanted change. */
 const MAX_SKIPPED_PAGES = 10;
-
-/** How an attempt ended: with success, with another status, or without a response. */
-export type DeliveryOutcome = 'delivered' | 'rejected' | 'unreachable';
 
 /** Counts attempts for the metrics. `seconds` is the time since the change. */
 export interface DeliveryObserver {
-  delivery(outcome: DeliveryOutcome, seconds: number): void;
+  delivery(outcome: 'delivered' | 'rejected' | 'unreachable', seconds: number): void;
 }
 
 export interface RoundOptions {
@@ -90,7 +87,7 @@ export class Round {
     );
   }
 
-  /** Makes deliveries of new changes, up to the number that may be pending. */
+  /** Makes deliveries of new changes, up to the limit of pending deliveries. */
   private async enqueueChanges(): Promise<void> {
     const { db, feed, clock } = this.options;
     const { webhook, owner, cursor } = this.leased;
@@ -115,7 +112,7 @@ export class Round {
     }
   }
 
-  /** Reads the log. An idle round waits a little for changes that cannot be read yet. */
+  /** Reads the log. An idle round waits for changes that cannot be read yet, at most UNREADABLE_MS. */
   private async read(from: Position, room: number, isIdle: boolean): Promise<ChangePage | undefined> {
     const { feed } = this.options;
     const { party } = this.leased.webhook;
@@ -128,8 +125,8 @@ export class Round {
   /** Sends each chain in order, several chains at a time. */
   private async sendAll(chains: NumberedDelivery[][]): Promise<void> {
     this.until = performance.now() + ROUND_MS;
-    const traceparents =
-      telemetry === undefined ? undefined : await traceparentsOf(this.options.db, namesOf(chains));
+    const names = chains.map(([first]) => first!.delivery.event.name);
+    const traceparents = telemetry && (await traceparentsOf(this.options.db, names));
     const queue = chains.values();
     const sendChains = async () => {
       for (const chain of queue) if (!(await this.sendChain(chain, traceparents))) return;
@@ -137,7 +134,7 @@ export class Round {
     await Promise.all(Array.from({ length: MAX_CONNECTIONS }, sendChains));
   }
 
-  /** Sends the deliveries of one resource up to the first that fails; false where the round is over. */
+  /** Sends the deliveries of one resource up to the first failure; false if the round is over. */
   private async sendChain(
     chain: NumberedDelivery[],
     traceparents: Map<string, string> | undefined,
@@ -155,7 +152,7 @@ export class Round {
     return true;
   }
 
-  /** An endpoint at which nothing works gets no more than the first deliveries. */
+  /** A round also ends if none of its first deliveries succeeded. */
   private isOver(): boolean {
     const { settled, until } = this;
     return (
@@ -165,19 +162,19 @@ export class Round {
     );
   }
 
-  /** Waits while the address is over its rate; undefined where the round ends before there is room. */
+  /** Waits while the address is over its rate; undefined if the round ends first. */
   private async sendInTurn(attempt: () => Promise<Outcome>): Promise<Outcome | undefined> {
     for (;;) {
       const outcome = await attempt();
       if (outcome.waitMs === undefined) return outcome;
-      // A wait without success uses up the round too: the next one starts no sooner.
+      // If the wait is longer than the round, the round still waits until its end, so that the next round starts no sooner.
       const waitMs = Math.min(outcome.waitMs, Math.max(0, this.until - performance.now()));
       await sleep(waitMs, undefined, { signal: this.stopping }).catch(() => {});
       if (waitMs < outcome.waitMs || this.stopping.aborted) return undefined;
     }
   }
 
-  /** Sends within the trace of the measurement, if it has one; Node's http adds the header. */
+  /** Sends in the trace of the measurement, if it has a trace; telemetry adds the header to the request. */
   private async trace(one: NumberedDelivery, traceparent: string | undefined): Promise<Outcome> {
     if (telemetry === undefined) return this.send(one);
     const { party, id } = this.leased.webhook;
@@ -206,7 +203,7 @@ export class Round {
     const { status, error, retryAfter, milliseconds } = outcome;
     const time = this.options.clock();
     const isDelivered = isSuccess(outcome);
-    // A test is not retried: somebody is looking at its outcome.
+    // A test is not retried, since somebody waits for its outcome.
     const state = isDelivered ? 'DELIVERED' : delivery.event.kind === 'TEST' ? 'FAILED' : 'PENDING';
     const nextAttemptTime =
       state === 'PENDING' ? afterFailures(delivery.attempts + 1, time, { retryAfter }) : undefined;
@@ -223,11 +220,7 @@ function isSuccess({ status }: Outcome): boolean {
   return status !== undefined && status >= 200 && status < 300;
 }
 
-function namesOf(chains: NumberedDelivery[][]): string[] {
-  return chains.map(([first]) => first!.delivery.event.name);
-}
-
-/** The time of the next attempt: later after each failure, and not before the endpoint asks for it. */
+/** The time of the next attempt, which is later after each failure, and not before the `Retry-After` of the endpoint. */
 function afterFailures(
   failures: number,
   now: Timestamp,

@@ -1,4 +1,4 @@
-/** Sends one message to an endpoint that a party chose: never to a private address, without redirects, with a short timeout. */
+/** Sends one message to an endpoint that a party chose: never to a private address, without redirects, with a timeout. */
 import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import http from 'node:http';
@@ -8,9 +8,9 @@ import { hostOf } from '@measurement-exchange/contract';
 import { urlProblem } from '../domain/webhook.ts';
 import type { Destinations } from './destinations.ts';
 
-/** For everything: the name, the connection, the response. */
+/** The timeout of the whole attempt: name, connection and response. */
 export const SEND_MS = 10_000;
-/** Only the status of the response matters. */
+/** The limit is small, since only the status of the response is used. */
 const MAX_RESPONSE_BYTES = 16 * 1024;
 /** The maximum number of interim responses, such as 103 Early Hints. */
 const MAX_INTERIM = 5;
@@ -20,12 +20,12 @@ const QUERY = { timeout: 1_000, tries: 2 };
 /** How an attempt ended: with a status, or without a response. */
 export interface Outcome {
   status: number | undefined;
-  /** Why there was no response, in words for the owner of the webhook. */
+  /** Why there was no response, as a text for the owner of the webhook. */
   error: string | undefined;
   /** The header `Retry-After` of the response. */
   retryAfter: string | undefined;
   milliseconds: number;
-  /** Set where nothing was sent, because the address got enough for now: after so many milliseconds there is room. */
+  /** Set if nothing was sent, since the address is over its rate: the milliseconds until it is below its rate. */
   waitMs?: number;
 }
 
@@ -56,7 +56,7 @@ export async function send(
   const enter = gate(destinations, message.party);
   try {
     const host = hostOf(new URL(message.url));
-    // Node looks up names only: an address is checked here.
+    // Node does not call `lookup` for an address, so an address is checked here.
     if (isIP(host) !== 0) enter([{ address: host, family: isIP(host) }]);
     return done(await post(message, enter, AbortSignal.any([timeout, signal])));
   } catch (error) {
@@ -66,7 +66,7 @@ export async function send(
   }
 }
 
-/** Lets a connection to these addresses through, or throws. */
+/** Throws if no connection to these addresses is allowed now. */
 type Gate = (addresses: LookupAddress[]) => void;
 
 function gate(destinations: Destinations, party: string): Gate {
@@ -90,7 +90,7 @@ function post({ url: text, headers, payload }: Message, enter: Gate, signal: Abo
   return new Promise((resolve, reject) => {
     const sent = request(url, {
       method: 'POST',
-      // A connection of its own: one that was checked is not used for another name later.
+      // Each message has a new connection, since a connection in an agent's pool could be used for another name later.
       agent: false,
       headers: {
         ...headers,
@@ -114,7 +114,7 @@ function post({ url: text, headers, payload }: Message, enter: Gate, signal: Abo
       sent.destroy();
     });
     sent.on('response', (response) => {
-      // A response that ends with the connection may be read after it.
+      // The end of a response may be read after the connection has closed.
       sent.off('close', closed);
       let received = 0;
       response.on('error', reject);
@@ -132,7 +132,7 @@ function post({ url: text, headers, payload }: Message, enter: Gate, signal: Abo
   });
 }
 
-/** Connects to the addresses that were checked, so that a name that changes meanwhile gains nothing. */
+/** Connects only to addresses that were checked, so that a name cannot change its address between check and connection. */
 function checkedLookup(enter: Gate, signal: AbortSignal): LookupFunction {
   return (hostname, options, callback) => {
     addressesOf(hostname, signal)
@@ -150,9 +150,9 @@ function checkedLookup(enter: Gate, signal: AbortSignal): LookupFunction {
   };
 }
 
-/** Not by `dns.lookup`: a name server that does not respond would hold its threads, and so everybody's look-ups. */
+/** `dns.lookup` is not used, since a name server that does not respond would block its threads, and all other look-ups. */
 async function addressesOf(hostname: string, signal: AbortSignal): Promise<LookupAddress[]> {
-  // Name servers do not know it (RFC 6761).
+  // Name servers do not know `localhost` (RFC 6761).
   if (/^localhost\.?$/.test(hostname)) return LOCALHOST;
   const resolver = new Resolver(QUERY);
   const cancel = () => resolver.cancel();
@@ -176,7 +176,7 @@ const LOCALHOST = [
 
 class Refusal extends Error {}
 
-/** The address got enough for now. */
+/** The address is over its rate. */
 class Crowded extends Error {
   readonly waitMs: number;
 
@@ -195,7 +195,7 @@ const REASONS: Record<string, string> = {
   HPE_HEADER_OVERFLOW: 'the response headers are too long',
 };
 
-/** Only what the owner may know: no address that a name stands for. */
+/** The reason for the owner of the webhook, without the address of a name. */
 function describe(error: NodeJS.ErrnoException): string {
   if (error instanceof Refusal) return error.message;
   const code = error.code ?? '';
