@@ -1,8 +1,8 @@
-/** Puts an exchange together, and takes it apart again. */
+/** Starts and stops a whole exchange. */
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { ExchangeError, timestampOf } from '@measurement-exchange/contract';
-import { Secrets } from '@measurement-exchange/server';
+import { listenAt, Secrets } from '@measurement-exchange/server';
 import { telemetry } from '@measurement-exchange/server/telemetry';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -24,7 +24,7 @@ import type { Protocols } from './domain/protocol.ts';
 import { ChangeBus } from './feed/changeBus.ts';
 import { Feed } from './feed/feed.ts';
 import { ChangeNotifier } from './feed/notifier.ts';
-import { listen } from './http/listen.ts';
+import { createServer } from './http/server.ts';
 import { newId } from './ids.ts';
 import { Jobs } from './jobs/index.ts';
 import { flush } from './observability/deferred.ts';
@@ -37,9 +37,9 @@ import { Pipeline } from './serving/pipeline.ts';
 
 export interface Running {
   url: string;
-  /** Development mode only. */
+  /** Undefined in production mode. */
   development: Development | undefined;
-  /** Readiness goes false, requests in flight get their responses, then everything closes. */
+  /** Readiness becomes false, requests in flight get their responses, then everything closes. */
   stop(): Promise<void>;
 }
 
@@ -91,16 +91,16 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
   opened.defer(() => pipeline.stop());
 
   let development: Development | undefined;
-  const { url, stop } = await listen({
-    ...config,
-    pipeline,
-    metrics,
-    headers: production ? {} : { 'x-mex-mode': 'development' },
-    ready: async () => tokens !== undefined && (await db.isReachable()),
-    pages: (pages) => registerPages(pages, production, () => development),
-  });
+  const { url, stop } = await listenAt(config, (tls) =>
+    createServer({
+      ...{ ...config, tls, pipeline, metrics },
+      headers: production ? {} : { 'x-mex-mode': 'development' },
+      ready: async () => tokens !== undefined && (await db.isReachable()),
+      pages: (pages) => registerPages(pages, production, () => development),
+    }),
+  );
   opened.defer(stop);
-  // Followers end first, so that waiting requests get their responses.
+  // Followers are stopped first, so that waiting requests get their responses.
   opened.defer(() => feed.stop());
 
   if (!production) {
@@ -109,7 +109,7 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
     development = await startDevelopment({ dataDir, baseUrl: url, db, clock, duchies, newId, log });
     opened.defer(() => development?.stop());
   }
-  // Demo duchies exist only now; until the tokens are known below, every request is told to retry.
+  // Demo duchies exist only now. Every request is told to retry until the token verifier exists.
   await requireDuchies(db, protocols);
   tokens = createTokenVerifier({ issuers: development ? [development.issuer.issuerConfig] : config.issuers });
   log.info({ url, mode: config.mode, checks: config.checks }, 'listening');

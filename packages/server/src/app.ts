@@ -1,4 +1,4 @@
-/** A Fastify server with every limit set, one translator of errors, and headers on every response. */
+/** Creates a Fastify server with all limits, one translator of errors, and headers on every response. */
 import { randomBytes } from 'node:crypto';
 import type { ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
@@ -8,25 +8,26 @@ import { COMMON_HEADERS, sendClientError } from './clientErrors.ts';
 import { sendError } from './errors.ts';
 import { framingError } from './framing.ts';
 import { NO_SCHEMAS } from './listen.ts';
+import type { MetricsRegistry } from './metrics.ts';
 import { type TracedRequest, traceRequests } from './traceRequests.ts';
 
 export interface AppOptions {
   tls: { cert: Buffer; key: Buffer } | undefined;
-  /** Proxies whose X-Forwarded-For is believed, as CIDRs. */
+  /** The CIDRs of proxies whose X-Forwarded-For is trusted. */
   trustedProxies: string[] | undefined;
-  /** Added to every response. */
+  /** The headers that every response has. */
   headers?: Record<string, string>;
   limits: {
     http: Pick<ServerOptions, 'headersTimeout' | 'requestTimeout' | 'maxHeaderSize'>;
-    /** A connection on which nothing moves is closed after this long. */
+    /** A connection without traffic is closed after this time. */
     idleMs: number;
     maxUrl: number;
     maxHeaders: number;
     maxConnections: number;
   };
-  /** The name, attributes and failure of a request, for its span. */
+  /** Describes a request for its span. */
   trace(request: FastifyRequest): TracedRequest;
-  /** Called first for every request. */
+  /** Called for every request, before all other hooks. */
   onRequest(request: FastifyRequest): void;
   toError(error: unknown): ExchangeError;
   /** Called with the error before its response is sent. */
@@ -47,16 +48,16 @@ export function createApp(options: AppOptions): FastifyInstance {
   const respond = (request: FastifyRequest, reply: FastifyReply, thrown: unknown) => {
     const error = options.toError(thrown);
     const done = options.onError(request, error);
-    // Without a wait, since sendError closes the connection when the request has not arrived completely.
+    // Does not await `undefined`: sendError must check in this turn whether the request has arrived completely.
     return done === undefined
       ? sendError(request, reply, error)
       : done.then(() => sendError(request, reply, error));
   };
-  // Node looks at its timeouts only every connectionsCheckingInterval, which is 30 s by default. Its own response to a
-  // missing host has no body: framingError gives ours.
+  // Node checks its timeouts only every connectionsCheckingInterval, by default 30 s. Node's response to a missing host has
+  // no body, so framingError checks the host instead.
   const http = { ...limits.http, connectionsCheckingInterval: 1_000, requireHostHeader: false };
   const app = Fastify({
-    // The log lines of Fastify hold URLs.
+    // Log lines of Fastify would contain URLs.
     logger: false,
     schemaController: NO_SCHEMAS,
     genReqId: newRequestId,
@@ -64,16 +65,16 @@ export function createApp(options: AppOptions): FastifyInstance {
     ...(tls ? { https: { ...http, ...tls, minVersion: 'TLSv1.2' } } : { http }),
     requestTimeout: limits.http.requestTimeout!,
     keepAliveTimeout: 60_000,
-    // A caller that does not read must not keep a response in our memory for ever.
+    // A caller that does not read must not keep a response in our memory forever.
     connectionTimeout: limits.idleMs,
     maxRequestsPerSocket: 1_000,
     forceCloseConnections: 'idle',
-    // A request that still arrives on a busy connection gets a response of ours, not a bare 503.
+    // While the server stops, a request on an open connection gets its usual response instead of a 503 without a body.
     return503OnClosing: false,
-    // The handler of the API reads the raw path: the router would decode `%2F` and `%3A` first. framingError rejects a URL
-    // that is not a path.
+    // The handler of the API reads the raw path, since the router would first decode `%2F` and `%3A`. framingError rejects a
+    // URL that is not a path.
     rewriteUrl: ({ url = '' }) => (isApiUrl(url) ? API_PREFIX : url.startsWith('/') ? url : '/'),
-    // A URL that the router cannot read passes no hook.
+    // No hook runs for a URL that the router cannot read.
     frameworkErrors: (error, unread, reply) => {
       const request = unread as FastifyRequest;
       options.onRequest(request);
@@ -84,7 +85,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     },
     clientErrorHandler: onClientError as never,
   });
-  // Node would close the connection without a response.
+  // Node would close the connection of a CONNECT request without a response.
   app.server.on('connect', (_request, socket) => onClientError(new Error('CONNECT'), socket as Socket));
   app.server.maxConnections = limits.maxConnections;
   app.server.maxHeadersCount = limits.maxHeaders;
@@ -95,13 +96,13 @@ export function createApp(options: AppOptions): FastifyInstance {
     options.onRequest(request);
     reply.headers(everywhere).header('x-request-id', request.id);
     const malformed = framingError(request, limits.maxUrl);
-    // The bytes that follow may belong to a request that a proxy read differently.
+    // A proxy may have read the following bytes as another request.
     if (malformed !== undefined) reply.header('connection', 'close');
     done(malformed);
   });
   const isStopping = watchStop(app);
   app.addHook('onSend', (_request, reply, _payload, done) => {
-    // A connection that is kept alive after its response would hold up the stop.
+    // A connection that stays open after its response would delay the stop.
     if (isStopping()) reply.header('connection', 'close');
     done();
   });
@@ -129,13 +130,13 @@ function watchStop(app: FastifyInstance): () => boolean {
   return () => stopping;
 }
 
-/** Health and metrics, for load balancers and Prometheus. */
+export type MetricsPage = Pick<MetricsRegistry, 'contentType' | 'text'>;
+
+/** Adds the pages of health and metrics for load balancers and Prometheus. */
 export function addStatusPages(
   app: FastifyInstance,
-  {
-    isReady,
-    metrics,
-  }: { isReady: () => Promise<boolean>; metrics: { contentType: string; text(): Promise<string> } },
+  isReady: () => Promise<boolean>,
+  metrics: MetricsPage,
 ): void {
   const isStopping = watchStop(app);
   app.get('/healthz', () => ({ status: 'ok' }));
@@ -149,7 +150,7 @@ export function addStatusPages(
 const REQUEST_ID_BYTES = 12;
 let drawn = Buffer.alloc(0);
 
-/** Asking for random bytes costs the same for one ID as for hundreds. */
+/** Random bytes are drawn for 256 IDs at once, since drawing them for one ID costs as much. */
 export function newRequestId(): string {
   if (drawn.length === 0) drawn = randomBytes(REQUEST_ID_BYTES * 256);
   const id = drawn.toString('hex', 0, REQUEST_ID_BYTES);

@@ -1,14 +1,14 @@
-/** Responses to bytes that never became a request, and the headers of all responses. */
+/** Sends responses to bytes that never became a request. */
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { ExchangeError } from '@measurement-exchange/contract';
+import { ExchangeError, type Reason } from '@measurement-exchange/contract';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Headers of every response, on every path out. */
+/** The headers of every response. */
 export const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
-/** Responds when the parser or a timeout gave up on a request. Returns the error if it could be sent. */
+/** Responds if the parser or a timeout ended a request. Returns the error if it could be sent. */
 export function sendClientError(
   error: Error & { code?: string },
   socket: Socket,
@@ -19,7 +19,8 @@ export function sendClientError(
     return undefined;
   }
   if (endsAfterResponse(socket)) return undefined;
-  const rejection = clientError(error.code);
+  const [reason, message] = REJECTIONS[error.code ?? ''] ?? MALFORMED;
+  const rejection = new ExchangeError(reason, message);
   const status = rejection.httpStatus;
   const body = JSON.stringify(rejection);
   const head = Object.entries({
@@ -37,11 +38,11 @@ export function sendClientError(
 const ending = new WeakSet<Socket>();
 
 /**
- * Whether a response is under way to a request that was received whole, or rejected by its headers: the parser failed on the
- * bytes after it. Another response would be a second one, or be taken for the first, so the connection ends after that one.
+ * Whether the parser failed on bytes after a request that is complete or already has a response. The connection then ends
+ * after that response, since the client could take the response to the bytes for the response to the request.
  */
 function endsAfterResponse(socket: Socket): boolean {
-  // Node itself reads this before it responds to such an error, and offers no public property.
+  // Node itself reads this property before it responds to such an error; there is no public property.
   const underWay = (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
   if (!underWay || !(underWay.headersSent || underWay.req.complete)) return false;
   if (!underWay.headersSent) underWay.setHeader('connection', 'close');
@@ -50,13 +51,8 @@ function endsAfterResponse(socket: Socket): boolean {
   return true;
 }
 
-function clientError(code: string | undefined): ExchangeError {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return new ExchangeError('HEADERS_TOO_LARGE', 'The request headers are above the size limit.');
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new ExchangeError('REQUEST_TIMEOUT', 'The request was not received in time.');
-    default:
-      return new ExchangeError('MALFORMED_REQUEST', 'The request is not well-formed HTTP.');
-  }
-}
+const MALFORMED = ['MALFORMED_REQUEST', 'The request is not well-formed HTTP.'] as const;
+const REJECTIONS: Record<string, readonly [Reason, string]> = {
+  HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The request headers are above the size limit.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['REQUEST_TIMEOUT', 'The request was not received in time.'],
+};

@@ -1,9 +1,9 @@
-/** Error responses in the format of the API. */
+/** Sends error responses in the format of the API. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { JSON_TYPE } from './clientErrors.ts';
 
-/** An error of Fastify as one of ours; undefined where it is not the caller's fault. */
+/** Translates an error of Fastify to an error of the API; undefined if the error is not the caller's fault. */
 export function callerError(error: unknown, mediaTypeMessage: string): ExchangeError | undefined {
   if (error instanceof ExchangeError) return error;
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
@@ -18,12 +18,12 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: E
   if (error.code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer');
   if (error.reason === 'METHOD_NOT_ALLOWED') reply.header('allow', error.metadata.allow);
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
-  // The rest of the body stays unread: the connection ends with this response.
+  // The rest of the body is not read, so the connection ends with this response.
   if (hasBody(request) && !request.raw.complete) reply.header('connection', 'close');
   return reply.code(error.httpStatus).header('content-type', JSON_TYPE).send(JSON.stringify(error));
 }
 
-/** Node hands over a request before it marks it as complete, also one that has no body. */
+/** `complete` alone is not enough: Node sets it only after it hands over a request, also if the request has no body. */
 function hasBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }

@@ -1,12 +1,11 @@
-/** Checks of a request as HTTP, before anything else is read of it. */
+/** Checks the HTTP of a request before anything else is read. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import type { FastifyRequest } from 'fastify';
 
-/** Headers that may come once: Node keeps the first value and drops the second, which a proxy may have used. */
+/** Headers that a request may have only once: Node drops a second value, which a proxy may have used. */
 const ONCE: readonly string[] = ['authorization', 'content-type', 'host'];
 const LONGEST = Math.max(...ONCE.map((name) => name.length));
 
-/** The error of a request that is not well-formed as HTTP, whichever operation it is for. */
 export function framingError(
   { raw, originalUrl }: FastifyRequest,
   maxUrl: number,
@@ -16,7 +15,7 @@ export function framingError(
   }
   if (!originalUrl.startsWith('/')) return malformed('The request target must be a path.');
   const { rawHeaders } = raw;
-  // One bit for each name in ONCE.
+  // `seen` has one bit for each name in ONCE.
   let seen = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     if (rawHeaders[i]!.length > LONGEST) continue;
@@ -26,10 +25,10 @@ export function framingError(
     if (seen & (1 << at)) return malformed(`The header ${name} may come once.`);
     seen |= 1 << at;
   }
-  // RFC 9112, section 3.2.
+  // RFC 9112, section 3.2, requires a host.
   if (raw.httpVersion === '1.1' && raw.headers.host === undefined)
     return malformed('The header host is missing.');
-  // Node decodes chunked bodies, and passes on any other coding undecoded.
+  // Node decodes only chunked bodies.
   const coding = raw.headers['transfer-encoding'] ?? 'chunked';
   if (coding.toLowerCase() !== 'chunked') return malformed('The only transfer coding is chunked.');
   return undefined;

@@ -1,8 +1,8 @@
-/** The common base of the exchange and a duchy as servers; the entry `./app` loads Fastify. */
+/** The common parts of the servers of an exchange and a duchy. The entry `./app` loads Fastify. */
 export { COMMON_HEADERS, JSON_TYPE, sendClientError } from './clientErrors.ts';
 export { callerError } from './errors.ts';
 export { type Address, type Listening, listenAt, NO_SCHEMAS } from './listen.ts';
-export { MetricsRegistry, type PoolNumbers } from './metrics.ts';
+export { MetricsRegistry } from './metrics.ts';
 export {
   applyMigrations,
   type Migration,

@@ -1,10 +1,10 @@
-/** An HTTP server at its address. */
+/** Starts an HTTP server at an address. */
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 
 export interface Address {
   host: string;
-  /** 0: any free port. */
+  /** 0 chooses a free port. */
   port: number;
   tls: { certFile: string; keyFile: string } | undefined;
 }
@@ -17,15 +17,15 @@ export interface Listening {
 const unused = () => {
   throw new Error('Bodies are read and written by the codec of the contract.');
 };
-/** Fastify would load its schema compilers at every start, which takes longer than the rest of the start. */
+/** Prevents Fastify from loading its schema compilers, which would take longer than the rest of the start. */
 export const NO_SCHEMAS: FastifyServerOptions['schemaController'] = {
   compilersFactory: { buildValidator: unused, buildSerializer: unused },
 };
 
-/** Connections of requests in flight are closed after this long. */
+/** At a stop, connections with requests in flight are closed after this time. */
 const DRAIN_MS = 8_000;
 
-/** `create` receives the content of the files of `tls`. */
+/** `create` gets the contents of the files in `tls`. */
 export async function listenAt(
   { host, port, tls }: Address,
   create: (tls: { cert: Buffer; key: Buffer } | undefined) => FastifyInstance,

@@ -1,12 +1,6 @@
-/** Prometheus metrics: the registry of a program, and what its metrics have in common. */
+/** The registry of a program's Prometheus metrics. */
+import type pg from 'pg';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-
-/** The numbers of a connection pool. */
-export interface PoolNumbers {
-  idleCount: number;
-  totalCount: number;
-  waitingCount: number;
-}
 
 export class MetricsRegistry {
   protected readonly registry = new Registry();
@@ -15,7 +9,7 @@ export class MetricsRegistry {
     collectDefaultMetrics({ register: this.registry });
   }
 
-  watchPool(name: string, pool: PoolNumbers): void {
+  watchPool(name: string, pool: Pick<pg.Pool, 'idleCount' | 'totalCount' | 'waitingCount'>): void {
     const help = 'Database connections by state; waiting counts callers without one';
     this.watch({ name, help, labelNames: ['state'] }, 0, async () => [
       { labels: { state: 'idle' }, value: pool.idleCount },
@@ -24,7 +18,7 @@ export class MetricsRegistry {
     ]);
   }
 
-  /** A gauge whose numbers are read when Prometheus asks, at most once in `everyMs`. */
+  /** Adds a gauge whose numbers are read when Prometheus reads the metrics, at most once in `everyMs`. */
   watch(
     gauge: { name: string; help: string; labelNames?: string[] },
     everyMs: number,
@@ -37,7 +31,7 @@ export class MetricsRegistry {
       collect: async () => {
         if (performance.now() - readAt < everyMs) return;
         readAt = performance.now();
-        // The other metrics are shown also while the database is out of reach; this one keeps its last numbers.
+        // If the database cannot be reached, the gauge keeps its last numbers, and the other metrics are still shown.
         const numbers = await read().catch(() => undefined);
         if (numbers === undefined) return;
         watched.reset();
@@ -50,7 +44,7 @@ export class MetricsRegistry {
     return this.registry.metrics();
   }
 
-  /** The same for OpenTelemetry. */
+  /** The metrics for OpenTelemetry. */
   values(): ReturnType<Registry['getMetricsAsJSON']> {
     return this.registry.getMetricsAsJSON();
   }

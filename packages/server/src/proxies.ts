@@ -1,10 +1,9 @@
-/** Checks the list of proxies whose X-Forwarded-For a server believes. */
+/** Checks the list of proxies whose X-Forwarded-For a server trusts. */
 import { isIP } from 'node:net';
 
-/** fc00::/7 is the widest network anyone runs; a wider range is a part of the Internet. */
+/** fc00::/7 is the widest private network; a wider range contains a part of the Internet. */
 const SHORTEST_PREFIX = 7;
 
-/** The problems of each range in the setting. */
 export function proxyRangeProblems(setting: string, ranges: readonly string[] = []): string[] {
   return ranges.flatMap((range) => {
     const problem = rangeProblem(range);
@@ -12,7 +11,7 @@ export function proxyRangeProblems(setting: string, ranges: readonly string[] = 
   });
 }
 
-/** A trusted proxy can claim any address as that of its client, so ranges must be narrow. */
+/** Ranges must be narrow, since a trusted proxy can claim any address for its client. */
 function rangeProblem(range: string): string | undefined {
   const [address = '', prefix, ...rest] = range.split('/');
   const version = isIP(address);
@@ -21,7 +20,7 @@ function rangeProblem(range: string): string | undefined {
     return 'is not an address or CIDR. Write it as 10.1.2.0/24.';
   }
   if (bits < SHORTEST_PREFIX) return 'trusts far too many. List only the addresses of your proxies.';
-  // A prefix of 96 there is every IPv4 address.
+  // ::ffff:0:0/96 would contain every IPv4 address.
   if (version === 6 && new URL(`http://[${address}]`).hostname.startsWith('[::ffff:')) {
     return 'is an IPv4 address written as IPv6. Write it as IPv4.';
   }

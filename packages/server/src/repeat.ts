@@ -1,4 +1,4 @@
-/** Jobs in the background. */
+/** Repeats background jobs. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
@@ -6,8 +6,8 @@ import type { Logger } from 'pino';
 const MAX_PAUSE_MS = 30_000;
 
 /**
- * Runs a job until the signal is aborted: every `everyMs`, or at once when it returns true. Failures make the pause longer.
- * Only the first failure in a row is logged, and the first success after it.
+ * Runs a job until the signal is aborted: every `everyMs`, or again at once if it returned true. Each failure doubles the
+ * pause. The first of several failures in a row is logged, and the success after them.
  */
 export async function repeat(
   name: string,
@@ -31,7 +31,7 @@ export async function repeat(
   }
 }
 
-/** Up to twice as long, at random: callers that failed together must not retry together. */
+/** A random time from `ms` to twice `ms`, so that callers that failed together do not retry together. */
 export function jittered(ms: number): number {
   return Math.round(ms * (1 + crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32));
 }

@@ -1,4 +1,4 @@
-/** Encrypts values with a server's own key, so that a copy of its database reveals nothing. */
+/** Encrypts values with a key of the server, so that a copy of its database does not reveal them. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 export const SECRETS_KEY_BYTES = 32;
@@ -6,7 +6,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const ALGORITHM = 'aes-256-gcm';
 
-/** AES-256-GCM: nonce, ciphertext, tag. A sealed value opens only under the name it was sealed with. */
+/** A sealed value is the nonce, the ciphertext and the tag of AES-256-GCM. It opens only with the `place` of its seal. */
 export class Secrets {
   private readonly key: Uint8Array;
 

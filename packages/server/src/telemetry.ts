@@ -1,6 +1,6 @@
 /**
- * OpenTelemetry, if its environment variables turn it on. Otherwise nothing of it is loaded, `telemetry` stays undefined,
- * and each traced place costs one comparison.
+ * Loads OpenTelemetry if its environment variables turn it on. Otherwise `telemetry` stays undefined, and tracing costs one
+ * comparison at each traced place.
  */
 import type { OpenSpan, SpanOptions, Telemetry } from './openTelemetry/spans.ts';
 
@@ -8,13 +8,13 @@ export type { OpenSpan, SpanAttributes, SpanOptions, Telemetry } from './openTel
 
 export let telemetry: Telemetry | undefined;
 
-/** Whether the standard variables name an endpoint. */
+/** Whether the standard variables have an endpoint. */
 export function isTelemetryOn(env: NodeJS.ProcessEnv = process.env): boolean {
   const endpoints = ['', 'TRACES_', 'METRICS_'].map((signal) => env[`OTEL_EXPORTER_OTLP_${signal}ENDPOINT`]);
   return endpoints.some(Boolean) && env.OTEL_SDK_DISABLED?.toLowerCase() !== 'true';
 }
 
-/** Must be called before the servers that are to be traced are created. */
+/** Must be called before the traced servers are created. */
 export async function startTelemetry(
   service: string,
   onWarning: (message: string) => void,
@@ -26,17 +26,16 @@ export async function startTelemetry(
   return telemetry;
 }
 
-/** Runs `work` in a span where telemetry is on. */
+/** Runs `work` in a span if telemetry is on. */
 export function inSpan<T>(options: SpanOptions, work: () => Promise<T>): Promise<T> {
   return telemetry === undefined ? work() : telemetry.span(options, work);
 }
 
-/** Runs `work` outside of any span. */
 export function outsideSpans<T>(work: () => T): T {
   return telemetry === undefined ? work() : telemetry.outside(work);
 }
 
-/** Opens a span for statements that share a round trip. Their values are not recorded. */
+/** Opens a span for statements that share a round trip. The values of statements are not recorded. */
 export function openStatements(names: string[]): OpenSpan | undefined {
   const attributes = { 'db.system.name': 'postgresql', 'db.operation.batch.size': names.length };
   return telemetry?.openInside({ name: names.join(', '), kind: 'client', attributes });

@@ -1,17 +1,16 @@
-/** Opens a span for each request of a Fastify server; the work of its handlers belongs to it. */
+/** Opens a span for each request of a Fastify server. The span contains the work of the request's handlers. */
 import { API_PREFIX } from '@measurement-exchange/contract';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type SpanAttributes, telemetry } from './telemetry.ts';
 
-/** The facts about a request once its response is sent. */
 export interface TracedRequest {
-  /** Names the span. */
+  /** The name of the span. */
   operation: string | undefined;
   attributes: SpanAttributes;
   failure: unknown;
 }
 
-/** Traces requests of the API only, because health and metrics are polled. Must be called before other hooks are added. */
+/** Traces only requests of the API, since health and metrics are polled. Must be called before other hooks are added. */
 export function traceRequests(
   app: FastifyInstance,
   describe: (request: FastifyRequest) => TracedRequest,
@@ -27,7 +26,7 @@ export function traceRequests(
       attributes: { 'http.request.method': request.method, 'mex.request_id': request.id },
       traceparent: typeof traceparent === 'string' ? traceparent : undefined,
     });
-    // onResponse does not run for a caller that disconnects before its response.
+    // `onResponse` does not run if the caller disconnects before its response.
     reply.raw.once('close', () => {
       const { operation, attributes, failure } = describe(request);
       const status = { 'http.response.status_code': reply.raw.statusCode };

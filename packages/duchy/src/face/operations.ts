@@ -33,7 +33,7 @@ export function listenOperations({ duchy, host, port, stopping }: OperationsOpti
       reply.headers(COMMON_HEADERS);
       done();
     });
-    addStatusPages(app, { isReady: async () => !stopping.aborted && db.isReachable(), metrics });
+    addStatusPages(app, async () => !stopping.aborted && db.isReachable(), metrics);
     return app;
   });
 }

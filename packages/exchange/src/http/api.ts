@@ -1,5 +1,5 @@
 /**
- * The API under its prefix: passes a well-formed request to the pipeline, in this order: authentication, route and names,
+ * Passes well-formed requests under the prefix of the API to the pipeline, in this order: authentication, route and names,
  * authorization, rate limit, body, admission, operation.
  */
 import type { IncomingMessage } from 'node:http';
@@ -52,14 +52,14 @@ declare module 'fastify' {
 
 export interface HttpProgress extends Progress {
   authorized?: Authorized | undefined;
-  /** Bytes of memory that the body holds. */
+  /** The memory of the body in bytes. */
   bodyBytes?: number;
 }
 
-/** JSON is UTF-8 (RFC 8259, section 8.1): text declared as anything else would be misread. */
+/** JSON is UTF-8 (RFC 8259, section 8.1), so text in another declared encoding would be misread. */
 const OTHER_CHARSET = /;\s*charset\s*=\s*(?!"?utf-?8"?\s*(?:;|$))/i;
 
-/** Reads bodies of JSON within the limits, and releases their memory when the response is done. */
+/** Reads JSON bodies within the limits, and releases their memory when the response is done. */
 function registerBodies(app: FastifyInstance, bodyLimitBytes: number): void {
   const memory = new BodyMemory();
 
@@ -73,7 +73,7 @@ function registerBodies(app: FastifyInstance, bodyLimitBytes: number): void {
       progress.bodyBytes = (progress.bodyBytes ?? 0) + bytes;
     });
   });
-  // Not onResponse, which does not run when the caller hangs up before its response.
+  // `onResponse` is not used, since it does not run if the caller hangs up before its response.
   app.addHook('onRequest', ({ method, progress }, reply, done) => {
     if (method !== 'GET') {
       reply.raw.once('close', () => {
@@ -136,13 +136,13 @@ export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: 
   const streams = new EventStreams();
 
   function stream(request: FastifyRequest, reply: FastifyReply, open: OpenStream): void {
-    // From here on the response is written past Fastify, which would buffer a stream.
+    // Fastify would buffer a stream, so the response is written without Fastify from here on.
     reply.hijack();
     const { method, progress } = request;
-    // A stream lasts for minutes, and does not need the request that opened it.
+    // A stream lasts for minutes, so the memory of the request that opened it is released.
     progress.authorized = undefined;
     void streams.serve(reply.raw, reply.getHeaders(), open).then(() => {
-      // Fastify does not report a response whose reader hung up.
+      // Fastify does not call `onResponse` if the client hung up.
       if (!reply.raw.destroyed) return;
       const wire = { method, status: reply.raw.statusCode };
       pipeline.observe(progress, { kind: 'none', wire, ms: reply.elapsedTime });
@@ -158,20 +158,19 @@ export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: 
   });
 }
 
-/** Reading 4 MiB of JSON takes up to 50 ms: two such bodies in one turn of the event loop would hold it up for 100. */
+/** Parsing 4 MiB of JSON takes up to 50 ms, so each turn of the event loop parses at most one large body. */
 const LARGE_BODY = 256 * 1024;
 let lastTurn: Promise<void> = Promise.resolve();
-function turnOfItsOwn(): Promise<void> {
+function separateTurn(): Promise<void> {
   lastTurn = lastTurn.then(() => setImmediate());
   return lastTurn;
 }
 
-/** Reads a request as JSON. */
 class HttpTransfer implements Transfer {
   private readonly request: FastifyRequest;
   private readonly reply: FastifyReply;
   private hungUp: AbortSignal | undefined;
-  /** The member of the body that wraps the resource; '' where the body is the resource. */
+  /** The member of the body that contains the resource; '' if the body itself is the resource. */
   private wrapper = '';
 
   constructor(request: FastifyRequest, reply: FastifyReply) {
@@ -187,7 +186,7 @@ class HttpTransfer implements Transfer {
     if (this.hungUp === undefined) {
       const hungUp = new AbortController();
       if (this.isGone()) hungUp.abort();
-      // Listens to the response, because a keep-alive connection closes long after it.
+      // A keep-alive connection closes long after the response, so this listens to the response.
       this.reply.raw.once('close', () => hungUp.abort());
       this.hungUp = hungUp.signal;
     }
@@ -196,7 +195,7 @@ class HttpTransfer implements Transfer {
 
   read(match: Match): RequestOf<Operation> | Promise<RequestOf<Operation>> {
     const isLarge = (this.request.progress.bodyBytes ?? 0) > LARGE_BODY;
-    return isLarge ? turnOfItsOwn().then(() => this.readNow(match)) : this.readNow(match);
+    return isLarge ? separateTurn().then(() => this.readNow(match)) : this.readNow(match);
   }
 
   private readNow({ route, params }: Match): RequestOf<Operation> {
@@ -205,13 +204,13 @@ class HttpTransfer implements Transfer {
     const query = at < 0 ? '' : originalUrl.slice(at + 1);
     const request = readRequest(route, params, query, parseBody(body as Buffer | undefined));
     this.wrapper = request.wrapper;
-    // A client that reconnects sends its position in Last-Event-ID, which replaces the page token of its URL.
+    // A client that reconnects sends its position in Last-Event-ID, which replaces the page token of the URL.
     const last = headers['last-event-id'];
     if (!route.streams || typeof last !== 'string' || last === '') return request;
     return { ...request, query: { ...request.query, pageToken: last } };
   }
 
-  /** Prefixes the fields that an error names with the member of the body that wraps the resource. */
+  /** Prefixes the field names in an error with the member of the body that contains the resource. */
   namedFromOutside(error: unknown): unknown {
     const isInside = error instanceof ExchangeError && error.violations.length > 0 && this.wrapper !== '';
     return isInside ? error.wrappedIn(this.wrapper) : error;
@@ -222,7 +221,7 @@ function jsonOf({ response }: Route, resource: unknown): ResponseBody {
   return bodyOf((LISTS.has(response) ? toJsonChunks : toJsonParts)(response, resource as never));
 }
 
-/** The responses of lists and batches, which begin with their items. */
+/** The responses of lists and batches: their first member is an array of items. */
 const LISTS: ReadonlySet<TSchema> = new Set(
   ROUTES.map(({ response }): TSchema => response).filter((schema) => {
     const { properties = {} } = schema as { properties?: Record<string, { type?: string }> };
@@ -240,7 +239,7 @@ function setQuota(reply: FastifyReply, { limit, remaining, resetSeconds }: Quota
   reply.header('ratelimit-reset', String(resetSeconds));
 }
 
-/** The principal whose share of memory a body takes. Callers of pages are not authenticated, and share one. */
+/** The principal to which the memory of a body counts. Callers of pages are not authenticated, and count as one principal. */
 function senderOf({ principal }: Progress): string {
   return principal?.name ?? '';
 }

@@ -1,17 +1,17 @@
-/** The bytes of a request body. */
+/** Reads the bytes of a request body. */
 import type { IncomingMessage } from 'node:http';
 import { ExchangeError } from '@measurement-exchange/contract';
 
 const NOTHING = Buffer.alloc(0);
 const FIRST_BYTES = 16 * 1024;
-/** The limit for one principal at a time: sixteen bodies of the default size limit. */
+/** The limit for all bodies of one principal: sixteen bodies of the default size limit. */
 const MAX_HELD = 64 * 1024 * 1024;
 
-/** The memory that the bodies of each principal hold. */
+/** Counts the memory of bodies by principal. */
 export class BodyMemory {
   private readonly held = new Map<string, number>();
 
-  /** False where the principal would exceed the limit. */
+  /** False if the principal would exceed the limit. */
   take(principal: string, bytes: number): boolean {
     const held = (this.held.get(principal) ?? 0) + bytes;
     if (held > MAX_HELD) return false;
@@ -27,9 +27,9 @@ export class BodyMemory {
 }
 
 /**
- * Reads at most `limit` bytes into one buffer that grows as they arrive. Fastify's own reader keeps every chunk until the
- * last one: 2.3 MB sent in chunks of one byte held 580 MB. Here each chunk is copied and released. `grow` is called with the
- * bytes that the buffer takes beyond the size of most bodies, and may throw.
+ * Copies at most `limit` bytes into one buffer that grows with them. Fastify's reader keeps every chunk until the last one:
+ * 2.3 MB in chunks of one byte took 580 MB of memory. `grow` is called before the buffer grows beyond 16 KiB, with the
+ * number of additional bytes, and may throw.
  */
 export function readBody(
   request: IncomingMessage,
@@ -56,7 +56,7 @@ export function readBody(
       const needed = size + chunk.length;
       if (needed > limit) return refuse(tooLarge());
       try {
-        // Most bodies arrive in one chunk, which is used as it is.
+        // Most bodies arrive in one chunk, which is used without a copy.
         if (chunk.length === announced) {
           hold(needed);
           bytes = chunk;

@@ -1,4 +1,4 @@
-/** The one translator from any thrown value to an error of the API. */
+/** Translates any thrown value to an error of the API. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { callerError } from '@measurement-exchange/server';
 import { internalError } from '../serving/index.ts';

@@ -1,27 +1,24 @@
-/** Server-Sent Events: writes the changes of a stream to a client until one of them ends. */
+/** Writes the changes of a stream to a client as Server-Sent Events, until the stream ends or the client hangs up. */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { Change, ExchangeError, toJson } from '@measurement-exchange/contract';
-import { type ChangeEvent, internalError, type OpenStream } from '../serving/index.ts';
+import { Change, toJson } from '@measurement-exchange/contract';
+import type { ChangeEvent, OpenStream } from '../serving/index.ts';
+import { toExchangeError } from './errors.ts';
 
-export const EVENT_STREAM_TYPE = 'text/event-stream';
-
-export interface StreamTimes {
-  /** A comment this often shows both sides that the other one is there. */
-  commentMs: number;
-  /** A client that does not read for this long is disconnected. */
-  slowMs: number;
-}
-const TIMES: StreamTimes = { commentMs: 15_000, slowMs: 10_000 };
+/**
+ * `commentMs`: how often a comment shows client and server that the connection works. `slowMs`: a client that does not read
+ * for this long is disconnected.
+ */
+const TIMES = { commentMs: 15_000, slowMs: 10_000 };
 
 export class EventStreams {
-  private readonly times: StreamTimes;
+  private readonly times: typeof TIMES;
   private readonly responses = new Set<ServerResponse>();
-  /** One timer for all streams. */
+  /** The timer of the comments to all streams. */
   private comments: NodeJS.Timeout | undefined;
 
-  constructor(times: StreamTimes = TIMES) {
+  constructor(times = TIMES) {
     this.times = times;
   }
 
@@ -31,16 +28,16 @@ export class EventStreams {
     headers: Record<string, number | string | string[] | undefined>,
     stream: OpenStream,
   ): Promise<void> {
-    // The stream ends with the connection: a chunk of its own for each event would be as much work as the event.
+    // The stream ends with the connection, since a separate chunk for each event would cost as much as the event.
     response.removeHeader('transfer-encoding');
     // A proxy that buffers the response would delay the events.
-    response.writeHead(200, { ...headers, 'content-type': EVENT_STREAM_TYPE, 'x-accel-buffering': 'no' });
+    response.writeHead(200, { ...headers, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
     if (stream.token !== undefined) response.write(`id: ${stream.token}\n\n`);
     flattenHead(response);
     return this.pass(response, stream);
   }
 
-  /** A function of its own, so that the headers are not held for the minutes that a stream lasts. */
+  /** A separate function, so that the memory of the headers is released while the stream lasts. */
   private async pass(response: ServerResponse, stream: OpenStream): Promise<void> {
     response.once('close', () => stream.end());
     this.add(response);
@@ -54,9 +51,9 @@ export class EventStreams {
         if (!isTaken && !(await this.drained(response))) response.destroy();
       }
     } catch (error) {
-      response.write(`event: error\ndata: ${JSON.stringify(toError(error))}\n\n`);
+      response.write(`event: error\ndata: ${JSON.stringify(toExchangeError(error))}\n\n`);
     } finally {
-      // All clients come again at once when the exchange stops, so they are told to come later.
+      // When the exchange stops, all clients reconnect at once, so they are told to wait longer.
       const retryMs = stream.isOver ? randomInt(100, 300) : randomInt(500, 2_000);
       response.end(`retry: ${retryMs}\n\n`);
       this.remove(response);
@@ -64,7 +61,7 @@ export class EventStreams {
     }
   }
 
-  /** Whether the client read what was written. */
+  /** Whether the client read all written data in time. */
   private drained(response: ServerResponse): Promise<boolean> {
     return once(response, 'drain', { signal: AbortSignal.timeout(this.times.slowMs) }).then(
       () => true,
@@ -89,12 +86,12 @@ export class EventStreams {
   }
 }
 
-/** Node keeps the head as the pieces that it was concatenated from, 1.5 KB of them: searching the string flattens it. */
+/** V8 keeps the response head as a tree of concatenated pieces, 1.5 KB; searching the string makes it one piece. */
 function flattenHead(response: ServerResponse & { _header?: string }): void {
   response._header?.includes('\0');
 }
 
-/** The text of an event, made once for all clients that get it. */
+/** The text of each event, which is made once for all clients. */
 const texts = new WeakMap<ChangeEvent, string>();
 
 function textOf(event: ChangeEvent): string {
@@ -104,8 +101,4 @@ function textOf(event: ChangeEvent): string {
     texts.set(event, text);
   }
   return text;
-}
-
-function toError(error: unknown): ExchangeError {
-  return error instanceof ExchangeError ? error : internalError(error);
 }

@@ -1,32 +1,30 @@
-/** The HTTP face: Fastify with every limit set, one error translator, one log line for each request. */
+/** The HTTP server of the exchange: Fastify with all limits, one error translator, and one log line for each request. */
 import { METHODS, type RequestListener } from 'node:http';
 import { MAX_WAIT_SECONDS } from '@measurement-exchange/contract';
-import { addStatusPages, createApp, isApiUrl } from '@measurement-exchange/server/app';
+import { addStatusPages, createApp, isApiUrl, type MetricsPage } from '@measurement-exchange/server/app';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ApiOptions, type HttpProgress, registerApi } from './api.ts';
 import { toExchangeError } from './errors.ts';
 
 export interface ServerOptions extends ApiOptions {
-  /** Proxies whose X-Forwarded-For is believed, as CIDRs. */
+  /** The CIDRs of proxies whose X-Forwarded-For is trusted. */
   trustedProxies: string[] | undefined;
   corsOrigins: string[];
   tls: { cert: Buffer; key: Buffer } | undefined;
-  /** Added to every response. */
+  /** The headers that every response has. */
   headers: Record<string, string>;
-  /** Whether the exchange can serve now. */
   ready: () => Promise<boolean>;
-  /** For Prometheus. */
-  metrics: { contentType: string; text(): Promise<string> };
-  /** Further pages: documents, the development issuer. */
+  metrics: MetricsPage;
+  /** Adds pages beside the API: the API reference and the development issuer. */
   pages?: (app: FastifyInstance) => void;
 }
 
 const LIMITS = {
-  // Room for an 8 KiB token beside a URL of 50 names.
+  // The headers have room for an 8 KiB token beside a URL of 50 names.
   http: { headersTimeout: 10_000, requestTimeout: 15_000, maxHeaderSize: 32 * 1024 },
-  // Longer than a page of changes may wait.
+  // A page of changes may wait for MAX_WAIT_SECONDS.
   idleMs: (MAX_WAIT_SECONDS + 15) * 1_000,
-  // Longer than any list of 50 names; a longer list goes into a body.
+  // A URL has room for 50 names; a request with more names has them in its body.
   maxUrl: 16 * 1024,
   maxHeaders: 100,
   maxConnections: 4_096,
@@ -57,9 +55,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
     onClientError: (requestId, error) =>
       pipeline.observe({ requestId, error }, { kind: 'none', wire: { status: error.httpStatus } }),
   });
-  // Every method that Node lets through reaches our table, which responds 405 with the allowed ones.
+  // Every method that Node accepts reaches our table of routes, which responds 405 with the allowed methods.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
-  // Node would respond to this one by itself, without a body.
+  // Node would respond to an unknown expectation by itself, without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   serveInTurn(app.server);
   app.decorateRequest('progress', null as unknown as HttpProgress);
@@ -69,15 +67,14 @@ export function createServer(options: ServerOptions): FastifyInstance {
     });
   }
   registerApi(app, options);
-  addStatusPages(app, { isReady: options.ready, metrics });
+  addStatusPages(app, options.ready, metrics);
   options.pages?.(app);
   return app;
 }
 
 /**
- * Node hands over all pipelined requests as soon as it has read them: one packet held up everybody else for as long as
- * they took, and their responses stayed in memory until somebody read them. Here each begins when the response before
- * it is out.
+ * Starts each pipelined request only after the response before it was sent. Node would start all requests of a packet at
+ * once: they would delay other callers, and their responses would stay in memory until they are read.
  */
 function serveInTurn(server: FastifyInstance['server']): void {
   const [begin] = server.listeners('request') as [RequestListener];
@@ -88,7 +85,7 @@ function serveInTurn(server: FastifyInstance['server']): void {
   });
 }
 
-/** No cross-origin caller unless the operator listed it. True when this was a preflight, which has its response now. */
+/** Allows only the origins that the operator listed. Returns true for a preflight, which gets its response here. */
 function allowOrigin(origins: string[], request: FastifyRequest, reply: FastifyReply): boolean {
   const { origin } = request.headers;
   if (origin === undefined || !origins.includes(origin)) return false;

@@ -1,4 +1,4 @@
-/** A PostgreSQL database: named prepared statements, and named transactions with bounded retry and a deadline. */
+/** A PostgreSQL database with named prepared statements, and named transactions with bounded retries and a deadline. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError } from '@measurement-exchange/contract';
@@ -9,7 +9,7 @@ import { Lookups } from './lookups.ts';
 import { query, type Statement } from './roundTrip.ts';
 import { OpenTransaction, type Queryable, type Transaction } from './transaction.ts';
 
-/** Receives how transactions ended, for the metrics. */
+/** Counts the outcomes of transactions for the metrics. */
 export interface DatabaseObserver {
   transaction(name: string, outcome: 'committed' | 'rolledBack' | 'failed', seconds: number): void;
   retry(name: string): void;
@@ -25,17 +25,17 @@ export interface DatabaseOptions {
   onChanges?: (parties: ReadonlySet<string>) => void;
 }
 
-/** The settings that a program fixes for all of its connections. */
+/** The settings that a program uses for all its connections. */
 export interface SessionOptions {
-  /** `name=value`, for each session. */
+  /** PostgreSQL settings of each session, as `name=value`. */
   settings: readonly string[];
   types: pg.CustomTypesConfig;
   maxConnections: number;
   /** How long a caller waits for a connection. */
   acquireMs: number;
-  /** An idle connection is closed after this long. */
+  /** An idle connection is closed after this time. */
   idleMs: number;
-  /** For everything that a transaction does, COMMIT included: statement_timeout does not bound a waiting COMMIT. */
+  /** The deadline of a whole transaction. Its COMMIT is included, which statement_timeout does not bound while it waits. */
   deadlineMs: number;
 }
 
@@ -70,14 +70,14 @@ export class Database implements Queryable {
       allowExitOnIdle: false,
     } as pg.PoolConfig);
     this.lookups = new Lookups(this.pool);
-    // A server that restarts breaks connections, idle or not; the pool replaces them.
+    // A restart of the server breaks idle and busy connections; the pool replaces them.
     this.pool.on('error', (error) => options.onIdleError?.(error));
     this.pool.on('connect', (client) => client.on('error', () => {}));
   }
 
   async query<R>(statement: Statement<R>, values: unknown[]): Promise<R[]> {
     try {
-      // The span of a statement belongs to one request.
+      // With telemetry, lookups of several requests are not sent together, since a span belongs to one request.
       const together = statement.isLookup && telemetry === undefined;
       return await (together ? this.lookups.query(statement, values) : query(this.pool, statement, values));
     } catch (error) {
@@ -125,7 +125,7 @@ export class Database implements Queryable {
     let broken: Error | undefined;
     const deadline = setTimeout(() => {
       broken = outcomeUnknown();
-      // Dropped, never cancelled: a COMMIT that waits for a standby must not be half undone.
+      // The connection is closed and nothing is cancelled, since a cancelled COMMIT that waits for a standby is half undone.
       (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
     }, this.deadlineMs);
     const tx = new OpenTransaction(this.pool, client);
@@ -134,7 +134,7 @@ export class Database implements Queryable {
       await tx.done();
       return { result, committed: !tx.rolledBack, woken: tx.woken };
     } catch (error) {
-      // Also after a COMMIT was sent: when a statement before it fails, the server skips it.
+      // A ROLLBACK is needed also after a COMMIT was sent: if an earlier statement fails, the server skips the COMMIT.
       await tx.end('ROLLBACK').catch((failure: Error) => {
         broken ??= failure;
       });
@@ -145,7 +145,7 @@ export class Database implements Queryable {
     }
   }
 
-  /** Whether the database responds. Anybody may ask at any rate, so the answer is cached for a second. */
+  /** Whether the database responds. The answer is cached for a second, since any client may ask at any rate. */
   isReachable(): Promise<boolean> {
     this.reachable ??= this.ping();
     return this.reachable;

@@ -1,4 +1,4 @@
-/** Errors of the database as errors of the API. */
+/** Translates errors of the database to errors of the API. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import pg from 'pg';
 
@@ -18,11 +18,11 @@ export function isRetryable(error: unknown): boolean {
   return state === '40001' || state === '40P01';
 }
 
-/** Lock wait, connection trouble, shutdown, out of resources, read-only standby, still contended after retries. */
+/** Lock timeout, connection failure, shutdown, out of resources, read-only standby, conflict after all retries. */
 const BUSY = /^(55P03|08|57P|53|25006|40)/;
 const LOST = /ECONN|ENOENT|EPIPE|ETIMEDOUT|terminated|not queryable|Client was closed|pool/i;
 
-/** An error that is returned unchanged is a defect of ours. */
+/** An error that is returned unchanged is a defect of this program. */
 export function translate(error: unknown): unknown {
   if (error instanceof ExchangeError) return error;
   const state = sqlState(error);

@@ -1,4 +1,4 @@
-/** PostgreSQL as both servers use it. */
+/** The PostgreSQL client of the exchange and a duchy. */
 export { Database, type DatabaseObserver, type DatabaseOptions, type SessionOptions } from './database.ts';
 export { sqlState, translate, uniqueViolation } from './errors.ts';
 export {

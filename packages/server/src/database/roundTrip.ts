@@ -1,29 +1,28 @@
 /**
- * Sends statements. The driver asks the server for the columns at every use, builds an object for each row in a loop over
- * their names, and waits for the result of each statement. Here a statement is described once for each connection, a
- * compiled reader makes the rows, and statements that are sent together are awaited together.
+ * Sends statements faster than the driver, which describes a statement at every use, builds each row in a loop over the
+ * columns, and waits for the result of each statement. Here a statement is described once per connection, a compiled reader
+ * builds the rows, and statements that are sent together share a round trip.
  */
-
 import pg from 'pg';
 import { openStatements, telemetry } from '../telemetry.ts';
 
-/** Prepared once per connection under its name. */
+/** A statement is prepared under its name, once per connection. */
 export interface Statement<R = Row> {
   name: string;
   text: string;
-  /** Makes a value of each row; by default an object with a member for each column. */
+  /** Makes a value of each row; the default is an object with a member for each column. */
   reader?: Reader<R> | undefined;
-  /** Whether it may wait for others of its turn of the event loop, and they for it. */
+  /** Whether the statement may be sent together with other lookups of the same turn of the event loop. */
   isLookup?: boolean;
 }
 
-/** Prints the source of an expression that makes a T of a row. */
+/** Prints the JavaScript source of an expression that makes a T of a row. */
 export interface Reader<T> {
   source(row: RowSource): string;
   readonly reads?: T;
 }
 
-/** The source of expressions about a column of the row at hand. */
+/** Prints the source of expressions about a column of the current row. */
 export interface RowSource {
   value(column: string): string;
   isNull(column: string): string;
@@ -34,7 +33,7 @@ export type Row = Record<string, any>;
 
 export interface Result {
   rows: unknown[];
-  /** The command tag of the server: `COMMIT`, `UPDATE 1`. */
+  /** The command tag of the server, such as `COMMIT` or `UPDATE 1`. */
   command: string;
 }
 
@@ -52,7 +51,7 @@ interface Column {
   dataTypeID: number;
 }
 
-/** The driver's connection, as far as it is used here. */
+/** The members of the driver's connection that are used here. */
 interface Connection {
   parsedStatements: Record<string, string>;
   /** Statements whose result has not arrived. */
@@ -65,13 +64,13 @@ interface Connection {
   sync(): void;
 }
 
-/** The driver's own query, which handles the messages of the server; its types do not show that it can be extended. */
+/** The driver's query, which handles the messages of the server. The driver's types do not declare these members. */
 interface DriverQuery {
-  /** The statement whose result comes next: the driver records whether it is prepared. */
+  /** The name of the statement whose result is next; the driver records under it that the statement is prepared. */
   name: string;
   text: string;
   _result: { _types: pg.CustomTypesConfig };
-  /** The value that the callback receives. */
+  /** The value that the callback gets. */
   _results: unknown;
   _canceledDueToError: unknown;
   prepare(connection: Connection): void;
@@ -82,20 +81,11 @@ const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unkn
 
 /** The readers of a connection by statement; `noRows` for a statement without columns. */
 const readersOf = new WeakMap<Connection, Map<string, RowReader>>();
-function readersFor(connection: Connection): Map<string, RowReader> {
-  let readers = readersOf.get(connection);
-  if (readers === undefined) {
-    readers = new Map();
-    readersOf.set(connection, readers);
-  }
-  return readers;
-}
-
 const noRows: RowReader = () => {
   throw new Error('A row of a statement without columns.');
 };
 
-/** Statements that are sent together. When one fails, all fail: the server skips those after it. */
+/** Statements that are sent together. If one fails, all fail, since the server skips the statements after it. */
 class RoundTrip extends DriverQuery {
   private readonly queries: Query[];
   private readonly wireValues: unknown[][];
@@ -107,7 +97,7 @@ class RoundTrip extends DriverQuery {
 
   constructor(queries: Query[], eager: boolean) {
     super('');
-    // Before anything is sent: a round trip that was sent in part would never end.
+    // A value that cannot be converted must throw before anything is sent: a round trip sent in part would never end.
     this.wireValues = queries.map(({ values }) => values.map(inWireForm));
     this.queries = queries;
     this.eager = eager;
@@ -117,7 +107,8 @@ class RoundTrip extends DriverQuery {
 
   override prepare(connection: Connection): void {
     const { parsedStatements, submittedNamedStatements } = connection;
-    const readers = readersFor(connection);
+    const readers = readersOf.get(connection) ?? new Map<string, RowReader>();
+    readersOf.set(connection, readers);
     this.readers = readers;
     for (let i = 0; i < this.queries.length; i++) {
       const { statement } = this.queries[i]!;
@@ -163,7 +154,7 @@ class RoundTrip extends DriverQuery {
   }
 
   override handleError(error: Error, connection: Connection): void {
-    // The server skipped the statements after it, and did not prepare them either.
+    // The server skipped the failed statement and all after it, and did not prepare them.
     for (const { statement } of this.queries.slice(this.results.length)) {
       delete connection.submittedNamedStatements[statement.name];
     }
@@ -179,8 +170,8 @@ class RoundTrip extends DriverQuery {
 }
 
 /**
- * Sends statements together. `eager`: the server sends each result as soon as it has it, so that the rows are read while
- * it works on the next statement. On a busy server that costs more than it gains.
+ * Sends statements together. With `eager`, the server sends each result at once, so that its rows are read while the server
+ * works on the next statement. On a busy server, `eager` costs more than it gains.
  */
 export function sendTogether(on: pg.Pool | pg.ClientBase, queries: Query[], eager = false): void {
   const span = telemetry && openStatements(queries.map(({ statement }) => statement.name));
@@ -198,7 +189,6 @@ export function sendTogether(on: pg.Pool | pg.ClientBase, queries: Query[], eage
   }
 }
 
-/** The rows of a statement. */
 export function query<R>(
   on: pg.Pool | pg.ClientBase,
   statement: Statement<R>,
@@ -209,7 +199,7 @@ export function query<R>(
   });
 }
 
-/** Arrays of bytes in binary: the driver would write two hexadecimal digits for each byte. */
+/** Arrays of bytes are sent in binary, since the driver would write two hexadecimal digits for each byte. */
 function inWireForm(value: unknown): unknown {
   if (typeof value === 'string') return value;
   const binary = Array.isArray(value) && value.some((item) => item instanceof Uint8Array);
@@ -218,7 +208,7 @@ function inWireForm(value: unknown): unknown {
 
 const BYTEA = 17;
 
-/** As the server itself sends an array of one dimension in binary; an item is its length and its bytes. */
+/** PostgreSQL's binary format of a one-dimensional array: a header, then the length and the bytes of each item. */
 function byteaArray(items: (Uint8Array | null | undefined)[]): Buffer {
   const lengths = items.map((item) => item?.length ?? -1);
   const header = [1, lengths.includes(-1) ? 1 : 0, BYTEA, items.length, 1];
@@ -234,7 +224,7 @@ function byteaArray(items: (Uint8Array | null | undefined)[]): Buffer {
   return array;
 }
 
-/** Compiled, because an object literal is made faster than an object in a loop over the names of its members. */
+/** Compiles the reader, since an object literal is faster than a loop over the names of its members. */
 function rowReader(columns: Column[], types: pg.CustomTypesConfig, reader = plainRow(columns)): RowReader {
   const parsers = columns.map(({ dataTypeID }) => types.getTypeParser(dataTypeID, 'text'));
   const positions = new Map(columns.map(({ name }, i) => [name, i]));
@@ -253,7 +243,7 @@ function rowReader(columns: Column[], types: pg.CustomTypesConfig, reader = plai
   return new Function('p', `return (v) => (${source});`)(parsers) as RowReader;
 }
 
-/** The driver's parser of what stays text. */
+/** The driver's parser for types that stay text. */
 const AS_TEXT = pg.types.getTypeParser(pg.types.builtins.TEXT, 'text');
 
 function plainRow(columns: Column[]): Reader<unknown> {
@@ -263,7 +253,7 @@ function plainRow(columns: Column[]): Reader<unknown> {
   };
 }
 
-/** One object of several readers. */
+/** Reads an object with a reader for each member. */
 export function object<T extends object>(members: { [K in keyof T]: Reader<T[K]> }): Reader<T> {
   const keys = Object.keys(members) as (keyof T & string)[];
   return {
@@ -272,7 +262,7 @@ export function object<T extends object>(members: { [K in keyof T]: Reader<T[K]>
   };
 }
 
-/** A column as it is. */
+/** Reads a column without a change. */
 export function cell<T>(column: string): Reader<T> {
   return { source: (row) => row.value(column) };
 }

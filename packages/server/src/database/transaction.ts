@@ -1,19 +1,19 @@
-/** One attempt at a transaction. Statements of one turn of the event loop are sent together: five cost one round trip. */
+/** One attempt at a transaction. All statements of one turn of the event loop share one round trip. */
 import type pg from 'pg';
 import { outcomeUnknown } from './errors.ts';
 import { type Query, type Result, type Statement, sendTogether } from './roundTrip.ts';
 
-/** Runs statements: the pool, or a transaction. */
+/** Runs statements, in the pool or in a transaction. */
 export interface Queryable {
   query<R>(statement: Statement<R>, values: unknown[]): Promise<R[]>;
-  /** Only of a transaction: subscribers to this party are told once the transaction is committed. */
+  /** Tells subscribers of the party about changes once the transaction is committed. Only a transaction has this method. */
   wakes?(party: string): void;
 }
 
 export interface Transaction extends Queryable {
-  /** Sent at once, awaited with the COMMIT: the last write of a transaction costs no round trip of its own. */
+  /** Sends a statement that is awaited together with the COMMIT, so that the last write needs no separate round trip. */
   last(statement: Statement<unknown>, values: unknown[]): void;
-  /** Sends the COMMIT now, so that the rest of the work is done meanwhile; otherwise it is sent after the work. */
+  /** Sends the COMMIT now, so that the rest of the work overlaps with it; otherwise the COMMIT is sent after the work. */
   commit(): void;
   /** Makes the transaction end with a ROLLBACK. */
   rollback(): void;
@@ -30,10 +30,10 @@ export class OpenTransaction implements Transaction {
   readonly woken = new Set<string>();
   private readonly pool: pg.Pool;
   private readonly client: pg.PoolClient;
-  /** To be sent at the end of this turn. */
+  /** The statements to send at the end of this turn of the event loop. */
   private queries: Query[] = [];
   private committed: Promise<void> | undefined;
-  /** The error of the first statement that failed; those after it only report that the transaction is aborted. */
+  /** The error of the first failed statement; later errors only report that the transaction is aborted. */
   private failure: unknown;
 
   constructor(pool: pg.Pool, client: pg.PoolClient) {
@@ -60,7 +60,7 @@ export class OpenTransaction implements Transaction {
 
   commit(): void {
     this.committed = this.end('COMMIT');
-    // It is awaited when the work is done.
+    // The promise is awaited when the work is done.
     this.committed.catch(() => {});
     this.flush();
   }
@@ -77,12 +77,12 @@ export class OpenTransaction implements Transaction {
     this.client.on('notice', onNotice);
     try {
       const { command } = await this.send(END[how], []);
-      // The server answers the COMMIT of a failed transaction with ROLLBACK.
+      // The server responds to the COMMIT of a failed transaction with ROLLBACK.
       if (command !== how) throw this.failure ?? new Error(`${how} ended as ${command}`);
     } finally {
       this.client.off('notice', onNotice);
     }
-    // A COMMIT whose wait for the standby was cancelled is done here, with a warning; a failover may still lose it.
+    // If the wait for a standby is cancelled, the COMMIT ends here with a warning, and a failover may still lose it.
     if (warned && how === 'COMMIT') throw outcomeUnknown();
   }
 
@@ -95,7 +95,7 @@ export class OpenTransaction implements Transaction {
       };
       this.queries.push({ statement, values, resolve, reject: fail });
     });
-    // It may fail before it is awaited, and must not count as an unhandled rejection then.
+    // A statement may fail before it is awaited, and must not cause an unhandled rejection.
     result.catch(() => {});
     return result;
   }

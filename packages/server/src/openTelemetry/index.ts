@@ -1,4 +1,4 @@
-/** Sets OpenTelemetry up from the standard environment variables. It is loaded only where they are set. */
+/** Sets up OpenTelemetry from the standard environment variables. This file is loaded only if they are set. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import {
   type Context,
@@ -30,7 +30,7 @@ import { samplerOf } from './sampler.ts';
 import type { OpenSpan, SpanAttributes, SpanOptions, Telemetry } from './spans.ts';
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
-/** The channels on which Node announces a request before it is sent, and the method that adds a header to it. */
+/** The channels on which Node announces a request before it is sent, and the method that adds a header to the request. */
 const REQUESTS = [
   ['undici:request:create', 'addHeader'],
   ['http.client.request.created', 'setHeader'],
@@ -74,7 +74,7 @@ export function openTelemetry(
     };
   }
 
-  /** Node's fetch, and with it the SDK, sends the header of the span that it is called in; so does node:http. */
+  /** Requests of fetch (which the SDK uses) and node:http get the traceparent header of the span around them. */
   const subscriptions = REQUESTS.map(([channel, method]) => {
     const addHeader = (message: unknown) => {
       const header = traceparent();
@@ -108,7 +108,7 @@ export function openTelemetry(
     async stop() {
       for (const end of subscriptions) end();
       onStop();
-      // A collector that is down must not stop the process from ending.
+      // A collector that is down must not prevent the end of the process.
       await Promise.allSettled([provider.shutdown(), metricsExport?.stop()]);
       context.disable();
       diag.disable();
@@ -117,7 +117,7 @@ export function openTelemetry(
   return self;
 }
 
-/** Takes only the trace and the flags from the header: a tracestate would be stored and forwarded unread. */
+/** Takes only the trace and the flags from the header, since a tracestate would be stored and forwarded without a check. */
 function parentOf({ traceparent }: SpanOptions): Context {
   const remote = traceparent === undefined ? null : parseTraceParent(traceparent);
   if (remote === null || !isSpanContextValid(remote)) return context.active();
@@ -125,7 +125,7 @@ function parentOf({ traceparent }: SpanOptions): Context {
 }
 
 function traceparent(): string | undefined {
-  // The requests of the exporter are not part of the trace that triggered them.
+  // Requests of the exporter do not belong to the trace that triggered them.
   if (isTracingSuppressed(context.active())) return undefined;
   const current = trace.getSpanContext(context.active());
   if (current === undefined || !isSpanContextValid(current)) return undefined;
@@ -133,7 +133,7 @@ function traceparent(): string | undefined {
   return `00-${current.traceId}-${current.spanId}-01`;
 }
 
-/** As OpenTelemetry recommends for HTTP servers, a fault of the caller is not an error of the span. */
+/** An error of the caller is not an error of the span, as OpenTelemetry recommends for HTTP servers. */
 function fail(span: Span, failure: unknown): void {
   const { reason, code, name, httpStatus } = failure as Record<string, unknown>;
   span.setAttribute('error.type', String(reason ?? code ?? name ?? 'error'));
@@ -154,9 +154,8 @@ function isOn(signal: 'TRACES' | 'METRICS'): boolean {
 }
 
 function requireProtocol(): void {
-  for (const variable of ['', 'TRACES_', 'METRICS_'].map(
-    (signal) => `OTEL_EXPORTER_OTLP_${signal}PROTOCOL`,
-  )) {
+  for (const signal of ['', 'TRACES_', 'METRICS_']) {
+    const variable = `OTEL_EXPORTER_OTLP_${signal}PROTOCOL`;
     const protocol = process.env[variable] || 'http/protobuf';
     if (protocol !== 'http/protobuf') {
       throw new Error(

@@ -11,8 +11,8 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
 
-/** A metric as prom-client prints it to JSON. */
-export interface PrometheusMetric {
+/** The JSON of a metric of prom-client. */
+interface PrometheusMetric {
   name: string;
   help: string;
   type: unknown;
@@ -77,7 +77,8 @@ export function metricData(metric: PrometheusMetric, startTime: HrTime, endTime:
     value,
   });
   if (type === 'histogram') {
-    return { ...base, dataPointType: DataPointType.HISTOGRAM, dataPoints: histograms(values, point) };
+    const dataPoints = histograms(values).map(({ labels, ...value }) => point(labels, value));
+    return { ...base, dataPointType: DataPointType.HISTOGRAM, dataPoints };
   }
   const dataPoints = values.map(({ labels, value }) => point(labels, value));
   if (type === 'counter') return { ...base, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints };
@@ -87,20 +88,14 @@ export function metricData(metric: PrometheusMetric, startTime: HrTime, endTime:
 interface Buckets {
   labels: object;
   boundaries: number[];
-  /** For each boundary, the number of values at or below it. */
+  /** For each boundary, the number of values less than or equal to the boundary. */
   cumulative: number[];
   sum: number;
   count: number;
 }
 
-/** Prometheus has a line for each bucket, for the sum and for the count: those with the same labels are one point. */
-function histograms<P>(
-  values: PrometheusMetric['values'],
-  point: (
-    labels: object,
-    value: { buckets: { boundaries: number[]; counts: number[] }; sum: number; count: number },
-  ) => P,
-): P[] {
+/** Prometheus has a line for each bucket, for the sum and for the count. Lines with the same labels become one point. */
+function histograms(values: PrometheusMetric['values']) {
   const all = new Map<string, Buckets>();
   for (const { labels: given, metricName = '', value } of values) {
     const { le, ...labels } = given;
@@ -116,6 +111,6 @@ function histograms<P>(
   }
   return [...all.values()].map(({ labels, boundaries, cumulative, sum, count }) => {
     const counts = [...cumulative, count].map((upTo, i) => upTo - (i === 0 ? 0 : cumulative[i - 1]!));
-    return point(labels, { buckets: { boundaries, counts }, sum, count });
+    return { labels, buckets: { boundaries, counts }, sum, count };
   });
 }

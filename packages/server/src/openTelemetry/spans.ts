@@ -1,32 +1,32 @@
-/** The interface to tracing. */
+/** The interface of tracing, without a dependency on OpenTelemetry. */
 import type { ReadMetrics } from './metrics.ts';
 
 export interface SpanOptions {
   name: string;
   kind?: 'server' | 'client';
   attributes?: SpanAttributes;
-  /** Continues the trace of this header, or else that of the enclosing span. A malformed header is ignored. */
+  /** The span continues the trace of this header, or else the trace of the span around it. A malformed header is ignored. */
   traceparent?: string | undefined;
 }
 export type SpanAttributes = Record<string, string | number | boolean | undefined>;
 
 /** A span that its creator must end. */
 export interface OpenSpan {
-  /** Everything that `work` does or starts belongs to the span. */
+  /** All that `work` does or starts belongs to the span. */
   run<T>(work: () => T): T;
-  /** Only the kind of `failure` is recorded, because its message may quote data of a caller. */
+  /** Only the kind of `failure` is recorded, since its message may contain data of a caller. */
   end(outcome?: { name?: string | undefined; attributes?: SpanAttributes; failure?: unknown }): void;
 }
 
 export interface Telemetry {
   open(options: SpanOptions): OpenSpan;
-  /** Undefined outside of any span: frequent actions, such as looking for work, make no trace of their own. */
+  /** Undefined outside of a span, so that frequent actions such as polling do not start a trace. */
   openInside(options: SpanOptions): OpenSpan | undefined;
-  /** A span that ends with the work. */
+  /** Runs `work` in a span that ends with the work. */
   span<T>(options: SpanOptions, work: () => Promise<T>): Promise<T>;
-  /** Nothing that `work` does or starts belongs to a span: it serves other parties than the caller. */
+  /** Runs `work` outside of the current span, since it serves other parties than the caller. */
   outside<T>(work: () => T): T;
-  /** The header that continues the trace of the current span; undefined where it is not sampled. */
+  /** The header that continues the trace of the current span; undefined if the span is not sampled. */
   traceparent(): string | undefined;
   /** Exports the metrics that Prometheus reads, until the returned function is called. */
   exportMetrics(read: ReadMetrics): () => void;
