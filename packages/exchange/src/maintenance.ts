@@ -27,7 +27,7 @@ export function bindOperator(
 ): Promise<{ name: string; created: boolean }> {
   const issuers = config.issuers.map((known) => known.issuer);
   if (issuers.length > 0 && !issuers.includes(issuer)) {
-    throw new ConfigError([`The exchange takes no tokens of ${issuer}, only of ${issuers.join(', ')}.`]);
+    throw new ConfigError([`The exchange accepts tokens of ${issuers.join(', ')}, not of ${issuer}.`]);
   }
   return withDatabase(config, ({ owner }) =>
     withConnection(owner, async (db) => {
@@ -35,7 +35,7 @@ export function bindOperator(
       if (existing !== undefined) {
         if (existing.resource === OPERATOR.name) return { name: `principals/${existing.id}`, created: false };
         throw new Error(
-          `${subject} of ${issuer} speaks for ${existing.resource}: an operator needs a subject of its own.`,
+          `${subject} of ${issuer} speaks for ${existing.resource}: an operator needs a separate subject.`,
         );
       }
       const id = newId();

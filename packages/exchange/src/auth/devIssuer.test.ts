@@ -71,5 +71,5 @@ it('mints only for principals, with the given lifetime', async () => {
     Buffer.from((await issuer.mint('operator', 60)).split('.')[1]!, 'base64url').toString(),
   );
   expect(claims).toMatchObject({ sub: 'operator', iat: 1_800_000_000, exp: 1_800_000_060 });
-  await expect(issuer.mint('somebody')).rejects.toThrow('is no principal');
+  await expect(issuer.mint('somebody')).rejects.toThrow('is not a principal');
 });

@@ -36,7 +36,7 @@ export async function createDevIssuer(options: {
     async mint(principalName: string, lifetimeSeconds = LIFETIME_SECONDS): Promise<string> {
       if (parsePrincipal(principalName) === undefined) {
         throw new Error(
-          `"${principalName}" is no principal: give measurementConsumers/…, dataProviders/…, duchies/… or operator.`,
+          `"${principalName}" is not a principal: give measurementConsumers/…, dataProviders/…, duchies/… or operator.`,
         );
       }
       const now = Math.floor(clock() / 1000);

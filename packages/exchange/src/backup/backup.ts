@@ -50,8 +50,7 @@ export function requireEmbedded(config: Config): void {
 }
 
 async function makePartial(target: string, dataDir: string): Promise<string> {
-  if (existsSync(target))
-    throw new Error(`${target} exists already: give the backup a directory of its own.`);
+  if (existsSync(target)) throw new Error(`${target} exists already: choose a new directory for the backup.`);
   const cluster = await realpath(join(dataDir, CLUSTER));
   if (`${target}/`.startsWith(`${cluster}/`)) {
     throw new Error(`${target} is inside the database's own folder: put the backup elsewhere.`);
@@ -61,7 +60,7 @@ async function makePartial(target: string, dataDir: string): Promise<string> {
   await mkdir(partial, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
     throw new Error(
-      `${partial} is left of a backup that was cut off, or of one that runs now: remove it and try again.`,
+      `${partial} belongs to a backup that was interrupted, or that still runs: remove it and try again.`,
     );
   });
   return partial;

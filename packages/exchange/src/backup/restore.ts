@@ -47,8 +47,8 @@ async function requireSameMajor({ postgresVersion, exchangeVersion }: Manifest):
   const ours = await binariesVersion();
   if (majorOf(postgresVersion) === majorOf(ours)) return;
   throw new Error(
-    `The backup is of PostgreSQL ${postgresVersion}, and this version brings ${ours}, which cannot read it. ` +
-      `Restore it with version ${exchangeVersion} of the exchange, then move on as docs/operating.md says under Upgrading.`,
+    `The backup is of PostgreSQL ${postgresVersion}, and this version includes ${ours}, which cannot read it. ` +
+      `Restore it with version ${exchangeVersion} of the exchange, then upgrade as docs/operating.md says under Upgrading.`,
   );
 }
 

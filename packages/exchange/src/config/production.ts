@@ -70,7 +70,7 @@ export async function requireProductionDatabase(connections: Connections, config
   const facts = await readDatabaseFacts(connections).catch((error) => {
     // Node's error for a host name with several addresses has a code and no message.
     throw new ConfigError([
-      `The database cannot be asked: ${error.message || error.code}. Check databaseUrl.`,
+      `The database cannot be queried: ${error.message || error.code}. Check databaseUrl.`,
     ]);
   });
   const problems = databaseProblems(facts);

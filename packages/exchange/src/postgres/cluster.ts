@@ -87,8 +87,8 @@ export async function requireSameMajor(clusterDir: string): Promise<void> {
   const ours = await binariesVersion();
   if (ours.split('.', 1)[0] === made) return;
   throw new Error(
-    `${clusterDir} is of PostgreSQL ${made}, and npm brought ${ours}, which cannot read it. ` +
-      'Run the version of the exchange that you ran before; docs/operating.md says under Upgrading how to go on.',
+    `${clusterDir} is of PostgreSQL ${made}, and the installed version is ${ours}, which cannot read it. ` +
+      'Run the version of the exchange that you ran before; docs/operating.md says under Upgrading what to do next.',
   );
 }
 

@@ -289,7 +289,9 @@ describe('the folder', () => {
 it('explains what to do about a cluster of another major version', async () => {
   startedEarlier();
   writeFileSync(join(dataDir, 'pg/PG_VERSION'), '17\n');
-  await expect(start()).rejects.toThrow(/pg is of PostgreSQL 17, and npm brought 18\..*Upgrading/);
+  await expect(start()).rejects.toThrow(
+    /pg is of PostgreSQL 17, and the installed version is 18\..*Upgrading/,
+  );
 });
 
 describe.runIf(isRoot)('root', () => {

@@ -144,7 +144,7 @@ describe('Admission', () => {
     expect(admission.running).toBe(0);
     expect(rejected).toHaveLength(1_001);
     expect(new Set(rejected)).toEqual(
-      new Set(['MALFORMED_REQUEST: The caller left before it was its turn.']),
+      new Set(['MALFORMED_REQUEST: The caller hung up while its request waited.']),
     );
   });
 

@@ -67,5 +67,5 @@ function busy(): ExchangeError {
 }
 
 function gone(): ExchangeError {
-  return new ExchangeError('MALFORMED_REQUEST', 'The caller left before it was its turn.');
+  return new ExchangeError('MALFORMED_REQUEST', 'The caller hung up while its request waited.');
 }

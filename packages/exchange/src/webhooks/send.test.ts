@@ -184,7 +184,7 @@ describe('a name', () => {
     respond = (_, response) => response.end();
     expect(await to(url(), false)).toMatchObject({
       status: undefined,
-      error: 'the name stands for an address that is not public',
+      error: 'the host name has an address that is not public',
     });
     expect(requests).toEqual([]);
   });

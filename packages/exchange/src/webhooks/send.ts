@@ -72,7 +72,7 @@ type Gate = (addresses: LookupAddress[]) => void;
 function gate(destinations: Destinations, party: string): Gate {
   return (addresses) => {
     if (addresses.length === 0 || addresses.some(({ address }) => !destinations.isPublic(address))) {
-      throw new Refusal('the name stands for an address that is not public');
+      throw new Refusal('the host name has an address that is not public');
     }
     if (addresses.some(({ address }) => destinations.isDenied(address))) {
       throw new Refusal('the operator of the exchange denies this network');

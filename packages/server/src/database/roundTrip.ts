@@ -247,10 +247,7 @@ function rowReader(columns: Column[], types: pg.CustomTypesConfig, reader = plai
 const AS_TEXT = pg.types.getTypeParser(pg.types.builtins.TEXT, 'text');
 
 function plainRow(columns: Column[]): Reader<unknown> {
-  return {
-    source: (row) =>
-      `{ ${columns.map(({ name }) => `${JSON.stringify(name)}: ${row.value(name)}`).join(', ')} }`,
-  };
+  return object(Object.fromEntries(columns.map(({ name }) => [name, cell(name)])));
 }
 
 /** Reads an object with a reader for each member. */

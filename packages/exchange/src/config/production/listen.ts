@@ -43,7 +43,7 @@ export function limitProblems({ bodyLimitBytes, rate, rates }: Config): string[]
   for (const [setting, { perSecond, burst }] of Object.entries(all)) {
     if (!(perSecond > 0)) {
       problems.push(
-        `${setting}.perSecond must be above 0. To shut a party out, suspend it; no limit is not offered.`,
+        `${setting}.perSecond must be above 0. To exclude a party, suspend it; a rate cannot be unlimited.`,
       );
     }
     // A bucket that never has a whole token rejects every request.

@@ -174,7 +174,7 @@ function link(bytes: Uint8Array, report: Report): Linked {
     return { set, options: optionSchemaOf(fromBinary(FileDescriptorSetSchema, bytes).file) };
   } catch {
     // The set may contain its own version of a well-known file, which lacks types that other well-known files import.
-    return report.reject('', '', 'declares extensions that the well-known files it carries do not link with');
+    return report.reject('', '', 'declares extensions that do not link with its well-known files');
   }
 }
 

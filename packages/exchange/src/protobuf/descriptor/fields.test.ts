@@ -44,7 +44,7 @@ describe('fields', () => {
     [
       'a number for extensions',
       reserved({ extensionRange: [{ start: 1, end: 2 }] }),
-      'field[0].number 1 is kept for extensions',
+      'field[0].number 1 is reserved for extensions',
     ],
     ['a reserved name', reserved({ reservedName: ['f'] }), 'field[0].name "f" is reserved'],
     [
@@ -75,7 +75,11 @@ describe('fields', () => {
       field({ type: 'TYPE_ENUM', typeName: '.a.M' }),
       'field[0].typeName ".a.M" is not an enum',
     ],
-    ['a type name of a scalar', field({ typeName: '.a.M' }), 'field[0].typeName a scalar type has none'],
+    [
+      'a type name of a scalar',
+      field({ typeName: '.a.M' }),
+      'field[0].typeName a scalar type has no type name',
+    ],
     ['an extendee', field({ extendee: '.a.M' }), 'field[0].extendee is for extensions only'],
     [
       'a oneof that is not there',
@@ -91,7 +95,7 @@ describe('fields', () => {
     [
       'proto3 optional outside a oneof',
       field({ proto3Optional: true }, proto3),
-      'field[0].proto3Optional must be in a oneof of its own',
+      'field[0].proto3Optional must be the only field of its oneof',
     ],
     [
       'proto3 optional beside a oneof of another field',
@@ -106,7 +110,7 @@ describe('fields', () => {
         },
         proto3,
       ),
-      'field[0].proto3Optional must be in a oneof of its own',
+      'field[0].proto3Optional must be the only field of its oneof',
     ],
     [
       'required in proto3',

@@ -58,7 +58,11 @@ describe('extensions, services, syntax', () => {
       extended({ number: 200 }),
       'number 200 is not in an extension range of "a.M"',
     ],
-    ['what no field may be either', extended({ typeName: '.a.M' }), 'typeName a scalar type has none'],
+    [
+      'what no field may be either',
+      extended({ typeName: '.a.M' }),
+      'typeName a scalar type has no type name',
+    ],
     ['no extendee', extended({ extendee: null }), 'extendee is required'],
     [
       'an extendee that is not declared',
@@ -66,7 +70,7 @@ describe('extensions, services, syntax', () => {
       'extendee ".a.X" is not declared in the set',
     ],
     ['a required one', extended({ label: 'LABEL_REQUIRED' }), 'label an extension cannot be required'],
-    ['one in a oneof', extended({ oneofIndex: 0 }), 'oneofIndex an extension is in no oneof'],
+    ['one in a oneof', extended({ oneofIndex: 0 }), 'oneofIndex an extension has no oneof'],
     [
       'one of a message, in proto3',
       extended({}, proto3),

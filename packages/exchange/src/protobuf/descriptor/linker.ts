@@ -80,7 +80,7 @@ class Linker {
         fieldNumberFault(number) ||
         (numbers.has(number) && `${number} is the number of another field too`) ||
         (kind === 'reserved' && `${number} is reserved`) ||
-        (kind === 'extension' && `${number} is kept for extensions`);
+        (kind === 'extension' && `${number} is reserved for extensions`);
       if (numberFault) this.report.add(at, 'number', numberFault);
       numbers.add(number);
       if (reservedNames.has(name)) this.report.add(at, 'name', `${quote(name)} is reserved`);
@@ -92,7 +92,7 @@ class Linker {
         this.report.add(at, 'label', 'a oneof has only singular fields');
       }
       if (field.proto3Optional && oneofs[oneofIndex ?? -1] !== 1) {
-        this.report.add(at, 'proto3Optional', 'must be in a oneof of its own');
+        this.report.add(at, 'proto3Optional', 'must be the only field of its oneof');
       }
       this.field(field, symbol, symbol.file, at);
     });
@@ -129,7 +129,7 @@ class Linker {
   extension({ proto, file }: Declared<FieldProto>, path: Path): void {
     const extendee = this.reference(proto.extendee, file, 'message', path, 'extendee');
     this.field(proto, undefined, file, path);
-    if (proto.oneofIndex !== undefined) this.report.add(path, 'oneofIndex', 'an extension is in no oneof');
+    if (proto.oneofIndex !== undefined) this.report.add(path, 'oneofIndex', 'an extension has no oneof');
     if (proto.label === Label.REQUIRED) this.report.add(path, 'label', 'an extension cannot be required');
     if (extendee?.kind !== 'message') return;
     if (file.proto.syntax === 'proto3' && !OPTIONS.test(extendee.name)) {
@@ -175,7 +175,7 @@ class Linker {
       if (target?.kind === 'message' && target.proto.options?.mapEntry)
         this.mapField(field, target, message, at);
     } else if (field.typeName !== undefined) {
-      this.report.add(at, 'typeName', 'a scalar type has none');
+      this.report.add(at, 'typeName', 'a scalar type has no type name');
     }
     const fault = defaultFault(field, values);
     if (fault) this.report.add(at, 'defaultValue', fault);

@@ -283,7 +283,10 @@ describe('custom options in bytes', () => {
       { name: 'google/protobuf/timestamp.proto', package: 'google.protobuf' },
     ];
     expect(judge(...files)).toEqual([
-      { field: '', description: 'declares extensions that the well-known files it carries do not link with' },
+      {
+        field: '',
+        description: 'declares extensions that do not link with its well-known files',
+      },
     ]);
   });
 });

@@ -23,7 +23,7 @@ function violationsOfBytes(...file: FileInit[]): string[] {
 
 const V = { name: 'V', number: 0 };
 const M = 'file[0].messageType[0]';
-const scalar = 'typeName a scalar type has none';
+const scalar = 'typeName a scalar type has no type name';
 const bad = { ...INT, typeName: '.a.M' };
 
 describe('a violation names the path of its element', () => {
@@ -244,7 +244,7 @@ describe('what is allowed', () => {
       { ...INT, name: 'g', number: 2, oneofIndex: 0 },
     ];
     expect(violationsOf(message({ field: shared, oneofDecl: [{ name: 'o' }] }, proto3))).toEqual([
-      `${FIELD}.proto3Optional must be in a oneof of its own`,
+      `${FIELD}.proto3Optional must be the only field of its oneof`,
     ]);
     expect(violationsOf({ name: 'b'.repeat(513) })).toEqual(['file[0].name is not a file name']);
     expect(violationsOf({ name: 'a\\b' })).toEqual(['file[0].name is not a file name']);

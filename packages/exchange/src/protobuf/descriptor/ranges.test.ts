@@ -112,7 +112,7 @@ describe('the ranges of an enum', () => {
 
 test('a field has a number that protobuf leaves to it', () => {
   const range = 'must be from 1 to 536870911';
-  const reserved = 'must not be from 19000 to 19999, which protobuf keeps to itself';
+  const reserved = 'must not be from 19000 to 19999, which protobuf reserves';
   expect([0, 1, 18_999, 19_000, 19_999, 20_000, 536_870_911, 536_870_912].map(fieldNumberFault)).toEqual([
     range,
     undefined,

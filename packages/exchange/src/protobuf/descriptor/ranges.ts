@@ -90,7 +90,7 @@ export function checkEnumRanges(proto: EnumProto, path: Path, report: Report): R
 export function fieldNumberFault(number: number): string | undefined {
   if (number < 1 || number > MAX_FIELD_NUMBER) return `must be from 1 to ${MAX_FIELD_NUMBER}`;
   if (number >= IMPLEMENTATION.from && number <= IMPLEMENTATION.to) {
-    return `must not be from ${IMPLEMENTATION.from} to ${IMPLEMENTATION.to}, which protobuf keeps to itself`;
+    return `must not be from ${IMPLEMENTATION.from} to ${IMPLEMENTATION.to}, which protobuf reserves`;
   }
   return undefined;
 }

@@ -137,10 +137,7 @@ class JsonReader {
     if (typeUrl === undefined && Object.keys(fields).length === 0) return {};
     const type = typeof typeUrl === 'string' ? findAnyType(this.schema, typeUrl) : undefined;
     if (type === undefined) {
-      return this.fault(
-        `${at}.@type`,
-        typeUrl === undefined ? REQUIRED : 'names a type that is not known here',
-      );
+      return this.fault(`${at}.@type`, typeUrl === undefined ? REQUIRED : 'is not a known type');
     }
     if (!hasOwnForm(type)) return { '@type': typeUrl, ...this.fields(type, fields, at) };
     const { value, ...others } = fields;

@@ -52,7 +52,7 @@ export function checkMessage(schema: MetadataSchema, root: ReflectMessage, repor
     if (typeUrl === '' && value.length === 0) return;
     const type = findAnyType(schema, typeUrl);
     if (type === undefined) {
-      report.add(at, '@type', 'names a type that is not known here');
+      report.add(at, '@type', 'is not a known type');
     } else if (anys >= MAX_NESTED_ANY) {
       report.add(at, '', `is an Any within ${MAX_NESTED_ANY} others`);
     } else {

@@ -79,7 +79,7 @@ const MAX_TYPE_URL = 512;
 function typeOf(schema: MetadataSchema, member: string, typeUrl: unknown, report: Report) {
   const isText = typeof typeUrl === 'string' && typeUrl.length <= MAX_TYPE_URL;
   const type = isText ? findType(schema, typeUrl) : undefined;
-  if (type === undefined) report.add('', member, 'names no message that the descriptor defines');
+  if (type === undefined) report.add('', member, 'is not a message that the descriptor defines');
   return type;
 }
 

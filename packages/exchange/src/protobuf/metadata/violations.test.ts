@@ -59,8 +59,8 @@ describe('JSON of a message', () => {
     ['"note": 1', 'note must be a string'],
     ['"attachments": [7]', 'attachments[0] must be an object'],
     ['"attachments": [{"title": "x"}]', 'attachments[0].@type is required'],
-    ['"attachments": [{"@type": "x/y"}]', 'attachments[0].@type names a type that is not known here'],
-    ['"attachments": [{"@type": 7}]', 'attachments[0].@type names a type that is not known here'],
+    ['"attachments": [{"@type": "x/y"}]', 'attachments[0].@type is not a known type'],
+    ['"attachments": [{"@type": 7}]', 'attachments[0].@type is not a known type'],
     ['"attachments": [{"@type": "a/shows.Episode", "x": 1}]', 'attachments[0].x is not a known field'],
     ['"attachments": [{"@type": "a/google.protobuf.Duration"}]', 'attachments[0].value is required'],
     [
@@ -151,7 +151,7 @@ describe('bytes of a message', () => {
   });
 
   test('of an unknown type are rejected with the name of the type', () => {
-    expect(ofBytes('shows.Nothing')).toEqual(['typeUrl names no message that the descriptor defines']);
+    expect(ofBytes('shows.Nothing')).toEqual(['typeUrl is not a message that the descriptor defines']);
   });
 
   test('are rejected where they cannot be printed as JSON', () => {
@@ -167,8 +167,8 @@ describe('bytes of a message', () => {
       const inner = [0x0a, url.length, ...Buffer.from(url), 0x12, value.length, ...value];
       return ofBytes('shows.Episode', 0xba, 0x02, inner.length, ...inner);
     };
-    expect(any('x/y')).toEqual(['attachments[0].@type names a type that is not known here']);
-    expect(any('', 1)).toEqual(['attachments[0].@type names a type that is not known here']);
+    expect(any('x/y')).toEqual(['attachments[0].@type is not a known type']);
+    expect(any('', 1)).toEqual(['attachments[0].@type is not a known type']);
     expect(any('')).toEqual([]);
     expect(any('x/shows.archive.Tape', 0x0a)).toEqual([expect.stringMatching(/^attachments\[0\]\.id /)]);
     expect(any('x/shows.archive.Tape', 0x0a, 1, 0x61, 0x10, 1, 0x18, 3)).toEqual([
@@ -191,7 +191,7 @@ describe('bytes of a message', () => {
 describe('the Any around a message', () => {
   /** { title: 'a' } */
   const value = 'CgFh';
-  const NO_TYPE = 'names no message that the descriptor defines';
+  const NO_TYPE = 'is not a message that the descriptor defines';
 
   test.each<[unknown, string[]]>([
     [undefined, [' must be an object with @type, or with typeUrl and value']],
