@@ -53,8 +53,7 @@ export function createApp(options: AppOptions): FastifyInstance {
       ? sendError(request, reply, error)
       : done.then(() => sendError(request, reply, error));
   };
-  // Node checks its timeouts only every connectionsCheckingInterval, by default 30 s. Node's response to a missing host has
-  // no body, so framingError checks the host instead.
+  // Node would check its timeouts only every 30 s. framingError checks the host, since Node's error for it has no body.
   const http = { ...limits.http, connectionsCheckingInterval: 1_000, requireHostHeader: false };
   const app = Fastify({
     // Log lines of Fastify would contain URLs.
@@ -71,8 +70,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     forceCloseConnections: 'idle',
     // While the server stops, a request on an open connection gets its usual response instead of a 503 without a body.
     return503OnClosing: false,
-    // The handler of the API reads the raw path, since the router would first decode `%2F` and `%3A`. framingError rejects a
-    // URL that is not a path.
+    // The API reads the raw path, since the router would decode `%2F` and `%3A`. framingError rejects other URLs than paths.
     rewriteUrl: ({ url = '' }) => (isApiUrl(url) ? API_PREFIX : url.startsWith('/') ? url : '/'),
     // No hook runs for a URL that the router cannot read.
     frameworkErrors: (error, unread, reply) => {

@@ -1,7 +1,4 @@
-/**
- * Loads OpenTelemetry if its environment variables turn it on. Otherwise `telemetry` stays undefined, and tracing costs one
- * comparison at each traced place.
- */
+/** Loads OpenTelemetry only if its environment variables turn it on; otherwise `telemetry` is undefined. */
 import type { OpenSpan, SpanOptions, Telemetry } from './openTelemetry/spans.ts';
 
 export type { OpenSpan, SpanAttributes, SpanOptions, Telemetry } from './openTelemetry/spans.ts';

@@ -1,7 +1,4 @@
-/**
- * Serves /openapi.json, and the same document as the page /docs. The page needs no script and no network, so its content
- * policy allows neither.
- */
+/** Serves /openapi.json, and the same document as the page /docs, which needs no script and no network. */
 import { createHash } from 'node:crypto';
 import { ExchangeError, openApiDocument } from '@measurement-exchange/contract';
 import type { FastifyInstance, FastifyRequest } from 'fastify';

@@ -1,7 +1,4 @@
-/**
- * Rows can be read once all older transactions have ended. The horizon is the oldest transaction that has not ended; one
- * poll serves all waiting callbacks.
- */
+/** The horizon is the oldest transaction that has not ended. Rows of older transactions can be read. */
 
 /** The pause between two polls doubles from the first to the last value while the horizon does not move. */
 const FIRST_MS = 2;

@@ -1,7 +1,4 @@
-/**
- * Passes well-formed requests under the prefix of the API to the pipeline, in this order: authentication, route and names,
- * authorization, rate limit, body, admission, operation.
- */
+/** Passes requests of the API to the pipeline. A body is read only after authentication, authorization and rate limit. */
 import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import {

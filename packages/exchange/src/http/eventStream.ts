@@ -6,10 +6,7 @@ import { Change, toJson } from '@measurement-exchange/contract';
 import type { ChangeEvent, OpenStream } from '../serving/index.ts';
 import { toExchangeError } from './errors.ts';
 
-/**
- * `commentMs`: how often a comment shows client and server that the connection works. `slowMs`: a client that does not read
- * for this long is disconnected.
- */
+/** A comment is sent every `commentMs`. A client that does not read for `slowMs` is disconnected. */
 const TIMES = { commentMs: 15_000, slowMs: 10_000 };
 
 export class EventStreams {

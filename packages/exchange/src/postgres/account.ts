@@ -87,10 +87,7 @@ function ourselves(us: Ids): Account {
   return { ...us, prefix: [], identity: {} };
 }
 
-/**
- * Runs as our account with another uid in a user namespace. The server can access our files, so that root can run it in a
- * folder that only root may enter, without the privileges of root.
- */
+/** Runs in a user namespace, where the server can access our files but has no privileges of root. */
 function inNamespace(us: Ids, seenAs: Ids): Account {
   const mapping = [`--map-user=${seenAs.uid}`, `--map-group=${seenAs.gid}`];
   return { ...us, prefix: ['unshare', '--user', ...mapping], identity: {} };

@@ -9,10 +9,7 @@ export function connectionUrl({ host, port, user, database }: Connection): strin
   return `postgres://${user}@${encodeURIComponent(host)}:${port}/${database}`;
 }
 
-/**
- * Creates the database if needed, and returns the version and pid of the server; `silent` if no server listens, `busy` if
- * the server starts, recovers or stops.
- */
+/** Creates the database if needed; `silent` if no server listens, `busy` if the server starts, recovers or stops. */
 export async function openDatabase(connection: Connection): Promise<ServerFacts | 'silent' | 'busy'> {
   try {
     try {

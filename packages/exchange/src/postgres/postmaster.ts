@@ -18,8 +18,7 @@ export async function findPostmaster(cluster: Cluster): Promise<number | undefin
   const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
   if (!(pid > 0)) return undefined;
   if (await isPostmaster(pid, cluster)) return pid;
-  // A killed server leaves this file. PostgreSQL would not start if another process of the account has the pid by now,
-  // for example after a reboot.
+  // A killed server leaves this file, and PostgreSQL does not start if another process of the account has the pid by now.
   await rm(pidFile, { force: true });
   return undefined;
 }

@@ -148,8 +148,7 @@ export class Admission {
     this.load = this.running + (this.load - this.running) * Math.exp((this.loadAt - now) / LOAD_MS);
     this.loadAt = now;
     const flows = this.flows.size;
-    // A flow earns only half of its share: if every flow used its whole share, the processor would never be idle, and every
-    // caller would wait.
+    // A flow earns only half of its share: if every flow used its whole share, every caller would wait for the processor.
     const rate = Math.max(this.slots / 4 / flows, MIN_RATE, (MEAN_MULTIPLE * this.load) / flows);
     const credit = flow.credit + (rate - flow.slots) * (now - flow.creditAt);
     flow.credit = Math.min(BURST_MS, Math.max(-BURST_MS, credit));

@@ -33,10 +33,7 @@ export interface PipelineOptions extends IdentifierOptions {
   deadlineMs?: number;
 }
 
-/**
- * A caller waits at most ten seconds. The timeouts of single queries do not ensure this, since authentication and then the
- * operation query the database.
- */
+/** A caller waits at most ten seconds, although authentication and the operation each query the database. */
 const DEADLINE_MS = 9_500;
 
 class Authenticated {

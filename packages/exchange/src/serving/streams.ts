@@ -2,10 +2,7 @@
 import { randomInt } from 'node:crypto';
 import type { Found, Watch } from '../operations/index.ts';
 
-/**
- * `checkMs`: how often the pipeline checks whether callers are still authorized. `maxAgeMs`: a stream ends after about this
- * time; its caller then reconnects with a token, which is checked.
- */
+/** Authorization is checked again every `checkMs`. A stream ends after about `maxAgeMs`, and its caller reconnects. */
 const TIMES = { checkMs: 15_000, maxAgeMs: 300_000 };
 
 /** A stream that a face reads to its end, and that the face ends when the caller hangs up. */
@@ -26,8 +23,7 @@ export class OpenStream {
     this.watch = watch;
     this.isAuthorized = isAuthorized;
     this.onEnd = onEnd;
-    // Streams that were opened together end at different times. Node keeps timers of the same length in one list, so there
-    // are only 21 lengths.
+    // Streams that were opened together end at different times; only 21 lengths, since Node has a list of timers per length.
     this.age = setTimeout(() => this.end(), (randomInt(80, 101) / 100) * maxAgeMs);
   }
 

@@ -1,7 +1,4 @@
-/**
- * Checks the proto3 JSON of a FileDescriptorSet member by member before the protobuf runtime reads it, since errors of
- * the runtime contain a type and no path.
- */
+/** Checks the JSON of a FileDescriptorSet before the protobuf runtime, whose errors contain a type and no path. */
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { JsonDecimal, type JsonObject, type WireLimits } from '@measurement-exchange/contract';

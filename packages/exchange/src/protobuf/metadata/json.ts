@@ -1,7 +1,4 @@
-/**
- * Checks the proto3 JSON of a message member by member before the protobuf runtime reads it, since the runtime stops at
- * the first error, which contains a type and no path.
- */
+/** Checks the JSON of a message before the protobuf runtime, which stops at the first error and gives no path. */
 import { type DescEnum, type DescField, type DescMessage, fromJson } from '@bufbuild/protobuf';
 import {
   JsonDecimal,

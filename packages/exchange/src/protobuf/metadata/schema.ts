@@ -65,10 +65,7 @@ const MAX_FIELDS = 500_000;
 const MAX_MESSAGES = 10_000;
 const MAX_DEPTH = 28;
 
-/**
- * Links an accepted set; undefined if its well-known files differ too much from ours, or if it has longer chains of
- * message types than this version accepts.
- */
+/** Links an accepted set; undefined if its well-known files differ too much from ours, or its type chains are too long. */
 export function compileSchema(descriptorSet: Uint8Array): MetadataSchema | undefined {
   try {
     return new Linker().link(fromBinary(FileDescriptorSetSchema, descriptorSet).file);
