@@ -1,7 +1,6 @@
 /**
- * THE table: every operation with its binding, its shapes and its callers. The exchange serves it, clients
- * call it, OpenAPI is printed from it, the caller-matrix test is generated from it. A row without `access`
- * does not compile.
+ * The table of all routes: every operation with its path, its shapes and its callers. The exchange serves these routes,
+ * clients call them, and the OpenAPI document is printed from them. A route without `access` does not compile.
  */
 
 import { CERTIFICATE_ROUTES } from './routes/certificates.ts';
@@ -34,7 +33,7 @@ export const ROUTES = [
 
 export type Routes = (typeof ROUTES)[number];
 export type Operation = Routes['operation'];
-/** The rows of one operation. */
+/** The routes of one operation. */
 export type RouteOf<O extends Operation> = Extract<Routes, { operation: O }>;
-/** The IDs in the path of an operation. */
+/** The IDs in the path of a route. */
 export type ParamsOf<R extends Route> = R extends Route ? Record<Vars<R['path']>, string> : never;

@@ -1,6 +1,6 @@
 import * as s from '../json/schema.ts';
 
-/** Names as WebCrypto has them. `curve` only where the key is one of an elliptic curve. */
+/** Key types, curves and hashes have the names that WebCrypto uses. Only EC keys have a `curve`. */
 export interface SignatureAlgorithm {
   oid: string;
   keyType: 'EC' | 'RSA';
@@ -8,7 +8,7 @@ export interface SignatureAlgorithm {
   hash: 'SHA-256' | 'SHA-384' | 'SHA-512';
 }
 
-/** The signature algorithms known by name: ECDSA in DER, RSA with the padding of PKCS #1 v1.5. */
+/** ECDSA signatures are in DER; RSA signatures have the padding of PKCS #1 v1.5. */
 export const SIGNATURE_ALGORITHMS = {
   ECDSA_P256_SHA256: { oid: '1.2.840.10045.4.3.2', keyType: 'EC', curve: 'P-256', hash: 'SHA-256' },
   ECDSA_P384_SHA384: { oid: '1.2.840.10045.4.3.3', keyType: 'EC', curve: 'P-384', hash: 'SHA-384' },
@@ -20,27 +20,28 @@ export const SIGNATURE_ALGORITHMS = {
 
 export type SignatureAlgorithmName = keyof typeof SIGNATURE_ALGORITHMS;
 
-/** By the name or by the OID. */
+interface SigningKey {
+  keyType: string;
+  curve?: string | undefined;
+}
+
 export function findSignatureAlgorithm(nameOrOid: string): SignatureAlgorithm | undefined {
   return Object.entries(SIGNATURE_ALGORITHMS).find(([name, { oid }]) => [name, oid].includes(nameOrOid))?.[1];
 }
 
-/** The name of the algorithm that a key signs with when nobody says otherwise. */
-export function defaultSignatureAlgorithm(key: {
-  keyType: string;
-  curve?: string | undefined;
-}): SignatureAlgorithmName | undefined {
+/** The algorithm of a signature by this key where the message names no algorithm. */
+export function defaultSignatureAlgorithm(key: SigningKey): SignatureAlgorithmName | undefined {
   const names = Object.keys(SIGNATURE_ALGORITHMS) as SignatureAlgorithmName[];
   return names.find((name) => isOfKey(SIGNATURE_ALGORITHMS[name], key));
 }
 
 /**
- * The hash of a signature by this key, whose algorithm the message names, or else the key itself.
- * Undefined where the algorithm is not one for the key: an OID tells the kind of key, a name the curve as well.
+ * The hash of a signature by this key. `named` is the algorithm in the message; without one, the default of the key applies.
+ * Returns undefined where the algorithm does not fit the key: an OID specifies the type of the key, a name also the curve.
  */
 export function signatureHash(
   named: string | undefined,
-  key: { keyType: string; curve?: string | undefined },
+  key: SigningKey,
 ): SignatureAlgorithm['hash'] | undefined {
   const name = named ?? defaultSignatureAlgorithm(key);
   const algorithm = name === undefined ? undefined : findSignatureAlgorithm(name);
@@ -49,10 +50,7 @@ export function signatureHash(
   return fits ? algorithm.hash : undefined;
 }
 
-function isOfKey(
-  algorithm: SignatureAlgorithm,
-  key: { keyType: string; curve?: string | undefined },
-): boolean {
+function isOfKey(algorithm: SignatureAlgorithm, key: SigningKey): boolean {
   return algorithm.keyType === key.keyType && algorithm.curve === key.curve;
 }
 
@@ -89,10 +87,10 @@ export const EncryptionPublicKey = s.object({
 });
 export type EncryptionPublicKey = s.Static<typeof EncryptionPublicKey>;
 
-/** The trace that a measurement was created in, as the header of W3C Trace Context, where the exchange traces it. */
+/** The W3C `traceparent` of the request that created the measurement. It is set where the exchange traces requests. */
 export const Traceparent = s.text(55, 55);
 
-/** Something a deeper check found: see the setting `checks`. */
+/** A problem that a check found in a request. The setting `checks` decides whether a finding rejects the request. */
 export const Finding = s.object({
   code: s.text(100),
   field: s.text(1000),
@@ -101,7 +99,7 @@ export const Finding = s.object({
 });
 export type Finding = s.Static<typeof Finding>;
 
-/** The times of a resource that can change, and the findings about it. */
+/** Fields of every resource that can change. */
 export const written = {
   createTime: s.optional(s.timestamp()),
   updateTime: s.optional(s.timestamp()),

@@ -12,16 +12,16 @@ import { FulfillmentContext } from './requisition.ts';
 
 const legionsKeys = s.object(
   { publicKey: SignedMessage, elGamalPublicKey: SignedMessage },
-  'Of every duchy: an EncryptionPublicKey and an ElGamalPublicKey, made for this computation, each signed by the duchy.',
+  'An EncryptionPublicKey and an ElGamalPublicKey, which the duchy made for this computation and signed.',
 );
 
-/** Each duchy contributes this before requisitions can be fulfilled; in share-shuffle the aggregator's is empty. */
+/** Each duchy sets its parameters before requisitions can be fulfilled. In share-shuffle the aggregator sets no key. */
 const parameters = {
   honestMajorityShareShuffle: s.optional(
     s.object({
       publicKey: s.optional(
         SignedMessage,
-        'An EncryptionPublicKey, made for this computation, signed by the duchy.',
+        'An EncryptionPublicKey, which the duchy made for this computation and signed.',
       ),
     }),
   ),
@@ -46,13 +46,13 @@ export const ComputationRequisition = s.object({
   dataProviderCertificate: s.nameOf('dataProviderCertificate'),
   requisitionSpecHash: s.sha256(),
   nonceHash: s.sha256(),
-  nonce: s.optional(s.uint64(), 'Once the requisition is fulfilled.'),
+  nonce: s.optional(s.uint64(), 'Set once the requisition is fulfilled.'),
   state: s.enumOf(REQUISITION_STATES),
   fulfillingDuchy: s.nameOf('duchy'),
 });
 export type ComputationRequisition = s.Static<typeof ComputationRequisition>;
 
-/** A duchy's view of a measurement; all participants know it under the same ID. */
+/** A duchy's view of a measurement. The computation has the same ID for all participants. */
 export const Computation = s.object({
   name: s.optional(s.nameOf('computation')),
   role: s.enumOf(DUCHY_ROLES),
@@ -102,7 +102,7 @@ const Position = s.object(
     dataProvider: s.optional(s.nameOf('dataProvider')),
     duchy: s.optional(s.nameOf('duchy')),
   },
-  'Where the fault is: the requisition, the provider and the duchy are ones of the computation.',
+  'The place of the fault. The requisition, the provider and the duchy must belong to the computation.',
 );
 
 export const FailRequest = s.object({
@@ -117,6 +117,6 @@ export const LogRequest = s.object({
   attempt: s.integer(1, 1_000_000),
   code: s.enumOf(Object.keys(PROGRESS_CODES) as ProgressCode[]),
   position: s.optional(Position),
-  progress: s.optional(s.number(), 'From 0 to 1, of the stage.'),
+  progress: s.optional(s.number(), 'The part of the stage that is done, from 0 to 1.'),
 });
 export type LogRequest = s.Static<typeof LogRequest>;

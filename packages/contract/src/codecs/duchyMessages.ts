@@ -1,4 +1,4 @@
-/** The JSON parts of bodies that duchies receive; the octets follow in a part `data` of the same multipart/form-data. */
+/** The JSON parts of the multipart/form-data bodies that duchies receive. The binary part `data` follows them. */
 import * as s from '../json/schema.ts';
 import { SignedMessage } from './common.ts';
 
@@ -9,6 +9,6 @@ export const FulfillmentPart = s.object({ fulfillment: SignedMessage });
 export const StageMessagePart = s.object({ message: SignedMessage });
 export type StageMessagePart = s.Static<typeof StageMessagePart>;
 
-/** The purposes that are signed with the messages. */
+/** The purposes that are signed together with the messages. */
 export const FULFILLMENT_PURPOSE = 'mex.contract.Fulfillment';
 export const STAGE_MESSAGE_PURPOSE = 'mex.contract.StageMessage';

@@ -7,7 +7,7 @@ export type MediaType = (typeof MEDIA_TYPES)[number];
 
 export const EVENT_GROUP_STATES = ['ACTIVE', 'DELETED'] as const;
 
-/** Readable metadata: the descriptor that explains it, and a message of a type it defines. */
+/** Metadata that is not encrypted: a message, and the descriptor that defines its type. */
 export const EventGroupMetadata = s.object({
   eventGroupMetadataDescriptor: s.nameOf('eventGroupMetadataDescriptor'),
   metadata: s.anyJson(
@@ -15,7 +15,7 @@ export const EventGroupMetadata = s.object({
   ),
 });
 
-/** Either opaque (`ciphertext` and `typeUrl`) or readable (`metadata`). */
+/** The metadata is either encrypted (`ciphertext` and `typeUrl`) or readable (`metadata`). */
 const EncryptedMetadata = s.object({
   ciphertext: s.optional(s.bytes({ min: 1 })),
   typeUrl: s.optional(s.text(512, 1)),
@@ -42,7 +42,7 @@ const input = {
 };
 
 const output = {
-  /** The data provider, which its name under the consumer does not show. */
+  /** The name of an event group below a consumer does not contain the data provider, so the data provider is a field. */
   dataProvider: s.optional(s.nameOf('dataProvider')),
   state: s.enumOf(EVENT_GROUP_STATES),
   ...written,
@@ -60,7 +60,7 @@ export const EventGroup = s.object({
 export type EventGroup = s.Static<typeof EventGroup>;
 
 const parent = s.optional(s.nameOf('dataProvider'));
-/** One part of a batch; `parent` may repeat that of the batch. */
+/** One request of a batch. Its `parent` may repeat the parent of the batch. */
 export const EventGroupCreation = s.object({
   parent,
   eventGroup: s.object(input, undefined, ['name', ...outputOnly]),

@@ -26,11 +26,10 @@ const input = {
   protocolConfig: s.optional(ProtocolWish),
 };
 
-/** A consumer sends this to create a measurement. */
 export const MeasurementInput = s.object(input);
 export type MeasurementInput = s.Static<typeof MeasurementInput>;
 
-/** A measurement that the retention removed has only name, state and times left. */
+/** Once the retention has removed a measurement, only its name, state and times are left. */
 export const Measurement = s.object({
   name: s.optional(s.nameOf('measurement')),
   state: s.enumOf(MEASUREMENT_STATES),

@@ -4,7 +4,7 @@ import { SignedMessage, written } from './common.ts';
 export const PARTY_STATES = ['ACTIVE', 'SUSPENDED'] as const;
 export type PartyState = (typeof PARTY_STATES)[number];
 
-/** `endTime` absent: open. */
+/** An interval without `endTime` is open. */
 export const Interval = s.object({ startTime: s.timestamp(), endTime: s.optional(s.timestamp()) });
 export type Interval = s.Static<typeof Interval>;
 
@@ -18,7 +18,7 @@ export const Capabilities = s.object(
 );
 export type Capabilities = s.Static<typeof Capabilities>;
 
-/** The fields that a party or the operator may set; an update replaces the fields present. */
+/** The fields that a party or the operator may set. An update replaces only the fields that it contains. */
 const input = {
   displayName: s.optional(s.text(255)),
   publicKey: s.optional(SignedMessage),

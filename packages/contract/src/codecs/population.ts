@@ -1,11 +1,11 @@
 import * as s from '../json/schema.ts';
 import { written } from './common.ts';
 
-/** VIDs are 31-bit signed integers above 0. */
+/** The largest VID is one below the largest 32-bit signed integer. */
 export const MAX_VID = 2 ** 31 - 2;
 const MAX_VID_RANGES = 1000;
 
-/** Both ends belong to the range. */
+/** A range includes both of its ends. */
 export const VidRange = s.object({ start: s.integer(1, MAX_VID), end: s.integer(1, MAX_VID) });
 export type VidRange = s.Static<typeof VidRange>;
 
@@ -26,10 +26,10 @@ const changeable = {
 export const PopulationInput = s.object({ ...changeable, vidRanges });
 export type PopulationInput = s.Static<typeof PopulationInput>;
 
-/** The fields present are replaced. */
+/** An update replaces only the fields that it contains. */
 export const PopulationUpdate = s.object({
   ...changeable,
-  vidRanges: s.optional(vidRanges, 'Only what they are already: the ranges of a population never change.'),
+  vidRanges: s.optional(vidRanges, 'Must equal the current ranges: the ranges of a population never change.'),
 });
 export type PopulationUpdate = s.Static<typeof PopulationUpdate>;
 

@@ -16,7 +16,7 @@ export const Refusal = s.object({
 });
 export type Refusal = s.Static<typeof Refusal>;
 
-/** Why a requisition has to wait, in the provider's words, and until when. */
+/** The provider's reason why a requisition has to wait, and the time until which it waits. */
 export const Deferral = s.object({ reason: s.text(1000, 1), until: s.timestamp() });
 export type Deferral = s.Static<typeof Deferral>;
 
@@ -28,7 +28,7 @@ export type FulfillmentContext = s.Static<typeof FulfillmentContext>;
 
 const elGamalKey = s.object({ elGamalPublicKey: SignedMessage });
 
-/** The data provider learns this about each duchy of a multi-party protocol. */
+/** A duchy of a multi-party protocol, as the data provider sees it. */
 const DuchyEntry = s.object({
   duchyCertificate: s.nameOf('duchyCertificate'),
   liquidLegionsV2: s.optional(elGamalKey),
@@ -37,14 +37,14 @@ const DuchyEntry = s.object({
     s.object({
       publicKey: s.optional(
         SignedMessage,
-        'Of both workers: the share is encrypted for the one that takes the upload, and the seed of its other half for the other one.',
+        'Both workers have a key. The share is encrypted for the worker that receives the upload, and the seed of the other share for the other worker.',
       ),
     }),
   ),
 });
 export type DuchyEntry = s.Static<typeof DuchyEntry>;
 
-/** A requisition whose measurement the retention removed has only name, state and times left. */
+/** Once the retention has removed the measurement, only the name, state and times of a requisition are left. */
 export const Requisition = s.object({
   name: s.optional(s.nameOf('requisition', 'measurementRequisition')),
   state: s.enumOf(REQUISITION_STATES),

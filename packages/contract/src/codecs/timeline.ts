@@ -10,22 +10,21 @@ const Transition = s.object({
   actor: s.text(200),
   cause: s.text(100),
   requestId: s.text(100),
-  /** Findings of the checks about the request behind this step. */
+  /** Findings about the request that caused this step. */
   findings: s.optional(s.array(Finding)),
 });
 
-/** A report of a duchy about its progress. */
 export const Progress = s.object({
   duchy: s.nameOf('duchy'),
   time: s.timestamp(),
   stage: s.text(100),
   attempt: s.integer(1, 1_000_000),
   message: s.text(1000),
-  progress: s.optional(s.number(), 'From 0 to 1, of the stage.'),
+  progress: s.optional(s.number(), 'The part of the stage that is done, from 0 to 1.'),
 });
 export type Progress = s.Static<typeof Progress>;
 
-/** The transitions in order, page by page. */
+/** A page of transitions, the oldest first. */
 export const Timeline = s.object({
   transitions: s.array(Transition),
   progress: s.optional(

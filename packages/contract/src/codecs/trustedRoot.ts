@@ -1,7 +1,7 @@
 import * as s from '../json/schema.ts';
 import { Finding } from './common.ts';
 
-/** A root certificate, as DER or PEM; for one party, or for all where `party` is absent. */
+/** A root certificate without a `party` is trusted for all parties. */
 const input = {
   party: s.optional(s.nameOf('measurementConsumer', 'dataProvider', 'duchy')),
   x509Der: s.optional(s.bytes({ min: 1 })),

@@ -1,7 +1,7 @@
-/** The one form of a population's ranges that everybody orders, counts and hashes. */
+/** The canonical form of a population's ranges, which every party counts and hashes. */
 import type { VidRange } from './population.ts';
 
-/** In ascending order, with ranges that touch each other joined. Throws a RangeError that names ranges that overlap. */
+/** Sorts the ranges and joins adjacent ones. Throws a RangeError where ranges overlap. */
 export function canonicalRanges(ranges: readonly VidRange[]): VidRange[] {
   const canonical: VidRange[] = [];
   for (const { start, end } of ranges.toSorted((a, b) => a.start - b.start)) {
@@ -18,14 +18,14 @@ export function canonicalRanges(ranges: readonly VidRange[]): VidRange[] {
   return canonical;
 }
 
-/** How many VIDs disjoint ranges hold. */
+/** The number of VIDs in disjoint ranges. */
 export function populationSize(ranges: readonly VidRange[]): number {
   return ranges.reduce((sum, { start, end }) => sum + end - start + 1, 0);
 }
 
 /**
- * The bytes that the fingerprint of a population is the SHA-256 of: its canonical ranges, each as two big-endian uint32.
- * The same VIDs have the same fingerprint, in whatever ranges they were written down.
+ * The fingerprint of a population is the SHA-256 of these bytes: its canonical ranges, each as two big-endian uint32.
+ * So the same VIDs have the same fingerprint, however they are split into ranges.
  */
 export function populationBytes(ranges: readonly VidRange[]): Uint8Array {
   const canonical = canonicalRanges(ranges);

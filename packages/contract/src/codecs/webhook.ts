@@ -17,13 +17,13 @@ const described = { filter: s.optional(filter), description: s.optional(s.text(1
 export const WebhookInput = s.object({ url, ...described });
 export type WebhookInput = s.Static<typeof WebhookInput>;
 
-/** The fields present are replaced. */
+/** An update replaces only the fields that it contains. */
 export const WebhookUpdate = s.object({
   url: s.optional(url),
   ...described,
   state: s.optional(
     s.enumOf(WEBHOOK_STATES),
-    'PAUSED leaves changes in the log; ACTIVE continues from there, at once.',
+    'While a webhook is PAUSED, changes stay in the log; once it is ACTIVE again, they are sent at once.',
   ),
 });
 export type WebhookUpdate = s.Static<typeof WebhookUpdate>;
@@ -33,14 +33,14 @@ export const Webhook = s.object({
   url,
   ...described,
   state: s.enumOf(WEBHOOK_STATES),
-  pauseReason: s.optional(s.text(1000), 'Why it is paused.'),
+  pauseReason: s.optional(s.text(1000), 'Why the webhook is paused.'),
   skippedTime: s.optional(
     s.timestamp(),
-    'When changes that it had not got yet were removed from the log. List your resources, to know what they are now.',
+    'When changes that were not delivered yet were removed from the log. List your resources to see their current state.',
   ),
   secret: s.optional(
     s.text(200),
-    'What signatures are verified with. Only in the response that made it: it is shown once.',
+    'The secret that verifies signatures. It is shown once, in the response that created it.',
   ),
   ...written,
 });
@@ -54,7 +54,7 @@ const DELIVERY_STATES = ['PENDING', 'DELIVERED', 'FAILED'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 export const WebhookDelivery = s.object({
-  /** The receiver gets it as `webhook-id`. */
+  /** The receiver gets this ID in the header `webhook-id`. */
   webhookId: s.text(100),
   resource: s.text(500),
   kind: s.enumOf([...CHANGE_KINDS, 'TEST']),
@@ -62,7 +62,7 @@ export const WebhookDelivery = s.object({
   state: s.enumOf(DELIVERY_STATES),
   attempts: s.integer(0, 2 ** 31 - 1),
   lastAttemptTime: s.optional(s.timestamp()),
-  nextAttemptTime: s.optional(s.timestamp(), 'When it is tried next, at the earliest.'),
+  nextAttemptTime: s.optional(s.timestamp(), 'The earliest time of the next attempt.'),
   status: s.optional(s.integer(100, 999), 'The HTTP status of the last attempt.'),
   error: s.optional(s.text(1000), 'Why the last attempt got no response.'),
   milliseconds: s.optional(s.integer(0, 2 ** 31 - 1), 'How long the last attempt took.'),

@@ -1,10 +1,9 @@
 /**
- * Codes that a duchy reports about a computation, with a position, from closed lists that docs/failures.md prints. The
- * consumer, the exchange and every provider can read a failure, so it never holds text that a participant wrote.
+ * The closed lists of codes with which duchies report failures and progress; docs/failures.md lists them. All parties of a
+ * measurement can read a failure, so it never contains text that a participant wrote.
  */
 import type { Violation } from './errors.ts';
 
-/** The meaning of a code, and its remedy. */
 interface CodeEntry {
   meaning: string;
   remedy: string;
@@ -15,7 +14,7 @@ const DUCHIES =
   'Tell the operator of the exchange, who knows the operators of the duchies: their logs say more.';
 const TRUST = 'Check the certificate, and ask the operator of the duchy whether it trusts the root.';
 
-/** Why a duchy gives a computation up. */
+/** The reasons for which a duchy gives up a computation. */
 export const FAILURE_CODES = {
   PROTOCOL_UNKNOWN: entry('The duchy does not know the protocol, or this stage of it.', DUCHIES),
   PROTOCOL_INVALID: entry('A parameter of the protocol is out of range.', OPERATOR),
@@ -48,7 +47,7 @@ export const FAILURE_CODES = {
     'A value of the specification is missing or out of range.',
     'Change the value at the position given.',
   ),
-  CERTIFICATE_FOREIGN: entry('The certificate that is named is not one of this party.', OPERATOR),
+  CERTIFICATE_FOREIGN: entry('The certificate does not belong to this party.', OPERATOR),
   CERTIFICATE_NOT_FOUND: entry(
     'The certificate does not exist at the exchange.',
     'Register the certificate, and measure again.',
@@ -71,11 +70,11 @@ export const FAILURE_CODES = {
     'Measure again; if it fails again, tell the provider.',
   ),
   NOISE_NOT_ACCEPTED: entry(
-    'The duchy takes part in no computation with this noise mechanism.',
+    'The duchy accepts no computation with this noise mechanism.',
     'Tell the operator of the exchange: its noise mechanism and the settings of the duchy differ.',
   ),
   POPULATION_MISMATCH: entry(
-    'The population at the exchange does not have the fingerprint that the protocol names.',
+    'The population at the exchange does not have the fingerprint in the protocol config.',
     OPERATOR,
   ),
   RESULT_KEY_INVALID: entry(
@@ -98,12 +97,11 @@ export const FAILURE_CODES = {
     'A message of the other duchy cannot be opened, or does not follow the protocol.',
     DUCHIES,
   ),
-  PEER_REJECTED: entry('The other duchy rejects this message for good.', DUCHIES),
+  PEER_REJECTED: entry('The other duchy rejects this message permanently.', DUCHIES),
   STAGE_FAILED: entry('The stage failed again and again.', DUCHIES),
 } as const satisfies Record<string, CodeEntry>;
 export type FailureCode = keyof typeof FAILURE_CODES;
 
-/** Codes with which a duchy reports its progress. */
 export const PROGRESS_CODES = {
   RUNNING: 'In progress.',
   DONE: 'Done.',
@@ -119,7 +117,7 @@ export const PROGRESS_CODES = {
 } as const satisfies Record<string, string>;
 export type ProgressCode = keyof typeof PROGRESS_CODES;
 
-/** Where the fault is, by names that every participant knows. */
+/** The place of a fault, in names that every participant knows. */
 export interface Position {
   field?: string | undefined;
   /** A stage of the duchy, or a message between duchies. */
@@ -129,12 +127,12 @@ export interface Position {
   duchy?: string | undefined;
 }
 
-/** `measurementSpec.reach.privacyParams.epsilon`, `measurementSpec.nonceHashes[2]` */
+/** Matches `measurementSpec.reach.privacyParams.epsilon` and `measurementSpec.nonceHashes[2]`. */
 const FIELD = /^[A-Za-z][A-Za-z0-9]{0,63}(\.[A-Za-z][A-Za-z0-9]{0,63}|\[[0-9]{1,4}\]){0,15}$/;
-/** `SETUP_PHASE_INPUT` */
+/** Matches `SETUP_PHASE_INPUT`. */
 const STAGE = /^[A-Z][A-Z0-9_]{0,63}$/;
 
-/** Names of fields and stages have no room for anything else. */
+/** Rejects a field or a stage that is not a name, because it could contain text that a participant wrote. */
 export function positionViolations({ field, stage }: Position): Violation[] {
   const violations: Violation[] = [];
   if (field !== undefined && !FIELD.test(field)) {
@@ -152,12 +150,12 @@ export function isStageName(stage: string): boolean {
   return STAGE.test(stage);
 }
 
-/** `PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT of duchies/beta: A message of the other duchy …` */
+/** Returns `PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT of duchies/beta: A message of the other duchy …` */
 export function describeFailure(code: FailureCode, position: Position = {}): string {
   return `${code}${at(position)}: ${FAILURE_CODES[code].meaning}`;
 }
 
-/** `WAITS_FOR_PEER at duchies/beta: The other duchy does not respond …`; without a position the sentence alone. */
+/** Returns `WAITS_FOR_PEER at duchies/beta: The other duchy does not respond …`; without a position only the sentence. */
 export function describeProgress(code: ProgressCode, position: Position = {}): string {
   const where = at(position);
   return where === '' ? PROGRESS_CODES[code] : `${code}${where}: ${PROGRESS_CODES[code]}`;

@@ -2,27 +2,29 @@
 import type { JsonObject, JsonValue } from '../values/jsonValue.ts';
 import { type AnyReason, type Code, HTTP_STATUS, httpStatusOf, REASONS, type Reason } from './reasons.ts';
 
-/** A field of the caller's request and what is wrong with it. */
+/** A field of the caller's request, and the rule that it violates. */
 export interface Violation {
   field: string;
   description: string;
 }
 
 interface ErrorOptions {
-  /** Overrides the usual code of the reason. */
+  /** Replaces the usual code of the reason. */
   code?: Code;
   metadata?: Record<string, string>;
   violations?: Violation[];
   retryAfterSeconds?: number | undefined;
-  /** At a client: the x-request-id of the response, which finds its log line. */
+  /** The `x-request-id` of the response that a client received. The log of the exchange has the same ID. */
   requestId?: string | undefined;
-  /** For the log only; never part of a response. */
+  /** The cause is logged, and is never part of a response. */
   cause?: unknown;
 }
 
 export const ERROR_DOMAIN = 'measurement-exchange';
 
-/** Thrown where the fact is known, translated once per protocol. */
+const typeUrl = (type: string) => `type.googleapis.com/google.rpc.${type}`;
+
+/** The code that detects a problem throws this error; each protocol translates it to a response. */
 export class ExchangeError extends Error {
   readonly code: Code;
   readonly reason: AnyReason;
@@ -32,7 +34,7 @@ export class ExchangeError extends Error {
   readonly requestId: string | undefined;
 
   constructor(reason: Reason, message: string, options?: ErrorOptions);
-  /** An error as a client received it, whatever its reason. */
+  /** An error that a client received; this version may not know its reason. */
   constructor(reason: AnyReason, message: string, options: ErrorOptions & { code: Code });
   constructor(reason: AnyReason, message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -49,46 +51,26 @@ export class ExchangeError extends Error {
     return httpStatusOf(this.reason, this.code);
   }
 
-  /** The same error of a request that wrapped its resource: the fields are named from the outside. */
+  /** The same error for a request that wraps its resource: the paths of fields begin with `member`. */
   wrappedIn(member: string): ExchangeError {
-    const { code, metadata, retryAfterSeconds, cause } = this;
     const violations = this.violations.map((v) => ({ ...v, field: `${member}.${v.field}` }));
-    return new ExchangeError(this.reason, this.message, {
-      code,
-      metadata,
-      violations,
-      retryAfterSeconds,
-      cause,
-    });
+    return new ExchangeError(this.reason, this.message, { ...this, violations, cause: this.cause });
   }
 
   /** The body of the response: google.rpc.Status in JSON. */
   toJSON() {
-    const details: Record<string, unknown>[] = [
-      {
-        '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
-        reason: this.reason,
-        domain: ERROR_DOMAIN,
-        metadata: this.metadata,
-      },
-    ];
-    if (this.violations.length > 0) {
-      details.push({
-        '@type': 'type.googleapis.com/google.rpc.BadRequest',
-        fieldViolations: this.violations,
-      });
-    }
-    if (this.retryAfterSeconds !== undefined) {
-      details.push({
-        '@type': 'type.googleapis.com/google.rpc.RetryInfo',
-        retryDelay: `${this.retryAfterSeconds}s`,
-      });
+    const { reason, metadata, violations, retryAfterSeconds } = this;
+    const detail = (type: string, fields: object) => ({ '@type': typeUrl(type), ...fields });
+    const details = [detail('ErrorInfo', { reason, domain: ERROR_DOMAIN, metadata })];
+    if (violations.length > 0) details.push(detail('BadRequest', { fieldViolations: violations }));
+    if (retryAfterSeconds !== undefined) {
+      details.push(detail('RetryInfo', { retryDelay: `${retryAfterSeconds}s` }));
     }
     return { error: { code: this.httpStatus, status: this.code, message: this.message, details } };
   }
 }
 
-/** Field violations as one error, with a reason of its own where fields are only missing. */
+/** One error for all violations. Its reason is REQUIRED_FIELD_NOT_SET where every violation is a missing field. */
 export function invalid(violations: Violation[]): ExchangeError {
   const reason = violations.every((v) => v.description === REQUIRED)
     ? 'REQUIRED_FIELD_NOT_SET'
@@ -104,8 +86,8 @@ export function invalid(violations: Violation[]): ExchangeError {
 export const REQUIRED = 'is required';
 
 /**
- * The error in the body of a response, as `toJSON` wrote it; undefined where the body is not one of an exchange.
- * An unknown reason stays as it is; an unknown code becomes the one with the same HTTP status.
+ * Reads an error that `toJSON` wrote; undefined for a body that no exchange wrote. An unknown reason is kept; an unknown
+ * code is replaced by the code with the same HTTP status.
  */
 export function errorFromJson(
   body: JsonValue,
@@ -113,7 +95,7 @@ export function errorFromJson(
 ): ExchangeError | undefined {
   const { code: http, status, message, details } = objectIn(objectIn(body).error);
   const parts = Array.isArray(details) ? details.map(objectIn) : [];
-  const part = (type: string) => parts.find((d) => d['@type'] === `type.googleapis.com/google.rpc.${type}`);
+  const part = (type: string) => parts.find((d) => d['@type'] === typeUrl(type));
   const info = part('ErrorInfo');
   if (info?.domain !== ERROR_DOMAIN || typeof info.reason !== 'string' || typeof message !== 'string') return;
   const fieldViolations = part('BadRequest')?.fieldViolations;

@@ -7,17 +7,16 @@ import { fromBase64, fromHex, MAX_UINT64, parseTimestamp } from '../values/scala
 import { JsonDecimal, type JsonObject, type JsonValue, toPlainJson } from './json.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Static, type TSchema } from './schema.ts';
 
-/** Reads one value; reports what is wrong under `path` and then returns undefined. */
+/** Reads one value. For an invalid value, a reader reports the problem under `path` and returns undefined. */
 type Reader = (value: JsonValue, path: string, report: (path: string, problem: string) => void) => unknown;
 
 /**
- * A request is held to every rule. A response may come from a newer exchange: fields it added are ignored, values it
- * added to a closed list are accepted, limits it raised are not checked; only what the types promise must be there.
- * Free JSON in a response is plain JSON, ready for other readers.
+ * A request must follow every rule. A response may come from a newer exchange, so unknown fields are ignored, unknown
+ * values of enums are accepted, and limits are not checked. Free JSON in a response is converted to plain JSON.
  */
 type Direction = 'request' | 'response';
 
-/** The keywords of JSON Schema and of ours that the compiler looks at. */
+/** The keywords, of JSON Schema and our own, from which readers and writers are compiled. */
 export interface Keywords {
   type?: string | string[];
   format?: string;
@@ -40,13 +39,13 @@ export interface Keywords {
   'x-key-pattern'?: PatternName;
 }
 
-/** Fifty problems are enough for a caller, and to find all of them in four megabytes would take seconds. */
+/** Reading ends after this many violations, because finding all of them in a body of 4 MiB would take seconds. */
 export const MAX_VIOLATIONS = 50;
 const ENOUGH = new Error('enough violations');
 
 const readers = { request: new WeakMap<TSchema, Reader>(), response: new WeakMap<TSchema, Reader>() };
 
-/** The typed value, with the violations (fifty at most) appended to `violations`; undefined when there was any. */
+/** Returns the typed value, or undefined after adding violations; `violations` grows to MAX_VIOLATIONS at most. */
 export function decode<S extends TSchema>(
   schema: S,
   value: JsonValue,
@@ -67,7 +66,7 @@ export function decode<S extends TSchema>(
   }
 }
 
-/** `measurementSpec` from `measurement_spec`: proto3 JSON readers accept both. */
+/** Converts `measurement_spec` to `measurementSpec`: readers of proto3 JSON accept both. */
 export function camelCase(key: string): string {
   return key.includes('_') ? key.replace(/_([a-z0-9])/g, (_, c: string) => c.toUpperCase()) : key;
 }
@@ -97,45 +96,31 @@ function withoutLimits(schema: Keywords): Keywords {
 const TEXT_FORMATS = new Set(['resource-name', 'chosen-id']);
 
 function compileReader(schema: Keywords, direction: Direction): Reader {
-  switch (schema.format) {
-    case 'json':
-      return direction === 'response' ? toPlainJson : (value) => value;
-    case 'map':
-      return mapReader(schema, direction);
-    case 'byte':
-      return bytesReader(schema['x-min-bytes'] ?? 0, direction);
-    case 'sha256':
-      return sha256Reader(direction);
-    case 'uint64':
-      return readUint64;
-    case 'page-size':
-      return readPageSize;
-    case 'date-time':
-      return readTimestamp;
-    case 'resource-name':
-      return nameReader(schema['x-patterns']!);
-    case 'chosen-id':
-      return readChosenId;
-  }
-  if (schema.enum !== undefined) return enumReader(schema.enum);
-  switch (schema.type) {
-    case 'object':
-      return objectReader(schema, direction);
-    case 'array':
-      return arrayReader(schema, direction);
-    case 'string':
-      return textReader(schema.minLength ?? 0, schema.maxLength ?? Number.POSITIVE_INFINITY);
-    case 'number':
-      return numberReader(schema);
-    case 'integer':
-      return integerReader(schema.minimum, schema.maximum);
-    case 'boolean':
-      return (value, path, report) =>
-        typeof value === 'boolean' ? value : report(path, 'must be true or false');
-    default:
-      throw new Error(`no reader for schema ${JSON.stringify(schema)}`);
-  }
+  const { format = '', type } = schema;
+  const readerFor = COMPILERS[format] ?? COMPILERS[schema.enum === undefined ? String(type) : 'enum'];
+  if (readerFor === undefined) throw new Error(`no reader for schema ${JSON.stringify(schema)}`);
+  return readerFor(schema, direction);
 }
+
+/** Compiles a reader, by the format of the schema or else by its type. */
+const COMPILERS: Record<string, (schema: Keywords, direction: Direction) => Reader> = {
+  json: (_, direction) => (direction === 'response' ? toPlainJson : (value) => value),
+  map: mapReader,
+  byte: bytesReader,
+  sha256: sha256Reader,
+  uint64: () => readUint64,
+  'page-size': () => readPageSize,
+  'date-time': () => readTimestamp,
+  'resource-name': nameReader,
+  'chosen-id': () => readChosenId,
+  enum: enumReader,
+  object: objectReader,
+  array: arrayReader,
+  string: textReader,
+  number: numberReader,
+  integer: integerReader,
+  boolean: () => readBoolean,
+};
 
 function objectReader(schema: Keywords, direction: Direction): Reader {
   const members = new Map(
@@ -157,7 +142,7 @@ function objectReader(schema: Keywords, direction: Direction): Reader {
         report(join(path, key), `is given twice, as ${key} and as ${name}`);
         continue;
       }
-      // null is proto3 JSON for absent.
+      // In proto3 JSON a field that is null is absent.
       const member = value[key]!;
       if (member !== null) result[name] = read(member, join(path, key), report);
     }
@@ -200,7 +185,7 @@ function arrayReader(schema: Keywords, direction: Direction): Reader {
   };
 }
 
-function textReader(min: number, max: number): Reader {
+function textReader({ minLength: min = 0, maxLength: max = Number.POSITIVE_INFINITY }: Keywords): Reader {
   return (value, path, report) => {
     if (typeof value !== 'string') return report(path, 'must be a string');
     if (value.length < min || value.length > max) {
@@ -223,21 +208,25 @@ function numberReader({ exclusiveMinimum: above, minimum: least }: Keywords): Re
   };
 }
 
-function integerReader(minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER): Reader {
+function integerReader(schema: Keywords): Reader {
+  const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema;
   return (value, path, report) => {
     if (typeof value === 'number' && value >= minimum && value <= maximum) return value;
     report(path, `must be an integer from ${minimum} to ${maximum}`);
   };
 }
 
-function enumReader(values: readonly string[]): Reader {
+const readBoolean: Reader = (value, path, report) =>
+  typeof value === 'boolean' ? value : report(path, 'must be true or false');
+
+function enumReader({ enum: values = [] }: Keywords): Reader {
   return (value, path, report) => {
     if (typeof value === 'string' && values.includes(value)) return value;
     report(path, `must be one of ${values.join(', ')}`);
   };
 }
 
-function bytesReader(min: number, direction: Direction): Reader {
+function bytesReader({ 'x-min-bytes': min = 0 }: Keywords, direction: Direction): Reader {
   return (value, path, report) => {
     const result = typeof value === 'string' ? fromBase64(value) : undefined;
     if (result === undefined) return report(path, 'must be base64');
@@ -246,7 +235,7 @@ function bytesReader(min: number, direction: Direction): Reader {
   };
 }
 
-function sha256Reader(direction: Direction): Reader {
+function sha256Reader(_: Keywords, direction: Direction): Reader {
   return (value, path, report) => {
     if (typeof value === 'string') {
       const result = value.length === 64 ? fromHex(value) : fromBase64(value);
@@ -285,7 +274,7 @@ const readTimestamp: Reader = (value, path, report) => {
   return result;
 };
 
-function nameReader(patterns: PatternName[]): Reader {
+function nameReader({ 'x-patterns': patterns = [] }: Keywords): Reader {
   return (value, path, report) => {
     if (typeof value === 'string' && patterns.some((p) => isName(p, value))) return value;
     report(path, `must match ${patterns.map((p) => PATTERNS[p]).join(' or ')}`);

@@ -1,7 +1,7 @@
 /**
- * The vocabulary of our shapes, on TypeBox: one declaration gives the static type, the JSON Schema of the
- * OpenAPI document, and (in codec.ts) the reader and the writer. `Unsafe` states the type a value has in
- * memory where that differs from its JSON: bytes are Uint8Array, 64-bit integers are bigint.
+ * Builders of schemas, with the types of TypeBox. One declaration gives the static type, the JSON Schema of the OpenAPI
+ * document, the reader and the writer. `unsafe` declares the type of a value in memory where JSON has another type: bytes
+ * are Uint8Array, 64-bit integers are bigint.
  */
 import type {
   Static,
@@ -20,33 +20,26 @@ import type { Timestamp } from '../values/scalars.ts';
 
 export type { Static, TObject, TSchema };
 
-/** TypeBox gives only the types. Its schemas are plain JSON, and loading it would double the time to load the contract. */
+/** Only the types of TypeBox are imported. Its schemas are plain JSON, and loading it would double the load time of this package. */
 const schema = <T extends TSchema>(json: object) => json as T;
 const unsafe = <T>(json: object) => schema<TUnsafe<T>>(json);
 
-/** Every text is capped, so that no field can hold what its table column cannot. */
+/** Every text has a maximum length, so that it fits in its column of the database. */
 export const text = (maxLength: number, minLength = 0) =>
   schema<TString>({ type: 'string', minLength, maxLength });
 
 export const boolean = () => schema<TBoolean>({ type: 'boolean' });
 
-/** Any JSON number, rounded to a double: for settings, not for what is signed. */
+/** A JSON number, rounded to a double. It is for settings and not for signed values. */
 export const number = (options: { exclusiveMinimum?: number; minimum?: number } = {}) =>
   schema<TNumber>({ type: 'number', ...options });
 
 export const integer = (minimum: number, maximum: number) =>
   schema<TInteger>({ type: 'integer', minimum, maximum });
 
-export const bytes = (options: { min?: number; description?: string } = {}) =>
-  unsafe<Uint8Array>({
-    type: 'string',
-    format: 'byte',
-    contentEncoding: 'base64',
-    'x-min-bytes': options.min ?? 0,
-    ...(options.description ? { description: options.description } : {}),
-  });
+export const bytes = ({ min = 0 } = {}) =>
+  unsafe<Uint8Array>({ type: 'string', format: 'byte', contentEncoding: 'base64', 'x-min-bytes': min });
 
-/** 32 bytes; base64, and 64 hexadecimal digits are accepted too. */
 export const sha256 = () =>
   unsafe<Uint8Array>({
     type: 'string',
@@ -54,7 +47,6 @@ export const sha256 = () =>
     description: 'SHA-256, 32 bytes in base64; 64 hexadecimal digits are accepted too.',
   });
 
-/** A JSON integer from 0 to 2^64-1; a decimal string is accepted too. */
 export const uint64 = () =>
   unsafe<bigint>({
     type: ['integer', 'string'],
@@ -67,7 +59,6 @@ export const timestamp = () => unsafe<Timestamp>({ type: 'string', format: 'date
 export const enumOf = <const T extends readonly string[]>(values: T) =>
   unsafe<T[number]>({ type: 'string', enum: values });
 
-/** A resource name of one of the given patterns. */
 export const nameOf = (...patterns: PatternName[]) =>
   unsafe<string>({
     type: 'string',
@@ -76,7 +67,7 @@ export const nameOf = (...patterns: PatternName[]) =>
     description: patterns.map((p) => `\`${PATTERNS[p]}\``).join(' or '),
   });
 
-/** `ignored` names what a caller may send back as read and that means nothing in a request. */
+/** `ignored` lists output-only fields, which a caller may send back, and which have no effect in a request. */
 export const object = <P extends Record<string, TSchema>>(
   properties: P,
   description?: string,
@@ -93,14 +84,13 @@ export const object = <P extends Record<string, TSchema>>(
   });
 };
 
-/** `description` says what the member means here, where the schema alone does not. */
 export const optional = <T extends TSchema>(of: T, description?: string) => {
   const json = description === undefined ? { ...of } : { ...of, description };
-  // Not enumerable, because it does not belong to the JSON Schema.
+  // The mark is not enumerable, because it is not part of the JSON Schema.
   return schema<TAddOptional<T>>(Object.defineProperty(json, '~optional', { value: true }));
 };
 
-/** The same members, none of them required. */
+/** The same members, all of them optional. */
 export const partial = <P extends Record<string, TSchema>>(properties: P) =>
   Object.fromEntries(Object.entries(properties).map(([key, schema]) => [key, optional(schema)])) as {
     [K in keyof P]: ReturnType<typeof optional<P[K]>>;
@@ -126,10 +116,9 @@ export const mapOf = <T extends TSchema>(key: PatternName, value: T, minProperti
 export const recordOf = <T extends TSchema>(value: T) =>
   unsafe<Record<string, Static<T>>>({ type: 'object', format: 'map', additionalProperties: value });
 
-/** Any JSON, handed on as the exact reader gave it. */
+/** Any JSON value, as the exact parser returned it. */
 export const anyJson = (description: string) => unsafe<unknown>({ format: 'json', description });
 
-/** Default 50, at most 1000; 0 means the default, more is coerced. */
 export const DEFAULT_PAGE_SIZE = 50;
 export const MAX_PAGE_SIZE = 1000;
 export const pageSize = () =>
@@ -141,7 +130,6 @@ export const pageSize = () =>
     description: `At most ${MAX_PAGE_SIZE} (more is coerced); 0 or absent: ${DEFAULT_PAGE_SIZE}.`,
   });
 
-/** An ID that a caller chooses; the wildcard and the alias may not be chosen. */
 export const chosenId = () =>
   unsafe<string>({
     type: 'string',

@@ -1,6 +1,6 @@
 /**
- * Writers compiled from a schema, once each: typed values to JSON text. The schema knows which members hold base64
- * and numbers, so nothing is copied into plain objects first and no ciphertext is searched for what to escape.
+ * Writes typed values as JSON text, with a writer that is compiled once for each schema. The schema says which members are
+ * base64 or numbers, so nothing is copied into plain objects first, and ciphertexts are not searched for escapes.
  */
 
 import { toBase64 } from '../values/scalars.ts';
@@ -8,21 +8,21 @@ import type { Keywords } from './codec.ts';
 import { JsonDecimal, type JsonValue } from './json.ts';
 import type { Static, TSchema } from './schema.ts';
 
-/** Appends to the text of `out`. */
+/** Appends the JSON of a value to `out.text`. */
 type Writer = (value: never, out: Out) => void;
 
 interface Out {
   text: string;
-  /** The output before `text`, in pieces. */
+  /** The pieces of output before `text`. */
   readonly parts: string[];
 }
 
-/** Members in the order of the schema, or of their names. */
+/** Members are written in the order of the schema, or sorted by their names. */
 type Order = 'schema' | 'sorted';
 
 const writers = { schema: new WeakMap<TSchema, Writer>(), sorted: new WeakMap<TSchema, Writer>() };
 
-/** JSON that is text already: free JSON that is written as it is. */
+/** Free JSON that is already text, and is written unchanged. */
 export class JsonText {
   readonly text: string;
 
@@ -31,12 +31,12 @@ export class JsonText {
   }
 }
 
-/** Absent members stay absent. */
+/** Members that are undefined are left out. */
 export function toJson<S extends TSchema>(schema: S, value: Static<S>): string {
   return toJsonParts(schema, value).join('');
 }
 
-/** In pieces that end between the items of an array: one text of a whole page is slow to make and to send. */
+/** Returns pieces that end between the items of an array, because one text of a whole page is slow to build and to send. */
 export function toJsonParts<S extends TSchema>(
   schema: S,
   value: Static<S>,
@@ -48,7 +48,7 @@ export function toJsonParts<S extends TSchema>(
   return out.parts;
 }
 
-/** The same text, made while it is read: the items of the arrays that the value has as members come one by one. */
+/** Generates the same text in chunks: each item of an array that is a member of the value is a separate chunk. */
 export function* toJsonChunks<S extends TSchema>(schema: S, value: Static<S>): Generator<string> {
   let mark = '{';
   for (const [key, member] of Object.entries((schema as Keywords).properties!)) {
@@ -72,12 +72,12 @@ function* arrayChunks(label: string, items: TSchema, values: unknown[]): Generat
   yield values.length === 0 ? `${mark}]` : ']';
 }
 
-/** Free JSON as the exact reader gave it, as text. */
+/** The text of a value that the exact parser returned. */
 export function exactJson(value: JsonValue): string {
   return JSON.stringify(value, exactly);
 }
 
-/** One text per content: the same decoded value gives the same text, whatever the key order it came in. */
+/** Equal values have equal texts, whatever the order of keys in the request was. */
 export function canonicalJson<S extends TSchema>(schema: S, value: Static<S>): string {
   return toJsonParts(schema, value, 'sorted').join('');
 }
@@ -162,10 +162,10 @@ function inOrder<T>(entries: [string, T][], order: Order): [string, T][] {
   return order === 'sorted' ? entries.sort(([a], [b]) => (a < b ? -1 : 1)) : entries;
 }
 
-/** Nothing in it that JSON escapes. */
+/** Matches text without a character that JSON escapes. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-/** Text, true and false, and free JSON, which may hold what the exact reader gave: it goes back as it came. */
+/** Writes text, booleans and free JSON. Values of the exact parser are written as they were read. */
 const writeFree: Writer = (value: unknown, out) => {
   if (typeof value === 'string') out.text += PLAIN.test(value) ? `"${value}"` : JSON.stringify(value);
   else if (value instanceof JsonText) out.text += value.text;

@@ -1,19 +1,5 @@
-/** The routes table as OpenAPI 3.1: for code generators, for viewers, and for the page under /docs. */
-import * as certificate from '../codecs/certificate.ts';
-import * as common from '../codecs/common.ts';
-import * as computation from '../codecs/computation.ts';
-import * as descriptor from '../codecs/descriptor.ts';
-import * as eventGroup from '../codecs/eventGroup.ts';
-import * as measurement from '../codecs/measurement.ts';
-import * as party from '../codecs/party.ts';
-import * as population from '../codecs/population.ts';
-import * as principal from '../codecs/principal.ts';
-import * as requisition from '../codecs/requisition.ts';
-import * as timeline from '../codecs/timeline.ts';
-import * as trustedRoot from '../codecs/trustedRoot.ts';
-import * as webhook from '../codecs/webhook.ts';
-import type { TSchema } from '../json/schema.ts';
-import * as protocolConfig from '../protocols/protocolConfig.ts';
+/** Prints the routes as an OpenAPI 3.1 document, for code generators, for viewers, and for the page under /docs. */
+import * as shapes from '../codecs/components.ts';
 import type { Route } from '../routes/route.ts';
 import { API_PREFIX, ROUTES } from '../routes.ts';
 import { ErrorPrinter } from './errors.ts';
@@ -36,7 +22,7 @@ const AUTHENTICATION =
   'bound to one principal: a measurement consumer, a data provider, a duchy, or the operator.';
 
 export function openApiDocument(options: { version: string; serverUrl?: string }): OpenApiDocument {
-  const schemas = new SchemaPrinter(namedSchemas());
+  const schemas = new SchemaPrinter(shapes);
   const errors = new ErrorPrinter(schemas);
   const paths: OpenApiDocument['paths'] = {};
   for (const route of ROUTES as readonly Route[]) {
@@ -54,7 +40,7 @@ export function openApiDocument(options: { version: string; serverUrl?: string }
     },
     servers: [{ url: options.serverUrl ?? '/' }],
     security: [{ idToken: [] }],
-    tags: Object.values(TAGS),
+    tags: TAGS,
     paths,
     components: {
       schemas: sorted(schemas.components),
@@ -69,27 +55,4 @@ export function openApiDocument(options: { version: string; serverUrl?: string }
 
 function sorted<T>(components: Record<string, T>): Record<string, T> {
   return Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-/** Every object that a codec file exports goes by the name of its export. */
-function namedSchemas(): Record<string, TSchema> {
-  const exported = {
-    ...certificate,
-    ...common,
-    ...computation,
-    ...descriptor,
-    ...eventGroup,
-    ...measurement,
-    ...party,
-    ...population,
-    ...principal,
-    ...protocolConfig,
-    ...requisition,
-    ...timeline,
-    ...trustedRoot,
-    ...webhook,
-  };
-  return Object.fromEntries(
-    Object.entries(exported).filter(([, value]) => 'properties' in Object(value)),
-  ) as Record<string, TSchema>;
 }

@@ -1,4 +1,4 @@
-/** The errors of each operation: a response for each HTTP status, with the reasons that can come with it. */
+/** Prints the errors of each operation: one response for each HTTP status, with the reasons that have this status. */
 import { ERROR_DOMAIN } from '../errors/errors.ts';
 import { type Code, REASONS } from '../errors/reasons.ts';
 import { errorsOf, type RouteError } from '../requests/errors.ts';
@@ -41,7 +41,7 @@ export class ErrorPrinter {
     );
   }
 
-  /** The same response of many operations is written once. */
+  /** A response that many operations have is written once, and referred to. */
   private share(errors: RouteError[], response: OpenApiResponse): OpenApiResponse | OpenApiReference {
     const [{ code, reason }] = errors as [RouteError];
     if (errors.length > 1 && !SHARED.includes(code)) return response;
@@ -73,7 +73,7 @@ export class ErrorPrinter {
 
 const text: JsonSchema = { type: 'string' };
 
-/** An object with all of these, and with whatever a later version adds. */
+/** An object that has all of these properties, and may have others, which a later version adds. */
 function object(properties: Record<string, JsonSchema>): JsonSchema {
   return { type: 'object', required: Object.keys(properties), properties };
 }

@@ -1,6 +1,7 @@
 import { querySchemaOf } from '../requests/request.ts';
 import type { PrincipalKind, Route } from '../routes/route.ts';
 import { ROUTES } from '../routes.ts';
+import { wordsOf } from '../values/names.ts';
 import type { ErrorPrinter } from './errors.ts';
 import { printRequestBody } from './requestBody.ts';
 import { printResponse, printStream } from './response.ts';
@@ -20,7 +21,7 @@ export function printOperation(route: Route, schemas: SchemaPrinter, errors: Err
   const callers = Object.entries(route.access).map(
     ([kind, rule]) => CALLERS[kind as PrincipalKind] + ACCESS[rule],
   );
-  // Rows of one operation share their schemas, unless they are about different resources.
+  // Routes of one operation share their schemas, unless they have different resources.
   const shared = rowsOf(route).every((row) => row.response === route.response);
   const name = pascalCase(shared ? route.operation : operationIdOf(route));
   const response = schemas.reference(route.response, `${name}Response`);
@@ -40,7 +41,7 @@ export function printOperation(route: Route, schemas: SchemaPrinter, errors: Err
   };
 }
 
-/** The operation; where it has several rows, with whose it is (other paths) or the method (the same path). */
+/** The name of the operation. Where it has several routes, the owner of the path (`OfDuchy`) or the method (`ByPut`) follows. */
 function operationIdOf(route: Route): string {
   const rows = rowsOf(route);
   const samePath = rows.filter((row) => row.path === route.path);
@@ -58,13 +59,12 @@ function pathParameters(route: Route): OpenApiParameter[] {
   const variables = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
   const wildcard = Object.values(route.access).includes('all');
   return variables.map((name, i) => {
-    const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
     const alias = name === 'certificate' ? ', or `preferred`' : wildcard && i === 0 ? ', or `-` for all' : '';
     return {
       name,
       in: 'path',
       required: true,
-      description: `The ID of the ${words}${alias}.`,
+      description: `The ID of the ${wordsOf(name)}${alias}.`,
       schema: { type: 'string', pattern: `^${ID_PATTERN}$`, examples: [exampleId(name)] },
     };
   });

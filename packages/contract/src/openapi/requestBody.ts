@@ -5,7 +5,7 @@ import type { JsonSchema, OpenApiOperation } from './types.ts';
 
 type RequestBody = NonNullable<OpenApiOperation['requestBody']>;
 
-/** `name` begins the names of the schemas of this operation. */
+/** The names of the operation's schemas begin with `name`. */
 export function printRequestBody(route: Route, name: string, schemas: SchemaPrinter): RequestBody {
   const body = route.body!;
   return body.form === 'message'
@@ -27,7 +27,7 @@ function printMessage(
   };
 }
 
-/** The resource itself, or wrapped, each with what may stand beside it. */
+/** The body is the resource itself or a message that wraps the resource. Both may contain `parent` and `requestId`. */
 function printResource(
   route: Route,
   body: Extract<Body, { form: 'resource' }>,
@@ -46,7 +46,7 @@ function printResource(
       ? { requestId: schemas.inline(querySchemaOf(route)).properties!.requestId! }
       : {}),
   };
-  // An update that takes other fields than the create has a schema of its own.
+  // An update that takes other fields than the create has a separate schema.
   const suffix = schemas.nameOf(body.schema)?.endsWith('Update') ? 'Update' : 'Input';
   const wrapped: JsonSchema = {
     type: 'object',

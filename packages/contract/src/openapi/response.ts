@@ -2,7 +2,6 @@ import type { JsonSchema, OpenApiDocument, OpenApiResponse } from './types.ts';
 
 const text: JsonSchema = { type: 'string' };
 
-/** By the name under which responses refer to them. */
 export const HEADERS = {
   'x-request-id': { description: 'Names the request in the logs of the exchange.', schema: text },
   'www-authenticate': { description: 'Always `Bearer`.', schema: text },
@@ -25,7 +24,7 @@ export function printResponse(
   };
 }
 
-/** Each event of a stream has the schema. */
+/** `schema` is the schema of each event of the stream. */
 export function printStream(description: string, schema: JsonSchema): OpenApiResponse {
   return { ...printResponse(description, schema), content: { 'text/event-stream': { schema } } };
 }

@@ -1,4 +1,4 @@
-/** Our schemas as JSON Schema 2020-12: keywords that only our codecs understand become standard ones. */
+/** Prints our schemas as JSON Schema 2020-12. Keywords that only our codecs understand become standard keywords. */
 
 import type { Keywords } from '../json/codec.ts';
 import type { TSchema } from '../json/schema.ts';
@@ -10,24 +10,26 @@ type Declared = Keywords & Omit<JsonSchema, keyof Keywords>;
 
 export const ID_PATTERN = '[A-Za-z0-9_-]{1,63}';
 
-/** Prints schemas; those with a name go to `components` once and are referred to from then on. */
+/** Prints schemas. A schema with a name is added to `components` once, and then referred to. */
 export class SchemaPrinter {
   readonly components: Record<string, JsonSchema> = {};
-  /** By `properties`: TypeBox copies a schema to make it optional, and the copy shares them. */
+  /** The key is the object `properties` of a schema, which the optional copy of the schema shares. */
   private readonly names = new Map<unknown, string>();
 
-  constructor(named: Record<string, TSchema>) {
-    for (const [name, schema] of Object.entries(named)) this.names.set((schema as Declared).properties, name);
+  /** Schemas of objects among the exports have the name of the export. */
+  constructor(exports: object) {
+    for (const [name, value] of Object.entries(exports)) {
+      if ('properties' in Object(value)) this.names.set(value.properties, name);
+    }
   }
 
-  /** A reference to the schema; `name` is for a schema without a name. */
+  /** Prints a reference to the schema, which gets this name unless it has one. */
   reference(schema: TSchema, name: string): JsonSchema {
     const { properties } = schema as Declared;
     if (!this.names.has(properties)) this.names.set(properties, name);
     return this.print(schema);
   }
 
-  /** The name that a codec file exports it by. */
   nameOf(schema: TSchema): string | undefined {
     return this.names.get((schema as Declared).properties);
   }
@@ -59,7 +61,7 @@ export class SchemaPrinter {
     // Formats without a case (json, page-size) only tell our codecs how to read.
     switch (format) {
       case 'byte':
-        // Four characters hold three bytes; padding may be left out.
+        // Four characters of base64 encode three bytes, and padding is optional.
         return minBytes ? { ...standard, minLength: Math.ceil((minBytes * 4) / 3) } : standard;
       case 'sha256':
         return { ...standard, contentEncoding: 'base64', minLength: 43, maxLength: 64 };
@@ -86,7 +88,7 @@ export class SchemaPrinter {
       return standard;
     }
     const printed = Object.entries(properties).map(([name, member]) => [name, this.print(member)] as const);
-    // Ignored members may still be sent.
+    // A caller may send ignored members.
     const readOnly = (ignored ?? []).map((name) => [name, { readOnly: true }] as const);
     return {
       ...standard,
@@ -104,12 +106,12 @@ function nameSchema(patterns: PatternName[]): JsonSchema {
   };
 }
 
-/** `dp1` for a dataProvider. */
+/** Returns `dp1` for `dataProvider`. */
 export function exampleId(variable: string): string {
   return `${variable[0]}${variable.replace(/[^A-Z]/g, '').toLowerCase()}1`;
 }
 
-/** `BodyTooLarge` of `bodyTooLarge` and of `body_too_large`. */
+/** Returns `BodyTooLarge` for `bodyTooLarge` and for `body_too_large`. */
 export function pascalCase(name: string): string {
   return name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

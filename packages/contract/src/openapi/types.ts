@@ -12,7 +12,7 @@ export interface OpenApiDocument {
   servers: { url: string }[];
   security: Record<string, string[]>[];
   tags: { name: string; description: string }[];
-  /** By path, then by method in lower case. */
+  /** The keys are paths, and below them methods in lower case. */
   paths: Record<string, Record<string, OpenApiOperation>>;
   components: {
     schemas: Record<string, JsonSchema>;
@@ -26,11 +26,11 @@ export interface OpenApiOperation {
   operationId: string;
   tags: string[];
   summary: string;
-  /** The kinds of callers. */
+  /** Says which kinds of callers are allowed. */
   description: string;
   parameters: OpenApiParameter[];
   requestBody?: { description: string; required: boolean; content: JsonContent };
-  /** By HTTP status. */
+  /** The keys are HTTP statuses. */
   responses: Record<string, OpenApiResponse | OpenApiReference>;
 }
 

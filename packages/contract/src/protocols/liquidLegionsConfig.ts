@@ -13,15 +13,12 @@ import {
 import type { LiquidLegionsConfig } from './protocolConfig.ts';
 import { MIN_MPC_EPSILON } from './shareShuffleLimits.ts';
 
-/** The duchies in the order in which registers go from one to the next, the aggregator last. */
-export function ringOf({
-  workers,
-  aggregator,
-}: Pick<LiquidLegionsConfig, 'workers' | 'aggregator'>): string[] {
-  return [...workers, aggregator];
+/** The duchies in the order in which they pass on registers; the aggregator is the last. */
+export function ringOf(config: Pick<LiquidLegionsConfig, 'workers' | 'aggregator'>): string[] {
+  return [...config.workers, config.aggregator];
 }
 
-/** The violations of a config, beyond the types of its members. Fields are those of the config. */
+/** Checks the values of a config whose members have the right types. */
 export function liquidLegionsViolations(config: LiquidLegionsConfig): Violation[] {
   const violations: Violation[] = [];
   const check = (field: string, ok: boolean, description: string) => {
@@ -33,7 +30,9 @@ export function liquidLegionsViolations(config: LiquidLegionsConfig): Violation[
       Number.isInteger(value) && value >= minimum && value <= maximum,
       `must be a whole number from ${minimum} to ${maximum}`,
     );
-  const { workers, decayRate, samplingIndicatorSize, maximumFrequency } = config;
+  const checkPositive = (field: string, value: number, maximum: number) =>
+    check(field, value > 0 && value <= maximum, `must be above 0 and at most ${maximum}`);
+  const { workers, samplingIndicatorSize, maximumFrequency } = config;
   check(
     'workers',
     workers.length >= 1 && workers.length <= MAX_LEGIONS_WORKERS,
@@ -46,11 +45,7 @@ export function liquidLegionsViolations(config: LiquidLegionsConfig): Violation[
     repeated === undefined,
     `and aggregator must be different duchies, and ${repeated} is there twice`,
   );
-  check(
-    'decayRate',
-    decayRate > 0 && decayRate <= MAX_DECAY_RATE,
-    `must be above 0 and at most ${MAX_DECAY_RATE}`,
-  );
+  checkPositive('decayRate', config.decayRate, MAX_DECAY_RATE);
   checkCount('maxSize', config.maxSize, 1, MAX_SKETCH_SIZE);
   if (samplingIndicatorSize !== undefined) {
     checkCount('samplingIndicatorSize', samplingIndicatorSize, 1, MAX_SAMPLING_INDICATOR_SIZE);
@@ -65,16 +60,12 @@ export function liquidLegionsViolations(config: LiquidLegionsConfig): Violation[
       epsilon >= MIN_MPC_EPSILON && epsilon <= MAX_HIDING_EPSILON,
       `must be from ${MIN_MPC_EPSILON} to ${MAX_HIDING_EPSILON}`,
     );
-    check(
-      `${field}.delta`,
-      delta > 0 && delta <= MAX_HIDING_DELTA,
-      `must be above 0 and at most ${MAX_HIDING_DELTA}`,
-    );
+    checkPositive(`${field}.delta`, delta, MAX_HIDING_DELTA);
   }
   return violations;
 }
 
-/** The terms of the config that a provider signs with its sketch, in the members of the Fulfillment message. */
+/** The terms of the config that a provider signs with its sketch, as members of the Fulfillment message. */
 export function signedLegionsTerms(config: LiquidLegionsConfig) {
   const { workers, aggregator, noiseMechanism, decayRate, histogramPrivacyParams, publisherPrivacyParams } =
     config;

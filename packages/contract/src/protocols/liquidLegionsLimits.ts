@@ -1,4 +1,4 @@
-/** Limits of the Liquid Legions protocols: the exchange chooses them only within these, and duchies and providers reject more. */
+/** Limits of the Liquid Legions protocols. The exchange chooses a protocol only within them; others reject larger values. */
 
 import type { Protocol } from '../values/states.ts';
 import type { MpcNoiseShape } from './shareShuffleLimits.ts';
@@ -7,20 +7,20 @@ export type LiquidLegionsProtocol = Extract<Protocol, 'reachOnlyLiquidLegionsV2'
 
 export const MAX_LEGIONS_WORKERS = 10;
 export const MAX_DECAY_RATE = 100;
-/** Registers of one sketch. */
+/** The maximum number of registers in one sketch. */
 export const MAX_SKETCH_SIZE = 1_000_000;
 export const MAX_SAMPLING_INDICATOR_SIZE = 2 ** 32 - 2;
 /** The highest maximumFrequency that a spec may ask for. */
 export const MAX_LEGIONS_FREQUENCY = 100;
-/** Noise registers of one duchy: more would fill its memory and take it hours. */
+/** The maximum number of noise registers of one duchy: more would fill its memory and take hours. */
 export const MAX_LEGIONS_NOISE = 2 ** 20;
-/** As `legionsRegisterCount` counts them: each duchy has them in memory. */
+/** The maximum of `legionsRegisterCount`, because each duchy has all registers in memory. */
 export const MAX_LEGIONS_REGISTERS = 5_000_000;
-/** Bounds of histogramPrivacyParams and publisherPrivacyParams: above them nothing would be hidden. */
+/** Bounds of histogramPrivacyParams and publisherPrivacyParams. Noise with larger values would hide nothing. */
 export const MAX_HIDING_EPSILON = 1;
 export const MAX_HIDING_DELTA = 1e-5;
 
-/** The shapes of the noise. Every duchy of the ring adds each kind of it. */
+/** The shape of each kind of noise. Every duchy of the ring adds all four kinds. */
 export function legionsNoiseShapes(
   dataProviders: number,
   duchies: number,
@@ -34,14 +34,14 @@ export function legionsNoiseShapes(
 }
 
 /**
- * How often the register of the publishers' noise, and that of the padding, is there at least: once, so that the aggregator
- * can subtract both; with frequencies in more sketches than there are, so that both are known as noise.
+ * The minimum number of copies of the publisher-noise register, and of the padding register. One copy lets the aggregator
+ * subtract them. With frequencies, more copies than there are sketches let the aggregator recognize them as noise.
  */
 export function knownRegisterCount(protocol: LiquidLegionsProtocol, dataProviders: number): number {
   return protocol === 'liquidLegionsV2' ? dataProviders + 1 : 1;
 }
 
-/** How many registers each duchy adds for its noise, whatever the noise is. */
+/** The number of registers that each duchy adds for its noise. It does not depend on the noise that is drawn. */
 export function legionsNoiseRegisterCount(
   offsets: Record<'reach' | 'histogram' | 'publisher', number>,
   dataProviders: number,
@@ -51,12 +51,12 @@ export function legionsNoiseRegisterCount(
   return 2 * offsets.publisher + 2 * offsets.reach + histogram + 2 * knownRegisters;
 }
 
-/** How many tuples each duchy adds for the noise of the frequencies. */
+/** The number of tuples that each duchy adds for the noise of the frequencies. */
 export function legionsNoiseTupleCount(frequencyOffset: number, maximumFrequency: number): number {
   return 2 * frequencyOffset * (maximumFrequency + 1);
 }
 
-/** The registers of all sketches and of the noise of all duchies, at most MAX_LEGIONS_REGISTERS. A tuple counts as a register. */
+/** The number of registers of all sketches and of the noise of all duchies. A tuple counts as a register. */
 export function legionsRegisterCount(
   sketches: { dataProviders: number; maxSize: number },
   noise: { duchies: number; registers: number; tuples: number },

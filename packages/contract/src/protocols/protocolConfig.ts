@@ -19,7 +19,7 @@ import {
   MAX_SKETCH_SIZE,
 } from './liquidLegionsLimits.ts';
 
-/** A value of the ring is one byte on the wire, below 2^7, so that a packed varint is one byte as well. */
+/** Values of the ring are below 2^7, so that each is one byte on the wire, also as a packed varint. */
 export const MAX_RING_MODULUS = 127;
 
 export const ShareShuffleConfig = object(
@@ -41,7 +41,7 @@ const hiding = object(
   'Noise that hides what the aggregator could learn along the way; it is not in the result.',
 );
 
-/** The members that both protocols have; settings have them too. */
+/** The members that both Liquid Legions protocols have, and the settings of the exchange. */
 export const sketchMembers = {
   workers: array(nameOf('duchy'), {
     minItems: 1,
@@ -56,7 +56,7 @@ export const sketchMembers = {
   publisherPrivacyParams: hiding,
 };
 
-/** The members that only the protocol with frequencies has. */
+/** The members that only the Liquid Legions protocol with frequencies has. */
 export const frequencySketchMembers = {
   samplingIndicatorSize: integer(1, MAX_SAMPLING_INDICATOR_SIZE),
   maximumFrequency: integer(2, MAX_LEGIONS_FREQUENCY),
@@ -74,7 +74,7 @@ export const LiquidLegionsV2Config = object(
 );
 export type LiquidLegionsV2Config = Static<typeof LiquidLegionsV2Config>;
 
-/** For what both protocols do alike. */
+/** The config of either Liquid Legions protocol, for code that both protocols share. */
 export type LiquidLegionsConfig = ReachOnlyLiquidLegionsV2Config & Partial<LiquidLegionsV2Config>;
 
 export const ProtocolConfig = object(
@@ -89,16 +89,13 @@ export const ProtocolConfig = object(
 );
 export type ProtocolConfig = Static<typeof ProtocolConfig>;
 
-/** The Liquid Legions protocol of a measurement, whichever of the two it is. */
-export function liquidLegionsOf({ liquidLegionsV2, reachOnlyLiquidLegionsV2 }: ProtocolConfig) {
-  if (liquidLegionsV2) {
-    return { protocol: 'liquidLegionsV2' as const, config: liquidLegionsV2 as LiquidLegionsConfig };
+/** The Liquid Legions protocol of a measurement; undefined for a measurement with another protocol. */
+export function liquidLegionsOf(protocolConfig: ProtocolConfig) {
+  for (const protocol of ['liquidLegionsV2', 'reachOnlyLiquidLegionsV2'] as const) {
+    const config: LiquidLegionsConfig | undefined = protocolConfig[protocol];
+    if (config) return { protocol, config };
   }
-  if (!reachOnlyLiquidLegionsV2) return undefined;
-  return {
-    protocol: 'reachOnlyLiquidLegionsV2' as const,
-    config: reachOnlyLiquidLegionsV2 as LiquidLegionsConfig,
-  };
+  return undefined;
 }
 
 const wished = optional(anyJson('What is in it is ignored: `{}` is enough.'));
@@ -116,7 +113,7 @@ export const ProtocolWish = object(
 );
 export type ProtocolWish = Static<typeof ProtocolWish>;
 
-/** The protocol that a request asks for, at `field`. */
+/** The protocol that a request asks for. `field` is the path of the wish, for the error. */
 export function wishedProtocol(wish: ProtocolWish | undefined, field: string): Protocol | undefined {
   if (wish === undefined) return undefined;
   const [protocol, ...others] = PROTOCOLS.filter((name) => wish[name] !== undefined);

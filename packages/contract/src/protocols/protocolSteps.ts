@@ -1,17 +1,17 @@
-/** The stages of duchies once the computation starts, under the names that they report. */
+/** The stages of the duchies from the start of the computation, under the names that duchies report. */
 
 import { ringOf } from './liquidLegionsConfig.ts';
 import { liquidLegionsOf, type ProtocolConfig } from './protocolConfig.ts';
 
-/** A stage waits for those of every earlier step. */
+/** A stage waits until all stages of earlier steps are done. */
 export interface ProtocolStep {
   step: number;
-  /** `duchies/x` */
+  /** The name of the duchy, `duchies/x`. */
   duchy: string;
   stage: string;
 }
 
-/** Empty where no duchies compute. The last step makes the result. */
+/** The steps are empty for a direct measurement. The last step computes the result. */
 export function stepsOf(protocolConfig: ProtocolConfig): ProtocolStep[] {
   const { honestMajorityShareShuffle: shuffle } = protocolConfig;
   if (shuffle) {
@@ -36,7 +36,7 @@ export function stepsOf(protocolConfig: ProtocolConfig): ProtocolStep[] {
   ];
 }
 
-/** Each of them goes once around the ring. */
+/** Each of these stages goes once around the ring. */
 const EXECUTION = {
   reachOnlyLiquidLegionsV2: ['EXECUTION_PHASE'],
   liquidLegionsV2: ['EXECUTION_PHASE_ONE', 'EXECUTION_PHASE_TWO', 'EXECUTION_PHASE_THREE'],

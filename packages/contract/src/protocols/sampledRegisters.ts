@@ -1,22 +1,22 @@
-/** Which indexes of a population are in a sample: an interval of the order of its VIDs, which may wrap around its end. */
+/** Computes which indexes of a population are in a sample. A sample is an interval of the sorted VIDs that may wrap around. */
 import type { PlainSpec } from '../specs/measurementSpec.ts';
 
 type Interval = NonNullable<PlainSpec['vidSamplingInterval']>;
 
-/** A sample has a register for each of its indexes: those from `first` on, then those from 0 on. */
+/** A sample has one register for each index: first the indexes from `first` on, then the indexes from 0 on. */
 export interface SampledRegisters {
   first: number;
-  /** How many indexes from `first` on. */
+  /** The number of indexes from `first` on. */
   primary: number;
-  /** How many indexes from 0 on. */
+  /** The number of indexes from 0 on. */
   wrapped: number;
-  /** Length of the frequency vector. */
+  /** The length of the frequency vector. */
   count: number;
 }
 
 /**
- * The registers of an interval. Everybody must get the same ones, so this mirrors the public reference system, which computes
- * in 32-bit floats: above 2^24 VIDs a bound may be a few indexes off.
+ * Computes the registers of an interval in 32-bit floats, as the public reference system does, because all parties must get
+ * the same registers. Above 2^24 VIDs a bound may be a few indexes off.
  */
 export function sampledRegisters(size: number, { start, width }: Interval): SampledRegisters {
   if (!(start >= 0 && start <= 1)) {
@@ -33,7 +33,7 @@ export function sampledRegisters(size: number, { start, width }: Interval): Samp
   return { first, primary, wrapped, count: primary + wrapped };
 }
 
-/** The register of an index, −1 for one that is not in the sample. */
+/** The register of an index, or −1 for an index that is not in the sample. */
 export function registerOf({ first, primary, wrapped }: SampledRegisters, index: number): number {
   const register = index - first;
   if (register >= 0 && register < primary) return register;

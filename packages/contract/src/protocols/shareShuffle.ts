@@ -1,3 +1,3 @@
-/** The part of the contract that threads of share-shuffle load: to load all of it takes longer than many of them run. */
+/** The part of this package that threads of share-shuffle load. Loading the whole package takes longer than many threads run. */
 export * from './sampledRegisters.ts';
 export * from './shareShuffleLimits.ts';

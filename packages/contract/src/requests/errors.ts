@@ -1,4 +1,4 @@
-/** Which errors an operation can fail with: those of its row, and those that follow from what the row says. */
+/** The errors of each operation: those that its route lists, and those that follow from the rest of the route. */
 
 import { type Code, httpStatusOf, REASONS, type Reason } from '../errors/reasons.ts';
 import type { Keywords } from '../json/codec.ts';
@@ -12,32 +12,32 @@ export interface RouteError {
   httpStatus: number;
 }
 
-/** Reasons that follow from a row. */
+/** The reasons that follow from the properties of a route. */
 const RULES: [applies: (route: Route) => boolean, reasons: Reason[]][] = [
   [
     () => true,
     [
-      // The connection and the request as HTTP.
+      // These reasons concern the connection and HTTP.
       'MALFORMED_REQUEST',
       'REQUEST_TIMEOUT',
       'URI_TOO_LONG',
       'HEADERS_TOO_LARGE',
       'UNSUPPORTED_MEDIA_TYPE',
-      // The caller.
+      // These reasons concern the caller.
       'TOKEN_INVALID',
       'PRINCIPAL_UNKNOWN',
       'PRINCIPAL_SUSPENDED',
       'RATE_LIMITED',
-      // An unknown query parameter is enough.
+      // Every operation rejects unknown query parameters.
       'INVALID_FIELD_VALUE',
-      // The service.
+      // These reasons concern the service.
       'INTERNAL',
       'UNAVAILABLE',
       'KEYS_UNAVAILABLE',
       'DEADLINE_EXCEEDED',
     ],
   ],
-  // Every operation but whoAmI: nobody may use the wildcard as an ID, unless the row says so.
+  // This applies to every operation except whoAmI: the wildcard is not allowed as an ID unless the route allows it.
   [({ access, path }) => Object.keys(access).length < 4 || path.includes('{'), ['PERMISSION_DENIED']],
   [({ path }) => path.includes('{'), ['MALFORMED_NAME']],
   [({ method }) => method !== 'GET', ['MALFORMED_JSON', 'BODY_TOO_LARGE']],
@@ -55,7 +55,7 @@ function takesRequiredFields(route: Route): boolean {
   );
 }
 
-/** Everything that a request to this route can fail with, each once. */
+/** All errors of a route, each once. */
 export function errorsOf(route: Route): RouteError[] {
   const derived = RULES.filter(([applies]) => applies(route)).flatMap(([, reasons]) => reasons);
   return [...derived, ...route.errors].map(errorOf);
@@ -66,7 +66,7 @@ function errorOf(error: OperationError): RouteError {
   return { reason, code, httpStatus: httpStatusOf(reason, code) };
 }
 
-/** Whether a value of this schema can lack a field that it needs. */
+/** Whether the schema has a required field, at any depth. */
 function requiresFields(schema: TSchema): boolean {
   const { required = [], properties = {}, items, additionalProperties } = schema as Keywords;
   const inner = [...Object.values(properties), items, additionalProperties];

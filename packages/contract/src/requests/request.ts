@@ -1,4 +1,4 @@
-/** A matched request to its typed form: query and body read by the schemas of the route, all violations at once. */
+/** Reads the query and the body of a request by the schemas of its route, and reports all violations at once. */
 
 import { invalid, type Violation } from '../errors/errors.ts';
 import { camelCase, decode, isObject, join, type Keywords, MAX_VIOLATIONS } from '../json/codec.ts';
@@ -12,7 +12,7 @@ import { fillIn } from '../values/names.ts';
 /** The input of an operation. */
 export interface RequestOf<O extends Operation> {
   params: ParamsOf<RouteOf<O>>;
-  /** The path below the prefix, IDs filled in: a resource's name, or a collection. */
+  /** The path below the prefix with its IDs: the name of a resource or of a collection. */
   path: string;
   query: QueryOf<RouteOf<O>>;
   body: BodyOf<RouteOf<O>>;
@@ -38,7 +38,7 @@ const validateOnly = {
   ),
 };
 
-/** The query schema of a route, with what every mutation takes. */
+/** The query parameters of a route; a mutation also has `validateOnly`. */
 export function querySchemaOf(route: Route): TSchema {
   let schema = querySchemas.get(route);
   if (schema === undefined) {
@@ -50,7 +50,7 @@ export function querySchemaOf(route: Route): TSchema {
 }
 const querySchemas = new WeakMap<Route, TSchema>();
 
-/** `body` is undefined where none was sent. */
+/** `body` is undefined for a request without a body. */
 export function readRequest(
   route: Route,
   params: Record<string, string>,
@@ -99,7 +99,7 @@ function readBody(
   let requestId: string | undefined;
   if (form.create) {
     takeEqual(rest, 'parent', path, '', violations);
-    // Creates without a requestId in the table have none: it must not be swallowed.
+    // Where the route has no requestId, the field is left in the body and rejected as unknown.
     const taken = takesRequestId(route) ? take(rest, 'requestId', violations) : undefined;
     if (taken !== undefined) requestId = decode(requestIdSchema, taken, violations, 'requestId');
   }
@@ -122,12 +122,12 @@ function readBody(
 
 const requestIdSchema = text(255, 1);
 
-/** Only creates that the table gives one are idempotent by requestId. */
+/** Whether the route has a requestId, which makes a create idempotent. */
 export function takesRequestId(route: Route): boolean {
   return Object.hasOwn(propertiesOf(querySchemaOf(route)), 'requestId');
 }
 
-/** Fields of the resource that a caller may send back as read, and that mean nothing in a request. */
+/** A caller may send back output-only fields as it read them. They have no effect in a request. */
 function isOutputOnly(form: Extract<Body, { form: 'resource' }>, key: string): boolean {
   return Object.hasOwn(propertiesOf(form.resource), key) && !Object.hasOwn(propertiesOf(form.schema), key);
 }
@@ -136,7 +136,7 @@ function propertiesOf(schema: TSchema): Record<string, Keywords> {
   return (schema as Keywords).properties as Record<string, Keywords>;
 }
 
-/** Removes a member, in either spelling. */
+/** Removes a member, in camelCase or snake_case, and returns its value. */
 function take(from: JsonObject, name: string, violations: Violation[]): JsonValue | undefined {
   const keys = Object.keys(from).filter((key) => camelCase(key) === name);
   if (keys.length > 1)
@@ -146,7 +146,7 @@ function take(from: JsonObject, name: string, violations: Violation[]): JsonValu
   return value ?? undefined;
 }
 
-/** A member that only repeats the path: accepted when it does, rejected when it differs. */
+/** Removes a member that may repeat the path, and reports a violation where it differs from the path. */
 function takeEqual(from: JsonObject, name: string, path: string, at: string, violations: Violation[]): void {
   const value = take(from, name, violations);
   // The parent of a collection path is everything before the collection.
@@ -193,13 +193,13 @@ function readQuery(
   return decode(schema, values, violations) as Record<string, unknown> | undefined;
 }
 
-/** Query values are text; numbers and booleans are read as what their schema says. */
+/** Query values are text. Numbers and booleans are converted as their schema says. */
 function queryValue(property: Keywords, value: string): JsonValue {
   if (property.type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
   if (property.type === 'integer' && /^-?\d{1,100}$/.test(value)) {
     return value.length <= 15 ? Number(value) : BigInt(value);
   }
-  // An unescaped `+01:00` arrives with a space.
+  // In a query, an unescaped `+01:00` is decoded with a space instead of the plus sign.
   return property.format === 'date-time' ? value.replace(' ', '+') : value;
 }
 

@@ -1,4 +1,4 @@
-/** From method and raw path to a row of the table. The raw path: decoding comes after the structure is known. */
+/** Finds the route of a request by its method and its raw path. IDs are decoded after the route is known. */
 import { ExchangeError } from '../errors/errors.ts';
 import type { Route } from '../routes/route.ts';
 import { API_PREFIX, ROUTES } from '../routes.ts';
@@ -9,7 +9,7 @@ export interface Match {
   params: Record<string, string>;
 }
 
-/** The path with every ID as a star and the verb behind it; odd segments are IDs in every path we have. */
+/** The path with `*` in place of every ID, and the verb. In all our paths the odd segments are IDs. */
 function shapeOf(segments: readonly string[], verb: string | undefined): string {
   let shape = segments[0]!;
   for (let i = 1; i < segments.length; i++) shape += i % 2 === 0 ? `/${segments[i]}` : '/*';
@@ -18,7 +18,7 @@ function shapeOf(segments: readonly string[], verb: string | undefined): string 
 
 interface Row {
   route: Route;
-  /** The names of its IDs, in the order of the path. */
+  /** The names of the IDs, in the order of the path. */
   ids: string[];
 }
 
@@ -32,7 +32,7 @@ for (const route of ROUTES as readonly Route[]) {
   BY_SHAPE.set(shape, methods.set(route.method, { route, ids }));
 }
 
-/** The route of a request; rejects unknown paths (404), methods (405) and malformed IDs (400), in that order. */
+/** Rejects an unknown path (404), then an unknown method (405), then a malformed ID (400). */
 export function matchRoute(method: string, rawPath: string): Match {
   const segments = rawPath.slice(API_PREFIX.length + 1).split('/');
   const last = segments.at(-1)!;
@@ -54,7 +54,7 @@ export function matchRoute(method: string, rawPath: string): Match {
   return { route: row.route, params };
 }
 
-/** Exactly one percent-decoding; what comes out must be an ID, so no encoded `/`, `:` or NUL gets through. */
+/** Percent-decodes once. The result must be an ID, so an encoded `/`, `:` or NUL is rejected. */
 function decodeId(segment: string): string {
   if (isId(segment)) return segment;
   let id: string;
@@ -69,7 +69,6 @@ function decodeId(segment: string): string {
   return id;
 }
 
-/** The path of a route with its IDs filled in. */
 export function formatPath(route: Pick<Route, 'path' | 'verb'>, params: Record<string, string>): string {
   const path = route.path.replace(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(params[key]!));
   return `${API_PREFIX}/${path}${route.verb === undefined ? '' : `:${route.verb}`}`;

@@ -9,16 +9,7 @@ const get = {
   response: Certificate,
   errors: ['CERTIFICATE_NOT_FOUND'],
 } as const;
-const create = {
-  ...row.CREATE,
-  operation: 'createCertificate',
-  body: row.created('certificate', CertificateInput, Certificate),
-  response: Certificate,
-  summary: 'Register a certificate',
-} as const;
 const list = {
-  ...row.LIST,
-  operation: 'listCertificates',
   query: s.object({
     ...row.paging,
     'filter.subjectKeyIdentifiers': s.optional(
@@ -27,31 +18,16 @@ const list = {
     ),
   }),
   response: s.object({ certificates: s.array(Certificate), nextPageToken: row.nextPageToken }),
-  summary: 'List the certificates of a party; those that expire within 30 days say so',
-} as const;
+};
 const act = {
   ...row.ACT,
   response: Certificate,
   errors: ['CERTIFICATE_NOT_FOUND', 'CERTIFICATE_REVOCATION_STATE_ILLEGAL'],
 } as const;
-const revoke = {
-  ...act,
-  operation: 'revokeCertificate',
-  verb: 'revoke',
-  body: row.message(RevokeRequest),
-  summary: 'Revoke a certificate or put it on hold, which fails the measurements that rest on it',
-} as const;
-const releaseHold = {
-  ...act,
-  operation: 'releaseCertificateHold',
-  verb: 'releaseHold',
-  body: row.NO_MESSAGE,
-  summary: 'Release the hold on a certificate',
-} as const;
 
 const operator = { operator: 'any' } as const;
 
-/** Counterparties read each other's certificates to check signatures; competitors do not. */
+/** Counterparties may read each other's certificates to check signatures; competitors may not. */
 export const CERTIFICATE_ROUTES = [
   {
     ...get,
@@ -72,21 +48,36 @@ export const CERTIFICATE_ROUTES = [
     summary: 'Read a certificate of a duchy (`preferred` for its best one)',
   },
   ...row.ofEachParty('certificates', ({ own, notFound }) => ({
-    ...create,
+    ...row.CREATE,
+    operation: 'createCertificate',
     access: { ...own, ...operator },
+    body: row.created('certificate', CertificateInput, Certificate),
+    response: Certificate,
     errors: [notFound, 'CERTIFICATE_ALREADY_EXISTS', 'CHECK_FAILED'],
+    summary: 'Register a certificate',
   })),
   ...row.ofEachParty('certificates', ({ own, notFound }) => ({
+    ...row.LIST,
     ...list,
+    operation: 'listCertificates',
     access: { ...own, ...operator },
     errors: [notFound],
+    summary: 'List the certificates of a party; those that expire within 30 days say so',
   })),
   ...row.ofEachParty('certificates/{certificate}', ({ own }) => ({
-    ...revoke,
+    ...act,
+    operation: 'revokeCertificate',
+    verb: 'revoke',
     access: { ...own, ...operator },
+    body: row.message(RevokeRequest),
+    summary: 'Revoke a certificate or put it on hold, which fails the measurements that depend on it',
   })),
   ...row.ofEachParty('certificates/{certificate}', ({ own }) => ({
-    ...releaseHold,
+    ...act,
+    operation: 'releaseCertificateHold',
+    verb: 'releaseHold',
     access: { ...own, ...operator },
+    body: row.NO_MESSAGE,
+    summary: 'Release the hold on a certificate',
   })),
 ] as const satisfies readonly row.Route[];

@@ -13,7 +13,7 @@ const follow = {
   ),
 };
 
-/** Seconds for which a page may wait. */
+/** The maximum of `waitSeconds`. */
 export const MAX_WAIT_SECONDS = 30;
 
 const list = {

@@ -13,7 +13,7 @@ import * as row from './route.ts';
 const descriptor = PATTERNS.eventGroupMetadataDescriptor;
 const descriptors = 'dataProviders/{dataProvider}/eventGroupMetadataDescriptors' as const;
 const member = 'eventGroupMetadataDescriptor';
-/** A consumer and the provider itself may ask about a schema, which changes nothing. */
+/** Questions about a schema, which change nothing. Consumers and the provider of the schema may ask them. */
 const ask = {
   method: 'POST',
   path: descriptor,

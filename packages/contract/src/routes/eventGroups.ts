@@ -15,7 +15,7 @@ const collection = {
   path: 'dataProviders/{dataProvider}/eventGroups',
   access: { dataProvider: 'own' },
 } as const;
-/** As the measurement consumer sees it. */
+/** An event group under the name that the measurement consumer sees. */
 const described = {
   path: PATTERNS.measurementConsumerEventGroup,
   access: { measurementConsumer: 'own' },
@@ -104,7 +104,7 @@ const decode = {
   errors: ['EVENT_GROUP_NOT_FOUND', 'METADATA_NOT_READABLE', 'DESCRIPTOR_TOO_COSTLY'],
 } as const;
 
-/** The parts of a batch are changed together, or none of them. */
+/** A batch changes all of its event groups or none of them. */
 const batch = {
   ...row.ACT,
   ...collection,

@@ -26,7 +26,7 @@ const listRequisitions = {
   }),
   response: s.object({ requisitions: s.array(Requisition), nextPageToken: row.nextPageToken }),
 } as const;
-/** The acts of a data provider on its requisition. */
+/** The actions of a data provider on its requisition. */
 const act = { ...row.ACT, ...requisition, response: Requisition } as const;
 
 export const MEASUREMENT_ROUTES = [
@@ -76,7 +76,7 @@ export const MEASUREMENT_ROUTES = [
     verb: 'refuse',
     body: row.message(RefuseRequest),
     errors: ['REQUISITION_NOT_FOUND', 'REQUISITION_ETAG_MISMATCH', 'REQUISITION_STATE_ILLEGAL'],
-    summary: 'Refuse a requisition for good, which fails its measurement',
+    summary: 'Refuse a requisition permanently, which fails its measurement',
   },
   {
     ...act,

@@ -1,48 +1,48 @@
-/** The type of a row of the routes table, and parts that rows share. */
+/** The type of a route, and parts that routes share. */
 import type { Code, Reason } from '../errors/reasons.ts';
 import * as s from '../json/schema.ts';
 
-/** The kinds of callers; the first three are parties and own the names that begin with them. */
+/** The kinds of callers. The first three are parties, which own the resources below their names. */
 export type PrincipalKind = 'measurementConsumer' | 'dataProvider' | 'duchy' | 'operator';
 
 /**
- * own: the first ID of the path is the caller's. any: it may be another party's. all: also the wildcard `-`.
- * A kind that is not mentioned is denied.
+ * `own`: the first ID of the path must be the ID of the caller. `any`: every ID is allowed. `all`: the wildcard `-` is
+ * allowed too. A kind of caller that is not listed is denied.
  */
 export type Access = Partial<Record<PrincipalKind, 'own' | 'any' | 'all'>>;
 
 export type Body =
-  /** A request message; `also` names what a generic client may repeat from the path. */
+  /** A request message. `also` is the member in which a generic client may repeat the path. */
   | { form: 'message'; schema: s.TSchema; also: 'name' | 'parent' }
-  /** The resource itself, or wrapped under `member`, beside an optional requestId. */
+  /** The body is the resource itself, or has it in `member` beside an optional requestId. */
   | { form: 'resource'; schema: s.TSchema; resource: s.TSchema; member: string; create: boolean };
 
-/** An error of an operation; `code` only where it is not the usual one of the reason. */
+/** An error of an operation, with a `code` where it differs from the usual code of the reason. */
 export type OperationError = Reason | { reason: Reason; code: Code };
 
 export interface Route {
   operation: string;
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
-  /** Below the API prefix; IDs in braces. */
+  /** The path below the API prefix, with IDs in braces. */
   path: string;
   verb?: string;
   access: Access;
-  /** The response has no end: each item of it has the shape of the response. */
+  /** The response is a stream without an end. Each item has the shape of `response`. */
   streams?: true;
   /** Mutations take `validateOnly`. */
   mutates?: boolean;
   query?: s.TSchema;
   body?: Body;
   response: s.TSchema;
-  /** Beyond those that follow from the rest of the row: see errorsOf. */
+  /** The errors beyond those that `errorsOf` derives from the rest of the route. */
   errors: readonly OperationError[];
   summary: string;
 }
 
-/** A request refers to something that does not exist; a path that does so is NOT_FOUND. */
+/** The error of a body that refers to a missing resource. A missing resource in the path is NOT_FOUND. */
 export const dangling = <R extends Reason>(reason: R) => ({ reason, code: 'FAILED_PRECONDITION' }) as const;
 
-/** The most that any batch may name. */
+/** The maximum number of resources in a batch. */
 export const MAX_BATCH = 50;
 
 export const paging = {
@@ -60,7 +60,6 @@ export const descriptorSetEncoding = {
     'How the response holds descriptorSet: proto3 JSON (default) or the exact bytes in base64.',
   ),
 };
-/** Query parameters of a create. */
 export const requestId = {
   requestId: s.optional(
     s.text(255, 1),
@@ -76,31 +75,30 @@ export const EVERYBODY = {
   operator: 'any',
 } as const;
 
-/** Parts of rows by what the operation does; a row spreads one first and overrides what differs. */
+/** Each route begins with one of these parts and overrides what differs. */
 export const READ = { method: 'GET', query: noQuery } as const;
 export const LIST = { method: 'GET', query: s.object(paging), errors: [] } as const;
 export const CREATE = { method: 'POST', mutates: true, query: noQuery } as const;
 export const UPDATE = { method: 'PATCH', mutates: true, query: noQuery } as const;
 export const DELETE = { method: 'DELETE', mutates: true, query: noQuery } as const;
-/** An act on a resource, by a verb after its name. */
+/** An action on a resource, whose path ends with a verb. */
 export const ACT = { method: 'POST', mutates: true, query: noQuery } as const;
 
-/** The body of an act: a message, which may repeat the name of the resource. */
+/** The body of an action: a message, which may repeat the name of the resource. */
 export const message = <S extends s.TSchema>(schema: S) =>
   ({ form: 'message', schema, also: 'name' }) as const;
-/** An act that needs no more than the name. */
+/** The body of an action that needs nothing but the name of the resource. */
 export const NO_MESSAGE = message(s.object({}));
 
 /** The body of a create: the resource itself, or wrapped under `member`. */
 export const created = <S extends s.TSchema, R extends s.TSchema>(member: string, schema: S, resource: R) =>
   ({ form: 'resource', member, schema, resource, create: true }) as const;
-/** The body of an update, likewise. */
+/** The body of an update: the resource itself, or wrapped under `member`. */
 export const updated = <S extends s.TSchema, R extends s.TSchema>(member: string, schema: S, resource: R) =>
   ({ form: 'resource', member, schema, resource, create: false }) as const;
 
-/** The parts of a row that depend on the kind of the party. */
+/** The parts of a route that depend on the kind of the party. */
 interface PartyKind {
-  /** The access of parties to their own resources. */
   own: Access;
   notFound: Reason;
 }
@@ -111,10 +109,10 @@ const CONSUMER: PartyKind = {
 const PROVIDER: PartyKind = { own: { dataProvider: 'own' }, notFound: 'DATA_PROVIDER_NOT_FOUND' };
 const DUCHY: PartyKind = { own: { duchy: 'own' }, notFound: 'DUCHY_NOT_FOUND' };
 
-/** The reasons where a party does not exist, whatever its kind. */
+/** The reasons for a party that does not exist, of any kind. */
 export const PARTY_NOT_FOUND = [CONSUMER.notFound, PROVIDER.notFound, DUCHY.notFound];
 
-/** The rows of one operation for each kind of party, on what is below its name: its own, unless the row says otherwise. */
+/** One route for each kind of party, with a path below its name. Only the party itself has access, unless `rowOf` says otherwise. */
 export const ofEachParty = <const P extends string, const R extends Partial<Route>>(
   below: P,
   rowOf: (kind: PartyKind) => R,

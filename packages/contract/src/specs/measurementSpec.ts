@@ -1,4 +1,4 @@
-/** A MeasurementSpec from its signed bytes, as plain values. The bytes themselves are relayed untouched. */
+/** Decodes a MeasurementSpec from its signed bytes to plain values. The bytes themselves are relayed unchanged. */
 import { fromJson, type JsonValue as PlainJson } from '@bufbuild/protobuf';
 import {
   type MeasurementSpecJson,
@@ -21,7 +21,7 @@ export interface PrivacyParams {
 }
 
 interface PlainSpecCommon {
-  /** `typeUrl` is absent where the form has plain bytes: in JSON and in the field from before the Any. */
+  /** `typeUrl` is absent in JSON, and in the older protobuf field that has plain bytes instead of an Any. */
   measurementPublicKey?: { typeUrl?: string; value: Uint8Array };
   vidSamplingInterval?: { start: number; width: number };
   nonceHashes: Uint8Array[];
@@ -45,13 +45,13 @@ export type PlainSpec = PlainSpecCommon &
       }
     | {
         measurementType: 'DURATION';
-        /** In seconds. */
+        /** `maximumWatchDurationPerUser` is in seconds. */
         duration: { privacyParams?: PrivacyParams; maximumWatchDurationPerUser?: number };
       }
     | { measurementType: 'POPULATION' }
   );
 
-/** Protobuf binary, or UTF-8 JSON when the first byte is `{` (which starts no field of the binary form). */
+/** The bytes are JSON when the first byte is `{`, with which no binary spec begins; else they are binary protobuf. */
 export function decodeMeasurementSpec(bytes: Uint8Array): { spec: PlainSpec } | { error: string } {
   try {
     return bytes[0] === 0x7b ? decodeJson(bytes) : decodeBinary(bytes);
@@ -60,7 +60,7 @@ export function decodeMeasurementSpec(bytes: Uint8Array): { spec: PlainSpec } | 
   }
 }
 
-/** The message of the JSON reader without the value it read: findings do not echo input. */
+/** The message of the error without the value that it quotes, because findings do not repeat input. */
 function reason(error: unknown): string {
   const message = error instanceof Error ? error.message : 'cannot be decoded';
   return cut(message.replace(/,? (?:got|from JSON:) ".*|\.$/s, ''), 300);
@@ -144,7 +144,7 @@ function privacyParams<K extends string>(
 
 const DURATION = /^(-?\d{1,12})(?:\.(\d{1,9}))?s$/;
 
-/** Seconds of a protobuf Duration or of its JSON text; `""` is the absent text. */
+/** The seconds of a protobuf Duration or of its JSON text, where an empty text means that it is absent. */
 function seconds(
   duration: (MeasurementSpec_Duration | MeasurementSpecJson_Duration)['maximumWatchDurationPerUser'],
 ): number | undefined {

@@ -1,4 +1,4 @@
-/** Type URLs of the messages that travel signed or encrypted. */
+/** Type URLs of the messages that are sent signed or encrypted. */
 const PREFIX = 'type.googleapis.com/wfa.measurement.api.v2alpha.';
 
 export const TYPE_URLS = {

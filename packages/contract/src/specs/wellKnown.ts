@@ -1,51 +1,19 @@
 /**
- * The files a descriptor set may import without carrying them: google/protobuf/* and google/type/*.
- * The first ones come with the protobuf runtime, the second ones from our own proto/google/type.
+ * The files that a descriptor set may import without containing them: google/protobuf/* from the protobuf runtime, and
+ * google/type/* from our proto/google/type.
  */
 import { type DescFile, toBinary } from '@bufbuild/protobuf';
 import type { FileDescriptorProto } from '@bufbuild/protobuf/wkt';
 import * as wkt from '@bufbuild/protobuf/wkt';
-import { file_google_type_calendar_period } from '../gen/google/type/calendar_period_pb.ts';
-import { file_google_type_color } from '../gen/google/type/color_pb.ts';
-import { file_google_type_date } from '../gen/google/type/date_pb.ts';
-import { file_google_type_datetime } from '../gen/google/type/datetime_pb.ts';
-import { file_google_type_dayofweek } from '../gen/google/type/dayofweek_pb.ts';
-import { file_google_type_decimal } from '../gen/google/type/decimal_pb.ts';
-import { file_google_type_expr } from '../gen/google/type/expr_pb.ts';
-import { file_google_type_fraction } from '../gen/google/type/fraction_pb.ts';
-import { file_google_type_interval } from '../gen/google/type/interval_pb.ts';
-import { file_google_type_latlng } from '../gen/google/type/latlng_pb.ts';
-import { file_google_type_localized_text } from '../gen/google/type/localized_text_pb.ts';
-import { file_google_type_money } from '../gen/google/type/money_pb.ts';
-import { file_google_type_month } from '../gen/google/type/month_pb.ts';
-import { file_google_type_phone_number } from '../gen/google/type/phone_number_pb.ts';
-import { file_google_type_postal_address } from '../gen/google/type/postal_address_pb.ts';
-import { file_google_type_quaternion } from '../gen/google/type/quaternion_pb.ts';
-import { file_google_type_timeofday } from '../gen/google/type/timeofday_pb.ts';
+import { file_mex_contract_google_types } from '../gen/mex/contract/google_types_pb.ts';
 import { readWire, SPEC_LIMITS, type WireMessage } from './wire.ts';
 
 const files: DescFile[] = [
   ...Object.values<object>(wkt).filter((each): each is DescFile => 'kind' in each && each.kind === 'file'),
-  file_google_type_calendar_period,
-  file_google_type_color,
-  file_google_type_date,
-  file_google_type_datetime,
-  file_google_type_dayofweek,
-  file_google_type_decimal,
-  file_google_type_expr,
-  file_google_type_fraction,
-  file_google_type_interval,
-  file_google_type_latlng,
-  file_google_type_localized_text,
-  file_google_type_money,
-  file_google_type_month,
-  file_google_type_phone_number,
-  file_google_type_postal_address,
-  file_google_type_quaternion,
-  file_google_type_timeofday,
+  ...file_mex_contract_google_types.dependencies,
 ];
 
-/** By the name they are imported under, such as `google/type/date.proto`. */
+/** The keys are the paths of imports, such as `google/type/date.proto`. */
 export const WELL_KNOWN_FILES: ReadonlyMap<string, DescFile> = new Map(files.map((f) => [f.proto.name, f]));
 
 const wireFiles = new Map<string, WireMessage>();
@@ -64,12 +32,12 @@ export function readWellKnownFile(name: string): WireMessage | undefined {
   return message;
 }
 
-/** Whether a file of this name belongs to everybody, so that its types are nobody's own. */
+/** Whether the file is shared by everybody, so that its types do not belong to one provider. */
 export function isWellKnownFile(name: string): boolean {
   return name.startsWith('google/protobuf/') || name.startsWith('google/type/');
 }
 
-/** The files and all they import, each after its imports. Our own copies replace well-known files. */
+/** Sorts the files and everything they import, so that each file follows its imports. Our copies replace well-known files. */
 export function importedFirst(files: readonly FileDescriptorProto[]): FileDescriptorProto[] {
   const byName = new Map(files.map((file) => [file.name, file]));
   const ordered = new Set<FileDescriptorProto>();

@@ -1,10 +1,7 @@
 /**
- * Reads protobuf bytes strictly against a schema.
- *
- * The runtime's own reader ignores wire types and lets a nested message run past its parent's end, so that
- * damaged bytes can decode into something else. Bytes that others sent and signed deserve a clear verdict:
- * this reader says where the first fault is. It also bounds depth and the number of messages before
- * anything large is built.
+ * Reads protobuf bytes strictly by a schema, and reports the first fault. The reader of the runtime ignores wire types and
+ * lets a nested message run past the end of its parent, so damaged bytes can decode to something else. This reader also
+ * limits the depth and the number of messages before anything large is built.
  */
 import {
   type DescEnum,
@@ -16,19 +13,19 @@ import {
 } from '@bufbuild/protobuf';
 import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 
-/** Strings, booleans, 32-bit integers, enums and messages, by field name; other types are checked, not kept. */
+/** Strings, booleans, 32-bit integers, enums and messages by the names of their fields. Other types are checked but not kept. */
 export type WireMessage = { [field: string]: unknown };
 
 export interface WireLimits {
   maxMessages: number;
   maxDepth: number;
-  /** A field that the schema does not define is a fault; it is skipped otherwise. */
+  /** Whether a field that the schema does not define is a fault; otherwise the field is skipped. */
   refuseUnknown?: boolean;
 }
 
 type WireResult = { message: WireMessage } | { field: string; reason: string };
 
-/** A spec has a handful of messages, nested five deep at most. */
+/** No real spec comes near these limits: it has a few messages, nested five deep at most. */
 export const SPEC_LIMITS: WireLimits = { maxMessages: 100_000, maxDepth: 32 };
 
 export function readWire(schema: DescMessage, bytes: Uint8Array, limits: WireLimits): WireResult {
@@ -42,7 +39,7 @@ export function readWire(schema: DescMessage, bytes: Uint8Array, limits: WireLim
   }
 }
 
-/** A message of a spec, read strictly. Throws an Error with the reason where the bytes are not one. */
+/** Reads a message of a spec strictly. Throws an Error with the reason where the bytes are not such a message. */
 export function readMessage<D extends DescMessage>(schema: D, bytes: Uint8Array): MessageShape<D> {
   const wire = readWire(schema, bytes, SPEC_LIMITS);
   if ('reason' in wire) throw new Error(`${wire.field || 'the message'} ${wire.reason}`);
@@ -61,7 +58,7 @@ interface WireField {
   wire: number;
   repeated: boolean;
   keep: 'string' | 'bool' | 'int32' | undefined;
-  /** Absent unless the field is a message. */
+  /** Undefined unless the field is a message. */
   shape: (() => Shape) | undefined;
 }
 
@@ -113,30 +110,24 @@ function valueField(
   return { name, wire: LENGTH, repeated: false, keep: undefined, shape: () => shapeOf(message) };
 }
 
-/** An enum has no scalar type and travels as an int32. */
+/** An enum has no scalar type and is encoded as an int32. */
 function scalarField(name: string, scalar: ScalarType = ScalarType.INT32): WireField {
-  const field = { name, repeated: false, shape: undefined, keep: undefined };
-  switch (scalar) {
-    case ScalarType.STRING:
-      return { ...field, wire: LENGTH, keep: 'string' };
-    case ScalarType.BYTES:
-      return { ...field, wire: LENGTH };
-    case ScalarType.BOOL:
-      return { ...field, wire: VARINT, keep: 'bool' };
-    case ScalarType.INT32:
-      return { ...field, wire: VARINT, keep: 'int32' };
-    case ScalarType.DOUBLE:
-    case ScalarType.FIXED64:
-    case ScalarType.SFIXED64:
-      return { ...field, wire: FIXED64 };
-    case ScalarType.FLOAT:
-    case ScalarType.FIXED32:
-    case ScalarType.SFIXED32:
-      return { ...field, wire: FIXED32 };
-    default:
-      return { ...field, wire: VARINT };
-  }
+  return { name, wire: VARINT, repeated: false, keep: undefined, shape: undefined, ...SCALARS[scalar] };
 }
+
+/** The scalar types that are kept, or that are not varints. */
+const SCALARS: { [type in ScalarType]?: Partial<WireField> } = {
+  [ScalarType.STRING]: { wire: LENGTH, keep: 'string' },
+  [ScalarType.BYTES]: { wire: LENGTH },
+  [ScalarType.BOOL]: { keep: 'bool' },
+  [ScalarType.INT32]: { keep: 'int32' },
+  [ScalarType.DOUBLE]: { wire: FIXED64 },
+  [ScalarType.FIXED64]: { wire: FIXED64 },
+  [ScalarType.SFIXED64]: { wire: FIXED64 },
+  [ScalarType.FLOAT]: { wire: FIXED32 },
+  [ScalarType.FIXED32]: { wire: FIXED32 },
+  [ScalarType.SFIXED32]: { wire: FIXED32 },
+};
 
 class WireFault extends Error {
   readonly path: string[] = [];
@@ -149,7 +140,7 @@ class WireReader {
   private high = 0;
   private readonly bytes: Uint8Array;
   private readonly limits: WireLimits;
-  /** One character per byte: an ASCII string is a slice of it, ten times cheaper than decoding each one. */
+  /** One character for each byte. An ASCII string is a slice of this text, which is ten times faster than decoding it. */
   private readonly text: string;
 
   constructor(bytes: Uint8Array, limits: WireLimits) {
@@ -183,7 +174,7 @@ class WireReader {
     try {
       if (f.shape) {
         if (wire !== f.wire) throw wireTypeFault(wire);
-        // A singular message that comes twice is merged, as every protobuf reader does.
+        // A singular message that occurs twice is merged, as in every protobuf reader.
         const child: WireMessage = f.repeated ? {} : ((into[f.name] as WireMessage | undefined) ?? {});
         if (wire === START_GROUP) this.message(f.shape(), child, end, depth + 1, number);
         else this.message(f.shape(), child, this.end(end), depth + 1);
@@ -252,7 +243,7 @@ class WireReader {
     if (this.pos > end) throw new WireFault('is truncated');
   }
 
-  /** Where the length-delimited value that starts here ends. */
+  /** The end of the length-delimited value that starts here. */
   private end(parentEnd: number): number {
     const length = this.length(parentEnd);
     if (length > parentEnd - this.pos) throw new WireFault('is truncated');
@@ -266,7 +257,7 @@ class WireReader {
     return low >>> 0;
   }
 
-  /** The low 32 bits, signed; the rest is left in `high`. */
+  /** Returns the low 32 bits, signed; the other bits are stored in `high`. */
   private varint(end: number): number {
     let low = 0;
     this.high = 0;

@@ -1,11 +1,11 @@
 /**
- * Tells public addresses and names from those of private networks. It parses addresses itself, because browsers have no
- * other parser than that of URLs.
+ * Distinguishes public addresses and host names from private ones. Addresses are parsed here because browsers have only a
+ * parser of URLs.
  */
 
 type Network = readonly [network: string, prefix: number];
 
-/** IPv4 that is not public, by the registry of special-purpose addresses, and a metadata service with a public one. */
+/** IPv4 networks that IANA lists as not public, and the address of a metadata service, which IANA lists as public. */
 const SPECIAL: Network[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -23,9 +23,9 @@ const SPECIAL: Network[] = [
   ['203.0.113.0', 24],
   ['224.0.0.0', 3],
 ];
-/** Public IPv6 addresses are in this range, which leaves out addresses that carry IPv4, such as mapped and NAT64 ones. */
+/** Public IPv6 addresses are in this range. Addresses that contain an IPv4 address, such as NAT64, are outside of it. */
 const GLOBAL_UNICAST: Network[] = [['2000::', 3]];
-/** Exceptions in that range: tunnels to IPv4 (Teredo, 6to4), protocol assignments and documentation. */
+/** Networks in GLOBAL_UNICAST that are not public: tunnels to IPv4 (Teredo, 6to4), protocol assignments, documentation. */
 const NOT_GLOBAL: Network[] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -37,7 +37,7 @@ const LOOPBACK: Network[] = [
   ['::1', 128],
 ];
 
-/** Whether this is a public IP address, in any spelling of RFC 4291. Other text, or an address with a zone, is not public. */
+/** Accepts any spelling of RFC 4291. Text that is not an IP address is not public, nor is an address with a zone. */
 export function isPublicAddress(address: string): boolean {
   const bits = bitsOf(address);
   if (bits?.length === 32) return !isIn(bits, SPECIAL);
@@ -56,14 +56,14 @@ function isIn(bits: string, networks: readonly Network[]): boolean {
   });
 }
 
-/** 32 or 128 digits, 0 or 1; undefined for text that is not an IP address. */
+/** The address as 32 or 128 binary digits; undefined for text that is not an IP address. */
 function bitsOf(address: string): string | undefined {
   if (/^\d{1,3}(?:\.\d{1,3}){3}$/.test(address)) {
     const octets = address.split('.').map(Number);
     return octets.every((octet) => octet < 256) ? binary(octets, 8) : undefined;
   }
   if (!/^[\da-f:.]+$/i.test(address)) return undefined;
-  // The parser writes all spellings alike: in hexadecimal, with at most one gap.
+  // The parser of URLs normalizes every spelling to hexadecimal groups with at most one `::`.
   const host = URL.parse(`http://[${address}]/`)?.hostname.slice(1, -1);
   if (host === undefined) return undefined;
   const [before, after = []] = host.split('::').map((part) => part.split(':').filter(Boolean));
@@ -79,13 +79,13 @@ const binary = (numbers: number[], digits: number) =>
 
 const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arpa|onion)$/i;
 
-/** Judges by the text alone: a name is not resolved. */
+/** Whether the host is public, judged by its text alone: a name is not resolved. */
 export function isPublicHost(host: string): boolean {
   if (bitsOf(host) !== undefined) return isPublicAddress(host);
   return host.includes('.') && !PRIVATE_NAME.test(host);
 }
 
-/** Unbracketed, and without the dot that ends an absolute name. */
+/** The host without the brackets of an IPv6 address and without the dot that ends an absolute name. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 }

@@ -1,6 +1,6 @@
 /**
- * The beginning of a text, `max` UTF-16 units at most. It has no half of a surrogate pair, at its end or inside: a message
- * with one is not JSON, so a retry of it would be rejected every time.
+ * The beginning of a text, at most `max` UTF-16 units long and without half of a surrogate pair. Half a pair is not valid
+ * JSON, so a request with one would be rejected at every retry.
  */
 export function cut(text: string, max: number): string {
   const isHalved = text.length > max && /[\ud800-\udbff]/.test(text.charAt(max - 1));

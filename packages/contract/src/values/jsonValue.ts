@@ -1,6 +1,6 @@
-/** The values that JSON text is read into. */
+/** The values that the JSON parser returns. */
 
-/** A number with a fraction or an exponent. Kept as text so that `1.0` is never taken for the integer 1. */
+/** A number with a fraction or an exponent. It is kept as text so that `1.0` is not read as the integer 1. */
 export class JsonDecimal {
   readonly text: string;
   constructor(text: string) {
@@ -8,7 +8,7 @@ export class JsonDecimal {
   }
 }
 
-/** Integers are `number` while that is exact, `bigint` beyond. Objects have no prototype. */
+/** An integer is a `number` where that is exact, else a `bigint`. Objects have no prototype. */
 export type JsonValue = null | boolean | string | number | bigint | JsonDecimal | JsonValue[] | JsonObject;
 export interface JsonObject {
   [key: string]: JsonValue;

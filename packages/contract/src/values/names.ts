@@ -31,9 +31,9 @@ export type Vars<P extends string> = P extends `${string}{${infer V}}${infer Res
 
 type NameVars<K extends PatternName> = Record<Vars<(typeof PATTERNS)[K]>, string>;
 
-/** The wildcard ID: it parses everywhere and belongs to nobody. */
+/** The wildcard ID is valid in every name, and no resource has it. */
 export const WILDCARD = '-';
-/** The alias in certificate paths that stands for a party's best certificate. */
+/** In the path of a certificate, this alias refers to the best certificate of the party. */
 export const PREFERRED = 'preferred';
 
 const ID = '[A-Za-z0-9_-]{1,63}';
@@ -54,7 +54,7 @@ export function isName(pattern: PatternName, text: string): boolean {
   return NAMES[pattern].test(text);
 }
 
-/** The IDs in a name, or undefined when it does not match the pattern. */
+/** The IDs in a name, or undefined when the name does not match the pattern. */
 export function parseName<K extends PatternName>(pattern: K, name: string): NameVars<K> | undefined {
   return NAMES[pattern].exec(name)?.groups as NameVars<K> | undefined;
 }
@@ -63,10 +63,9 @@ export function formatName<K extends PatternName>(pattern: K, vars: NameVars<K>)
   return fillIn(PATTERNS[pattern], vars);
 }
 
-/** The fixed texts of each pattern, with a variable between each two of them. */
+/** Each pattern as its fixed texts with the names of the variables between them. */
 const parts = new Map<string, string[]>();
 
-/** A pattern with its variables filled in. */
 export function fillIn(pattern: string, vars: Record<string, string>): string {
   let split = parts.get(pattern);
   if (split === undefined) {
@@ -76,4 +75,9 @@ export function fillIn(pattern: string, vars: Record<string, string>): string {
   let filled = split[0]!;
   for (let i = 1; i < split.length; i += 2) filled += vars[split[i]!]! + split[i + 1]!;
   return filled;
+}
+
+/** Returns `data provider` for `dataProvider`. */
+export function wordsOf(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

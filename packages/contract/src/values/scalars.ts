@@ -1,11 +1,11 @@
-/** Bytes, timestamps and 64-bit integers: how they are written in JSON. */
+/** How bytes, timestamps and 64-bit integers are written in JSON. */
 
 /** RFC 3339 in UTC with microseconds, always 27 characters, so that text order is time order. */
 export type Timestamp = string;
 
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 
-/** Any RFC 3339 text to the canonical form (digits beyond microseconds are cut), or undefined. */
+/** Converts RFC 3339 text to a Timestamp, without digits beyond microseconds. Returns undefined for other text. */
 export function parseTimestamp(text: string): Timestamp | undefined {
   const m = RFC3339.exec(text);
   if (m === null) return undefined;
@@ -24,10 +24,10 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   return `${utc.toISOString().slice(0, 19)}.${(m[7] ?? '').slice(0, 6).padEnd(6, '0')}Z`;
 }
 
-/** The last second as text, because most timestamps fall in the same one. */
+/** Caches the last second as text, because most timestamps are in the same second as the one before. */
 let written = { second: Number.NaN, text: '' };
 
-/** A moment in milliseconds (fractions are microseconds) to the canonical form. */
+/** Converts milliseconds since 1970, whose fraction is microseconds, to a Timestamp. */
 export function timestampOf(epochMillis: number): Timestamp {
   const millis = Math.floor(epochMillis);
   const second = Math.floor(millis / 1000);
@@ -40,22 +40,22 @@ export function timestampOf(epochMillis: number): Timestamp {
 
 const hasBuffer = typeof Buffer !== 'undefined';
 
-/** Standard base64 with padding. */
+/** Writes standard base64 with padding. */
 export function toBase64(bytes: Uint8Array): string {
   if (hasBuffer) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
   return (bytes as unknown as { toBase64(): string }).toBase64();
 }
 
 /**
- * Standard or URL-safe base64, padded or not. Decoders skip unknown letters, which shows by too few bytes. The alphabet, the
- * padding, and stray bits in the last letter are checked here.
+ * Reads standard or URL-safe base64, padded or not; undefined for other text. Node skips letters outside the alphabet, so
+ * the number of bytes, the padding and the unused bits of the last letter are checked here.
  */
 export function fromBase64(text: string): Uint8Array | undefined {
   const urlSafe = text.includes('-') || text.includes('_');
   if (urlSafe && (text.includes('+') || text.includes('/'))) return undefined;
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   const letters = text.length - padding;
-  // One letter beyond groups of four does not make a byte.
+  // A single letter after the groups of four encodes less than a byte.
   if (letters % 4 === 1 || (padding > 0 && text.length % 4 !== 0)) return undefined;
   const bytes = decodeBase64(text, urlSafe ? 'base64url' : 'base64');
   if (bytes?.length !== Math.floor((letters * 3) / 4)) return undefined;
@@ -69,7 +69,7 @@ export function fromBase64(text: string): Uint8Array | undefined {
 type FromBase64 = (text: string, options: { alphabet: 'base64' | 'base64url' }) => Uint8Array;
 
 function decodeBase64(text: string, alphabet: 'base64' | 'base64url'): Uint8Array | undefined {
-  // Node takes a letter beyond ASCII for the one with its low byte.
+  // Node reads a letter beyond ASCII as the letter with its low byte, so the text must be ASCII.
   if (hasBuffer) return Buffer.byteLength(text) === text.length ? Buffer.from(text, alphabet) : undefined;
   try {
     return (Uint8Array as unknown as { fromBase64: FromBase64 }).fromBase64(text, { alphabet });
@@ -89,10 +89,7 @@ export function fromHex(text: string): Uint8Array | undefined {
 
 export const MAX_UINT64 = 2n ** 64n - 1n;
 
-/**
- * The bytes that a nonceHash may be the SHA-256 of. The canonical form comes first: the nonce as 8 bytes big-endian. Its unsigned
- * decimal text is accepted too.
- */
+/** A nonceHash is the SHA-256 of the nonce as 8 bytes big-endian; the SHA-256 of its decimal text is accepted too. */
 export function noncePreimages(nonce: bigint): [canonical: Uint8Array, text: Uint8Array] {
   if (nonce < 0n || nonce > MAX_UINT64) throw new RangeError('A nonce is an unsigned integer of 64 bits.');
   const bytes = new Uint8Array(8);

@@ -1,15 +1,14 @@
-/** States and the closed lists that explain them, as the API spells them. */
+/** States, and closed lists of reasons and types, as the API spells them. */
 
 export const PENDING_MEASUREMENT_STATES = ['AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING'] as const;
-/** A measurement never leaves one of these. */
+/** A measurement never leaves these states. */
 export const TERMINAL_MEASUREMENT_STATES = ['SUCCEEDED', 'FAILED', 'CANCELLED'] as const;
 export const MEASUREMENT_STATES = [...PENDING_MEASUREMENT_STATES, ...TERMINAL_MEASUREMENT_STATES] as const;
 export type MeasurementState = (typeof MEASUREMENT_STATES)[number];
 
-const PENDING_REQUISITION_STATES = ['UNFULFILLED'] as const;
-/** A requisition never leaves one of these. */
+/** A requisition never leaves these states. */
 export const TERMINAL_REQUISITION_STATES = ['FULFILLED', 'REFUSED', 'WITHDRAWN'] as const;
-export const REQUISITION_STATES = [...PENDING_REQUISITION_STATES, ...TERMINAL_REQUISITION_STATES] as const;
+export const REQUISITION_STATES = ['UNFULFILLED', ...TERMINAL_REQUISITION_STATES] as const;
 export type RequisitionState = (typeof REQUISITION_STATES)[number];
 
 export function isTerminal(state: MeasurementState | RequisitionState): boolean {
@@ -63,14 +62,11 @@ export const PENDING_COMPUTATION_STATES = [
 export const COMPUTATION_STATES = [...PENDING_COMPUTATION_STATES, ...TERMINAL_MEASUREMENT_STATES] as const;
 export type ComputationState = (typeof COMPUTATION_STATES)[number];
 
-/**
- * In HonestMajorityShareShuffle there is a first and a second worker, in Liquid Legions any number of workers; each protocol
- * has one aggregator.
- */
+/** Share-shuffle has a first and a second worker, Liquid Legions any number of workers; each protocol has one aggregator. */
 export const DUCHY_ROLES = ['FIRST_WORKER', 'SECOND_WORKER', 'WORKER', 'AGGREGATOR'] as const;
 export type DuchyRole = (typeof DUCHY_ROLES)[number];
 
-/** The noise that duchies add to what they compute. */
+/** The kinds of noise that duchies add to their results. */
 export const MPC_NOISE_MECHANISMS = ['NONE', 'GEOMETRIC', 'DISCRETE_GAUSSIAN'] as const;
 export type MpcNoiseMechanism = (typeof MPC_NOISE_MECHANISMS)[number];
 
