@@ -4,11 +4,11 @@ import { enableCompileCache, flushCompileCache } from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-// Everything else is imported after this: compiled code from the last time halves the time to start.
+// Everything else is imported after this line, because the cache of compiled code halves the time to start.
 const { directory } = enableCompileCache(
   join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'mex'),
 );
-// Threads find it there.
+// Threads find the cache by this variable.
 if (directory !== undefined) process.env.NODE_COMPILE_CACHE ??= directory;
 // Node writes the cache when a process exits. A server that is killed would leave none for its restart.
 setTimeout(flushCompileCache, 5_000).unref();
@@ -17,7 +17,7 @@ const { explain, Failed } = await import('./terminal/output.ts');
 const { createMex } = await import('./program.ts');
 const { traced } = await import('./tracing.ts');
 
-// `mex … | head` has read enough.
+// A reader such as `head` closes the pipe when it has read enough.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;

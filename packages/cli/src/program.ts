@@ -3,7 +3,7 @@ import { Command, Help } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { paint } from './terminal/output.ts';
 
-/** Each is loaded when it is needed: loading all of them takes longer than most commands do. */
+/** Each command is loaded when it is needed, because loading all of them takes longer than most commands run. */
 const COMMANDS = {
   demo: async () => (await import('./demo/command.ts')).demoCommand(),
   serve: async () => (await import('./exchange/serve.ts')).serveCommand(),
@@ -34,55 +34,52 @@ const COMMANDS = {
   completion: async () => (await import('./completion/command.ts')).completionCommand(),
 };
 
-/** A heading of the overview, and the commands below it, each with its line. */
-function under(heading: string, commands: { [Name in keyof typeof COMMANDS]?: string }) {
-  return { heading, commands: Object.entries(commands) as [keyof typeof COMMANDS, string][] };
-}
-
-/** In the order in which people need them. */
-const GROUPS = [
-  under('Try it:', {
+/** The headings of the overview, and the commands below each, in the order in which people need them. */
+const GROUPS: Record<string, { [Name in keyof typeof COMMANDS]?: string }> = {
+  'Try it:': {
     demo: 'a whole measurement with three publishers, compared with the truth',
     serve: 'start an exchange; --dev with demo parties',
     token: 'a bearer token for a demo party',
     env: 'demo parties as shell variables',
-  }),
-  under('Measure:', {
+  },
+  'Measure:': {
     measure: 'ask providers for a figure, and print it with its interval',
     measurements: 'list, show, results, timeline, cancel',
     'event-groups': 'what can be measured: list, get, create, update, delete',
     populations: 'whom duchies can count across providers: list, show',
     watch: 'what changes for you, as it changes',
     why: 'what something of yours waits for and for whom, or why it ended',
-  }),
-  under('Provide data:', {
+  },
+  'Provide data:': {
     provider: 'fulfill requisitions from event files, within a privacy budget',
     requisitions: 'what is asked: list, show, timeline, refuse',
     descriptors: 'schemas of metadata: list, get, create, update, diff, decode',
-  }),
-  under('Compute together:', { computations: 'what duchies compute together: list, show' }),
-  under('Follow:', {
+  },
+  'Compute together:': {
+    computations: 'what duchies compute together: list, show',
+    duchy: 'run a duchy, which counts people across providers with two others',
+  },
+  'Follow:': {
     webhooks: 'endpoints to which the exchange sends what changes: create, list, test, deliveries',
-  }),
-  under('Keys and trust:', {
+  },
+  'Keys and trust:': {
     identity: 'make the keys and certificates of a party, or import them',
     keys: 'look into keys and certificates; make keysets',
     certificates: 'list, get, create, revoke, release-hold',
     verify: 'check signatures, certificates, hashes and keys step by step',
     whoami: 'whom the token in use stands for',
-  }),
-  under('Compute together:', { duchy: 'run a duchy, which counts people across providers with two others' }),
-  under('Run an exchange:', {
+  },
+  'Run an exchange:': {
     admin: 'parties, principals, certificates, roots, populations, audit, retention',
     doctor: 'look through the database for what should not be',
     backup: 'back up the embedded database',
     restore: 'make a data directory of a backup',
     migrate: 'bring the database schema to this version',
-  }),
-  under('This command:', { completion: 'completion for bash, zsh or fish' }),
-];
+  },
+  'This command:': { completion: 'completion for bash, zsh or fish' },
+};
 
-/** With the commands among `words`, which is what was typed; of the others only the names, but for completion. */
+/** Loads the commands that `words`, the command line, contains. Completion needs all commands. */
 export async function createMex(words: readonly string[]): Promise<Command> {
   const mex = new Command('mex')
     .description(
@@ -94,16 +91,16 @@ export async function createMex(words: readonly string[]): Promise<Command> {
     .configureHelp({ styleTitle: (title) => paint('bold', title), subcommandTerm })
     .exitOverride()
     .addHelpText('after', FIRST_STEPS);
-  for (const { heading, commands } of GROUPS) {
+  for (const [heading, commands] of Object.entries(GROUPS)) {
     mex.commandsGroup(heading);
-    for (const [name, summary] of commands) {
+    for (const [name, summary] of Object.entries(commands)) {
       const isNeeded = words.includes(name) || words.includes('completion');
-      const command = isNeeded ? await COMMANDS[name]() : new Command(name);
+      const command = isNeeded ? await COMMANDS[name as keyof typeof COMMANDS]() : new Command(name);
       mex.addCommand(command.summary(summary));
     }
   }
   inherit(mex);
-  // Added last, so that it is not in one of the groups above.
+  // The help command is added last, so that it is in none of the groups above.
   mex.helpCommand(true);
   return mex;
 }

@@ -1,7 +1,7 @@
-/** OpenTelemetry of a command, where its environment variables turn it on. */
+/** Traces a command, where the environment variables of OpenTelemetry turn it on. */
 import { isTelemetryOn, startTelemetry } from '@measurement-exchange/server/telemetry';
 
-/** Commands that run until they are stopped. They have a span for each piece of work instead of one for the command. */
+/** Commands that run until they are stopped. They have a span for each piece of work instead of one span for the command. */
 const SERVICES: Record<string, string> = {
   serve: 'mex-exchange',
   duchy: 'mex-duchy',
@@ -9,7 +9,7 @@ const SERVICES: Record<string, string> = {
   watch: 'mex',
 };
 
-/** Runs the command; one that is not in SERVICES is one span. */
+/** Runs the command. A command that is not in SERVICES has one span. */
 export async function traced(words: readonly string[], run: () => Promise<unknown>): Promise<void> {
   if (!isTelemetryOn()) {
     await run();

@@ -16,7 +16,7 @@ interface Options extends CallOptions {
   endpoint?: string;
 }
 
-/** A part of the onboarding: created now, or there already. */
+/** A part of the onboarding, which was created now or existed before. */
 interface Piece {
   created: boolean;
   name?: string | undefined;
@@ -73,7 +73,7 @@ it continues where it stopped.
     });
 }
 
-/** The certificate is enough: it verifies the public key, and the root issued it. */
+/** Only the certificate has to be checked, because it verifies the public key and was issued by the root. */
 function requireFingerprint(path: string, { certificatePem }: PartyFile, told: string): void {
   const digits = (fingerprint: string) => fingerprint.replace(/[:\s]/g, '').toUpperCase();
   if (!/^[0-9A-F]{64}$/.test(digits(told))) {
@@ -93,7 +93,7 @@ async function onboard(client: ExchangeClient, file: PartyFile, options: Options
   const before = await client.getParty({ name: file.name }).catch(unless(/_NOT_FOUND$/));
   const key = before?.publicKey && publicKeyJson(before.publicKey);
   const sameKey = key?.message === file.publicKey.message && key.signature === file.publicKey.signature;
-  // Checked before anything is written: an old file must not restore an old key.
+  // The key is checked before anything is written, so that an old file does not restore an old key.
   if (key !== undefined && !sameKey) {
     throw new Error(
       `${file.name} is on board with another public key. To replace the key: ` +
@@ -110,7 +110,7 @@ async function onboard(client: ExchangeClient, file: PartyFile, options: Options
     );
   }
   if (before === undefined) await createParty(client, file.name, { displayName: file.displayName });
-  // The root first: under strict checks a certificate must chain to one.
+  // The root is registered first, because under strict checks a certificate must chain to a trusted root.
   const trustedRoot = options.trustRoot ? await trust(client, file) : undefined;
   const certificate = await certify(client, file);
   if (!sameKey) await client.updateParty({ name: file.name, body: { publicKey: signedKey(file) } });

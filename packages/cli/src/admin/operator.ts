@@ -3,7 +3,7 @@ import { bindOperator } from '@measurement-exchange/exchange/maintenance';
 import { Command } from 'commander';
 import { print, printJson } from '../terminal/output.ts';
 
-/** Production begins without an operator, and only an operator may bind one over the API. */
+/** An exchange in production starts without an operator, and over the API only an operator may bind another one. */
 export function operatorCommand(): Command {
   return new Command('operator')
     .description('bind the first operator, straight in the database, as its owner')

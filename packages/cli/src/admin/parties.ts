@@ -33,13 +33,12 @@ export function createParty(
   return client.createParty({ collection, [idParameter]: id, body });
 }
 
-/** The public key of a party.json, whose bytes are base64. */
+/** Decodes the public key in a party.json from base64. */
 export function signedKey({ publicKey }: PartyFile): SignedMessage {
   const { message, signature, signatureAlgorithm } = publicKey;
   return { message: fromBase64(message)!, signature: fromBase64(signature)!, signatureAlgorithm };
 }
 
-/** The option with the endpoint of a duchy. */
 export const ENDPOINT = [
   '--endpoint <url>',
   'a duchy: where data providers and other duchies reach it, https://duchy.example.com',

@@ -1,7 +1,6 @@
-/** `mex admin populations`: makes populations, and says which measurements count whom. */
+/** `mex admin populations`: creates populations, and sets which measurements count their people. */
 import { decode, PopulationInput, type VidRange, type Violation } from '@measurement-exchange/contract';
 import { type Command, InvalidArgumentError } from 'commander';
-
 import { type CallOptions, given, group, remote, showResource } from '../calls/command.ts';
 import { connect } from '../connection/client.ts';
 import { readJson } from '../files/input.ts';

@@ -1,19 +1,19 @@
-/** The caller of a command, and the resources that belong to it. */
+/** The caller of a command, and the resources that belong to the caller. */
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import { type Command, InvalidArgumentError } from 'commander';
 import { connect } from '../connection/client.ts';
-import { parsePartyName } from '../files/names.ts';
+import { type Collection, parsePartyName } from '../files/names.ts';
 import { note, print, printJsonLine, startTable } from '../terminal/output.ts';
 import { commandLine } from '../terminal/shell.ts';
-import { type CallOptions, remote } from './command.ts';
+import { type CallOptions, remote, type Table } from './command.ts';
 
 export interface Caller {
   client: ExchangeClient;
-  /** `measurementConsumers/…`, `dataProviders/…`, `duchies/…` or `operator`. */
+  /** The name of a party, or `operator`. */
   principal: string;
 }
 
-/** Where the keys of a party are, and which roots it trusts. */
+/** The folder with the keys of a party, and the files of the roots that the party trusts. */
 export interface KeyOptions {
   identity?: string;
   root?: string[];
@@ -26,23 +26,22 @@ export async function callerOf(options: CallOptions): Promise<Caller> {
   return { client, principal };
 }
 
-type Kind = 'measurementConsumers' | 'dataProviders' | 'duchies';
-const KINDS: Record<Kind, string> = {
+const KINDS: Record<Collection, string> = {
   measurementConsumers: 'a measurement consumer',
   dataProviders: 'a data provider',
   duchies: 'a duchy',
 };
 
-export function isOf(kind: Kind, name: string): boolean {
+export function isOf(kind: Collection, name: string): boolean {
   return name.startsWith(`${kind}/`);
 }
 
-/** Throws unless the caller is one of the kind that the command is for. */
-export function requireKind(kind: Kind, { principal }: Caller, what: string): void {
+/** Throws unless the caller is of the kind that the command is for. */
+export function requireKind(kind: Collection, { principal }: Caller, what: string): void {
   if (!isOf(kind, principal)) throw notFor(principal, what, KINDS[kind], `${kind}/…`);
 }
 
-/** Throws for the operator, which owns none of the resources that the command is about. */
+/** Throws for the operator, since only parties own resources. */
 export function requireParty({ principal }: Caller, what: string): void {
   if (parsePartyName(principal) !== undefined) return;
   throw notFor(principal, what, 'consumers, data providers and duchies', '…');
@@ -55,12 +54,12 @@ function notFor(principal: string, what: string, whom: string, as: string): Erro
   );
 }
 
-/** The full name of a resource of the caller, whose ID is enough. */
+/** Completes the ID of a resource of the caller to its full name, and returns a full name unchanged. */
 export function nameBelow(principal: string, collection: string, text: string): string {
   return text.includes('/') ? text : `${principal}/${collection}/${text}`;
 }
 
-/** A command about one resource of the caller, `mex webhooks get <webhook>`, by its name or its ID. */
+/** A command about one resource of the caller, such as `mex webhooks get <webhook>`. The argument is its name or its ID. */
 export function ownCommand<O extends CallOptions>(
   usage: string,
   description: string,
@@ -74,8 +73,8 @@ export function ownCommand<O extends CallOptions>(
 }
 
 /**
- * A command to paste next, for the same exchange and as the same caller; `keys` are for commands that need them. A
- * token that was given as an option is not printed.
+ * A command for the user to run next, for the same exchange and the same caller. `keys` are the keys for a command that
+ * needs them. A token that was given as an option is not printed.
  */
 export function nextCommand({ as, url, token }: CallOptions, command: string, keys: KeyOptions = {}): string {
   const line = commandLine(command, { as, url, identity: keys.identity, root: keys.root });
@@ -86,7 +85,7 @@ export interface ListOptions extends CallOptions {
   limit: number;
 }
 
-/** A list command: JSON is one resource a line. */
+/** A command that prints a list; with --json it prints one resource a line. */
 export function listCommand(usage: string, description: string): Command {
   return remote(usage, description).option('--limit <count>', 'the maximum number, or `all`', parseLimit, 50);
 }
@@ -97,16 +96,9 @@ function parseLimit(text: string): number {
   throw new InvalidArgumentError('It must be a whole number above 0, or `all`.');
 }
 
-/** Requests no more in one page than is shown. */
+/** The page size is capped at the number of rows that are shown. */
 export function pageSizeOf({ limit }: ListOptions): { pageSize: number } {
   return { pageSize: Math.min(limit, 1000) };
-}
-
-interface Shown<T> {
-  headings: string[];
-  row: (item: T) => (string | undefined)[];
-  /** Printed for an empty list. */
-  none: string;
 }
 
 /** Prints a list page by page: one resource a line in JSON, or a table. */
@@ -114,7 +106,7 @@ export async function showPages<T, Page extends { nextPageToken?: string }>(
   options: ListOptions,
   pages: AsyncIterable<Page>,
   itemsOf: (page: Page) => T[],
-  { headings, row, none }: Shown<T>,
+  { headings, row, none }: Table<T>,
 ): Promise<void> {
   const table = startTable(headings);
   let left = options.limit;

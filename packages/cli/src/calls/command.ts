@@ -1,4 +1,4 @@
-/** The options, groups and output that all commands share which call the exchange. */
+/** The options, groups and output of the commands that call the exchange. */
 import { MAX_PAGE_SIZE } from '@measurement-exchange/contract';
 import type { Listing } from '@measurement-exchange/sdk';
 import { Command, InvalidArgumentError } from 'commander';
@@ -9,7 +9,7 @@ export interface CallOptions extends ClientOptions {
   json?: boolean;
 }
 
-/** A group: `mex admin parties …`. */
+/** A command with subcommands, such as `mex admin parties …`. */
 export function group(name: string, description: string, commands: Command[]): Command {
   const command = new Command(name).description(description);
   for (const sub of commands) command.addCommand(sub);
@@ -43,7 +43,7 @@ export function remote(usage: string, description: string): Command {
     .optionsGroup('Options:');
 }
 
-/** Prints a resource as the API's JSON, or for people: `describe` prints it, or returns a sentence. */
+/** Prints a resource as JSON, or for people: `describe` prints the resource, or returns a sentence to print. */
 export function showResource<T>(
   options: { json?: boolean },
   resource: T,
@@ -61,12 +61,19 @@ export function given<T extends object>(members: T): { [K in keyof T]?: Exclude<
 /** The largest pages, for lists that are read to their end. */
 export const WHOLE_LIST = { pageSize: MAX_PAGE_SIZE };
 
-/** A whole list: as JSON, or as a table; `none` is printed for an empty one. */
+export interface Table<T> {
+  headings: string[];
+  row: (item: T) => (string | undefined)[];
+  /** Printed for an empty list. */
+  none: string;
+}
+
+/** Prints a whole list, as JSON or as a table. */
 export async function showList<T>(
   options: CallOptions,
   member: string,
   listing: Listing<T, unknown>,
-  table: { headings: string[]; row: (item: T) => (string | undefined)[]; none: string },
+  table: Table<T>,
 ): Promise<void> {
   const items = await Array.fromAsync(listing);
   if (options.json) printJson({ [member]: items });

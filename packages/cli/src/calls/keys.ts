@@ -7,7 +7,6 @@ import type { CallOptions } from './command.ts';
 
 export type ActingOptions = CallOptions & KeyOptions;
 
-/** Adds the options for keys and trusted roots. */
 export function withKeys(command: Command): Command {
   return command
     .optionsGroup('Your keys:')

@@ -1,26 +1,26 @@
-/** Completion scripts: tables of the commands, and a few lines of each shell to look things up in them. */
+/** Completion scripts: tables of the commands, and the shell code that looks up words in these tables. */
 import type { Node, Values, Word } from './tree.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /**
- * Everything is in the script, and nothing is asked of `mex` at a keystroke: a start of Node takes a second.
- * Names of parties are read from the file of the development exchange.
+ * The script contains all words and does not call `mex` at a keystroke, because starting Node takes a second.
+ * The names of parties are read from the file of the development exchange.
  */
 export function completionScript(shell: Shell, tree: Node[]): string {
   return { bash, zsh, fish }[shell](tree);
 }
 
-/** One row of a table: a shell pattern and the words it stands for. */
+/** One row of a table: a shell pattern, and the words that complete it. */
 type Row = [key: string, words: Word[]];
 
-/** `path`: its commands and options. */
+/** The key is the path of a command; the words are its subcommands and options. */
 function wordRows(tree: Node[]): Row[] {
   return tree.map((node) => [node.path, [...node.commands, ...node.options]]);
 }
 
-/** `path --option` and `path 1` (the first argument): what to type there. */
+/** The keys are `path --option`, and `path 1` for the first argument; the values are the possible words. */
 function valueRows(tree: Node[]): [key: string, values: Values][] {
   return tree.flatMap((node) => [
     ...node.options.flatMap(({ word, value }) =>
@@ -30,7 +30,6 @@ function valueRows(tree: Node[]): [key: string, values: Values][] {
   ]);
 }
 
-/** A line for each row of a table. */
 const lines = <R>(rows: R[], line: (row: R) => string) => rows.map(line).join('\n');
 const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 const words = (list: Word[]) => list.map(({ word }) => word).join(' ');
@@ -41,7 +40,7 @@ function shellValue(values: Values): string {
   return 'choices' in values ? values.choices.join(' ') : `@party ${values.parties}`.trimEnd();
 }
 
-/** `sed` reads the names line by line, as the exchange writes them. */
+/** `sed` can read the names because the exchange writes each name on a separate line. */
 const partyNames = (prefix: string) =>
   `sed -n 's|^ *"name": "\\('"${prefix}"'[^"]*\\)".*|\\1|p' "\${MEX_DATA_DIR:-.mex}/dev.json" 2>/dev/null`;
 
@@ -143,7 +142,7 @@ if [ "\${funcstack[1]}" = '_mex' ]; then _mex "$@"; else compdef _mex mex; fi`;
 const described = ({ word, description }: Word) => quote(`${word}:${description.replaceAll(':', ' ')}`);
 
 const fishQuote = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-/** A tab parts a word from its description. */
+/** A tab separates a word from its description. */
 const fishLines = (list: Word[]) =>
   list.map(({ word, description }) => fishQuote(`${word}\t${description}`)).join(' ');
 

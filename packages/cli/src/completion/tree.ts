@@ -1,7 +1,7 @@
 /** The words that can follow `mex`, read from the commands themselves. */
 import type { Argument, Command, Option } from 'commander';
 
-/** The values of an argument or of an option. */
+/** The possible values of an argument or of an option. */
 export type Values = { choices: string[] } | { parties: string } | 'file' | 'anything';
 
 export interface Word {
@@ -10,14 +10,14 @@ export interface Word {
 }
 
 export interface Node {
-  /** `measurements list`; '' for mex itself. */
+  /** The path of the command, such as `measurements list`; '' for mex itself. */
   path: string;
   commands: Word[];
   options: (Word & { value?: Values })[];
   arguments: Values[];
 }
 
-/** Every command, outermost first. */
+/** Lists every command; a group comes before its subcommands. */
 export function commandTree(command: Command, path: string[] = []): Node[] {
   const help = command.createHelp();
   const commands = help.visibleCommands(command);
@@ -46,7 +46,7 @@ function optionWords(option: Option): Node['options'] {
     .map((word) => ({ word, description, ...value }));
 }
 
-/** The kind of value follows from the placeholder: `<party>`, `<provider>`, `<file>`, `<dir>`, `<root.pem>`. */
+/** The placeholder tells the kind of value: `<party>`, `<provider>`, `<file>`, `<dir>`, `<root.pem>`. */
 function valuesOf(parameter: Argument | Option): Values {
   if (parameter.argChoices !== undefined) return { choices: parameter.argChoices };
   const text = 'flags' in parameter ? parameter.flags.replace(/^[^<[]*/, '') : parameter.name();

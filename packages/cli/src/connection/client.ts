@@ -12,7 +12,7 @@ import { note, visible } from '../terminal/output.ts';
 export interface ClientOptions {
   url?: string;
   token?: string;
-  /** A demo party of the development exchange here. */
+  /** A demo party of the development exchange in the data directory. */
   as?: string;
   /** Receives warnings about the connection, which do not end the call. The default prints them. */
   onWarning?: (message: string) => void;
@@ -22,8 +22,8 @@ export interface ClientOptions {
 const MAX_ATTEMPTS = 3;
 
 /**
- * Address and token from the options, else from MEX_URL and MEX_TOKEN, else those of the development exchange in the
- * data directory: of the demo party `as`, or of its operator. Such a token goes to that exchange only.
+ * Takes the address and the token from the options, else from MEX_URL and MEX_TOKEN, else from the development exchange in
+ * the data directory: the token of the demo party `as`, or of the operator. Only that exchange receives such a token.
  */
 export async function connect(options: ClientOptions): Promise<ExchangeClient> {
   const { dataDir } = loadConfig(process.env, { mode: 'development' });
@@ -67,7 +67,7 @@ const ADVICE: Record<string, string> = {
   PRINCIPAL_SUSPENDED: 'Ask the operator why, and to lift it: mex admin parties resume.',
 };
 
-/** Adds the reason, the violations and advice to an error of the exchange, or of a proxy; other errors stay as they are. */
+/** Adds the reason, the violations and advice to an error of the exchange or of a proxy. Returns other errors unchanged. */
 export function explained(error: unknown): unknown {
   if (error instanceof UnexpectedResponse) {
     const advice = 'Check the address, which is that of --url or MEX_URL, and the proxies on the way there.';

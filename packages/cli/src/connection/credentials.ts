@@ -17,14 +17,14 @@ import { readCertificates } from '../files/keyFiles.ts';
 import { readPartyFile } from '../files/partyFile.ts';
 import { type ClientOptions, connect, warn } from './client.ts';
 
-export interface CredentialOptions extends ClientOptions {
+interface CredentialOptions extends ClientOptions {
   /** A folder that `mex identity` made. */
   identity?: string;
   /** A file with the bearer token, read again for every call, so that it can be renewed. */
   tokenFile?: string;
   /**
-   * Files of trusted roots, PEM or DER. The root in `measurementConsumers/acme=acme.pem` is trusted for that party only. A
-   * duchy with a root of its own, `duchies/one=one.pem`, is also accepted in computations.
+   * Files of trusted roots, PEM or DER. The root in `measurementConsumers/acme=acme.pem` is trusted for that party only. The
+   * duchy of `duchies/one=one.pem` is also accepted in computations.
    */
   roots?: string[];
 }
@@ -38,8 +38,8 @@ export interface Acting {
 }
 
 /**
- * A demo party of the development exchange here (`as`), which trusts the demo root and accepts the demo duchies, or
- * the party of an identity folder, which trusts `roots`.
+ * The caller is either the demo party `as`, which trusts the demo root and accepts the demo duchies, or the party of an
+ * identity folder, which trusts `roots`.
  */
 export async function loadCredentials(options: CredentialOptions): Promise<Acting> {
   const { as, identity, roots = [] } = options;
@@ -76,7 +76,7 @@ async function clientOf({ tokenFile, ...options }: CredentialOptions): Promise<E
   return createClient({ baseUrl, token, userAgent: 'mex', onWarning });
 }
 
-/** The encryption keys in an identity folder: they outlive the certificate when a party renews it. */
+/** Reads the encryption keys of an identity folder. A party keeps them when it renews its certificate. */
 export async function readEncryptionKeys(
   directory: string,
 ): Promise<Pick<Credentials, 'encryptionPublicKey' | 'encryptionPrivateKey'>> {
@@ -102,7 +102,7 @@ async function readIdentity(directory: string, client: ExchangeClient): Promise<
   };
 }
 
-/** The exchange names certificates when they are registered, so only it knows the name of this one. */
+/** Asks the exchange for the name of the certificate, which the exchange chose when the certificate was registered. */
 async function registeredName(
   party: { name: string; certificatePem: string },
   client: ExchangeClient,

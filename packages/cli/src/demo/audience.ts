@@ -2,12 +2,11 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 
-/** 28 days, so that every weekday counts alike. */
+/** The campaign has 28 days, so that every weekday occurs equally often. */
 export const CAMPAIGN = { start: '2026-10-01T00:00:00Z', end: '2026-10-29T00:00:00Z' } as const;
 const CAMPAIGN_SECONDS = (Date.parse(CAMPAIGN.end) - Date.parse(CAMPAIGN.start)) / 1000;
 
 export interface Audience {
-  /** dataProviders/… */
   dataProvider: string;
   file: string;
   impressions: number;
@@ -20,12 +19,12 @@ const PROVIDERS: Record<string, { share: number; repeat: number }> = {
   'dataProviders/dailynews': { share: 0.2, repeat: 0.5 },
 };
 
-/** The event groups of each provider, as its own systems call them. */
+/** The references of the event groups of each provider. */
 export const EVENT_GROUPS = ['autumn-video', 'autumn-display'] as const;
 
 /**
- * Writes the impressions of every provider. People and what they do follow from the hash of their number and
- * the seed: the same files come out whatever the number of threads.
+ * Writes the impressions of every provider. Everything about a person is a hash of the VID and the seed, so the files do not
+ * depend on the number of threads.
  */
 export async function createAudiences(
   db: DuckDBConnection,
@@ -62,23 +61,16 @@ export async function createAudiences(
   return audiences;
 }
 
-/** The population in ranges of people who share their attributes, as a panel would publish it. */
-export interface Subpopulation {
-  attributes: { gender: string; age_group: string };
-  vidRanges: { start: number; end: number }[];
-}
-
 const AGES: [group: string, share: number][] = [
   ['18-34', 0.3],
   ['35-54', 0.4],
   ['55+', 0.3],
 ];
 
-export interface PopulationSpec {
-  subpopulations: Subpopulation[];
-}
+export type PopulationSpec = ReturnType<typeof populationSpec>;
 
-export function populationSpec(population: number): PopulationSpec {
+/** The population as ranges of people with the same attributes, as a panel would publish it. */
+export function populationSpec(population: number) {
   let start = 1;
   const subpopulations = ['F', 'M'].flatMap((gender) =>
     AGES.map(([age_group, share]) => {
@@ -92,7 +84,7 @@ export function populationSpec(population: number): PopulationSpec {
   return { subpopulations };
 }
 
-function attributeOf(name: keyof Subpopulation['attributes'], population: number): string {
+function attributeOf(name: 'gender' | 'age_group', population: number): string {
   const cases = populationSpec(population).subpopulations.map(
     ({ attributes, vidRanges: [range] }) => `WHEN vid <= ${range!.end} THEN '${attributes[name]}'`,
   );

@@ -1,9 +1,9 @@
-/** The charts of the report as SVG; the page's styles color them, also in dark mode. */
+/** The charts of the report as SVG. The styles of the page color them, also in dark mode. */
 import { count, percent } from '../terminal/numbers.ts';
 
 const LABEL = 130;
 const WIDTH = 640;
-/** The figure has to fit beside the longest bar. */
+/** The plot leaves room for a figure beside the longest bar. */
 const PLOT = WIDTH - LABEL - 130;
 const ROW = 34;
 
@@ -14,7 +14,7 @@ export interface Bar {
   truth: number;
 }
 
-/** One bar per row with its interval, and a mark at the true value. */
+/** Each row has a bar with its interval, and a mark at the true value. */
 export function barChart(title: string, bars: Bar[]): string {
   const x = scale(...bars.flatMap((bar) => [bar.interval[1], bar.truth]));
   const rows = bars.map((bar, i) => {
@@ -26,7 +26,7 @@ export function barChart(title: string, bars: Bar[]): string {
   return svg(title, 20 + rows.length * ROW, rows.join(''));
 }
 
-/** The figure of all providers with its interval, between the truth and what adding up would have claimed. */
+/** Shows the truth, the figure of all providers with its interval, and the sum of the providers' own figures. */
 export function unionChart(
   title: string,
   { value, interval, truth, claimed }: Omit<Bar, 'label'> & { claimed: number },
@@ -47,7 +47,7 @@ export function unionChart(
 /** A share of the people; `claimed` is the share that adding up the providers' figures would give. */
 export type Share = Bar & { claimed?: number };
 
-/** A distribution: a column per frequency, its interval, and a mark at the true value. */
+/** Shows a distribution: each frequency has a column with its interval, and a mark at the true value. */
 export function columnChart(title: string, shares: Share[]): string {
   const height = 170;
   const most = Math.max(...shares.flatMap((s) => [s.interval[1], s.truth, s.claimed ?? 0]), 0.01);
@@ -74,11 +74,11 @@ export function columnChart(title: string, shares: Share[]): string {
 
 export interface Lane {
   label: string;
-  /** Milliseconds from the start of the first lane. */
+  /** The times are in milliseconds from the start of the first lane. */
   spans: { state: string; from: number; to: number }[];
 }
 
-/** States over time, a lane per measurement. */
+/** Shows the states of each measurement over time, in a separate lane. */
 export function timelineChart(title: string, lanes: Lane[]): string {
   const label = 275;
   const last = Math.max(...lanes.flatMap((lane) => lane.spans.map((span) => span.to)), 1);
@@ -99,15 +99,11 @@ export function timelineChart(title: string, lanes: Lane[]): string {
   return svg(title, bottom + 20, ticks.join('') + rows.join(''));
 }
 
-export interface Deviation {
-  row: string;
-  label: string;
-  /** In standard deviations from the truth. */
-  sigmas: number;
-}
-
-/** The distance of each result from the truth, a row of dots for each kind; the band holds 95 of 100. */
-export function deviationChart(title: string, deviations: Deviation[]): string {
+/** Shows the distance of each result from the truth as a dot, in standard deviations. The band should contain 95 of 100 dots. */
+export function deviationChart(
+  title: string,
+  deviations: { row: string; label: string; sigmas: number }[],
+): string {
   const rows = [...new Set(deviations.map(({ row }) => row))];
   const bottom = 6 + rows.length * 26;
   const x = (sigmas: number) => LABEL + ((Math.max(-5, Math.min(5, sigmas)) + 5) / 10) * PLOT;
@@ -132,7 +128,7 @@ function svg(title: string, height: number, content: string, top = 0): string {
 
 type Scale = (value: number) => number;
 
-/** The x of a value along a bar: the largest value spans the plot, and an infinite one ends there too. */
+/** Returns the x coordinate of a value. The largest value is at the end of the plot, and so is an infinite one. */
 function scale(...values: number[]): Scale {
   const most = Math.max(...values.filter(Number.isFinite), 1);
   return (value) => LABEL + Math.min(1, Math.max(value, 0) / most) * PLOT;
@@ -159,7 +155,6 @@ function tip(text: string): string {
   return `<title>${escapeHtml(text)}</title>`;
 }
 
-/** An interval in words. */
 export function rangeText(
   [low, high]: Bar['interval'],
   show: (value: number) => string,

@@ -48,7 +48,7 @@ async function demo(options: Options): Promise<void> {
       throw new Error(`--${name} must be an integer from ${smallest} to 100000000.`);
     }
   }
-  // Imported here, since DuckDB would take memory in every other command, such as a serving exchange.
+  // This module is imported here, since DuckDB would take memory in every other command, such as a serving exchange.
   const { runDemo } = await import('./run.ts');
   const log = (line: string) => process.stderr.write(`${line}\n`);
   const startedAt = performance.now();
@@ -109,7 +109,7 @@ async function requirePopulation({ baseUrl, operator }: DevFile, people: number)
   throw new Error('No population is the default: mex admin populations update demo --default');
 }
 
-/** The file may be from an exchange that has stopped. */
+/** Returns undefined where the exchange that wrote the file has stopped. */
 async function ifReachable(dev: DevFile): Promise<DevFile | undefined> {
   const response = await fetch(`${dev.baseUrl}/healthz`, { signal: AbortSignal.timeout(2000) }).catch(
     () => undefined,

@@ -3,7 +3,7 @@ import type { Timeline } from '@measurement-exchange/contract';
 import type { Estimate } from '@measurement-exchange/sdk';
 
 export interface Figure {
-  /** dataProviders/…, or TOGETHER. */
+  /** The name of a data provider, or TOGETHER. */
   of: string;
   what: 'reach' | 'impressions' | 'watch seconds' | 'people' | `frequency ${number}${'' | '+'}`;
   truth: number;
@@ -11,7 +11,7 @@ export interface Figure {
   inside95: boolean;
   /** The tolerance: five standard deviations, and the rounding down of a released figure. */
   within5Sigma: boolean;
-  /** The sum of the providers' own figures, beside a figure of all together. */
+  /** The sum of the providers' own figures, where this is a figure of all providers together. */
   claimed?: number;
 }
 
@@ -25,9 +25,9 @@ export interface DemoMeasurement {
   name: string;
   state: string;
   figures: Figure[];
-  /** The protocol of the duchies, where they computed it. */
+  /** The protocol of the duchies, where duchies computed the measurement. */
   protocol?: string;
-  /** Why it failed, for the measurements that are expected to. */
+  /** Why the measurement failed, where the demo expects it to fail. */
   failure?: string;
   timeline: Timeline;
 }
@@ -40,9 +40,9 @@ export interface DemoReport {
   measurements: DemoMeasurement[];
 }
 
-export type ReachTogether = Figure & { claimed: number; protocol: string };
+type ReachTogether = Figure & { claimed: number; protocol: string };
 
-/** The reach of all together, by each protocol. */
+/** The reach of all providers together, by each protocol. */
 export function reachesTogether({ measurements }: DemoReport): ReachTogether[] {
   return measurements.flatMap(({ figures, protocol }) =>
     figures

@@ -1,25 +1,18 @@
 /** The data providers of the demo: each creates its event groups for the advertiser, and runs its agent. */
 import { join } from 'node:path';
 import { createClient, createTrustStore, readCredentials } from '@measurement-exchange/sdk';
-import {
-  createAgent,
-  type Events,
-  type Ledger,
-  openEvents,
-  openLedger,
-  openPopulation,
-} from '@measurement-exchange/sdk/provider';
+import { createAgent, openEvents, openLedger, openPopulation } from '@measurement-exchange/sdk/provider';
 import { type DevFile, type DevParty, findDevParty } from '../files/devFile.ts';
 import { duchySettingsOf } from '../provider/duchies.ts';
 import { type Audience, CAMPAIGN, EVENT_GROUPS, type PopulationSpec } from './audience.ts';
 
 export interface StartedProviders {
-  /** Names of event groups, by data provider. */
+  /** The names of the event groups of each data provider. */
   eventGroups: Map<string, string[]>;
   stop(): Promise<void>;
 }
 
-/** The budget per reference and day: too small only for the measurement that is to be refused. */
+/** The budget for each reference and day is too small only for the measurement that is to be refused. */
 const BUDGET = { epsilon: 1, delta: 1e-6, rho: 0.2 };
 
 export async function startProviders(options: {
@@ -27,9 +20,9 @@ export async function startProviders(options: {
   consumer: DevParty;
   audiences: Audience[];
   population: PopulationSpec;
-  /** For ledgers, which are new each time. */
+  /** The folder of the ledgers, which are new for each demo. */
   directory: string;
-  /** Where the order of the population's VIDs stays for the next demo. */
+  /** The folder in which the sorted VIDs of the population are kept for the next demo. */
   sharesFolder: string;
   pollMs: number;
 }): Promise<StartedProviders> {
@@ -40,43 +33,37 @@ export async function startProviders(options: {
   const references = Object.fromEntries(EVENT_GROUPS.map((reference) => [reference, access]));
   const eventGroups = new Map<string, string[]>();
   const stopping = new AbortController();
-  const opened: (Events | Ledger)[] = [];
-  const agents: Promise<void>[] = [];
-  const stop = async () => {
-    stopping.abort();
-    await Promise.all(agents);
-    for (const each of opened) await each.close();
-  };
-  try {
-    for (const { dataProvider, file } of audiences) {
-      const party = findDevParty(dev, dataProvider);
-      const client = createClient({ baseUrl: dev.baseUrl, token: party.token });
-      const events = await openEvents({ files: file });
-      opened.push(events);
-      const path = join(directory, `${party.name.split('/')[1]}.ledger`);
-      const { shareShuffle, liquidLegions } = await duchySettingsOf({ as: party.name }, path);
-      const ledger = openLedger(path, BUDGET);
-      opened.push(ledger);
-      eventGroups.set(dataProvider, await describeEventGroups(client, dataProvider, consumer.name));
-      const agent = createAgent({
-        client,
-        credentials: readCredentials(party),
-        trust,
-        events,
-        population,
-        ledger,
-        references,
-        ...(shareShuffle && { shareShuffle: { ...shareShuffle, folder: sharesFolder } }),
-        ...(liquidLegions && { liquidLegions: { ...liquidLegions, folder: sharesFolder } }),
-        pollMs,
-      });
-      agents.push(agent.run(stopping.signal));
-    }
-    return { eventGroups, stop };
-  } catch (error) {
-    await stop();
-    throw error;
+  await using opened = new AsyncDisposableStack();
+  for (const { dataProvider, file } of audiences) {
+    const party = findDevParty(dev, dataProvider);
+    const client = createClient({ baseUrl: dev.baseUrl, token: party.token });
+    const events = await openEvents({ files: file });
+    opened.defer(() => events.close());
+    const path = join(directory, `${party.name.split('/')[1]}.ledger`);
+    const { shareShuffle, liquidLegions } = await duchySettingsOf({ as: party.name }, path);
+    const ledger = openLedger(path, BUDGET);
+    opened.defer(() => ledger.close());
+    eventGroups.set(dataProvider, await describeEventGroups(client, dataProvider, consumer.name));
+    const agent = createAgent({
+      client,
+      credentials: readCredentials(party),
+      trust,
+      events,
+      population,
+      ledger,
+      references,
+      ...(shareShuffle && { shareShuffle: { ...shareShuffle, folder: sharesFolder } }),
+      ...(liquidLegions && { liquidLegions: { ...liquidLegions, folder: sharesFolder } }),
+      pollMs,
+    });
+    const running = agent.run(stopping.signal);
+    opened.defer(() => {
+      stopping.abort();
+      return running;
+    });
   }
+  const started = opened.move();
+  return { eventGroups, stop: () => started.disposeAsync() };
 }
 
 /** Event groups are created once: a second demo on the same exchange reuses them. */

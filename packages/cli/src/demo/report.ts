@@ -54,7 +54,7 @@ function section(title: string, content: string): string {
   return `<section><h2>${title}</h2>${content}</section>`;
 }
 
-/** Short enough for a chart. */
+/** Names of protocols that are short enough for a chart. */
 const LABELS: Record<string, string> = {
   honestMajorityShareShuffle: 'share shuffle',
   reachOnlyLiquidLegionsV2: 'reach-only legions',

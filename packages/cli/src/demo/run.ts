@@ -20,7 +20,7 @@ import { type DemoMeasurement, type DemoReport, type Figure, figureOf, TOGETHER 
 import { type StartedProviders, startProviders } from './providers.ts';
 import { type Scenario, scenarios } from './scenarios.ts';
 
-export interface DemoOptions {
+interface DemoOptions {
   dev: DevFile;
   /** The data directory of the exchange. */
   dataDir: string;
@@ -56,7 +56,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     });
     const advertiser = advertiserOf(dev);
     const all = scenarios(audiences, providers.eventGroups);
-    // All at once: the duchies may still be starting, and nothing else has to wait for them.
+    // All questions are asked at once, because the duchies may still be starting, and only some questions need them.
     const asked = all.map(async (scenario) => {
       const answer = await ask(advertiser, scenario, stopping.signal);
       log(
@@ -183,7 +183,7 @@ function claimedReach(alone: Figures[]): number {
   return alone.reduce((sum, { reach }) => sum + reach!.value, 0);
 }
 
-/** As if nobody was reached by two providers: of the people of all, those at frequency `i + 1`, or from there on. */
+/** The share of people at frequency `i + 1`, or at this and higher ones, if no person were reached by two providers. */
 function claimedShare(alone: Figures[], i: number, andMore: boolean): number {
   const people = alone.reduce((sum, { reach, frequency }) => {
     const shares = frequency!.slice(i, andMore ? undefined : i + 1);

@@ -1,4 +1,4 @@
-/** The measurements that the advertiser of the demo creates, and how to compute the truth. */
+/** The measurements that the advertiser of the demo creates, and the queries that compute the truth. */
 import type { MeasurementRequest } from '@measurement-exchange/sdk';
 import { type Audience, CAMPAIGN } from './audience.ts';
 import { shortName } from './figures.ts';
@@ -10,21 +10,21 @@ export interface Scenario {
   where?: string;
   /** The refusal that is expected. */
   refusal?: string;
-  /** The same question to one provider, whose figures are added up for comparison. */
+  /** Set for a question to a single provider, whose figures are added up for comparison. */
   alone?: true;
 }
 
 const MAXIMUM_FREQUENCY = 8;
 const IMPRESSION_CAP = 10;
 const WATCH_CAP_SECONDS = 120;
-/** Noise with a standard deviation of 50 people on a reach. */
+/** The noise of a reach has a standard deviation of 50 people. */
 const PRIVACY = { epsilon: 0.1, delta: 1e-9 };
-/** Noise of one person, which costs more than the budget of a day. */
+/** The noise has a standard deviation of one person, which costs more than the budget of a day. */
 const TOO_CLOSE = { epsilon: 6, delta: 1e-9 };
-/** In a sketch a register stands for many people. Less noise and fewer frequencies take less time. */
+/** A register of a sketch represents many people, which amplifies noise. Less noise and fewer frequencies also take less time. */
 const SKETCHED = { privacy: { epsilon: 1, delta: 1e-9 }, maximumFrequency: 3 };
 
-/** `eventGroups`: the names of the event groups of each provider. */
+/** `eventGroups` has the names of the event groups of each provider. */
 export function scenarios(audiences: Audience[], eventGroups: Map<string, string[]>): Scenario[] {
   const at = (names: string[], filter?: string): MeasurementRequest['dataProviders'] =>
     names.map((name) => ({

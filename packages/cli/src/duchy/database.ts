@@ -1,13 +1,13 @@
 /**
- * The database of a duchy: the one that its settings name, or one of its own in the embedded server of the data directory.
- * That of a demo duchy is beside the one of the exchange, on whatever server that is.
+ * Opens the database of a duchy: the database in its settings, or a separate one on the embedded server of the data
+ * directory. The database of a demo duchy is on the same server as the database of the exchange.
  */
 import type { DuchyConfig, StartOptions } from '@measurement-exchange/duchy';
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import { acquireDataDirLock, DataDirInUse, startPostgres } from '@measurement-exchange/exchange/postgres';
 import { type DuchyOptions, loadDuchy } from './settings.ts';
 
-/** `opened` closes the server that is started here. A server of another process is used and left running. */
+/** `opened` stops a server that is started here. The server of another process is used and not stopped. */
 export async function openDuchyDatabase(
   { databaseUrl, dataDir }: DuchyConfig,
   { duchy, as }: DuchyOptions & { duchy: string },
@@ -32,7 +32,8 @@ export async function openDuchyDatabase(
 /** Creates the database of a demo duchy on the server of the exchange unless it exists, and returns its URL. */
 export async function ensureDemoDatabase(exchangeUrl: string, duchy: string): Promise<string> {
   const url = new URL(exchangeUrl);
-  // Several exchanges may share the server. PostgreSQL allows 63 characters, and the end of the name tells duchies apart.
+  // Several exchanges may share the server, so the name contains the database of the exchange. PostgreSQL allows 63
+  // characters; the end of the name is kept, because it identifies the duchy.
   const name = `${decodeURIComponent(url.pathname.slice(1))}_${nameOf(duchy)}`.slice(-63);
   const { ensureDatabase } = await loadDuchy();
   await ensureDatabase({ connectionString: exchangeUrl }, name).catch((cause: Error & { code?: string }) => {

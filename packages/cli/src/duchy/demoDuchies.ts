@@ -1,4 +1,4 @@
-/** The demo duchies of a development exchange: a process each, started again when it ends. */
+/** The demo duchies of a development exchange. Each duchy is a process, which is started again when it ends. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 
-/** `process.argv[1]` would be another program where a test runs the command in its own process. */
+/** `process.argv[1]` may be another program, which runs this command in its own process. */
 const MEX = fileURLToPath(new URL(`../mex${extname(import.meta.url)}`, import.meta.url));
 
 /**
@@ -57,9 +57,9 @@ function launch(name: string, dataDir: string): { child: ChildProcess; logFile: 
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const logFile = join(folder, 'duchy.log');
   const log = openSync(logFile, 'a', 0o600);
-  // The duchy finds the exchange in the data directory.
+  // The variables are left out, because the duchy finds the exchange by the data directory.
   const { MEX_URL: _url, MEX_TOKEN: _token, ...env } = process.env;
-  // The duchy notices by the channel that this process ended, even when it was killed.
+  // The IPC channel closes when this process ends, even when it is killed; the duchy then stops.
   const child = spawn(process.execPath, [MEX, 'duchy', 'run', '--as', name], {
     env: { ...ALLOCATOR, ...env, MEX_DATA_DIR: dataDir },
     stdio: ['ignore', log, log, 'ipc'],

@@ -39,9 +39,9 @@ async function run(options: RunOptions): Promise<void> {
   const connection = await openDuchyDatabase(config, { duchy: credentials.name, ...(as && { as }) }, opened);
   const portOf = async () =>
     port ?? (as === undefined ? config.listen.port : await registeredPort(client, credentials.name));
-  // Handlers are set before it listens, because a parent process may stop it as soon as it does.
+  // Signals are handled before the duchy listens, because a parent process may stop the duchy from then on.
   const stopped = opened.use(new StopSignal());
-  // Sent at the end of a process that started this one with a channel.
+  // This event means that the parent process, which opened an IPC channel, has ended.
   process.once('disconnect', stopped.stop);
   opened.defer(() => void process.off('disconnect', stopped.stop));
   const running = await startDuchy({
@@ -58,7 +58,7 @@ async function run(options: RunOptions): Promise<void> {
   });
   opened.defer(() => running.stop());
   await stopped.wait();
-  // Listening to the channel keeps the process running.
+  // A listener of the channel would keep the process running.
   process.channel?.unref();
 }
 
@@ -72,8 +72,7 @@ async function acting(
     throw explained(error);
   });
   const { name } = acting.credentials;
-  if (!name.startsWith('duchies/'))
-    throw new Error(`${name} is not a duchy, and takes part in no computation.`);
+  if (!name.startsWith('duchies/')) throw new Error(`${name} is not a duchy, and has no computations.`);
   return acting;
 }
 

@@ -1,4 +1,4 @@
-/** The settings of a duchy: from a file, or those of a demo duchy of the development exchange here. */
+/** The settings of a duchy: from a file, or those of a demo duchy of the development exchange. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuchyConfig } from '@measurement-exchange/duchy';
@@ -9,7 +9,7 @@ export interface DuchyOptions {
   as?: string;
 }
 
-/** Loaded when a command of a duchy runs, since no other command needs it. */
+/** The package is loaded when a command of a duchy runs, since no other command needs it. */
 export const loadDuchy = () => import('@measurement-exchange/duchy');
 
 export async function duchySettings({ config, as }: DuchyOptions): Promise<DuchyConfig> {

@@ -17,7 +17,7 @@ export function envCommand(): Command {
         print(`${variable}_CERTIFICATE='${party.certificate}'`);
         print(`${variable}_KEY='${party.encryptionPublicKey}'`);
       }
-      // Reads one member of the JSON on standard input: `… | field 'requisitions[0].etag'`.
+      // The function `field` prints one member of the JSON on standard input: `… | field 'requisitions[0].etag'`.
       print(`field() { node -p "JSON.parse(require('fs').readFileSync(0, 'utf8')).$1"; }`);
     });
 }

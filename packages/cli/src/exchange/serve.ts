@@ -21,12 +21,12 @@ export function serveCommand(): Command {
       });
       const quiet = given.mode === 'development' && !options.json && process.env.MEX_LOG_LEVEL === undefined;
       tuneHeap();
-      // Imported here, since no other command needs HTTP.
+      // The exchange is imported here, since no other command needs HTTP.
       const { createLog, demoDuchies, start } = await import('@measurement-exchange/exchange');
       const log = createLog(quiet ? 'warn' : given.logLevel);
       const config = await withDatabases(given, demoDuchies(given), log);
       const running = await start(config, log);
-      // Before the banner, because a program that reads it may stop the exchange at once.
+      // Signals are handled before the banner, because a program that reads the banner may stop the exchange at once.
       using stopped = new StopSignal();
       if (config.mode === 'development') print(banner(config, running));
       setTimeout(giveBackMemory, 1_000).unref();
@@ -69,8 +69,8 @@ async function startDuchies({ dataDir }: Config, { development }: Running, log: 
  */
 function tuneHeap(): void {
   setFlagsFromString('--heap-growing-percent=200');
-  // Without pretenuring, since objects that V8 allocates in the old generation keep whole requests alive until the
-  // next major collection.
+  // Pretenuring is off, since objects that V8 allocates in the old generation keep whole requests alive until the next
+  // major collection.
   setFlagsFromString('--no-allocation-site-pretenuring');
 }
 

@@ -6,13 +6,13 @@ import { loadConfig } from '@measurement-exchange/exchange/config';
 export interface DevParty {
   name: string;
   displayName: string;
-  /** Only a duchy has one: the address where it listens. */
+  /** The address where a duchy listens; other parties have no endpoint. */
   endpoint?: string;
   token: string;
   certificate: string;
-  /** PKCS#8 of the key of `certificate`. */
+  /** The key of `certificate`, as PKCS #8. */
   privateKeyPem: string;
-  /** Tink keysets in base64. */
+  /** Both encryption keys are Tink keysets in base64. */
   encryptionPublicKey: string;
   encryptionPrivateKey: string;
 }
@@ -20,7 +20,7 @@ export interface DevParty {
 export interface DevFile {
   baseUrl: string;
   operator: { token: string };
-  /** The root that issued the certificates of all of them. */
+  /** The root that issued the certificates of all demo parties. */
   rootCertificatePem: string;
   measurementConsumers: DevParty[];
   dataProviders: DevParty[];
@@ -37,7 +37,7 @@ export async function readDevFile(dataDir: string): Promise<DevFile> {
   }
 }
 
-/** That of the development exchange whose data directory the environment names. */
+/** Reads the file of the development exchange whose data directory the environment names. */
 export function readOwnDevFile(): Promise<DevFile> {
   return readDevFile(loadConfig(process.env, { mode: 'development' }).dataDir);
 }

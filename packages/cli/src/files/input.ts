@@ -2,14 +2,14 @@
 import { readFile } from 'node:fs/promises';
 import { type JsonObject, type JsonValue, parseJson } from '@measurement-exchange/contract';
 
-/** `-` is standard input. `what` completes the error "give …". */
+/** The file `-` is standard input. `what` is the end of the error "give …". */
 export async function readBytes(file: string, what: string): Promise<Buffer> {
   return readFile(file === '-' ? '/dev/stdin' : file).catch((error: NodeJS.ErrnoException) => {
     throw new Error(`${file} cannot be read (${error.code}): give ${what}.`);
   });
 }
 
-/** Numbers keep all their digits. */
+/** Parses JSON; numbers keep all their digits. */
 export async function readJson(file: string, what: string): Promise<JsonValue> {
   const text = (await readBytes(file, what)).toString('utf8');
   try {

@@ -3,7 +3,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { fromBase64 } from '@measurement-exchange/contract';
 import { readBytes } from './input.ts';
 
-/** One certificate or key of a file. The label is that of PEM, also for DER. */
+/** One certificate or key of a file. DER has the label that PEM would have. */
 export interface Block {
   label: string;
   /** Undefined where the text of a PEM block is not base64, as in an encrypted key with headers. */
@@ -39,7 +39,7 @@ function isCertificate(der: Uint8Array): boolean {
   }
 }
 
-/** In PKCS #8, SEC 1 or PKCS #1. */
+/** The key may be in PKCS #8, SEC 1 or PKCS #1. */
 function privateKeyFromDer(der: Uint8Array): KeyObject | undefined {
   for (const type of ['pkcs8', 'sec1', 'pkcs1'] as const) {
     try {
@@ -83,12 +83,12 @@ export async function readCertificate(path: string): Promise<string> {
 
 function certificatePem({ der }: Block): string {
   const certificate = der && isCertificate(der) ? new X509Certificate(der) : undefined;
-  // OpenSSL ignores what follows a certificate.
+  // OpenSSL ignores bytes after a certificate, so the certificate is compared with the whole input.
   if (certificate?.raw.equals(der!)) return certificate.toString();
   throw new Error('its certificate is damaged');
 }
 
-/** A Tink keyset, which may be in base64, as mex identity writes it. */
+/** Reads a Tink keyset, in binary or in base64, as mex identity writes it. */
 export function keysetBytes(bytes: Uint8Array): Uint8Array {
   const text = Buffer.from(bytes).toString('latin1').trim();
   return (/^[\x20-\x7e\s]+$/.test(text) && fromBase64(text)) || bytes;

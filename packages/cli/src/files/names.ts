@@ -1,4 +1,4 @@
-/** Names that people type. */
+/** Reads names that people type. */
 import { isId, parseName, WILDCARD } from '@measurement-exchange/contract';
 
 const KINDS = {
@@ -10,11 +10,11 @@ const KINDS = {
 export type Collection = keyof typeof KINDS;
 export const COLLECTIONS = Object.keys(KINDS) as Collection[];
 
-export interface PartyName {
+interface PartyName {
   name: string;
   collection: Collection;
   id: string;
-  /** The query parameter that chooses the ID: `dataProviderId`. */
+  /** The query parameter that sets the ID, such as `dataProviderId`. */
   idParameter: string;
 }
 
@@ -44,11 +44,11 @@ export function certificateName(name: string): string {
   );
 }
 
-/** The full name of a resource in a collection at the top, of which the ID is enough. */
+/** Completes the ID of a resource in a top-level collection to its full name, and returns a full name unchanged. */
 export const inFull = (collection: string) => (text: string) =>
   text.includes('/') ? text : `${collection}/${text}`;
 
-/** `principals/x`, `trustedRoots/x`. */
+/** Requires a name such as `principals/x` or `trustedRoots/x`. */
 export function nameIn(collection: string, name: string): string {
   const [first, id, ...rest] = name.split('/');
   if (first === collection && isId(id ?? '') && rest.length === 0) return name;

@@ -9,9 +9,9 @@ export interface PartyFile {
   name: string;
   displayName: string;
   certificatePem: string;
-  /** The root that issued it; absent where an imported identity came without one. */
+  /** The root that issued the certificate. An imported identity may have no root. */
   rootPem?: string;
-  /** A SignedMessage of an EncryptionPublicKey, its bytes in base64. */
+  /** A SignedMessage with an EncryptionPublicKey, in base64. */
   publicKey: { message: string; signature: string; signatureAlgorithm?: string };
 }
 
@@ -66,7 +66,7 @@ async function problemOf(file: Partial<PartyFile>): Promise<string | undefined> 
   return undefined;
 }
 
-/** For people to compare over another channel, such as the telephone. */
+/** People compare the fingerprint over another channel, such as the telephone. */
 export function fingerprintOf(certificatePem: string): string {
   return new X509Certificate(certificatePem).fingerprint256;
 }

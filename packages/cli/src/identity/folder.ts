@@ -1,4 +1,4 @@
-/** The folder of an identity: its files, and what to do with them next. */
+/** The folder of an identity: its files, and the next step for the user. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type SignedMessage, toBase64 } from '@measurement-exchange/contract';
@@ -6,12 +6,12 @@ import type { EncryptionKeysets } from '@measurement-exchange/sdk';
 import { fingerprintOf, type PartyFile, publicKeyJson } from '../files/partyFile.ts';
 import { paint, print, printJson } from '../terminal/output.ts';
 
-export interface IdentityFiles {
+interface IdentityFiles {
   name: string;
   displayName: string;
   certificatePem: string;
   privateKeyPem: string;
-  /** An imported identity may come without the key of its root, or without its root. */
+  /** An imported identity may lack the key of its root, or the root. */
   root?: { certificatePem: string; privateKeyPem?: string };
   keysets: EncryptionKeysets;
   /** The public keyset, signed with the private key. */
@@ -39,7 +39,7 @@ export async function requireEmpty(directory: string): Promise<void> {
   );
 }
 
-/** Secrets get mode 0600. */
+/** Files with secrets have mode 0600. */
 export async function writeIdentity(directory: string, identity: IdentityFiles): Promise<PartyFile> {
   const { name, displayName, certificatePem, root, keysets } = identity;
   const party: PartyFile = {

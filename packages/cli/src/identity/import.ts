@@ -107,7 +107,7 @@ async function readRoot(
   throw new Error(`${path} did not issue ${certificate}: give the root certificate that did.`);
 }
 
-/** The public keyset is taken as it is, since the party may have published these very bytes. */
+/** The public keyset is not converted, since the party may have published exactly these bytes. */
 async function readKeysets({ encryptionPrivate, encryptionPublic }: Options): Promise<EncryptionKeysets> {
   const privateKeyset = keysetBytes(await readBytes(encryptionPrivate, 'a private Tink keyset'));
   await readPrivateKeyset(privateKeyset).catch((error) => {
@@ -124,7 +124,7 @@ async function readKeysets({ encryptionPrivate, encryptionPublic }: Options): Pr
   return { privateKeyset, publicKeyset };
 }
 
-/** Other parties apply the same rule to the certificate. */
+/** Verifies the certificate by the same rule as other parties. */
 async function warnIfUntrusted(name: string, certificatePem: string, rootPem: string): Promise<void> {
   try {
     const { raw } = new X509Certificate(certificatePem);

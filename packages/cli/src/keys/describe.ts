@@ -12,11 +12,11 @@ import {
 import { type Block, blocksIn, isPrivateKey, keysetBytes, privateKeyOf } from '../files/keyFiles.ts';
 
 export type CertificateFacts = ReturnType<typeof describeCertificate>;
-export type PrivateKeyFacts = ReturnType<typeof describePrivateKey>;
+type PrivateKeyFacts = ReturnType<typeof describePrivateKey>;
 
 export interface KeysetFacts {
   kind: 'public Tink keyset' | 'private Tink keyset';
-  /** SHA-256 of the public keyset: the same for a private one and the public one that goes with it. */
+  /** SHA-256 of the public keyset, which is the same for a private keyset and its public keyset. */
   fingerprint: string;
   keys: { keyId: number; primary: boolean; scheme: string; prefix: string }[];
 }
@@ -64,7 +64,7 @@ function describeCertificate(x509: X509) {
     isCa: x509.isCa,
     ...(keyUsages && { keyUsages }),
     key: [publicKey.keyType, publicKey.curve].filter(Boolean).join(' '),
-    /** SHA-256 of the SubjectPublicKeyInfo: the same for a certificate and the private key that goes with it. */
+    /** SHA-256 of the SubjectPublicKeyInfo, which is the same for a certificate and its private key. */
     publicKeyFingerprint: fingerprint(publicKey.spki),
     fingerprint: fingerprint(x509.der),
   };

@@ -1,4 +1,4 @@
-/** `mex certificates`: a party's own, and those of its counterparties one by one. */
+/** `mex certificates`: the certificates of the caller, and single certificates of its counterparties. */
 import { type Certificate, PREFERRED } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
 import * as calls from '../calls/caller.ts';
@@ -76,7 +76,7 @@ export function revoke(): Command {
   return calls
     .ownCommand(
       'revoke <certificate>',
-      'revoke a certificate for good; open measurements that rest on it fail',
+      'revoke a certificate for good; open measurements that depend on it fail',
       'certificates',
       async ({ client, name }, options: CallOptions & { hold?: boolean }) => {
         const revocationState = options.hold ? 'HOLD' : 'REVOKED';
@@ -88,7 +88,7 @@ export function revoke(): Command {
           options,
           revoked,
           () =>
-            `${name} is ${options.hold ? 'on hold' : 'revoked'}: nothing new may use it, and open measurements that rest on it are failing.`,
+            `${name} is ${options.hold ? 'on hold' : 'revoked'}: nothing new may use it, and open measurements that depend on it are failing.`,
         );
       },
     )
@@ -116,7 +116,7 @@ export function stateOf({ revocationState, notBefore, notAfter }: Certificate): 
   return now < notBefore ? 'NOT YET VALID' : 'VALID';
 }
 
-/** `expiresIn` is in seconds, `86400s`, and only there when it is within 30 days. */
+/** `expiresIn` is in seconds, such as `86400s`, and is set only in the last 30 days. */
 export function inDays({ expiresIn }: Certificate): string {
   if (expiresIn === undefined) return '';
   const hours = Math.floor(Number.parseInt(expiresIn, 10) / 3600);

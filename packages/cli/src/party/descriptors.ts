@@ -181,7 +181,7 @@ function filesOf({ descriptorSet }: EventGroupMetadataDescriptor): FileJson[] {
   return (descriptorSet as { file?: FileJson[] }).file ?? [];
 }
 
-/** Message types by their full name, nested ones after the one they are in. */
+/** Lists message types by their full names. A nested type follows the type that contains it. */
 function typesOf(descriptor: EventGroupMetadataDescriptor): { name: string; message: MessageJson }[] {
   const below = (message: MessageJson, prefix: string): { name: string; message: MessageJson }[] => {
     const name = prefix === '' ? message.name : `${prefix}.${message.name}`;

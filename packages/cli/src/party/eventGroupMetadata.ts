@@ -24,7 +24,7 @@ export function decoded({ eventGroup, metadata, error }: DescribedEventGroup): D
 
 const SHOWN_AT_ONCE = 50;
 
-/** Pages to show at once, each of which knows whether there are more. */
+/** Collects event groups into pages, each of which tells whether more pages follow. */
 export async function* decodedPages(groups: AsyncIterable<DescribedEventGroup>) {
   let eventGroups: DecodedEventGroup[] = [];
   for await (const group of groups) {
@@ -37,7 +37,7 @@ export async function* decodedPages(groups: AsyncIterable<DescribedEventGroup>) 
   yield { eventGroups };
 }
 
-/** The metadata in one word, for a table. */
+/** Describes the metadata in one word, for a table. */
 export function metadataKind(group: DecodedEventGroup): string | undefined {
   const { encryptedMetadata, decodedMetadata, metadataError } = group;
   if (metadataError) return `unreadable: ${metadataError.code}`;

@@ -2,9 +2,9 @@
 import {
   decode,
   type EventGroup,
-  EventGroupInput,
+  EventGroupCreation,
+  type EventGroupInput,
   invalid,
-  type JsonObject,
   MEDIA_TYPES,
   type MediaType,
   type Violation,
@@ -32,7 +32,7 @@ interface Described extends CallOptions {
   validateOnly?: boolean;
 }
 
-/** The fields of an event group; an update leaves those that are not given. */
+/** Adds the options for the fields of an event group. An update keeps the fields that are not given. */
 function describing(command: Command): Command {
   return command
     .option('--file <file>', 'the event group as JSON, as the API has it; options below replace its fields')
@@ -139,19 +139,11 @@ async function bodyOf(
   return body as EventGroupInput;
 }
 
-/** Reports all violations of the file at once. */
+/** Ignores output-only fields of the file, and reports all violations at once. */
 async function readEventGroup(file: string): Promise<Partial<EventGroup>> {
-  const {
-    name: _n,
-    state: _s,
-    dataProvider: _d,
-    createTime: _c,
-    updateTime: _u,
-    findings: _f,
-    ...fields
-  } = await readJsonObject(file, 'an event group as mex event-groups get --json prints it');
+  const json = await readJsonObject(file, 'an event group as mex event-groups get --json prints it');
   const violations: Violation[] = [];
-  const read = decode(EventGroupInput, fields as JsonObject, violations);
+  const read = decode(EventGroupCreation.properties.eventGroup, json, violations);
   if (read === undefined) throw invalid(violations);
   return read;
 }

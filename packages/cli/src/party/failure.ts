@@ -77,10 +77,10 @@ export function explainEnd(error: unknown, options: ActingOptions): unknown {
   return error;
 }
 
-/** The measurement does not exist, or the caller may not see it. */
+/** The codes of errors about a measurement that does not exist, or that the caller may not see. */
 const UNKNOWN_CODES: readonly string[] = ['NOT_FOUND', 'PERMISSION_DENIED', 'INVALID_ARGUMENT'];
 
-/** Adds the command to come back with to an error that ended only the wait; returns other errors unchanged. */
+/** Adds the command that shows the measurement to an error that ended only the wait. Returns other errors unchanged. */
 export function explainLostWait(error: unknown, name: string, options: CallOptions): unknown {
   if (error instanceof MeasurementFailed || error instanceof WaitTimedOut) return error;
   if (error instanceof ExchangeError && UNKNOWN_CODES.includes(error.code)) return error;
@@ -124,7 +124,7 @@ function visibleLines(lines: string[]): string {
   return lines.map(visible).join('\n');
 }
 
-/** Names the command that shows a measurement which continues without us. */
+/** Tells which command shows a measurement that continues after this command has ended. */
 export function comeBack(name: string, options: CallOptions): string {
   return `It continues. Come back with: ${nextCommand(options, `measurements show ${name}`)}`;
 }

@@ -9,7 +9,6 @@ import type { Acting } from '../connection/credentials.ts';
 import { note, print, printJson } from '../terminal/output.ts';
 import { parseMoment } from '../terminal/times.ts';
 import { EXIT_CODES_HELP, explainEnd } from './failure.ts';
-import { interruptible } from './interrupt.ts';
 import {
   type Asked,
   parseNumber,
@@ -20,7 +19,7 @@ import {
   requestOf,
   TYPES,
 } from './measureRequest.ts';
-import { showWhenDone, type WaitingOptions, withTimeout } from './results.ts';
+import { interruptible, showWhenDone, type WaitingOptions, withTimeout } from './results.ts';
 
 interface MeasureOptions extends Asked, WaitingOptions {
   spec?: string;
@@ -109,7 +108,7 @@ async function measure(type: string | undefined, options: MeasureOptions): Promi
   const name = measurement.name!;
   noteOtherProtocol(request, measurement, options);
   if (!options.wait) {
-    // Only the name, for scripts.
+    // A script can read the output, which is only the name.
     if (options.json) printJson(measurement);
     else print(name);
     note(`Its figures: ${nextCommand(options, `measurements results ${name} --wait`, options)}`);

@@ -10,7 +10,7 @@ import { InvalidArgumentError } from 'commander';
 import { given } from '../calls/command.ts';
 import { readJsonObject } from '../files/input.ts';
 
-/** Short names of the types; the names of the request are accepted too. */
+/** The types of requests by their names on the command line. */
 export const TYPES: Record<string, RequestType> = {
   reach: 'reach',
   frequency: 'reachAndFrequency',
@@ -37,19 +37,19 @@ export interface Asked {
   requestId?: string;
 }
 
-/** The file of `--spec`. */
+/** Reads the file of `--spec`. */
 export async function readRequestFile(file: string): Promise<MeasurementRequest> {
   const json = await readJsonObject(file, 'a request as mex measure … --dry-run prints it');
   return toPlainJson(json) as MeasurementRequest;
 }
 
-export interface ProviderChoice {
+interface ProviderChoice {
   name: string;
-  /** IDs or the provider's own references; absent: all. */
+  /** IDs or references of event groups. If absent, all event groups of the provider are measured. */
   eventGroups?: string[];
 }
 
-/** `dataProviders/streamly`, `streamly`, `streamly:spring,summer`. */
+/** Accepts `dataProviders/streamly`, `streamly` and `streamly:spring,summer`. */
 export function parseProvider(text: string, earlier: ProviderChoice[] = []): ProviderChoice[] {
   const [, id, groups] = /^(?:dataProviders\/)?([A-Za-z0-9_-]{1,63})(?::(.+))?$/.exec(text) ?? [];
   if (id === undefined)
@@ -82,7 +82,7 @@ export function parseNumber(text: string): number {
   throw new InvalidArgumentError('It must be a number.');
 }
 
-/** The event groups are looked up: those of the consumer at each provider. */
+/** Looks up the event groups that each provider has described to the consumer. */
 export async function requestOf(
   client: ExchangeClient,
   consumer: string,

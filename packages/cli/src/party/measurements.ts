@@ -114,7 +114,7 @@ function describe(m: Measurement): void {
   });
 }
 
-/** Which duchies compute it, with everybody counted once; undefined where each provider does by itself. */
+/** The duchies that compute the measurement; undefined for a direct measurement. */
 function computedBy({ protocolConfig }: Measurement): string | undefined {
   const duchies = duchiesOf(protocolConfig);
   return duchies.length === 0 ? undefined : `${duchies.join(', ')}: everybody counted once`;

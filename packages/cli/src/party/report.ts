@@ -1,4 +1,5 @@
-/** Prints a result: each provider's figures with their 95 % intervals, and those of all together. */
+/** Prints a result: the figures of each provider, or of all together, with their 95 % intervals. */
+import { wordsOf } from '@measurement-exchange/contract';
 import type { DeduplicatedFigures, Estimate, Figures, MeasurementResult } from '@measurement-exchange/sdk';
 import { barChart, terminalColumns } from '../terminal/chart.ts';
 import { count, percent } from '../terminal/numbers.ts';
@@ -112,7 +113,7 @@ const NOISE: Record<string, string> = {
 
 function howComputed({ noiseMechanism, methodology }: Figures): string {
   const noise = noiseMechanism === undefined ? 'noise not named' : (NOISE[noiseMechanism] ?? noiseMechanism);
-  const method = methodology?.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`) ?? 'method not named';
+  const method = methodology === undefined ? 'method not named' : wordsOf(methodology);
   return `${method}, ${noise}; signature and certificate verified`;
 }
 

@@ -1,4 +1,4 @@
-/** `mex requisitions`: the part of each provider; providers see their own, consumers those of a measurement. */
+/** `mex requisitions`: a provider sees its own requisitions, a consumer the requisitions of a measurement. */
 import {
   parseName,
   REFUSAL_JUSTIFICATIONS,
@@ -47,24 +47,17 @@ function list(): Command {
         ...calls.pageSizeOf(options),
         ...given({ 'filter.states': options.state, 'filter.updatedAfter': options.updatedAfter }),
       };
-      const listing = calls.isOf('dataProviders', parent)
+      const isProvider = calls.isOf('dataProviders', parent);
+      const listing = isProvider
         ? caller.client.listRequisitions(query)
         : caller.client.listMeasurementRequisitions(query);
       await calls.showPages(options, listing.pages(), (page) => page.requisitions, {
-        headings: [
-          'NAME',
-          'STATE',
-          'MEASURES',
-          calls.isOf('dataProviders', parent) ? 'FOR' : 'OF',
-          'CREATED (UTC)',
-        ],
+        headings: ['NAME', 'STATE', 'MEASURES', isProvider ? 'FOR' : 'OF', 'CREATED (UTC)'],
         row: (r) => [
           r.name,
           r.state,
           typeWords(r.protocolConfig?.measurementType),
-          calls.isOf('dataProviders', parent)
-            ? r.measurement?.split('/').slice(0, 2).join('/')
-            : r.dataProvider,
+          isProvider ? r.measurement?.split('/').slice(0, 2).join('/') : r.dataProvider,
           shortTime(r.createTime),
         ],
         none: `${parent} has no such requisition.`,
@@ -106,7 +99,7 @@ function show(): Command {
   );
 }
 
-/** The duchies that compute on the provider's share; no facts for a direct measurement. */
+/** Describes the duchies that compute on the provider's share. A direct measurement has no such facts. */
 function duchyFacts(r: Requisition): Record<string, string | undefined> {
   const computed = duchyProtocolOf(r.protocolConfig);
   if (computed === undefined) return {};
@@ -133,7 +126,7 @@ function timeline(): Command {
         showTimeline(options, await wholeTimeline(client.getRequisitionTimeline({ name })));
         return;
       }
-      // A consumer reads the timeline of the whole measurement, which has that of the requisition in it.
+      // A consumer reads the timeline of the whole measurement, which includes the requisition.
       const measurement = name.split('/').slice(0, 4).join('/');
       const { transitions } = await wholeTimeline(client.getMeasurementTimeline({ name: measurement }));
       showTimeline(options, { transitions: transitions.filter(({ resource }) => resource === name) });

@@ -10,10 +10,9 @@ import type { Command } from 'commander';
 import { nameBelow } from '../calls/caller.ts';
 import { remote } from '../calls/command.ts';
 import { type ActingOptions, consumerOf, withKeys } from '../calls/keys.ts';
-import { printJson, visible } from '../terminal/output.ts';
+import { Failed, printJson, visible } from '../terminal/output.ts';
 import { startLive } from '../terminal/progress.ts';
-import { comeBack, EXIT_CODES_HELP, explainEnd, explainLostWait } from './failure.ts';
-import { interruptible } from './interrupt.ts';
+import { comeBack, EXIT, EXIT_CODES_HELP, explainEnd, explainLostWait } from './failure.ts';
 import { parseSeconds, readRequestFile } from './measureRequest.ts';
 import { printResult } from './report.ts';
 import { duchiesOf } from './spec.ts';
@@ -27,7 +26,6 @@ export function withTimeout(command: Command): Command {
   return command.option('--timeout <time>', 'the maximum time to wait: 90s, 5m, 1h', parseSeconds);
 }
 
-/** `mex measurements results`. */
 export function resultsCommand(): Command {
   const command = remote('results <measurement>', 'decrypt, verify and print its figures');
   return withTimeout(withKeys(command))
@@ -51,7 +49,7 @@ export function resultsCommand(): Command {
     });
 }
 
-/** Waits with a display, then shows the figures that `open` finds. Ctrl-C ends the wait, not the measurement. */
+/** Shows the progress while it waits, then the figures that `open` returns. Ctrl-C ends the wait, not the measurement. */
 export async function showWhenDone(
   consumer: Consumer,
   name: string,
@@ -87,12 +85,30 @@ export async function showWhenDone(
   await showResult(async () => open(await interruptible(wait, comeBack(name, options))), options);
 }
 
+/** Ctrl-C aborts the work and prints what to do next. */
+export async function interruptible<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  whatNow: string,
+): Promise<T> {
+  const interrupt = new AbortController();
+  const onInterrupt = () => interrupt.abort();
+  process.once('SIGINT', onInterrupt);
+  try {
+    return await work(interrupt.signal);
+  } catch (error) {
+    if (interrupt.signal.aborted) throw new Failed(EXIT.interrupted, `interrupted. ${whatNow}`);
+    throw error;
+  } finally {
+    process.off('SIGINT', onInterrupt);
+  }
+}
+
 async function showResult(read: () => Promise<MeasurementResult>, options: ActingOptions): Promise<void> {
   let result: MeasurementResult;
   try {
     result = await read();
   } catch (error) {
-    // For scripts: the measurement has the reason in its fields.
+    // A script finds the reason in the fields of the measurement.
     if (options.json && error instanceof MeasurementFailed) printJson(error.measurement);
     throw explainEnd(error, options);
   }

@@ -1,18 +1,17 @@
 import type { Progress, Timeline } from '@measurement-exchange/contract';
 import type { Listing } from '@measurement-exchange/sdk';
-
 import { type CallOptions, showResource } from '../calls/command.ts';
 import { paint, print, printTable, visible } from '../terminal/output.ts';
 import { shortTime } from '../terminal/times.ts';
 
-/** All pages of a timeline as one. */
+/** Reads all pages of a timeline. */
 export async function wholeTimeline(listing: Listing<unknown, Timeline>): Promise<Timeline> {
   const pages = await Array.fromAsync(listing.pages());
   const progress = pages[0]?.progress;
   return { transitions: pages.flatMap(({ transitions }) => transitions), ...(progress && { progress }) };
 }
 
-/** Prints the timeline, and below it the findings of the exchange and what the duchies report. */
+/** Prints the timeline, and below it the findings of the exchange and the reports of the duchies. */
 export function showTimeline(options: CallOptions, timeline: Timeline): void {
   showResource(options, timeline, ({ transitions, progress = [] }) => {
     printTable(

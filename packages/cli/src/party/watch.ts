@@ -1,4 +1,4 @@
-/** `mex watch`: what changes for a party, as it changes. */
+/** `mex watch`: prints the changes for a party as they happen. */
 import { CHANGE_KINDS, type ChangeKind } from '@measurement-exchange/contract';
 import { type Command, Option } from 'commander';
 import { callerOf, requireParty } from '../calls/caller.ts';

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-
 import { type CallOptions, remote, showResource } from '../calls/command.ts';
 import { connect } from '../connection/client.ts';
 import { printFacts, visible } from '../terminal/output.ts';

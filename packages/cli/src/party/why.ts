@@ -1,4 +1,4 @@
-/** `mex why`: what something waits for, or why it ended. */
+/** `mex why`: explains what a resource waits for, or why it ended. */
 import type { Explanation } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
 import { type Caller, callerOf, nameBelow, requireParty } from '../calls/caller.ts';
@@ -18,7 +18,7 @@ export function whyCommand(): Command {
   });
 }
 
-/** Each party has one kind of thing to ask about. */
+/** Each kind of party can ask about one kind of resource. */
 async function explainOwn({ client, principal }: Caller, text: string) {
   const [collection, explain] = EXPLAINED[principal.split('/')[0] as keyof typeof EXPLAINED];
   const name = nameBelow(principal, collection, text);
@@ -37,23 +37,17 @@ function showExplanation(name: string, e: Explanation): void {
   print(`  ${visible(e.summary)}`);
   for (const wait of e.waitingFor) {
     const lastSeen = wait.lastSeen === undefined ? 'never seen' : `last seen ${shortTime(wait.lastSeen)} UTC`;
-    print('');
-    print(`  ${paint('yellow', wait.code)} ${paint('bold', wait.party)} ${paint('dim', `(${lastSeen})`)}`);
+    print(`\n  ${paint('yellow', wait.code)} ${paint('bold', wait.party)} ${paint('dim', `(${lastSeen})`)}`);
     print(`    ${visible(wait.detail)}`);
     print(`    ${paint('green', '→')} ${visible(wait.remedy)}`);
   }
   if (e.ending !== undefined) {
-    print('');
-    print(`  ${paint(e.ending.code === 'SUCCEEDED' ? 'green' : 'yellow', e.ending.code)}`);
+    print(`\n  ${paint(e.ending.code === 'SUCCEEDED' ? 'green' : 'yellow', e.ending.code)}`);
     print(`    ${paint('green', '→')} ${visible(e.ending.remedy)}`);
   }
   for (const { code, detail, at } of e.risks) {
-    print('');
-    print(`  ${paint('red', code)} ${paint('dim', `(${shortTime(at)} UTC)`)}`);
+    print(`\n  ${paint('red', code)} ${paint('dim', `(${shortTime(at)} UTC)`)}`);
     print(`    ${visible(detail)}`);
   }
-  if (e.nextDeadline !== undefined) {
-    print('');
-    print(`  Deadline: ${shortTime(e.nextDeadline)} UTC`);
-  }
+  if (e.nextDeadline !== undefined) print(`\n  Deadline: ${shortTime(e.nextDeadline)} UTC`);
 }

@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import type { EventsConfig, ReferenceInventory, References } from '@measurement-exchange/sdk/provider';
 import { Command } from 'commander';
 import { paint, print, printJson, printTable, visible } from '../terminal/output.ts';
-import { type LedgerOptions, namedLedger } from './ledgerPath.ts';
+import { type LedgerOptions, namedLedger, openLedger } from './ledgerPath.ts';
 import { settingsOf } from './settings.ts';
 
 interface CheckOptions extends LedgerOptions {
   events?: string[];
-  /** `true` where no names were given. */
+  /** `true` where --confirm has no names. */
   confirm?: true | string[];
 }
 
@@ -16,7 +16,7 @@ interface CheckOptions extends LedgerOptions {
 interface CheckedReference extends Omit<ReferenceInventory, 'firstDay' | 'lastDay'> {
   firstDay?: string;
   lastDay?: string;
-  /** The consumers that may ask about the reference. It is absent in development, where every consumer may. */
+  /** The consumers that may ask about the reference. The list is absent in development, where every consumer may ask. */
   measurementConsumers?: readonly string[];
   served: 'DECLARED' | 'CONFIRMED' | 'NO';
 }
@@ -79,16 +79,11 @@ async function inventoryOf(config: EventsConfig): Promise<ReferenceInventory[]> 
 
 async function confirmedIn(ledger: string): Promise<Set<string>> {
   if (!existsSync(ledger)) return new Set();
-  const { readLedger } = await import('@measurement-exchange/sdk/provider');
-  const reader = readLedger(ledger);
-  try {
-    return new Set(reader.confirmedReferences().map(({ reference }) => reference));
-  } finally {
-    reader.close();
-  }
+  const confirmed = await openLedger(ledger, (reader) => reader.confirmedReferences());
+  return new Set(confirmed.map(({ reference }) => reference));
 }
 
-/** References with rows first, then those of the settings without rows. */
+/** Lists the references with rows first, then the references in the settings that have no rows. */
 function listOf(
   found: ReferenceInventory[],
   references: References | undefined,

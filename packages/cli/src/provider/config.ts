@@ -53,20 +53,20 @@ const reference = {
   served: s.optional(s.boolean()),
 };
 
-/** Paths are relative to the folder of the file. */
+/** Paths in the file are relative to its folder. */
 const ProviderConfig = s.object(
   s.partial({
-    /** The exchange; else MEX_URL. */
+    /** The address of the exchange; the default is MEX_URL. */
     url: text(),
-    /** A file with the bearer token, read again for every call, so that it may be renewed; else MEX_TOKEN. */
+    /** A file with the bearer token, which is read for every call, so that it can be renewed; the default is MEX_TOKEN. */
     tokenFile: text(),
     /** The folder that `mex identity` made. */
     identity: text(),
-    /** Folders of earlier identities, whose encryption keys open what was encrypted before a renewal. */
+    /** Folders of earlier identities, whose encryption keys decrypt what was encrypted before a renewal. */
     earlierIdentities: texts(),
-    /** Files of the roots of consumers, PEM or DER; `measurementConsumers/acme=acme.pem` for that party only. */
+    /** Files of the roots of consumers, PEM or DER. `measurementConsumers/acme=acme.pem` is trusted for that party only. */
     roots: texts(),
-    /** The file of the spent budget and the responses. */
+    /** The file that stores the spent budget and the responses. */
     ledger: text(),
     /** All consumers together may spend this much on the events of one reference and one UTC day. */
     budget: s.object({ epsilon: amount(), delta: amount(), rho: amount() }),
@@ -75,18 +75,18 @@ const ProviderConfig = s.object(
     references: s.recordOf(s.object(reference)),
     /** A JSON file with the virtual population. */
     population: text(),
-    /** Default: DISCRETE_GAUSSIAN where the consumer allows a delta above 0, else GEOMETRIC. */
+    /** The default is DISCRETE_GAUSSIAN where the consumer allows a delta above 0, else GEOMETRIC. */
     noise: s.enumOf(['DISCRETE_GAUSSIAN', 'GEOMETRIC']),
-    /** A lower cap on the impressions of one person than the consumer's. */
+    /** The maximum number of impressions of one person, where it is lower than the consumer's. */
     maximumFrequencyPerUser: count(),
-    /** The smallest epsilon that is answered; 0.0001 by default. */
+    /** Questions with a smaller epsilon are refused; 0.0001 by default. */
     minimumEpsilon: amount(),
-    /** How many hours after the end of an interval events may still be recorded; 168 by default. */
+    /** The number of hours after an interval in which its events may still be recorded; 168 by default. */
     graceHours: amount(),
-    /** Multi-party protocols that the provider takes part in, which the agent tells the exchange. */
+    /** The multi-party protocols that the provider accepts. The agent registers them at the exchange. */
     protocols: s.object(
       s.partial({
-        /** Fingerprints of populations: in hexadecimal, as `mex populations show` prints them, or in base64. */
+        /** `populations` are fingerprints: in hexadecimal, as `mex populations show` prints them, or in base64. */
         honestMajorityShareShuffle: s.object({
           ...computation(3),
           populations: s.array(text(), { minItems: 1 }),
@@ -146,7 +146,7 @@ export function readFingerprint(text: string): Uint8Array | undefined {
 /** The settings that are paths of files and folders. */
 const PATHS = 'tokenFile identity earlierIdentities ledger files population rootFile folder'.split(' ');
 
-/** The same settings with absolute paths; `setting` is the one that has this value. */
+/** Makes the paths in a value absolute. `setting` is the name of the setting with this value. */
 function withPaths<T>(value: T, absolute: (path: string) => string, setting = ''): T {
   const converted = () => {
     if (Array.isArray(value)) return value.map((each) => withPaths(each, absolute, setting));
@@ -156,7 +156,7 @@ function withPaths<T>(value: T, absolute: (path: string) => string, setting = ''
       );
     }
     if (typeof value !== 'string') return value;
-    // A root may have its party before it.
+    // A root may be written as `party=path`.
     if (setting === 'roots') return value.replace(/[^=]+$/, absolute);
     return PATHS.includes(setting) ? absolute(value) : value;
   };

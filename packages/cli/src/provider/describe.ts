@@ -2,44 +2,45 @@
 import type { AgentEvent, AgentStage } from '@measurement-exchange/sdk/provider';
 import { paint, visible } from '../terminal/output.ts';
 
-/** How often a long scan logs its progress. */
+/** The minimum time between two lines about the progress of a requisition. */
 const PROGRESS_MS = 5000;
 
 /** An event of the agent, or a warning that is not about a requisition. */
 export type LoggedEvent = AgentEvent | { type: 'warning'; message: string };
 
-/** Describes events in their order; undefined for those that are not logged. */
+/** Describes each event; undefined for an event that is not logged. */
 export function describeEvent(): (event: LoggedEvent, now: number) => string | undefined {
   const loggedAt = new Map<string, number>();
   return (event, now) => {
-    if (!('requisition' in event)) return ofExchange(event);
+    if (!('requisition' in event)) return describe(OF_EXCHANGE, event);
     const name = event.requisition.split('/').at(-1)!;
     if (event.type === 'received' || event.type === 'resending') loggedAt.set(name, now);
     else if (event.type === 'progress') {
       if (now - (loggedAt.get(name) ?? now) < PROGRESS_MS) return undefined;
       loggedAt.set(name, now);
     } else if (event.type !== 'warning') loggedAt.delete(name);
-    return `${name}  ${ofRequisition(event)}`;
+    return `${name}  ${describe(OF_REQUISITION, event)}`;
   };
 }
 
-function ofExchange(event: Exclude<LoggedEvent, { requisition: string }>): string {
-  switch (event.type) {
-    case 'unreachable':
-      return paint(
-        'yellow',
-        `The exchange does not respond, and is retried until it does: ${visible(event.why)}`,
-      );
-    case 'reachable':
-      return paint('green', 'The exchange responds again.');
-    case 'polling':
-      return paint('yellow', `Changes cannot be followed; the exchange is polled: ${visible(event.why)}`);
-    case 'following':
-      return paint('green', 'Changes are followed again.');
-    case 'warning':
-      return paint('yellow', visible(event.message));
-  }
+/** How each type of event is described. */
+type Descriptions<E extends { type: string }> = {
+  [T in E['type']]: (event: Extract<E, { type: T }>) => string;
+};
+
+function describe<E extends { type: string }>(descriptions: Descriptions<E>, event: E): string {
+  return (descriptions[event.type as E['type']] as (event: E) => string)(event);
 }
+
+const OF_EXCHANGE: Descriptions<Exclude<LoggedEvent, { requisition: string }>> = {
+  unreachable: ({ why }) =>
+    paint('yellow', `The exchange does not respond, and is retried until it does: ${visible(why)}`),
+  reachable: () => paint('green', 'The exchange responds again.'),
+  polling: ({ why }) =>
+    paint('yellow', `Changes cannot be followed; the exchange is polled: ${visible(why)}`),
+  following: () => paint('green', 'Changes are followed again.'),
+  warning: ({ message }) => paint('yellow', visible(message)),
+};
 
 const STAGES: Record<AgentStage, string> = {
   ordering: 'putting the population in order',
@@ -48,38 +49,24 @@ const STAGES: Record<AgentStage, string> = {
   uploading: 'sending it to a duchy',
 };
 
-function ofRequisition(event: Extract<LoggedEvent, { requisition: string }>): string {
-  switch (event.type) {
-    case 'received':
-      return `received, for ${event.measurement}`;
-    case 'waiting':
-      return 'waits until its duchies are ready';
-    case 'deferred':
-      return `${paint('yellow', 'deferred')} until ${event.until}: ${visible(event.why)}`;
-    case 'held':
-      return `${paint('yellow', 'held')}, nothing is charged: ${visible(event.why)}`;
-    case 'progress':
-      return `${STAGES[event.stage]}, ${Math.floor(event.percent)} %`;
-    case 'warning':
-      return paint('yellow', visible(event.message));
-    case 'resending':
-      return 'has a stored response, which is sent again';
-    case 'fulfilled':
-      return `${paint('green', 'fulfilled')} in ${(event.ms / 1000).toFixed(1)} s`;
-    case 'refused':
-      return `${paint('red', 'refused')} (${event.justification}): ${visible(event.message)} Sent: ${visible(event.sent)}`;
-    case 'closed':
-      return `is ${event.state}${event.charged ? '; its cost stays charged' : ''}`;
-    case 'retrying': {
-      const wait = `${(event.inMs / 1000).toFixed(1)} s`;
-      return `${paint('yellow', `attempt ${event.attempt} failed`)}, again in ${wait}: ${visible(event.why)}`;
-    }
-    case 'rejected': {
-      const { rejections, most, inMs } = event;
-      const next =
-        rejections < most ? `sent again in ${Math.ceil(inMs / 60_000)} min` : 'given up: it is refused';
-      const times = paint('yellow', `rejected ${rejections} of ${most} times`);
-      return `${times}, ${next}: ${visible(event.why)} ${event.remedy}`;
-    }
-  }
-}
+const OF_REQUISITION: Descriptions<Extract<LoggedEvent, { requisition: string }>> = {
+  received: ({ measurement }) => `received, for ${measurement}`,
+  waiting: () => 'waits until its duchies are ready',
+  deferred: ({ until, why }) => `${paint('yellow', 'deferred')} until ${until}: ${visible(why)}`,
+  held: ({ why }) => `${paint('yellow', 'held')}, nothing is charged: ${visible(why)}`,
+  progress: ({ stage, percent }) => `${STAGES[stage]}, ${Math.floor(percent)} %`,
+  warning: ({ message }) => paint('yellow', visible(message)),
+  resending: () => 'has a stored response, which is sent again',
+  fulfilled: ({ ms }) => `${paint('green', 'fulfilled')} in ${(ms / 1000).toFixed(1)} s`,
+  refused: ({ justification, message, sent }) =>
+    `${paint('red', 'refused')} (${justification}): ${visible(message)} Sent: ${visible(sent)}`,
+  closed: ({ state, charged }) => `is ${state}${charged ? '; its cost stays charged' : ''}`,
+  retrying: ({ attempt, inMs, why }) =>
+    `${paint('yellow', `attempt ${attempt} failed`)}, again in ${(inMs / 1000).toFixed(1)} s: ${visible(why)}`,
+  rejected: ({ rejections, most, inMs, why, remedy }) => {
+    const next =
+      rejections < most ? `sent again in ${Math.ceil(inMs / 60_000)} min` : 'given up: it is refused';
+    const times = paint('yellow', `rejected ${rejections} of ${most} times`);
+    return `${times}, ${next}: ${visible(why)} ${remedy}`;
+  },
+};

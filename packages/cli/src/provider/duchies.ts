@@ -1,10 +1,10 @@
-/** The computations by duchies that a provider accepts: from its settings, or in development those of the demo duchies. */
+/** The duchies whose computations a provider accepts: those in its settings, or in development the demo duchies. */
 import type { AgentOptions, ComputationSettings } from '@measurement-exchange/sdk/provider';
 import { readOwnDevFile } from '../files/devFile.ts';
 import { readCertificates } from '../files/keyFiles.ts';
 import { type ComputationConfig, type ProviderConfig, readFingerprint } from './config.ts';
 
-/** Both are absent where the provider computes direct results only. */
+/** Both members are absent for a provider that computes only direct results. */
 export type DuchySettings = Pick<AgentOptions, 'shareShuffle' | 'liquidLegions'>;
 
 /** Uploads wait in a folder beside the ledger, unless the settings name another one. */
@@ -19,7 +19,7 @@ export async function duchySettingsOf(
     ...(shareShuffle && {
       shareShuffle: {
         ...(await configured(shareShuffle, folder)),
-        // The settings were rejected if one of them could not be read.
+        // Settings with an invalid fingerprint were rejected before.
         populations: shareShuffle.populations.map((fingerprint) => readFingerprint(fingerprint)!),
       },
     }),
@@ -27,7 +27,7 @@ export async function duchySettingsOf(
   };
 }
 
-/** With the certificates in place of their files. */
+/** Replaces the files of certificates by their content. */
 async function configured<C extends ComputationConfig>(
   config: C,
   folder: string,
@@ -39,7 +39,7 @@ async function configured<C extends ComputationConfig>(
   return { folder, ...config, duchies: Object.fromEntries(await Promise.all(duchies)) };
 }
 
-/** The duchies of the development exchange, which have its root in common. */
+/** The duchies of the development exchange, which share its root. */
 async function demoDuchies(folder: string): Promise<DuchySettings> {
   const dev = await readOwnDevFile();
   if (dev.duchies.length === 0) return {};

@@ -13,7 +13,7 @@ export interface LedgerOptions {
   json?: boolean;
 }
 
-/** A command with the options that name a ledger. */
+/** A command with the options that select a ledger. */
 export function ledgerCommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)
@@ -23,28 +23,30 @@ export function ledgerCommand(name: string, description: string): Command {
     .option('--json', 'print it as JSON');
 }
 
-/** Reads the ledger that the options name, also while the agent runs. */
+/** Reads the ledger that the options select, also while the agent runs. */
 export async function withLedger(
   options: LedgerOptions,
   read: (ledger: LedgerReader, path: string) => void,
 ): Promise<void> {
   const path = await namedLedger(options);
   if (!existsSync(path)) throw new Error(`${path} is not there: mex provider run creates it.`);
+  await openLedger(path, (ledger) => read(ledger, path));
+}
+
+export async function openLedger<T>(path: string, read: (ledger: LedgerReader) => T): Promise<T> {
   const { readLedger } = await import('@measurement-exchange/sdk/provider');
   const ledger = readLedger(path);
   try {
-    read(ledger, path);
+    return read(ledger);
   } finally {
     ledger.close();
   }
 }
 
-/** The path of the ledger that the options name; the file need not exist. */
+/** The path of the ledger that the options select. The file need not exist. */
 export async function namedLedger({ config, ledger, as }: LedgerOptions): Promise<string> {
   if (ledger !== undefined) return ledger;
-  if (as !== undefined) {
-    return demoLedger(findDevParty(await readOwnDevFile(), as).name);
-  }
+  if (as !== undefined) return demoLedger(findDevParty(await readOwnDevFile(), as).name);
   const path = config && (await readProviderConfig(config)).ledger;
   if (path) return path;
   throw new Error(

@@ -25,7 +25,7 @@ export interface RunOptions extends SettingsOptions {
   json?: boolean;
 }
 
-/** For the development exchange: enough to try things, and small enough to run out. */
+/** The budget in development is large enough to try things, and small enough to run out. */
 const DEMO_BUDGET: PrivacyAmount = { epsilon: 10, delta: 1e-6, rho: 1 };
 
 export function runCommand(): Command {
@@ -48,7 +48,7 @@ export function runCommand(): Command {
 }
 
 async function run(options: RunOptions): Promise<void> {
-  // Imported here, since DuckDB would take memory in every other command, such as a serving exchange.
+  // This package is imported here, since DuckDB would take memory in every other command, such as a serving exchange.
   const { createAgent, openLedger, openPopulation } = await import('@measurement-exchange/sdk/provider');
   const settings = await settingsOf(options);
   const log = options.json ? logJson : logLine();
@@ -64,7 +64,7 @@ async function run(options: RunOptions): Promise<void> {
   const ledger = openLedger(path, budget);
   const served = new Set<string>();
   const events = eventsOf(settings, onWarning, async (opened) => {
-    // In development, where privacy is not at stake, what the files have when they are opened needs no confirmation.
+    // In development privacy is not at stake, so the references in the files need no confirmation.
     if (settings.as === undefined) return;
     for (const { reference } of await opened.inventory()) served.add(reference);
   });
@@ -98,8 +98,8 @@ async function run(options: RunOptions): Promise<void> {
 }
 
 /**
- * The consumers that may ask about the events of each reference. Only the demo parties believe what the exchange says
- * of event groups.
+ * The consumers that may ask about the events of each reference. Only demo parties trust the references that the exchange
+ * stores in event groups.
  */
 function referencesOf(settings: ProviderConfig & { as?: string }): AgentOptions['references'] {
   const { as, events, references } = settings;
@@ -120,7 +120,7 @@ function referencesOf(settings: ProviderConfig & { as?: string }): AgentOptions[
   return references;
 }
 
-/** Says at the start which questions will be held. */
+/** Warns at the start about references whose questions will be held. */
 function warnOfUnconfirmed(
   references: AgentOptions['references'],
   ledger: Ledger,
@@ -148,7 +148,7 @@ async function ledgerOf(settings: ProviderConfig & { as?: string }, provider: st
   return { budget, path: ledger };
 }
 
-/** The default ledger, in the data directory of the development exchange. */
+/** The ledger of a demo provider is in the data directory of the development exchange. */
 export async function demoLedger(provider: string): Promise<string> {
   const { dataDir } = loadConfig(process.env, { mode: 'development' });
   const path = join(dataDir, 'ledgers', `${provider.split('/').at(-1)}.sqlite`);
@@ -156,7 +156,7 @@ export async function demoLedger(provider: string): Promise<string> {
   return path;
 }
 
-/** Opens the events when they are first needed, and again after a failure: files may appear later. */
+/** Opens the events when they are first needed. After a failure it tries again, because files may appear later. */
 function eventsOf(
   { events }: ProviderConfig,
   onWarning: (message: string) => void,

@@ -2,7 +2,7 @@
 import { given } from '../calls/command.ts';
 import { type ProviderConfig, readProviderConfig } from './config.ts';
 
-/** Options that stand for settings. */
+/** Options that override the settings in the file. */
 export interface SettingsOptions {
   config?: string;
   as?: string;
@@ -18,7 +18,6 @@ export interface SettingsOptions {
 
 export type Settings = ProviderConfig & { as?: string; token?: string };
 
-/** Options override the file. */
 export async function settingsOf(options: SettingsOptions): Promise<Settings> {
   const file = options.config === undefined ? {} : await readProviderConfig(options.config);
   const { as, token, url, identity, ledger, population, concurrency, root, events } = options;

@@ -15,7 +15,7 @@ A question about a reference that nobody has confirmed is held: mex provider che
 confirms it. Nothing is charged for it, and the consumer sees only that your set-up has to be confirmed.
 
 An upload that its duchy rejects is sent again unchanged, after a minute, two, four and so on, up to an hour. Meanwhile
-the operators can mend what is wrong; start the agent again to send it at once. After eight rejections the requisition
+the operators can fix what is wrong; start the agent again to send it at once. After eight rejections the requisition
 is refused with UPLOAD_REJECTED, which fails its measurement. What was charged stays charged.`,
     )
     .action(show);

@@ -2,7 +2,7 @@
 
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** `part` of `width` columns, exact to an eighth of one; what is not zero is never invisible. */
+/** Draws `part` of `width` columns, exact to an eighth of a column. A part above zero is always visible. */
 export function bar(part: number, width: number): string {
   const eighths = Math.round(Math.min(Math.max(part, 0), 1) * width * 8);
   const drawn = part > 0 ? Math.max(eighths, 1) : 0;
@@ -19,7 +19,7 @@ export interface Bar {
 const MAX_BAR = 60;
 const MIN_BAR = 8;
 
-/** One line a bar, the longest as wide as the terminal leaves room for. */
+/** Draws one line for each bar. The longest bar is as wide as the terminal allows. */
 export function barChart(bars: Bar[], columns: number): string[] {
   const labels = Math.max(...bars.map(({ label }) => label.length));
   const texts = Math.max(...bars.map(({ text }) => text.length));
@@ -31,7 +31,7 @@ export function barChart(bars: Bar[], columns: number): string[] {
   );
 }
 
-/** 80 columns for a pipe, which has no width, and for terminals that report 0. */
+/** The default is 80 columns, for a pipe, which has no width, and for a terminal that reports 0. */
 export function terminalColumns(): number {
   return Math.max(process.stdout.columns || 80, 40);
 }

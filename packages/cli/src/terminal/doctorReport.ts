@@ -1,4 +1,4 @@
-/** The findings of a doctor, of the exchange or of a duchy. */
+/** Prints the findings of the doctor of an exchange or of a duchy. */
 import type { DoctorFinding } from '@measurement-exchange/exchange/maintenance';
 import { paint, print } from './output.ts';
 

@@ -1,4 +1,4 @@
-/** Numbers as people read them. */
+/** Prints numbers for people. */
 
 export function count(value: number): string {
   return Math.round(value).toLocaleString('en-US');

@@ -1,7 +1,8 @@
-/** Output: sentences and tables for people, JSON for scripts. */
+/** Prints sentences and tables for people, and JSON for scripts. */
+import { styleText } from 'node:util';
 import { cut, JsonDecimal, toBase64 } from '@measurement-exchange/contract';
 
-/** The message of an error, which may be of somebody else's making; with MEX_DEBUG, its stack. */
+/** The message of an error, which may quote other parties; with MEX_DEBUG, its stack. */
 export function explain(error: unknown): string {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
   const text = process.env.MEX_DEBUG === undefined ? message : (stack ?? message);
@@ -17,7 +18,7 @@ export class Failed extends Error {
   }
 }
 
-/** Control characters, and those that change the direction of text: in a terminal it would look like something else. */
+/** Control characters, and characters that change the direction of text: a terminal would show another text. */
 const DECEPTIVE = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 export function print(text: string): void {
@@ -33,7 +34,7 @@ export function note(text: string): void {
   writeNote(text);
 }
 
-/** Has notes written in another way, until what it returns is called. */
+/** Replaces the function that writes notes, until the returned function is called. */
 export function divertNotes(write: (text: string) => void): () => void {
   const before = writeNote;
   writeNote = write;
@@ -46,7 +47,7 @@ export function printJson(value: unknown): void {
   print(toJson(value, 2));
 }
 
-/** Prints one value of a list on a line of its own. */
+/** Prints one value of a list on one line. */
 export function printJsonLine(value: unknown): void {
   print(toJson(value));
 }
@@ -55,12 +56,12 @@ export function printJsonLine(value: unknown): void {
 function toJson(value: unknown, indent?: number): string {
   return (
     JSON.stringify(value, apiForm, indent)
-      // JSON does not escape all of these, and a terminal would interpret them.
+      // JSON.stringify does not escape all of these characters, and a terminal would interpret them.
       .replace(DECEPTIVE, (c) => (c === '\n' ? c : `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`))
   );
 }
 
-/** `this` holds the value from before its toJSON was called, which bytes may have. */
+/** `this[key]` is the value before `toJSON` was called, which a Buffer has. */
 function apiForm(this: Record<string, unknown>, key: string, json: unknown): unknown {
   const value = this[key];
   if (value instanceof Uint8Array) return toBase64(value);
@@ -68,12 +69,12 @@ function apiForm(this: Record<string, unknown>, key: string, json: unknown): unk
   return value instanceof JsonDecimal ? JSON.rawJSON(value.text) : json;
 }
 
-/** Rows under their headings, in columns as wide as their widest value. */
+/** Prints rows under their headings, in columns as wide as their widest value. */
 export function printTable(headings: string[], rows: (string | undefined)[][]): void {
   startTable(headings)(rows);
 }
 
-/** A table that is printed in batches: later rows are aligned with the first ones. */
+/** Starts a table that is printed in batches. Later rows are aligned with the first ones. */
 export function startTable(headings: string[]): (rows: (string | undefined)[][]) => void {
   const widths = headings.map((heading) => heading.length);
   let started = false;
@@ -92,7 +93,7 @@ export function startTable(headings: string[]): (rows: (string | undefined)[][])
   };
 }
 
-/** Names and values of one resource, one below the other; what is undefined is left out. */
+/** Prints the facts about one resource, each on one line. Facts that are undefined are left out. */
 export function printFacts(title: string, facts: Record<string, string | undefined>): void {
   print(paint('bold', title));
   const given = Object.entries(facts).filter(([, value]) => value !== undefined);
@@ -100,7 +101,7 @@ export function printFacts(title: string, facts: Record<string, string | undefin
   for (const [label, value] of given) print(`  ${label.padEnd(width)}  ${value}`);
 }
 
-/** Replaces in text from others what could manipulate the terminal, and leaves out what is beyond some lines of it. */
+/** Makes text of other parties safe to print: replaces characters that could manipulate the terminal, and cuts long text. */
 export function visible(text: string): string {
   return shortened(text, MAX_TEXT).replace(DECEPTIVE, '\ufffd');
 }
@@ -113,14 +114,9 @@ function shortened(text: string, max: number): string {
   return text.length <= max ? text.toWellFormed() : `${cut(text, max)}…`;
 }
 
-const COLORS = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
+type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
 
-export function paint(
-  color: keyof typeof COLORS,
-  text: string,
-  stream: { isTTY?: boolean } = process.stdout,
-): string {
-  return stream.isTTY && process.env.NO_COLOR === undefined
-    ? `\u001b[${COLORS[color]}m${text}\u001b[0m`
-    : text;
+export function paint(style: Style, text: string, stream: { isTTY?: boolean } = process.stdout): string {
+  if (!stream.isTTY || process.env.NO_COLOR !== undefined) return text;
+  return styleText(style, text, { validateStream: false });
 }

@@ -1,4 +1,4 @@
-/** Progress on standard error: a bar on a terminal, a line per tenth in a pipe. */
+/** Prints progress to standard error: a bar on a terminal, a line for each tenth in a pipe. */
 import { divertNotes } from './output.ts';
 
 export interface Progress {
@@ -7,7 +7,7 @@ export interface Progress {
 }
 
 const WIDTH = 30;
-/** A terminal is repainted this often at most. */
+/** The minimum time between two repaints of a terminal. */
 const REPAINT_MS = 100;
 
 export function startProgress(label: string, unit: 'measurements' | 'MB'): Progress {
@@ -41,9 +41,9 @@ function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1);
 }
 
-/** Shows concurrent activities: a block that is repainted on a terminal, a line per change in a pipe. */
-export interface Live {
-  /** The lines by their label, in the order they are shown. */
+/** Shows concurrent activities: a block that is repainted on a terminal, a line for each change in a pipe. */
+interface Live {
+  /** The keys are the labels of the lines, in the order in which they are shown. */
   show: (lines: Map<string, string>) => void;
   end: () => void;
 }
@@ -71,7 +71,7 @@ export function startLive(title: string, hint: string): Live {
     stderr.write(`${painted > 0 ? `\u001b[${painted}A` : ''}${cut.join('')}`);
     painted = lines.length;
   };
-  // Written into the block, a note would be painted over: it goes above it.
+  // A note inside the block would be painted over, so it is written above the block.
   const release = divertNotes((text) => {
     stderr.write(`${painted > 0 ? `\u001b[${painted}A\u001b[J` : ''}${text}\n`);
     painted = 0;

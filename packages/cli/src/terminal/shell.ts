@@ -1,7 +1,7 @@
 /** Commands to paste into the shell that `mex` was started from. */
 import { basename, delimiter, dirname, relative } from 'node:path';
 
-/** Quotes a word for POSIX shells, where it needs quotes. */
+/** Quotes a word for POSIX shells, if it needs quotes. */
 export function quoteWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
@@ -18,13 +18,13 @@ export function programName(argv: readonly string[] = process.argv, env = proces
   return isOnPath ? 'mex' : quoteWord(shortest(path));
 }
 
-/** Relative to the current folder where that is shorter. */
+/** The path relative to the current folder, if that is shorter. */
 function shortest(path: string): string {
   const below = `./${relative('', path)}`;
   return below.startsWith('./../') || below.length > path.length ? path : below;
 }
 
-/** The command line `mex <command> <options>`; an option may have several values, and undefined is left out. */
+/** The command line `mex <command> <options>`. An option may have several values; an undefined option is left out. */
 export function commandLine(
   command: string,
   options: Readonly<Record<string, string | readonly string[] | undefined>>,

@@ -4,7 +4,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 /** The exit code of a program that a signal ended. */
 export const INTERRUPTED = 130;
 
-/** The first signal of the terminal or the system stops a program gracefully; a second one exits at once. */
+/** The first signal of the terminal or the system stops a program gracefully; a second signal ends it at once. */
 export class StopSignal implements Disposable {
   private readonly controller = new AbortController();
   readonly signal = this.controller.signal;

@@ -1,10 +1,10 @@
-/** Times that people type. */
+/** Reads times that people type, and prints times for people. */
 import { parseTimestamp, type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { InvalidArgumentError } from 'commander';
 
 const UNITS: Record<string, number> = { m: 60_000, h: 3600_000, d: 86_400_000 };
 
-/** RFC 3339, or a day, which begins at midnight UTC. */
+/** Parses RFC 3339, or a day, which begins at midnight UTC. */
 export function parseMoment(text: string): Timestamp {
   const day = /^\d{4}-\d\d-\d\d$/.test(text);
   const time = parseTimestamp(day ? `${text}T00:00:00Z` : text);
@@ -14,23 +14,23 @@ export function parseMoment(text: string): Timestamp {
   );
 }
 
-/** The same, or how long ago: 30m, 12h, 7d. */
+/** Parses a moment, or how long ago it was: 30m, 12h, 7d. */
 export function parsePast(text: string): Timestamp {
   const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
   return unit === undefined ? parseMoment(text) : timestampOf(Date.now() - Number(count) * UNITS[unit]!);
 }
 
-/** To the second, which is enough to read. */
+/** Prints a time to the second. */
 export function shortTime(time: Timestamp | undefined): string | undefined {
   return time === undefined ? undefined : `${time.slice(0, 10)} ${time.slice(11, 19)}`;
 }
 
-/** When a resource was created and last changed, as facts to print. */
+/** Facts to print: when a resource was created and when it was last changed. */
 export function timeFacts({ createTime, updateTime }: { createTime?: Timestamp; updateTime?: Timestamp }) {
   return { created: `${shortTime(createTime)} UTC`, updated: `${shortTime(updateTime)} UTC` };
 }
 
-/** An interval as days where it is made of days: `2026-01-01 to 2026-02-01`. */
+/** Prints an interval of whole days as days: `2026-01-01 to 2026-02-01`. */
 export function shortInterval(
   interval: { startTime: Timestamp; endTime?: Timestamp } | undefined,
 ): string | undefined {

@@ -2,7 +2,7 @@
 import type { VerificationStep } from '@measurement-exchange/sdk';
 import { Failed, note, paint, print, printJson, visible } from '../terminal/output.ts';
 
-/** Prints a step, below the heading of what it is about. */
+/** Prints a step; a step about another subject than the one before gets a heading. */
 export function stepPrinter({ json }: { json?: boolean }): (step: VerificationStep) => void {
   let heading: string | undefined;
   return ({ about, step, holds, detail }) => {
