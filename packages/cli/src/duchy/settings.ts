@@ -1,6 +1,7 @@
 /** The settings of a duchy: from a file, or those of a demo duchy of the development exchange. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { MPC_NOISE_MECHANISMS } from '@measurement-exchange/contract';
 import type { DuchyConfig } from '@measurement-exchange/duchy';
 import { loadConfig } from '@measurement-exchange/exchange/config';
 
@@ -19,7 +20,7 @@ export async function duchySettings({ config, as }: DuchyOptions): Promise<Duchy
     const id = as.split('/').at(-1)!;
     const secretsKeyFile = join('duchies', id, 'secrets.key');
     return duchyConfig(
-      { mode: 'development', dataDir: '.', secretsKeyFile, noiseMechanisms: EVERY_NOISE },
+      { mode: 'development', dataDir: '.', secretsKeyFile, noiseMechanisms: [...MPC_NOISE_MECHANISMS] },
       dataDir,
     );
   }
@@ -37,5 +38,3 @@ export async function duchySettings({ config, as }: DuchyOptions): Promise<Duchy
   }
   return settings;
 }
-
-const EVERY_NOISE = ['DISCRETE_GAUSSIAN', 'GEOMETRIC', 'NONE'];

@@ -1,30 +1,19 @@
 /** `dev.json`, which a development exchange writes for scripts. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Running } from '@measurement-exchange/exchange';
 import { loadConfig } from '@measurement-exchange/exchange/config';
+import type { Collection } from './names.ts';
 
-export interface DevParty {
-  name: string;
-  displayName: string;
-  /** The address where a duchy listens; other parties have no endpoint. */
-  endpoint?: string;
-  token: string;
-  certificate: string;
-  /** The key of `certificate`, as PKCS #8. */
-  privateKeyPem: string;
-  /** Both encryption keys are Tink keysets in base64. */
-  encryptionPublicKey: string;
-  encryptionPrivateKey: string;
-}
+type DemoParties = NonNullable<Running['development']>['parties'];
 
-export interface DevFile {
+export type DevParty = DemoParties['duchies'][number] & { token: string };
+
+export interface DevFile extends Record<Collection, DevParty[]> {
   baseUrl: string;
   operator: { token: string };
   /** The root that issued the certificates of all demo parties. */
   rootCertificatePem: string;
-  measurementConsumers: DevParty[];
-  dataProviders: DevParty[];
-  duchies: DevParty[];
 }
 
 export async function readDevFile(dataDir: string): Promise<DevFile> {

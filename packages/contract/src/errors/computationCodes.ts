@@ -4,10 +4,7 @@
  */
 import type { Violation } from './errors.ts';
 
-interface CodeEntry {
-  meaning: string;
-  remedy: string;
-}
+const entry = (meaning: string, remedy: string) => ({ meaning, remedy });
 
 const OPERATOR = 'Create the measurement again; if it fails again, tell the operator of the exchange.';
 const DUCHIES =
@@ -99,7 +96,7 @@ export const FAILURE_CODES = {
   ),
   PEER_REJECTED: entry('The other duchy rejects this message permanently.', DUCHIES),
   STAGE_FAILED: entry('The stage failed again and again.', DUCHIES),
-} as const satisfies Record<string, CodeEntry>;
+};
 export type FailureCode = keyof typeof FAILURE_CODES;
 
 export const PROGRESS_CODES = {
@@ -114,7 +111,7 @@ export const PROGRESS_CODES = {
   WAITS_FOR_CERTIFICATE: 'The certificate is not valid yet.',
   DATABASE_DIFFERS:
     'The database of the duchy has no record of its work in this computation: it is an old copy, or another database.',
-} as const satisfies Record<string, string>;
+};
 export type ProgressCode = keyof typeof PROGRESS_CODES;
 
 /** The place of a fault, in names that every participant knows. */
@@ -164,8 +161,4 @@ export function describeProgress(code: ProgressCode, position: Position = {}): s
 function at({ field, stage, requisition, dataProvider, duchy }: Position): string {
   const parts = [field, stage, requisition, dataProvider, duchy].filter((part) => part !== undefined);
   return parts.length === 0 ? '' : ` at ${parts.join(' of ')}`;
-}
-
-function entry(meaning: string, remedy: string): CodeEntry {
-  return { meaning, remedy };
 }

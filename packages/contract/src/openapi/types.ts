@@ -1,4 +1,5 @@
 /** The part of OpenAPI 3.1 and of JSON Schema 2020-12 that our document uses. */
+import type { Keywords } from '../json/codec.ts';
 
 export interface OpenApiDocument {
   openapi: '3.1.0';
@@ -56,27 +57,20 @@ export interface OpenApiResponse {
 
 type JsonContent = { 'application/json': { schema: JsonSchema } };
 
-export interface JsonSchema {
+/** The keywords that only our codecs understand are not printed; schemas inside of a schema are printed schemas. */
+type Printed = Omit<Keywords, `x-${string}` | 'items' | 'properties' | 'additionalProperties'>;
+
+export interface JsonSchema extends Printed {
   $ref?: string;
   title?: string;
   description?: string;
-  type?: string | string[];
-  format?: string;
   contentEncoding?: string;
   pattern?: string;
   const?: string | number;
-  enum?: readonly string[];
   examples?: unknown[];
   default?: unknown;
-  minimum?: number;
-  minLength?: number;
-  maxLength?: number;
-  minItems?: number;
-  maxItems?: number;
-  minProperties?: number;
   items?: JsonSchema;
   properties?: Record<string, JsonSchema>;
-  required?: string[];
   propertyNames?: JsonSchema;
   additionalProperties?: JsonSchema | false;
   allOf?: JsonSchema[];
