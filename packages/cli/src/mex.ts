@@ -10,7 +10,7 @@ const { directory } = enableCompileCache(
 );
 // Threads find the cache by this variable.
 if (directory !== undefined) process.env.NODE_COMPILE_CACHE ??= directory;
-// Node writes the cache when a process exits. A server that is killed would leave none for its restart.
+// Node writes the cache when a process exits. A server that is killed would write no cache for its restart.
 setTimeout(flushCompileCache, 5_000).unref();
 const { CommanderError } = await import('commander');
 const { explain, Failed } = await import('./terminal/output.ts');

@@ -123,7 +123,7 @@ async function readRoot(text: string): Promise<TrustedRoot> {
   return party === undefined ? { pem } : { party, pem };
 }
 
-export function readText(path: string): Promise<string> {
+function readText(path: string): Promise<string> {
   return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new Error(`${path} cannot be read (${error.code}).`);
   });

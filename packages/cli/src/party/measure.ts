@@ -94,10 +94,7 @@ export function measureCommand(): Command {
 
 async function measure(type: string | undefined, options: MeasureOptions): Promise<void> {
   const acting = await consumerOf(options);
-  const request =
-    options.spec === undefined
-      ? await requestFromOptions(acting, type, options)
-      : await requestFromFile(type, options);
+  const request = await requestFrom(acting, type, options);
   if (options.dryRun) return printJson(request);
   const measurement = await interruptible(
     (signal) => acting.consumer.create(request, { signal }),
@@ -133,27 +130,19 @@ function noteOtherProtocol(
   );
 }
 
-async function requestFromOptions(
+async function requestFrom(
   { client, credentials }: Acting,
   type: string | undefined,
   options: MeasureOptions,
 ): Promise<MeasurementRequest> {
-  if (type === undefined) {
-    throw new Error(
-      `What is to be measured? mex measure <type>: ${Object.keys(TYPES).join(', ')}; or --spec with a file.`,
-    );
-  }
-  return requestOf(client, credentials.name, TYPES[type]!, options);
-}
-
-async function requestFromFile(
-  type: string | undefined,
-  { spec, provider }: MeasureOptions,
-): Promise<MeasurementRequest> {
-  if (type !== undefined || provider !== undefined) {
+  if (options.spec !== undefined) {
+    if (type === undefined && options.provider === undefined) return readRequestFile(options.spec);
     throw new Error('--spec is the whole request: leave out the type and --provider, or leave out --spec.');
   }
-  return readRequestFile(spec!);
+  if (type !== undefined) return requestOf(client, credentials.name, TYPES[type]!, options);
+  throw new Error(
+    `What is to be measured? mex measure <type>: ${Object.keys(TYPES).join(', ')}; or --spec with a file.`,
+  );
 }
 
 const HELP = `

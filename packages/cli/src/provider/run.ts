@@ -1,17 +1,20 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { toPlainJson } from '@measurement-exchange/contract';
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import type {
   AgentOptions,
   Events,
   EventsConfig,
   Ledger,
+  PopulationSpec,
   PrivacyAmount,
 } from '@measurement-exchange/sdk/provider';
 import { inSpan } from '@measurement-exchange/server/telemetry';
 import type { Command } from 'commander';
 import { given, positiveInteger, remote } from '../calls/command.ts';
-import { loadCredentials, readEncryptionKeys, readText } from '../connection/credentials.ts';
+import { loadCredentials, readEncryptionKeys } from '../connection/credentials.ts';
+import { readJson } from '../files/input.ts';
 import { Failed, note, paint, print, printJsonLine } from '../terminal/output.ts';
 import { StopSignal } from '../terminal/stopSignal.ts';
 import type { ProviderConfig } from './config.ts';
@@ -190,13 +193,8 @@ async function openConfigured(
   }
 }
 
-async function readPopulation(path: string) {
-  const text = await readText(path);
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new Error(`${path} is not JSON: ${(error as Error).message}.`);
-  }
+async function readPopulation(path: string): Promise<PopulationSpec> {
+  return toPlainJson(await readJson(path, 'the virtual population in JSON')) as PopulationSpec;
 }
 
 function logJson(event: LoggedEvent): void {

@@ -47,11 +47,11 @@ describe('a reason', () => {
     const given = new Set(routes.flatMap((route) => errorsOf(route).map(({ reason }) => reason)));
     const without = (Object.keys(REASONS) as Reason[]).filter((reason) => !given.has(reason));
     expect(without).toEqual([
-      'ROUTE_NOT_FOUND',
-      'METHOD_NOT_ALLOWED',
       'UPLOAD_MISMATCH',
-      'UPLOAD_ALREADY_EXISTS',
+      'ROUTE_NOT_FOUND',
       'STAGE_OUT_OF_ORDER',
+      'UPLOAD_ALREADY_EXISTS',
+      'METHOD_NOT_ALLOWED',
     ]);
   });
 });

@@ -41,19 +41,16 @@ const RULES: [applies: (route: Route) => boolean, reasons: Reason[]][] = [
   [({ access, path }) => Object.keys(access).length < 4 || path.includes('{'), ['PERMISSION_DENIED']],
   [({ path }) => path.includes('{'), ['MALFORMED_NAME']],
   [({ method }) => method !== 'GET', ['MALFORMED_JSON', 'BODY_TOO_LARGE']],
-  [takesRequiredFields, ['REQUIRED_FIELD_NOT_SET']],
+  [
+    (route) => [querySchemaOf(route), route.body?.schema].some((schema) => schema && requiresFields(schema)),
+    ['REQUIRED_FIELD_NOT_SET'],
+  ],
   [
     (route) => Object.hasOwn((querySchemaOf(route) as Keywords).properties!, 'pageToken'),
     ['INVALID_PAGE_TOKEN'],
   ],
   [takesRequestId, ['REQUEST_ID_REUSED']],
 ];
-
-function takesRequiredFields(route: Route): boolean {
-  return (
-    requiresFields(querySchemaOf(route)) || (route.body !== undefined && requiresFields(route.body.schema))
-  );
-}
 
 /** All errors of a route, each once. */
 export function errorsOf(route: Route): RouteError[] {
