@@ -1,14 +1,14 @@
-/** Reading a certificate or importing a key takes longer than using it: both are done once for one that is used again. */
+/** Caches for certificates and keys, since parsing a certificate or importing a key takes longer than using it. */
 import { LRUCache } from 'lru-cache';
 
 /** An entry takes a few kilobytes. */
 const MAX_ENTRIES = 2_000;
-/** Above any certificate, and a keyset of many keys, in base64. */
+/** Longer keys are not cached. Certificates, and keysets of many keys, are shorter than this in base64. */
 const MAX_KEY_LENGTH = 20_000;
 
 /**
- * Returns the value that was made for a key before, or else makes it. The key has to hold all that the value is made
- * from. Only for public values: an entry outlives its caller.
+ * Returns a function that returns the cached value for a key, or else makes it. The key must contain everything that the
+ * value depends on. Entries outlive their callers, so values must be public.
  */
 export function cache<Value extends object>(): (key: string, make: () => Value) => Value {
   const entries = new LRUCache<string, Value>({ max: MAX_ENTRIES });
@@ -23,7 +23,7 @@ export function cache<Value extends object>(): (key: string, make: () => Value) 
   };
 }
 
-/** Makes a value once for each object, as long as the object lives. The object must not change. */
+/** Makes a value once for each object, and keeps it while the object lives. The object must not change. */
 export function cacheByObject<Key extends WeakKey, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const entries = new WeakMap<Key, Value>();
   return (key) => {
@@ -36,7 +36,7 @@ export function cacheByObject<Key extends WeakKey, Value>(make: (key: Key) => Va
   };
 }
 
-/** A failure is not cached: it may be a passing one, and each caller gets an error of its own. */
+/** Failures are not cached, because they may be temporary and each caller needs a separate error. */
 function onRejection(value: unknown, evict: () => void): void {
   if (value instanceof Promise) value.catch(evict);
 }

@@ -1,4 +1,4 @@
-/** Codes of faults in consent, one per kind, so that a caller can tell them apart. */
+/** The code of a ConsentError, one for each kind of fault. */
 export type ConsentErrorCode =
   | 'KEYSET_MALFORMED'
   | 'KEYSET_NO_PRIMARY'
@@ -36,7 +36,7 @@ export type ConsentErrorCode =
   | 'ROOT_NOT_YET_VALID'
   | 'ROOT_EXPIRED';
 
-/** Thrown by everything in the SDK's cryptography. The message never holds a secret or the input itself. */
+/** The error of all of the SDK's cryptography. The message never contains a secret or the input itself. */
 export class ConsentError extends Error {
   readonly code: ConsentErrorCode;
 

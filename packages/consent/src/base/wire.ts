@@ -2,10 +2,10 @@ import { type DescMessage, fromBinary, type MessageShape } from '@bufbuild/proto
 import { readWire } from '@measurement-exchange/contract';
 import { ConsentError, type ConsentErrorCode } from './errors.ts';
 
-/** Keysets and signed messages nest five deep, and a keyset has a handful of keys. */
+/** Limits for untrusted input. Valid keysets and signed messages nest five levels deep, and a keyset has a few keys. */
 const LIMITS = { maxMessages: 1000, maxDepth: 8 };
 
-/** A message of strangers, read strictly: the runtime's own reader takes damaged bytes for something else. */
+/** Parses an untrusted message strictly: the protobuf runtime itself would accept damaged bytes as something else. */
 export function fromWire<D extends DescMessage>(
   schema: D,
   bytes: Uint8Array,

@@ -1,4 +1,3 @@
-/** X.509 certificates as plain values. */
 import 'reflect-metadata'; // @peculiar/x509 does not load without it
 import { equalBytes, fromHex, toBase64 } from '@measurement-exchange/contract';
 import * as x509 from '@peculiar/x509';
@@ -8,21 +7,21 @@ import { ConsentError } from '../base/errors.ts';
 import { derElements, derSequence, oidText, requireDer } from './der.ts';
 import { type KeyKind, keyKind } from './keyKind.ts';
 
-/** The key that a certificate is for. */
+/** The public key of a certificate. */
 export interface CertificateKey extends KeyKind {
-  /** SubjectPublicKeyInfo in DER. */
+  /** The SubjectPublicKeyInfo in DER. */
   spki: Uint8Array;
 }
 
-/** A certificate: read, not yet trusted. */
+/** A parsed X.509 certificate, which may not be trusted. */
 export interface X509 {
   der: Uint8Array;
-  /** As text, `CN=Streamly TV`. */
+  /** The subject as text, for example `CN=Streamly TV`. */
   subject: string;
   issuer: string;
-  /** The parties it says it is of, `dataProviders/streamly`: its subject alternative names `mex:dataProviders/streamly`. */
+  /** The parties in the certificate: `dataProviders/streamly` for the alternative name `mex:dataProviders/streamly`. */
   parties: string[];
-  /** In hexadecimal. */
+  /** The serial number in hexadecimal. */
   serialNumber: string;
   subjectKeyIdentifier?: Uint8Array;
   /** The subject key identifier of the certificate that issued this one. */
@@ -30,23 +29,23 @@ export interface X509 {
   notBefore: Date;
   notAfter: Date;
   isCa: boolean;
-  /** `digitalSignature`, `keyCertSign`, …; absent where the certificate does not restrict its key. */
+  /** `digitalSignature`, `keyCertSign`, …; undefined if the certificate does not restrict its key. */
   keyUsages?: string[];
-  /** OIDs of extensions that may not be ignored, and that mean nothing here. */
+  /** The OIDs of critical extensions that this package does not know, and therefore must not ignore. */
   unknownCriticalExtensions: string[];
   publicKey: CertificateKey;
 }
 
-/** Far above any in use, far below what a list of a thousand could not carry. */
+/** Real certificates are far shorter, and a list of a thousand of this length still fits in a response. */
 export const MAX_CERTIFICATE_BYTES = 15_000;
 
-/** The subject alternative name of a party is a URI: this, then its resource name. */
+/** The subject alternative name of a party is a URI: this prefix, then the party's resource name. */
 const PARTY_URI = 'mex:';
 const SUBJECT_ALTERNATIVE_NAME = '2.5.29.17';
 /** The tag of a URI in a GeneralName (RFC 5280, 4.2.1.6). */
 const URI_TAG = 0x86;
 
-/** Those that are read here, and one that says nothing about who may sign: extKeyUsage. */
+/** The extensions that are evaluated here, and extKeyUsage, which does not restrict who may sign. */
 const KNOWN_EXTENSIONS = [
   '2.5.29.14', // subjectKeyIdentifier
   '2.5.29.15', // keyUsage
@@ -56,7 +55,7 @@ const KNOWN_EXTENSIONS = [
   '2.5.29.37', // extKeyUsage
 ];
 
-/** Reads exactly one certificate in DER; neither PEM nor anything after it will do. */
+/** Parses exactly one certificate in DER. Throws for PEM, or if more bytes follow. */
 export function parseCertificate(der: Uint8Array): X509 {
   try {
     if (der.length > MAX_CERTIFICATE_BYTES) throw new Error(`longer than ${MAX_CERTIFICATE_BYTES} bytes`);
@@ -96,12 +95,12 @@ export function parseCertificate(der: Uint8Array): X509 {
 
 const certificates = cache<X509>();
 
-/** As `parseCertificate`, but read once. All callers share the value: it must not be changed. */
+/** Like `parseCertificate`, but parses each certificate once. All callers share the value, so it must not be changed. */
 export function cachedCertificate(der: Uint8Array): X509 {
   return certificates(toBase64(der), () => parseCertificate(Uint8Array.from(der)));
 }
 
-/** The parts of a certificate that a signature or another certificate is compared with, as they are. */
+/** Returns the raw parts of a certificate, to compare them with a signature or another certificate. */
 export function certificateParts(der: Uint8Array) {
   requireDer(der);
   const [tbs, algorithm, signature, ...more] = derSequence(der);
@@ -109,13 +108,13 @@ export function certificateParts(der: Uint8Array) {
     throw new Error('A certificate has three parts.');
   }
   const fields = derElements(tbs.content);
-  // The version is absent in certificates of the first.
+  // Certificates of version 1 have no version field.
   if (fields[0]?.tag === 0xa0) fields.shift();
   const [, inner, issuer, , subject, spki] = fields;
   if (!inner || !issuer || !subject || !spki || !equalBytes(inner.bytes, algorithm.bytes)) {
     throw new Error('The signature algorithm is not the one that was signed.');
   }
-  // A BIT STRING begins with the number of bits that its last byte lacks: none.
+  // A BIT STRING begins with the number of unused bits in its last byte, which must be 0.
   if (signature.tag !== 3 || signature.content[0] !== 0) throw new Error('The signature is not whole bytes.');
   return {
     tbs: tbs.bytes,
@@ -127,7 +126,7 @@ export function certificateParts(der: Uint8Array) {
   };
 }
 
-/** The subject alternative name that says of which party a certificate is: `mex:dataProviders/streamly`. */
+/** Returns the subject alternative name of a party's certificates: `mex:dataProviders/streamly`. */
 export function partyUri(party: string): string {
   return `${PARTY_URI}${party}`;
 }

@@ -1,23 +1,23 @@
-/** The little of DER that is read here: tags and lengths, object identifiers, and the signatures of ECDSA. */
+/** The subset of DER that this package reads: tags and lengths, object identifiers, and ECDSA signatures. */
 import { type Bytes, concat, toWidth } from '../base/bytes.ts';
 
 const SEQUENCE = 0x30;
 const INTEGER = 0x02;
 const OBJECT_IDENTIFIER = 0x06;
 const CONSTRUCTED = 0x20;
-/** Certificates nest about ten deep. */
+/** Real certificates nest about ten levels deep. */
 const MAX_DEPTH = 32;
 
 export interface Der {
   tag: number;
   content: Uint8Array;
-  /** Tag, length and content. */
+  /** The tag, length and content together. */
   bytes: Uint8Array;
 }
 
 export class DerFault extends Error {}
 
-/** The elements that fill these bytes, one after the other. */
+/** Returns the elements that fill these bytes, one after the other. */
 export function derElements(bytes: Uint8Array): Der[] {
   const elements: Der[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -28,14 +28,14 @@ export function derElements(bytes: Uint8Array): Der[] {
   return elements;
 }
 
-/** The elements of a SEQUENCE that fills these bytes. */
+/** Returns the elements of a SEQUENCE that fills these bytes. */
 export function derSequence(bytes: Uint8Array): Der[] {
   const [sequence, ...more] = derElements(bytes);
   if (sequence?.tag !== SEQUENCE || more.length > 0) throw new DerFault('is not one SEQUENCE');
   return derElements(sequence.content);
 }
 
-/** Refuses lengths that DER does not allow, at every depth: BER readers take them. */
+/** Rejects lengths that BER allows and DER does not, at every depth. */
 export function requireDer(bytes: Uint8Array, depth = 0): void {
   if (depth > MAX_DEPTH) throw new DerFault(`nests deeper than ${MAX_DEPTH} levels`);
   for (const { tag, content } of derElements(bytes)) if (tag & CONSTRUCTED) requireDer(content, depth + 1);
@@ -51,7 +51,7 @@ function elementAt(bytes: Uint8Array, start: number): Der {
     const octets = bytes.subarray(at, at + (length & 0x7f));
     at += length & 0x7f;
     length = octets.reduce((sum, octet) => sum * 256 + octet, 0);
-    // The shortest form: no leading zero, and none of the lengths that fit in one byte.
+    // DER requires the shortest form: no leading zero, and the short form for lengths that fit in one byte.
     if (octets.length === 0 || octets.length > 4 || octets[0] === 0 || length < 0x80) {
       throw new DerFault('has a length that is not the shortest');
     }
@@ -60,7 +60,7 @@ function elementAt(bytes: Uint8Array, start: number): Der {
   return { tag, content: bytes.subarray(at, at + length), bytes: bytes.subarray(start, at + length) };
 }
 
-/** In dotted form. */
+/** Returns the object identifier in dotted form. */
 export function oidText(element: Der | undefined): string {
   if (element?.tag !== OBJECT_IDENTIFIER) throw new DerFault('lacks an object identifier');
   const arcs: number[] = [];
@@ -77,13 +77,13 @@ export function oidText(element: Der | undefined): string {
   return [first, head - 40 * first, ...rest].join('.');
 }
 
-/** SEQUENCE { r, s } from the two halves that WebCrypto gives. */
+/** Returns SEQUENCE { r, s } from the two halves that WebCrypto returns. */
 export function ecdsaToDer(halves: Uint8Array): Bytes {
   const half = halves.length / 2;
   return element(SEQUENCE, concat(integer(halves.subarray(0, half)), integer(halves.subarray(half))));
 }
 
-/** The two halves that WebCrypto takes; undefined where the bytes are not exactly SEQUENCE { r, s }. */
+/** Returns the two halves that WebCrypto expects, or undefined if the bytes are not exactly SEQUENCE { r, s }. */
 export function ecdsaFromDer(der: Uint8Array, half: number): Bytes | undefined {
   try {
     const elements = derSequence(der);
@@ -96,7 +96,7 @@ export function ecdsaFromDer(der: Uint8Array, half: number): Bytes | undefined {
   }
 }
 
-/** An INTEGER above zero, in as few bytes as it takes. */
+/** Whether the element is an INTEGER above zero in its shortest form. */
 function isPositive({ tag, content: [first, second] }: Der): boolean {
   if (tag !== INTEGER || first === undefined || first >= 0x80) return false;
   return first !== 0 || (second !== undefined && second >= 0x80);
@@ -108,7 +108,7 @@ function integer(unsigned: Uint8Array): Bytes {
   return element(INTEGER, digits[0]! >= 0x80 ? concat(Uint8Array.of(0), digits) : digits);
 }
 
-/** Signatures are below 256 bytes: those on P-521 have 139 at most. */
+/** One byte is enough for the length: signatures are shorter than 256 bytes (at most 139 on P-521). */
 function element(tag: number, content: Uint8Array): Bytes {
   const length = content.length < 0x80 ? [content.length] : [0x81, content.length];
   return concat(Uint8Array.of(tag, ...length), content);

@@ -1,10 +1,10 @@
 import { type Der, derElements, oidText } from './der.ts';
 
-/** The kind of a signing key, in the names of the table of signature algorithms. */
+/** The kind of a signing key, with the same names as in the table of signature algorithms. */
 export interface KeyKind {
-  /** `EC` or `RSA`; the OID of any other. */
+  /** `EC`, `RSA`, or the OID of another type. */
   keyType: string;
-  /** Where the key is one of a curve. `P-256`, `P-384` or `P-521`; the OID of any other. */
+  /** For EC keys: `P-256`, `P-384`, `P-521`, or the OID of another curve. */
   curve?: string;
 }
 
@@ -16,7 +16,7 @@ const CURVES: Record<string, string> = {
   '1.3.132.0.35': 'P-521',
 };
 
-/** From an AlgorithmIdentifier, which a certificate and a PKCS #8 key have alike. */
+/** Reads the kind from an AlgorithmIdentifier, which certificates and PKCS #8 keys both contain. */
 export function keyKind(algorithmIdentifier: Der): KeyKind {
   const [algorithm, parameters] = derElements(algorithmIdentifier.content);
   const oid = oidText(algorithm);

@@ -1,4 +1,4 @@
-/** ECIES: 04 || x || y of an ephemeral key, iv, ciphertext, tag. */
+/** ECIES. A ciphertext is 04 || x || y of an ephemeral key, then the iv, the encrypted bytes and the tag. */
 import { asBytes, type Bytes, concat } from '../base/bytes.ts';
 import { cacheByObject } from '../base/cache.ts';
 import { ConsentError, decryptionFailed } from '../base/errors.ts';
@@ -33,7 +33,7 @@ export async function seal(key: EciesKey, plaintext: Bytes, contextInfo: Bytes):
   return concat(point, iv, new Uint8Array(sealed));
 }
 
-/** `sealed` is at least as long as the overhead. */
+/** `sealed` must be at least as long as the overhead. */
 export async function open(key: EciesPair, sealed: Bytes, contextInfo: Bytes): Promise<Bytes> {
   const point = sealed.subarray(0, POINT_BYTES);
   const iv = sealed.subarray(POINT_BYTES, POINT_BYTES + IV_BYTES);
@@ -55,12 +55,12 @@ export async function open(key: EciesPair, sealed: Bytes, contextInfo: Bytes): P
   }
 }
 
-/** The x-coordinate that both sides share. */
+/** Returns the x-coordinate that both sides compute. */
 async function agree(privateKey: CryptoKey, publicKey: CryptoKey): Promise<Bytes> {
   return new Uint8Array(await crypto.subtle.deriveBits({ name: 'ECDH', public: publicKey }, privateKey, 256));
 }
 
-/** HKDF over the ephemeral point and what is shared. */
+/** Derives the AES key by HKDF from the ephemeral point and the shared secret. */
 async function deriveAesKey(
   { hash, salt, aesKeyBytes }: EciesKey,
   point: Bytes,

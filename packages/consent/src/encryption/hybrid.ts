@@ -1,4 +1,4 @@
-/** Hybrid encryption as Tink frames it: to the primary key of a keyset, from any of its keys. */
+/** Hybrid encryption in the format of Tink: the primary key of a keyset encrypts, and any of its keys decrypts. */
 import { asBytes, type Bytes, concat } from '../base/bytes.ts';
 import { ConsentError } from '../base/errors.ts';
 import { cachedPrivateKeyset, cachedPublicKeyset } from '../keysets/keysets.ts';
@@ -9,7 +9,7 @@ import * as hpke from './hpke.ts';
 const PREFIX_BYTES = 5;
 const NONE = new Uint8Array();
 
-/** Encrypts for the owner of a public Tink keyset, with its primary key. */
+/** Encrypts with the primary key of a public Tink keyset. */
 export async function encrypt(
   publicKeyset: Uint8Array,
   plaintext: Uint8Array,
@@ -24,8 +24,8 @@ export async function encrypt(
 }
 
 /**
- * Decrypts with the key of a private Tink keyset that the ciphertext names, or else with those without a
- * prefix. Keep the keyset in one array: it is read once for each, and again only where its bytes have changed.
+ * Decrypts with the key of a private Tink keyset to which the ciphertext's prefix refers, or else with the keys that have
+ * no prefix. Reuse one array for the keyset: each array is parsed once, and again only if its bytes have changed.
  */
 export async function decrypt(
   privateKeyset: Uint8Array,

@@ -1,4 +1,4 @@
-/** Tink keysets for hybrid encryption: made, and read as the keys that encrypt and decrypt. */
+/** Creates Tink keysets for hybrid encryption, and reads their keys. */
 import { create, type DescMessage, type MessageShape, toBinary } from '@bufbuild/protobuf';
 import { DhkemP256HkdfSha256 } from '@hpke/core';
 import { cut, equalBytes, fromBase64, tink, toBase64 } from '@measurement-exchange/contract';
@@ -19,19 +19,19 @@ import {
   requireVersion,
 } from './tinkKeys.ts';
 
-/** Serialized google.crypto.tink.Keyset messages. */
+/** Both keysets are serialized google.crypto.tink.Keyset messages. */
 export interface EncryptionKeysets {
   publicKeyset: Uint8Array;
   privateKeyset: Uint8Array;
 }
 
-/** The enabled keys of a keyset: the primary one encrypts, each one decrypts. */
+/** The enabled keys of a keyset. The primary key encrypts, and every key decrypts. */
 export interface Keyset<Key> {
   primary: Key;
   keys: Key[];
 }
 
-/** By the names that Tink gives its key templates. */
+/** The names are those of Tink's key templates. */
 export type KeyTemplate =
   | 'ECIES_P256_HKDF_HMAC_SHA256_AES128_GCM'
   | 'DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_256_GCM';
@@ -43,7 +43,7 @@ const MATERIALS = {
 const { ENABLED, DESTROYED } = tink.KeyStatusType;
 const P256_KEM = new DhkemP256HkdfSha256();
 
-/** A new key pair, as a public and a private Tink keyset of one key. */
+/** Creates a key pair, as a public and a private Tink keyset with one key. */
 export async function createEncryptionKeysets(
   template: KeyTemplate = 'ECIES_P256_HKDF_HMAC_SHA256_AES128_GCM',
 ): Promise<EncryptionKeysets> {
@@ -52,8 +52,8 @@ export async function createEncryptionKeysets(
 }
 
 /**
- * The ECIES key pair that follows from a secret of 32 bytes or more, by DeriveKeyPair of RFC 9180. The public keyset
- * shows the salt, as the one of its HKDF: a party that has the secret derives the pair again from the public keyset.
+ * Derives an ECIES key pair from a secret of at least 32 bytes, by DeriveKeyPair of RFC 9180. The public keyset contains
+ * the salt as that of its HKDF, so a party with the secret can derive the pair again from the public keyset.
  */
 export async function deriveEncryptionKeysets(
   secret: Uint8Array,
@@ -61,11 +61,11 @@ export async function deriveEncryptionKeysets(
 ): Promise<EncryptionKeysets> {
   const pair = await P256_KEM.deriveKeyPair(asBytes(secret));
   const key = eciesData(await crypto.subtle.exportKey('jwk', pair.privateKey), salt);
-  // The ID only has to be the same each time, so that results of different measurements differ in it.
+  // The ID is derived from the key: the same each time, and different for the results of different measurements.
   return keysetsOf(key, new DataView((await sha256(key.publicData.value)).buffer).getUint32(0));
 }
 
-/** The salt of a public keyset with a single key; undefined for more keys, or for a key without a salt. */
+/** Returns the salt of a public keyset with a single key; undefined for several keys, or for a key without a salt. */
 export function saltOf(publicKeyset: Uint8Array): Uint8Array | undefined {
   const { keys } = cachedPublicKeyset(publicKeyset);
   return keys.length === 1 && keys[0]!.scheme === 'ECIES' && keys[0]!.salt.length > 0
@@ -79,7 +79,7 @@ interface KeyDataPair {
 }
 
 function keysetsOf({ publicData, privateData }: KeyDataPair, id: number): EncryptionKeysets {
-  // IDs are never zero.
+  // Tink does not allow the ID 0.
   const keyId = id || 1;
   const write = (keyData: tink.KeyData) => {
     const entry = { keyData, keyId, status: ENABLED, outputPrefixType: tink.OutputPrefixType.TINK };
@@ -88,7 +88,7 @@ function keysetsOf({ publicData, privateData }: KeyDataPair, id: number): Encryp
   return { publicKeyset: write(publicData), privateKeyset: write(privateData) };
 }
 
-/** The keys of a public keyset that are enabled; throws where the keyset is not one to encrypt with. */
+/** Returns the enabled keys of a public keyset. Throws if the keyset cannot encrypt. */
 export function readPublicKeyset(keyset: Uint8Array): Keyset<EncryptionKey> {
   const { primaryKeyId, entries } = open(keyset, 'PUBLIC');
   return withPrimary(
@@ -97,7 +97,7 @@ export function readPublicKeyset(keyset: Uint8Array): Keyset<EncryptionKey> {
   );
 }
 
-/** The keys of a private keyset that are enabled, each checked to be the pair of its public part. */
+/** Returns the enabled keys of a private keyset, after checking that each matches its public part. */
 export async function readPrivateKeyset(keyset: Uint8Array): Promise<Keyset<DecryptionKey>> {
   const { primaryKeyId, entries } = open(keyset, 'PRIVATE');
   const keys = entries.map(({ key, secret }) => decryptionKey(key, secret!));
@@ -106,7 +106,7 @@ export async function readPrivateKeyset(keyset: Uint8Array): Promise<Keyset<Decr
 
 const publicKeysets = cache<Keyset<EncryptionKey>>();
 
-/** As `readPublicKeyset`, but read once. Not for callers outside: a change to it would change it for all. */
+/** Like `readPublicKeyset`, but parses each keyset once. All callers share the value, so only this package may use it. */
 export function cachedPublicKeyset(keyset: Uint8Array): Keyset<EncryptionKey> {
   return publicKeysets(toBase64(keyset), () => readPublicKeyset(Uint8Array.from(keyset)));
 }
@@ -117,8 +117,8 @@ const privateKeysets = new WeakMap<
 >();
 
 /**
- * As `readPrivateKeyset`, but read once for each array, and again where its bytes have changed: no secret outlives the
- * caller's own copy. Not for callers outside either.
+ * Like `readPrivateKeyset`, but parses each array once, and again if its bytes have changed, so that no secret outlives the
+ * caller's own copy. All callers share the value, so only this package may use it.
  */
 export function cachedPrivateKeyset(array: Uint8Array): Promise<Keyset<DecryptionKey>> {
   const cached = privateKeysets.get(array);
@@ -130,7 +130,7 @@ export function cachedPrivateKeyset(array: Uint8Array): Promise<Keyset<Decryptio
   return entry.keyset;
 }
 
-/** The public keyset that belongs to a private one: the same bytes that were written with it. */
+/** Returns the public keyset of a private one, with the same bytes as when both were created. */
 export function publicKeysetOf(privateKeyset: Uint8Array): Uint8Array {
   const keyset = readKeyset(privateKeyset);
   const key = keyset.key
@@ -158,7 +158,7 @@ function withPrimary<Key extends KeyHead>(primaryKeyId: number, keys: Key[]): Ke
 }
 
 function readKeyset(bytes: Uint8Array): tink.Keyset {
-  // 7b is `{`: no field of a keyset has that tag.
+  // 7b is `{`, which no keyset in binary form begins with.
   if (bytes[0] === 0x7b) throw malformed('The keyset is in JSON: give it in its binary form');
   const keyset = fromWire(tink.KeysetSchema, bytes, 'KEYSET_MALFORMED', 'The keyset');
   if (keyset.key.length === 0) throw malformed('The keyset has no key');
@@ -169,7 +169,7 @@ type Kind = 'PUBLIC' | 'PRIVATE';
 
 interface OpenKey {
   key: EncryptionKey;
-  /** These two only of a private key. */
+  /** Only a private key has these two members. */
   secret?: Uint8Array;
   publicData?: tink.KeyData;
 }
@@ -205,7 +205,7 @@ function openKey({ keyData, keyId, outputPrefixType }: tink.Keyset_Key, kind: Ki
   }
 }
 
-/** A private keyset where a public one belongs is about to be given away. */
+/** Throws if a private keyset was passed where a public one is expected, and would be given away, or the reverse. */
 function requireKind({ typeUrl, keyMaterialType }: tink.KeyData, kind: Kind, what: string): void {
   const stated = /(Public|Private)Key$/.exec(typeUrl)?.[1]?.toUpperCase();
   if (stated === undefined) return;
@@ -217,7 +217,8 @@ function requireKind({ typeUrl, keyMaterialType }: tink.KeyData, kind: Kind, wha
         )
       : new ConsentError('KEYSET_NOT_PRIVATE', `${what} is public: give the private keyset.`);
   }
-  if (keyMaterialType !== MATERIALS[kind]) throw malformed(`${what} is of another material than of its type`);
+  if (keyMaterialType !== MATERIALS[kind])
+    throw malformed(`${what} has key material that does not fit its type`);
 }
 
 function prefixOf(type: tink.OutputPrefixType, keyId: number): KeyHead['prefix'] {
@@ -289,7 +290,7 @@ function typeUrlOf(schema: DescMessage): string {
   return `type.googleapis.com/${schema.typeName}`;
 }
 
-/** 33 bytes with a leading zero: the one width that every version of Tink reads. */
+/** Returns 33 bytes with a leading zero, the only width that every version of Tink reads. */
 function integer(base64url: string): Uint8Array {
   return concat(Uint8Array.of(0), fromBase64(base64url)!);
 }

@@ -1,4 +1,4 @@
-/** The curve of ECIES. Points are public: their arithmetic need not take constant time. */
+/** The curve of ECIES. Points are public, so their arithmetic need not take constant time. */
 import { toBase64 } from '@measurement-exchange/contract';
 import { asBytes, type Bytes, bigEndian, concat } from '../base/bytes.ts';
 
@@ -9,7 +9,7 @@ const UNCOMPRESSED = 4;
 export const COORDINATE_BYTES = 32;
 export const POINT_BYTES = 1 + 2 * COORDINATE_BYTES;
 
-/** Whether these bytes are 04 || x || y with y² = x³ - 3x + b. Not every engine asks. */
+/** Whether these bytes are 04 || x || y with y² = x³ - 3x + b, which not every engine checks. */
 export function isPoint(bytes: Uint8Array): boolean {
   if (bytes.length !== POINT_BYTES || bytes[0] !== UNCOMPRESSED) return false;
   const [x, y] = coordinates(bytes).map(bigEndian) as [bigint, bigint];
@@ -26,13 +26,13 @@ export function pointOf(x: Uint8Array, y: Uint8Array): Bytes {
   return concat(Uint8Array.of(UNCOMPRESSED), x, y);
 }
 
-/** As JWK, which every engine imports; PKCS #8 without the point some do not. */
+/** Returns the key as a JWK, which every engine imports. Some do not import PKCS #8 without the point. */
 export function privateJwk(scalar: Uint8Array, point: Uint8Array): JsonWebKey {
   const [x, y] = coordinates(point).map(base64url);
   return { kty: 'EC', crv: 'P-256', x: x!, y: y!, d: base64url(scalar) };
 }
 
-/** Whether d is the private key of the point. A shared secret would not tell the point from its negative. */
+/** Whether the scalar is the private key of the point. A shared secret would not distinguish the point from its negative. */
 export async function isP256Pair(scalar: Uint8Array, point: Uint8Array): Promise<boolean> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
   const { subtle } = crypto;
@@ -43,7 +43,7 @@ export async function isP256Pair(scalar: Uint8Array, point: Uint8Array): Promise
     const signature = await subtle.sign(algorithm, privateKey, message);
     return await subtle.verify(algorithm, publicKey, signature, message);
   } catch {
-    // Node and Chromium compare the two themselves, and refuse to import them.
+    // Node and Chromium compare the two themselves, and do not import keys that do not match.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-/** The keys of Tink keysets, from their protobuf messages to plain values that are known to be good. */
+/** Converts and validates the keys of Tink keysets. */
 import { tink } from '@measurement-exchange/contract';
 import { toWidth } from '../base/bytes.ts';
 import { ConsentError } from '../base/errors.ts';
@@ -6,7 +6,7 @@ import { fromWire } from '../base/wire.ts';
 import { COORDINATE_BYTES, isP256Pair, isPoint, isScalar, pointOf } from './p256.ts';
 import { isOfSmallOrder, isX25519Pair, X25519_BYTES } from './x25519.ts';
 
-/** Which key of the keyset it is, and what stands in front of its ciphertexts: TINK is 0x01 and the ID. */
+/** The ID of a key, and the prefix of its ciphertexts: TINK is 0x01 and the ID, RAW is empty. */
 export interface KeyHead {
   keyId: number;
   prefix: 'TINK' | 'RAW';
@@ -15,7 +15,7 @@ export interface KeyHead {
 /** ECIES on P-256 with HKDF and AES-GCM. */
 export interface EciesKey extends KeyHead {
   scheme: 'ECIES';
-  /** 04 || x || y. */
+  /** The point 04 || x || y. */
   publicKey: Uint8Array;
   hash: 'SHA-256' | 'SHA-384' | 'SHA-512';
   salt: Uint8Array;
@@ -29,9 +29,7 @@ export interface HpkeKey extends KeyHead {
   aead: 'AES_128_GCM' | 'AES_256_GCM';
 }
 
-/** A key that encrypts. */
 export type EncryptionKey = EciesKey | HpkeKey;
-/** A key that decrypts. */
 export type DecryptionKey = EncryptionKey & { privateKey: Uint8Array };
 
 export const AES_GCM_TYPE_URL = 'type.googleapis.com/google.crypto.tink.AesGcmKey';
@@ -90,7 +88,7 @@ export function hpkeKey(key: tink.HpkePublicKey, head: KeyHead): HpkeKey {
   return { scheme: 'HPKE', keyId, prefix, publicKey: key.publicKey, aead: name! };
 }
 
-/** Throws unless the private key is in range and the one of the public key. */
+/** Throws unless the private key is in range and matches the public key. */
 export async function decryptionKey(key: EncryptionKey, secret: Uint8Array): Promise<DecryptionKey> {
   const privateKey = key.scheme === 'ECIES' ? toWidth(secret, COORDINATE_BYTES) : secret;
   const inRange =

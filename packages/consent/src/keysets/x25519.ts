@@ -4,7 +4,7 @@ import { asBytes, bigEndian, concat } from '../base/bytes.ts';
 
 export const X25519_BYTES = 32;
 const P = 2n ** 255n - 19n;
-/** Points of order 1, 2, 4 and 8, modulo p: the shared secret with one of them is zero for everybody. */
+/** The points of order 1, 2, 4 and 8, modulo p. The shared secret with such a point is always zero. */
 const SMALL_ORDER = [
   0n,
   1n,
@@ -12,12 +12,12 @@ const SMALL_ORDER = [
   325606250916557431795983626356110631294008115727848805560023387167927233504n,
   39382357235489614581723060781553021112529911719440698176882885853963445705823n,
 ];
-/** The base point, whose product with a private key is the public one. */
+/** The base point. Its product with a private key is the public key. */
 const BASE = Uint8Array.of(9, ...new Uint8Array(X25519_BYTES - 1));
-/** PKCS #8 up to the private key (RFC 8410). */
+/** The bytes of PKCS #8 before the private key (RFC 8410). */
 const PKCS8 = Uint8Array.of(0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x6e, 4, 0x22, 4, 0x20);
 
-/** Whether no secret can be shared with the owner of this public key. The highest bit does not count. */
+/** Whether the shared secret with this public key is always zero. The highest bit is ignored. */
 export function isOfSmallOrder(publicKey: Uint8Array): boolean {
   return SMALL_ORDER.includes(BigInt.asUintN(255, bigEndian(publicKey.toReversed())) % P);
 }

@@ -1,24 +1,15 @@
-/** ElGamalPublicKey: how the key that a duchy has in a Liquid Legions computation travels. */
+/** Serializes the ElGamalPublicKey of a duchy in a Liquid Legions computation. */
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
-import { type Binding, type BindingSchema, equalBytes, fromHex, specs } from '@measurement-exchange/contract';
+import { type BindingSchema, equalBytes, fromHex, specs } from '@measurement-exchange/contract';
 import { asBytes, type Bytes } from '../base/bytes.ts';
 import { ConsentError } from '../base/errors.ts';
 import { fromWire } from '../base/wire.ts';
 
-/** OpenSSL's number of the curve P-256, as messages have it. */
+/** The number of the curve P-256 in OpenSSL, which messages use. */
 const PRIME256V1 = 415;
 const COMPRESSED_POINT_BYTES = 33;
 /** The standard generator of the curve, compressed. */
 const GENERATOR = fromHex('036b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296')!;
-
-/** A key, and the proof that its publisher knows the secret key. */
-export interface ElGamalElement {
-  /** A compressed point of P-256. */
-  element: Bytes;
-  proof: Bytes;
-  /** The purpose, duchy, computation and terms that the key is bound to. */
-  binding: Binding | undefined;
-}
 
 export function packElGamalPublicKey({
   element,
@@ -29,20 +20,18 @@ export function packElGamalPublicKey({
   proof: Uint8Array;
   binding?: MessageInitShape<typeof BindingSchema>;
 }): Uint8Array {
-  return toBinary(
-    specs.ElGamalPublicKeySchema,
-    create(specs.ElGamalPublicKeySchema, {
-      ellipticCurveId: PRIME256V1,
-      generator: GENERATOR,
-      element: requireCompressed(element),
-      proofOfPossession: proof,
-      ...(binding && { binding }),
-    }),
-  );
+  const key = create(specs.ElGamalPublicKeySchema, {
+    ellipticCurveId: PRIME256V1,
+    generator: GENERATOR,
+    element: requireCompressed(element),
+    proofOfPossession: proof,
+    ...(binding && { binding }),
+  });
+  return toBinary(specs.ElGamalPublicKeySchema, key);
 }
 
-/** Reads a serialized ElGamalPublicKey. The caller has to check that the element is a point and that the proof holds. */
-export function unpackElGamalPublicKey(bytes: Uint8Array): ElGamalElement {
+/** Reads a serialized ElGamalPublicKey. The caller must check that the element is a point and that the proof is valid. */
+export function unpackElGamalPublicKey(bytes: Uint8Array) {
   const { ellipticCurveId, generator, element, proofOfPossession, binding } = fromWire(
     specs.ElGamalPublicKeySchema,
     bytes,
@@ -52,13 +41,13 @@ export function unpackElGamalPublicKey(bytes: Uint8Array): ElGamalElement {
   if (ellipticCurveId !== PRIME256V1) {
     throw new ConsentError(
       'KEY_NOT_SUPPORTED',
-      `The ElGamalPublicKey has the curve ${ellipticCurveId}, where only prime256v1 (${PRIME256V1}) is read.`,
+      `The ElGamalPublicKey has the curve ${ellipticCurveId}, but only prime256v1 (${PRIME256V1}) is supported.`,
     );
   }
   if (!equalBytes(generator, GENERATOR)) {
     throw new ConsentError(
       'KEY_NOT_SUPPORTED',
-      'The ElGamalPublicKey has another generator than the standard one of prime256v1.',
+      'The ElGamalPublicKey does not have the standard generator of prime256v1.',
     );
   }
   return { element: requireCompressed(element), proof: asBytes(proofOfPossession), binding };

@@ -1,25 +1,25 @@
-/** Nonces, their hashes, and the fingerprint: they tie a requisition to its measurement. */
+/** Nonces, their hashes, and fingerprints, which bind a requisition to its measurement. */
 import { equalBytes, noncePreimages } from '@measurement-exchange/contract';
 import { concat } from '../base/bytes.ts';
 import { sha256 } from '../signatures/engine.ts';
 
-/** A random 64-bit integer other than zero. */
+/** Returns a random nonzero 64-bit integer. */
 export function randomNonce(): bigint {
   const nonce = crypto.getRandomValues(new BigUint64Array(1))[0]!;
   return nonce === 0n ? randomNonce() : nonce;
 }
 
-/** SHA-256 of the nonce as 8 bytes big-endian. */
+/** Returns the SHA-256 of the nonce as 8 bytes, big-endian. */
 export async function nonceHash(nonce: bigint): Promise<Uint8Array> {
   return sha256(noncePreimages(nonce)[0]);
 }
 
-/** The hashes of a nonce: one for each form that the exchange accepts. */
+/** Returns the hashes of a nonce, one for each form that the exchange accepts. */
 export async function nonceHashes(nonce: bigint): Promise<Uint8Array[]> {
   return Promise.all(noncePreimages(nonce).map(sha256));
 }
 
-/** Whether the hash is one of the nonce, in either form that the exchange accepts. */
+/** Whether the hash is one of the hashes of the nonce. */
 export async function nonceMatches(nonce: bigint, hash: Uint8Array): Promise<boolean> {
   return includesHash(await nonceHashes(nonce), hash);
 }
@@ -28,7 +28,7 @@ export function includesHash(hashes: readonly Uint8Array[], hash: Uint8Array): b
   return hashes.some((own) => equalBytes(own, hash));
 }
 
-/** SHA-256 of the signed MeasurementSpec and the hash of the encrypted RequisitionSpec. */
+/** Returns the SHA-256 of the signed MeasurementSpec and the hash of the encrypted RequisitionSpec. */
 export async function requisitionFingerprint(
   measurementSpecMessage: Uint8Array,
   encryptedRequisitionSpecCiphertext: Uint8Array,

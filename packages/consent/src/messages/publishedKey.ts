@@ -1,6 +1,6 @@
 /**
- * The ElGamalPublicKey that a duchy publishes: its key, what it is for, and the proof that the duchy knows the secret. The
- * proofs themselves are mathematics of packages/mpc, which callers pass in.
+ * The ElGamalPublicKey that a duchy publishes: a key with its binding and the proof that the duchy knows the secret.
+ * Callers pass the functions that prove and verify, which are in packages/mpc.
  */
 import type { Binding } from '@measurement-exchange/contract';
 import { ConsentError } from '../base/errors.ts';
@@ -10,7 +10,7 @@ import { packElGamalPublicKey, unpackElGamalPublicKey } from './elGamalPublicKey
 type Bound = Pick<Binding, 'purpose' | 'duchy' | 'computation' | 'termsSha256'>;
 type KeyContext = Omit<Bound, 'purpose'>;
 
-/** Serialized, and the same for the same pair and context. */
+/** Returns the serialized key, which is the same for the same pair and context. */
 export function publishedKey<P extends { publicKey: Uint8Array }>(
   pair: P,
   { duchy, computation, termsSha256 }: KeyContext,
@@ -20,7 +20,7 @@ export function publishedKey<P extends { publicKey: Uint8Array }>(
   return packElGamalPublicKey({ element: pair.publicKey, proof: prove(pair, binding), binding });
 }
 
-/** The key, a compressed point. Throws ConsentError unless the message is one for this context with a valid proof. */
+/** Returns the key, a compressed point. Throws ConsentError unless the message has this context and a valid proof. */
 export function readPublishedKey(
   message: Uint8Array,
   context: KeyContext,
@@ -32,6 +32,6 @@ export function readPublishedKey(
   if (isProven(element, proof, expected)) return element;
   throw new ConsentError(
     'KEY_NOT_SUPPORTED',
-    'The ElGamalPublicKey has no proof that its duchy knows the secret: the key may be made of those of others.',
+    'The ElGamalPublicKey has no proof that its duchy knows the secret: the key may combine keys of others.',
   );
 }

@@ -1,4 +1,4 @@
-/** SignedMessage in the form that is encrypted. */
+/** The serialized form of SignedMessage, which is encrypted. */
 import { create, toBinary } from '@bufbuild/protobuf';
 import {
   decode,
@@ -12,22 +12,20 @@ import {
 import { ConsentError } from '../base/errors.ts';
 import { fromWire } from '../base/wire.ts';
 
-/** The protobuf SignedMessage around a signed message of this type. */
+/** Serializes a signed message of this type as protobuf. */
 export function packSignedMessage(signed: SignedMessage, typeUrl: string): Uint8Array {
   const { message, signature, signatureAlgorithm: named } = signed;
-  return toBinary(
-    specs.SignedMessageSchema,
-    create(specs.SignedMessageSchema, {
-      message: { typeUrl, value: message },
-      // For readers from before `message` existed.
-      data: message,
-      signature,
-      signatureAlgorithmOid: named === undefined ? '' : (findSignatureAlgorithm(named)?.oid ?? named),
-    }),
-  );
+  const wire = create(specs.SignedMessageSchema, {
+    message: { typeUrl, value: message },
+    // Older readers do not know `message`, and read `data`.
+    data: message,
+    signature,
+    signatureAlgorithmOid: named === undefined ? '' : (findSignatureAlgorithm(named)?.oid ?? named),
+  });
+  return toBinary(specs.SignedMessageSchema, wire);
 }
 
-/** From protobuf, or from UTF-8 JSON when the first byte is `{`. The message is the bytes that were signed. */
+/** Reads protobuf, or UTF-8 JSON if the first byte is `{`. The returned `message` is the bytes that were signed. */
 export function unpackSignedMessage(bytes: Uint8Array): SignedMessage & { typeUrl?: string } {
   const signed = bytes[0] === 0x7b ? fromJsonForm(bytes) : fromProtobuf(bytes);
   for (const field of ['message', 'signature'] as const) {

@@ -1,22 +1,22 @@
-/** Everything that a party was told about a computation of duchies, as one digest that all of them compare. */
+/** Computes a digest of everything that a party was told about a computation, which all parties compare. */
 import { canonicalJson, ProtocolConfig } from '@measurement-exchange/contract';
 import { type Bytes, concat } from '../base/bytes.ts';
 import { sha256 } from '../signatures/engine.ts';
 
 /** Data providers and duchies must agree on these terms before any of them contributes data. */
 export interface Terms {
-  /** The ID that all duchies know the computation by. */
+  /** The ID of the computation at all duchies. */
   computation: string;
   /** The bytes of the MeasurementSpec that the measurement consumer signed. */
   measurementSpec: Uint8Array;
   protocolConfig: ProtocolConfig;
-  /** One for each requisition, in any order. */
+  /** The hashes of all requisitions' nonces, in any order. */
   nonceHashes: readonly Uint8Array[];
 }
 
 const DOMAIN = 'mex.contract.Terms.v1';
 
-/** SHA-256 over the domain and the parts, each after its length, so that no byte can move from one part to the next. */
+/** Returns the SHA-256 of the domain and the parts, each after its length, so that no byte can move between parts. */
 export async function termsDigest(terms: Terms): Promise<Bytes> {
   const { computation, measurementSpec, protocolConfig, nonceHashes } = terms;
   const parts = [

@@ -1,7 +1,7 @@
 /**
- * Octets of any length, encrypted piece by piece under one key, so that neither side has all of them in memory. The nonce of
- * a piece is its number and whether it is the last one, so that pieces that are missing, doubled or in another order do not
- * open. Every piece also authenticates the context, so that octets of one context do not open in another.
+ * Encrypts bytes of any length piece by piece under one key, so that neither side needs all of them in memory. The nonce of
+ * a piece is its number and whether it is the last, so missing, duplicate or reordered pieces do not open. Every piece also
+ * authenticates the context, so bytes of one context do not open in another.
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 
@@ -9,28 +9,25 @@ const ALGORITHM = 'aes-256-gcm';
 export const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** The length of an encrypted piece; only the last one is shorter. */
+/** The length of an encrypted piece. Only the last piece is shorter. */
 export const SEALED_PIECE_BYTES = 1 << 20;
 const PIECE_BYTES = SEALED_PIECE_BYTES - TAG_BYTES;
-/** Before the pieces: the key, encrypted for the recipient and padded with zeros. */
+/** The header before the pieces contains the key, encrypted for the recipient and padded with zeros. */
 export const HEADER_BYTES = 256;
 
-/**
- * The header that lets the recipient open the pieces, and the key that encrypts them. A key seals one sequence of octets
- * only.
- */
+/** The key that encrypts the pieces of one plaintext, and the header from which the recipient gets the key. */
 export interface SealingKey {
   header: Uint8Array;
   key: Uint8Array;
   context: string;
 }
 
-/** The length of a plaintext once it is sealed. */
+/** Returns the length of a sealed plaintext. */
 export function sealedLength(length: number): number {
   return HEADER_BYTES + length + TAG_BYTES * Math.max(1, Math.ceil(length / PIECE_BYTES));
 }
 
-/** The header, then the pieces. Chunks may have any size. */
+/** Yields the header, then the pieces. Chunks may have any size. */
 export function* sealedPieces(
   { header, key, context }: SealingKey,
   chunks: Iterable<Uint8Array>,
@@ -47,7 +44,7 @@ export function* sealedPieces(
   let filled = 0;
   for (const chunk of chunks) {
     for (let at = 0; at < chunk.length; ) {
-      // A full piece is sealed only when more follows, since the last one is sealed as such.
+      // A full piece is sealed only when more follows, because the last piece has a different nonce.
       if (filled === PIECE_BYTES) {
         yield* seal(pending, false);
         filled = 0;
@@ -61,7 +58,7 @@ export function* sealedPieces(
   yield* seal(pending.subarray(0, filled), true);
 }
 
-/** The plaintext of one piece; undefined where it is not as it was sealed. */
+/** Returns the plaintext of one piece, or undefined if the piece was changed or moved. */
 export function openPiece(
   { key, context }: Pick<SealingKey, 'key' | 'context'>,
   { ordinal, isLast, bytes }: { ordinal: number; isLast: boolean; bytes: Uint8Array },

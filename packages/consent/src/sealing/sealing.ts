@@ -1,4 +1,4 @@
-/** Node only: encryption of octets of any length for the holder of a private keyset: shares for a duchy, messages among duchies. */
+/** Encrypts bytes of any length for the owner of a keyset: shares for a duchy, and messages between duchies. Node only. */
 import { randomBytes } from 'node:crypto';
 import { ConsentError } from '../base/errors.ts';
 import { decrypt, encrypt } from '../encryption/hybrid.ts';
@@ -13,15 +13,15 @@ import {
 
 export { sealedLength } from './pieces.ts';
 
-/** In the header before the encrypted key: how long it is. */
+/** The header begins with the length of the encrypted key. */
 const LENGTH_BYTES = 2;
 
-/** The context that the share of a requisition is bound to, beside the key of the duchy that takes it. */
+/** Returns the context to which the share of a requisition is bound, in addition to the key of the receiving duchy. */
 export function shareContext(requisition: string): string {
   return `mex share of ${requisition}`;
 }
 
-/** A new key, encrypted for the holder of the private keyset. Throws ConsentError where the keyset is unusable. */
+/** Creates a key, encrypted for the owner of the private keyset. Throws ConsentError if the keyset is unusable. */
 export async function newSealingKey(publicKeyset: Uint8Array, context: string): Promise<SealingKey> {
   const key = randomBytes(KEY_BYTES);
   const encryptedKey = await encrypt(publicKeyset, key);
@@ -34,7 +34,7 @@ export async function newSealingKey(publicKeyset: Uint8Array, context: string): 
   return { header, key, context };
 }
 
-/** Opens only with the same context. Throws ConsentError where the keyset is unusable. */
+/** Seals a plaintext, which opens only with the same context. Throws ConsentError if the keyset is unusable. */
 export async function* sealed(
   publicKeyset: Uint8Array,
   context: string,
@@ -43,7 +43,7 @@ export async function* sealed(
   yield* sealedPieces(await newSealingKey(publicKeyset, context), [plaintext]);
 }
 
-/** The plaintext, in pieces, each as it was sealed. Throws ConsentError where anything of it is not, or is missing. */
+/** Yields the plaintext in pieces. Throws ConsentError if a piece was changed or is missing. */
 export async function* opened(
   privateKeyset: Uint8Array,
   context: string,
@@ -70,10 +70,13 @@ async function openHeader(privateKeyset: Uint8Array, header: Buffer): Promise<Ui
 }
 
 function changed(): ConsentError {
-  return new ConsentError('DECRYPTION_FAILED', 'It is not what was encrypted for this key.');
+  return new ConsentError(
+    'DECRYPTION_FAILED',
+    'The ciphertext was changed, or was encrypted for another key or context.',
+  );
 }
 
-/** Takes bytes as many at a time as somebody needs, whatever chunks they come in. */
+/** Reads any number of bytes at a time from chunks of any size. */
 class Pieces {
   private readonly source: AsyncIterator<Uint8Array>;
   private rest: Uint8Array = new Uint8Array(0);
@@ -82,7 +85,7 @@ class Pieces {
     this.source = source[Symbol.asyncIterator]();
   }
 
-  /** Fewer at the end. */
+  /** Returns the next `length` bytes, or fewer at the end of the source. */
   async next(length: number): Promise<Buffer> {
     const taken: Uint8Array[] = [];
     for (let missing = length; missing > 0 && !(await this.isAtEnd()); ) {

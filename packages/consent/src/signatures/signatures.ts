@@ -1,4 +1,4 @@
-/** Signatures over the bytes of messages, and only these. */
+/** Signs messages and verifies their signatures. */
 import {
   defaultSignatureAlgorithm,
   findSignatureAlgorithm,
@@ -16,13 +16,12 @@ import { type KeyKind, keyKind } from '../certificates/keyKind.ts';
 import { pemBlocks } from '../certificates/pem.ts';
 import { coordinateBytes, importAlgorithm, verify } from './engine.ts';
 
-/** Signs messages with one private key. */
 export interface Signer {
-  /** The message with its signature (ECDSA: in DER) and the name of the algorithm. */
+  /** Returns the message with its signature (ECDSA signatures in DER) and the name of the algorithm. */
   sign(message: Uint8Array): Promise<SignedMessage>;
 }
 
-/** A signer with a private key in PKCS #8, as PEM: P-256, P-384, P-521 or RSA. */
+/** Creates a signer from a private key in PKCS #8, as PEM: P-256, P-384, P-521 or RSA. */
 export async function createSigner(privateKeyPem: string): Promise<Signer> {
   const { key, kind, signatureAlgorithm, algorithm, hash } = await importPrivateKey(privateKeyPem, false);
   return {
@@ -34,7 +33,7 @@ export async function createSigner(privateKeyPem: string): Promise<Signer> {
   };
 }
 
-/** The public key that belongs to a private key in PKCS #8, as PEM. */
+/** Returns the public key of a private key in PKCS #8, as PEM. */
 export async function publicKeyOf(privateKeyPem: string): Promise<CertificateKey> {
   const { key, kind, algorithm } = await importPrivateKey(privateKeyPem, true);
   const { subtle } = crypto;
@@ -44,7 +43,7 @@ export async function publicKeyOf(privateKeyPem: string): Promise<CertificateKey
   return { ...kind, spki: new Uint8Array(await subtle.exportKey('spki', publicKey)) };
 }
 
-/** Throws unless the signature is one over exactly `signed.message` by the key of the certificate. */
+/** Throws unless the key of the certificate signed exactly `signed.message`. */
 export async function verifySignature(
   signed: SignedMessage,
   certificate: Pick<X509, 'publicKey'>,
@@ -60,12 +59,12 @@ export async function verifySignature(
   if (verdict === 'INVALID') {
     throw new ConsentError(
       'SIGNATURE_INVALID',
-      'The signature is not one over the message by the key of the certificate: refuse the message.',
+      'The key of the certificate did not make this signature of the message: refuse the message.',
     );
   }
 }
 
-/** As `verifySignature`, for those who need no reason. */
+/** Like `verifySignature`, but returns false instead of throwing ConsentError. */
 export async function isSignedBy(
   signed: SignedMessage,
   certificate: Pick<X509, 'publicKey'>,
@@ -91,21 +90,21 @@ function hashOf({ signatureAlgorithm: named }: SignedMessage, key: KeyKind): Sig
   if (hash === undefined) {
     throw new ConsentError(
       'SIGNATURE_ALGORITHM_MISMATCH',
-      `The signature algorithm ${named} is not one for the key of the certificate: name the one that made it.`,
+      `The signature algorithm ${named} does not fit the key of the certificate: state the one that was used.`,
     );
   }
   return hash;
 }
 
-/** The name of the algorithm that the key signs with. */
+/** Returns the name of the algorithm with which the key signs. */
 export function requireSigningKey(key: KeyKind, what: string): SignatureAlgorithmName {
   const algorithm = defaultSignatureAlgorithm(key);
   if (algorithm !== undefined) return algorithm;
   const kind = key.curve ?? key.keyType;
-  throw new ConsentError('KEY_NOT_SUPPORTED', `${what} is of the kind ${kind}: use one on P-256, or RSA.`);
+  throw new ConsentError('KEY_NOT_SUPPORTED', `${what} is of the kind ${kind}: use a key on P-256, or RSA.`);
 }
 
-/** `key` is one that an algorithm with this hash is for. */
+/** The hash must be one for this kind of key. */
 export async function checkSignature(
   message: Uint8Array,
   signature: Uint8Array,

@@ -1,4 +1,4 @@
-/** The roots that a party trusts to vouch for the keys of others. */
+/** Decides which certificates a party trusts, from the roots that it trusts. */
 import { cut, equalBytes, findSignatureAlgorithm, signatureHash } from '@measurement-exchange/contract';
 import { cacheByObject } from '../base/cache.ts';
 import { ConsentError, type ConsentErrorCode } from '../base/errors.ts';
@@ -12,31 +12,29 @@ import {
 import { pemBlocks } from '../certificates/pem.ts';
 import { checkSignature, requireSigningKey } from '../signatures/signatures.ts';
 
-/** A root certificate, or several, in PEM. */
+/** One or several root certificates in PEM. */
 export interface TrustedRoot {
   /**
-   * The party whose certificates it may issue. Absent: every party that has no root of its own, and then each
-   * certificate has to name its party (`mex:dataProviders/streamly` as a subject alternative name), since nothing else
-   * tells the certificates of one party from those of another.
+   * The party for which the root may issue certificates. If undefined, the root may issue for every party that has no
+   * separate root, and each certificate must state its party (`mex:dataProviders/streamly` as a subject alternative name),
+   * because nothing else distinguishes the certificates of parties.
    */
   party?: string;
   pem: string;
 }
 
-/** Decides which certificates are trusted. */
 export interface TrustStore {
-  /** The certificate (in DER), when a root that is trusted for the party issued it and both are valid at `now`. */
+  /** Returns the certificate if a root that is trusted for the party issued it and both are valid at `now`, else throws. */
   verify(party: string, certificateDer: Uint8Array, now: Date): Promise<X509>;
 }
 
-/** A root, and the party that it counts for. */
 export interface Root {
-  /** The party whose certificates it may issue; undefined: those of every party that has no root of its own. */
+  /** The party for which the root may issue certificates. If undefined, every party that has no separate root. */
   party: string | undefined;
   x509: X509;
 }
 
-/** A trust store with these roots. Throws where one is not a root: self-signed, and allowed to issue. */
+/** Creates a trust store with these roots. Throws if one is not a root: self-signed, and allowed to issue. */
 export function createTrustStore(roots: readonly TrustedRoot[]): TrustStore {
   const known = roots.flatMap(({ party, pem }) =>
     readRoots(pem).map((root): Root => ({ party, x509: root })),
@@ -45,26 +43,21 @@ export function createTrustStore(roots: readonly TrustedRoot[]): TrustStore {
     async verify(party, certificateDer, now) {
       const certificate = cachedCertificate(certificateDer);
       const issuers = await issuersOf(certificate, party, known);
-      requireNamedUnderSharedRoot(certificate, party, issuers, known);
+      requirePartyName(certificate, party, issuers, known);
       requireCurrent(certificate, now);
       requireRootCurrent(certificate, issuers, now);
       requireForSigning(certificate);
-      // A copy: what its reader changes is not what is trusted next time.
+      // The caller gets a copy, because its changes must not affect the cached certificate.
       return structuredClone(certificate);
     },
   };
 }
 
 /**
- * A root for every party, or one that several parties have, says nothing about which of them a certificate is of. The
- * exchange knows who registered it; a party has only the exchange's word.
+ * Requires a certificate to state its party if its root also issues for others. The exchange knows which party registered a
+ * certificate, but other parties could only rely on the exchange's word.
  */
-function requireNamedUnderSharedRoot(
-  certificate: X509,
-  party: string,
-  issuers: X509[],
-  known: readonly Root[],
-): void {
+function requirePartyName(certificate: X509, party: string, issuers: X509[], known: readonly Root[]): void {
   const isOfPartyAlone = ({ publicKey }: X509) =>
     known.every((root) => root.party === party || !equalBytes(root.x509.publicKey.spki, publicKey.spki));
   if (certificate.parties.length > 0 || issuers.some(isOfPartyAlone)) return;
@@ -77,9 +70,9 @@ function requireNamedUnderSharedRoot(
 }
 
 /**
- * Throws unless the certificate is one for signing, and a root that is trusted for the party issued it and is valid at
- * `now`. Whether the certificate itself is valid then is another question. The path is the certificate and its root:
- * roots issue the certificates of parties themselves.
+ * Throws unless the certificate is for signing and a root that is trusted for the party and valid at `now` issued it. The
+ * validity of the certificate itself is not checked. No intermediate authorities are allowed: roots issue the certificates
+ * of parties directly.
  */
 export async function requireTrusted(
   certificate: X509,
@@ -91,7 +84,7 @@ export async function requireTrusted(
   requireForSigning(certificate);
 }
 
-/** The roots that issued the certificate, of those that may vouch for the party: at least one. */
+/** Returns the roots that are trusted for the party and that issued the certificate: at least one. */
 async function issuersOf(certificate: X509, party: string, roots: readonly Root[]): Promise<X509[]> {
   const named = namedIssuers(certificate, party, roots).map((root) => root.x509);
   const checked = await Promise.allSettled(named.map((root) => issuedBy(root)(certificate)));
@@ -100,29 +93,22 @@ async function issuersOf(certificate: X509, party: string, roots: readonly Root[
   return issuers;
 }
 
-/** The roots that the certificate names as its issuer, of those that may vouch for the party: at least one. */
+/** Returns the roots that are trusted for the party and that the certificate states as its issuer: at least one. */
 function namedIssuers(certificate: X509, party: string, known: readonly Root[]): Root[] {
   const { authorityKeyIdentifier } = certificate;
   if (certificate.isCa) {
-    throw rejection(
-      'CERTIFICATE_CHAIN_TOO_LONG',
-      certificate,
-      'is one of an authority, not of a signer: parties sign with certificates that their root issued directly.',
-    );
+    const why =
+      'is one of an authority, not of a signer: parties sign with certificates that their root issued directly.';
+    throw rejection('CERTIFICATE_CHAIN_TOO_LONG', certificate, why);
   }
   if (authorityKeyIdentifier === undefined) {
-    throw rejection(
-      'CERTIFICATE_UNTRUSTED',
-      certificate,
-      'does not name its issuer: have it issued again with an authority key identifier.',
-    );
+    const why = 'does not name its issuer: have it issued again with an authority key identifier.';
+    throw rejection('CERTIFICATE_UNTRUSTED', certificate, why);
   }
   if (certificate.parties.length > 0 && !certificate.parties.includes(party)) {
-    throw rejection(
-      'CERTIFICATE_OF_ANOTHER_PARTY',
-      certificate,
-      `is of ${JSON.stringify(cut(certificate.parties[0]!, 100))}, not of ${party}: reject what it signed.`,
-    );
+    const owner = JSON.stringify(cut(certificate.parties[0]!, 100));
+    const why = `is of ${owner}, not of ${party}: reject what it signed.`;
+    throw rejection('CERTIFICATE_OF_ANOTHER_PARTY', certificate, why);
   }
   const named = known.filter(
     ({ x509: { subjectKeyIdentifier: ski } }) => ski !== undefined && equalBytes(ski, authorityKeyIdentifier),
@@ -132,11 +118,8 @@ function namedIssuers(certificate: X509, party: string, known: readonly Root[]):
   if (issuers.length > 0) return issuers;
   const other = named.find((root) => root.party !== undefined);
   if (other !== undefined) {
-    throw rejection(
-      'CERTIFICATE_OF_ANOTHER_PARTY',
-      certificate,
-      `was issued by the root of ${other.party}, which does not vouch for ${party}: reject what it signed.`,
-    );
+    const why = `was issued by the root of ${other.party}, which does not vouch for ${party}: reject what it signed.`;
+    throw rejection('CERTIFICATE_OF_ANOTHER_PARTY', certificate, why);
   }
   throw rejection(
     'CERTIFICATE_UNTRUSTED',
@@ -146,7 +129,7 @@ function namedIssuers(certificate: X509, party: string, known: readonly Root[]):
   );
 }
 
-/** Resolves where the root issued the certificate. That never changes, so each pair is checked once. */
+/** Resolves if the root issued the certificate. The answer never changes, so each pair is checked once. */
 const issuedBy = cacheByObject((root: X509) =>
   cacheByObject((certificate: X509) => requireIssued(certificate, root)),
 );
@@ -154,20 +137,14 @@ const issuedBy = cacheByObject((root: X509) =>
 async function requireIssued(certificate: X509, root: X509): Promise<void> {
   const { issuer, signatureAlgorithm } = certificateParts(certificate.der);
   if (findSignatureAlgorithm(signatureAlgorithm) === undefined) {
-    throw rejection(
-      'SIGNATURE_ALGORITHM_UNKNOWN',
-      certificate,
-      `is signed with the algorithm ${signatureAlgorithm}: have it issued again with ECDSA or RSA and SHA-2.`,
-    );
+    const why = `is signed with the algorithm ${signatureAlgorithm}: have it issued again with ECDSA or RSA and SHA-2.`;
+    throw rejection('SIGNATURE_ALGORITHM_UNKNOWN', certificate, why);
   }
-  // Names as bytes: an issuer writes its own as it is.
+  // Names are compared as bytes, because an issuer copies its own name unchanged.
   const isNamed = equalBytes(issuer, certificateParts(root.der).subject);
   if (!isNamed || !(await isIssuedWith(certificate, root))) {
-    throw rejection(
-      'CERTIFICATE_NOT_ISSUED_BY_ROOT',
-      certificate,
-      `names the key of ${nameOf(root)} as its issuer, which did not issue it: reject what it signed.`,
-    );
+    const why = `names the key of ${nameOf(root)} as its issuer, which did not issue it: reject what it signed.`;
+    throw rejection('CERTIFICATE_NOT_ISSUED_BY_ROOT', certificate, why);
   }
   await requireRoot(root);
 }
@@ -190,7 +167,7 @@ function requireCurrent(certificate: X509, now: Date): void {
   }
 }
 
-/** One good root is enough: a renewed one has the name and the key of its predecessor. */
+/** One valid root is enough: a renewed root has the same name and key as its predecessor. */
 function requireRootCurrent(certificate: X509, roots: X509[], now: Date): void {
   if (roots.some(({ notBefore, notAfter }) => notBefore <= now && now <= notAfter)) return;
   const root = roots[0]!;
@@ -238,21 +215,19 @@ export async function requireRoot(root: X509): Promise<void> {
   }
 }
 
-/** All but its signature, which takes a promise. */
+/** Checks everything but the signature, so that it need not be async. */
 function requireRootRules(root: X509): void {
   const { subjectKeyIdentifier: ski, authorityKeyIdentifier: aki } = root;
   const { subject, issuer } = certificateParts(root.der);
   const invalid = (why: string) => rejection('ROOT_INVALID', root, `cannot be a root: ${why}`);
   if (ski === undefined) throw invalid('it has no subject key identifier.');
   if (!equalBytes(subject, issuer) || (aki !== undefined && !equalBytes(aki, ski))) {
-    throw rejection(
-      'CERTIFICATE_CHAIN_TOO_LONG',
-      root,
-      'cannot be a root: another authority issued it. Give the self-signed root, which issues directly.',
-    );
+    const why =
+      'cannot be a root: another authority issued it. Give the self-signed root, which issues directly.';
+    throw rejection('CERTIFICATE_CHAIN_TOO_LONG', root, why);
   }
   if (!root.isCa) throw invalid('its basic constraints do not make it an authority.');
-  // Absent, the key may do everything, as in the roots that openssl req -x509 makes.
+  // Without key usages the key may be used for everything, as in roots made by `openssl req -x509`.
   if (root.keyUsages?.includes('keyCertSign') === false) throw invalid('its key usage is not keyCertSign.');
   const [unknown] = root.unknownCriticalExtensions;
   requireSigningKey(root.publicKey, `The key of the root ${nameOf(root)}`);
@@ -263,7 +238,7 @@ function rejection(code: ConsentErrorCode, certificate: X509, why: string): Cons
   return new ConsentError(code, `The certificate of ${nameOf(certificate)} ${why}`);
 }
 
-/** Written by a stranger: quoted, and not at any length. */
+/** The subject is untrusted text, so it is quoted and cut. */
 function nameOf({ subject }: X509): string {
   return JSON.stringify(cut(subject, 100));
 }
