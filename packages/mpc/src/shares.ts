@@ -1,6 +1,6 @@
 /**
- * Honest Majority Share Shuffle, on Node: what data providers and duchies both need. A provider counts how often it reached
- * each person of a sample and splits the counts into two shares, each of which alone is random.
+ * Honest Majority Share Shuffle on Node, for data providers and duchies. A provider counts how often it reached each person
+ * of a sample and splits the counts into two shares, each of which alone is random.
  */
 export {
   registerOf,

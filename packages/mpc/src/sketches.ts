@@ -1,4 +1,4 @@
-/** Liquid Legions sketches, on Node: what data providers and duchies both need. */
+/** Liquid Legions sketches on Node, for data providers and duchies. */
 
 export * from './elGamal.ts';
 export { estimatePeople, expectedRegisters } from './privacy/liquidLegions.ts';

@@ -1,23 +1,22 @@
 /**
- * Points of P-256 in batches. Points are affine: an addition needs an inverse, but a batch needs only one inversion,
- * so that an addition takes six multiplications of the field, and a doubling seven. No batch can hold the point at
+ * Batches of affine points of P-256. An affine addition needs an inverse in the field, but a whole batch needs only one
+ * inversion, so each addition takes six multiplications and each doubling seven. A batch cannot contain the point at
  * infinity.
  */
 import { Field, type FieldArray } from './field.ts';
 import { LANES, LIMBS } from './fieldKernel.ts';
 import { PRIME } from './limbs.ts';
 
-/** A compressed point: 2 or 3 by the parity of y, then x. */
+/** A compressed point is one byte, 2 or 3 for an even or odd y, and then x. */
 export const POINT_BYTES = 33;
 const B = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn;
 
-/** Coordinates of the points of a batch. */
 export interface Points {
   x: FieldArray;
   y: FieldArray;
 }
 
-/** Bytes that are not a point: the party that sent them does not follow the protocol. */
+/** Thrown for bytes that do not encode a point, which an honest party never sends. */
 export class PointError extends Error {
   override name = 'PointError';
   readonly index: number;
@@ -28,18 +27,18 @@ export class PointError extends Error {
   }
 }
 
-/** Operations work on as many points as the last `load` or `use` said. */
+/** Each operation works on the number of points that the last `load` or `use` set. */
 export class AffineBatches {
   readonly capacity: number;
   protected readonly field: Field;
-  /** How many points are used, those that fill up the last quad included. */
+  /** The number of points in use, including those that fill up the last quad. */
   protected used = 1;
   private readonly b: FieldArray;
   private readonly slope: FieldArray;
   private readonly divisor: FieldArray;
   private readonly scratch: FieldArray;
 
-  /** Has room for `batches` batches of up to `capacity` points. */
+  /** Allocates memory for `batches` batches of up to `capacity` points. */
   constructor(capacity: number, batches: number) {
     this.capacity = capacity;
     this.field = new Field(capacity, 3 + 2 * batches);
@@ -49,12 +48,12 @@ export class AffineBatches {
     this.scratch = this.field.array();
   }
 
-  /** Allocates room for a batch, which is never freed. */
+  /** Allocates a batch, which is never freed. */
   points(): Points {
     return { x: this.field.array(), y: this.field.array() };
   }
 
-  /** Decompresses `count` points that are `stride` bytes apart. */
+  /** Decompresses `count` points, which are `stride` bytes apart. */
   load(into: Points, bytes: Uint8Array, count: number, stride = POINT_BYTES, at = 0): void {
     const rejected = this.loadX(into, bytes, count, stride, at + 1);
     for (let i = 0; i < count; i++) {
@@ -67,7 +66,7 @@ export class AffineBatches {
     }
   }
 
-  /** Loads points with an even y from their x; returns the places where no point has this x. */
+  /** Loads the points with an even y from their x, and returns the places whose x belongs to no point. */
   loadX(into: Points, bytes: Uint8Array, count: number, stride: number, at: number): number[] {
     const { field, scratch, slope } = this;
     const padded = this.use(count);
@@ -93,7 +92,7 @@ export class AffineBatches {
     return rejected;
   }
 
-  /** Compresses `count` points to places that are `stride` bytes apart. */
+  /** Compresses `count` points and writes them `stride` bytes apart. */
   store(points: Points, bytes: Uint8Array, count: number, stride = POINT_BYTES, at = 0): void {
     const { field, scratch, slope } = this;
     field.leave(scratch, points.x);
@@ -105,7 +104,7 @@ export class AffineBatches {
     }
   }
 
-  /** Sets how many points the next operations work on. Returns this number, rounded up to whole quads. */
+  /** Sets how many points the next operations work on, and returns this number rounded up to whole quads. */
   use(count: number): number {
     this.used = this.field.use(count);
     return this.used;
@@ -121,7 +120,7 @@ export class AffineBatches {
     this.field.combine(into.y, -1, points.y, 0, points.y);
   }
 
-  /** a + sign · b; returns the places where that is the point at infinity, which then hold something else. */
+  /** Computes a + sign · b. Returns the places whose sum is the point at infinity; `into` has an arbitrary point there. */
   add(into: Points, a: Points, b: Points, sign: 1 | -1 = 1): number[] {
     const { field, slope, divisor } = this;
     field.combine(slope, sign, b.y, -1, a.y);
@@ -129,18 +128,15 @@ export class AffineBatches {
     let inverse = field.inverse(divisor);
     const infinite: number[] = [];
     if (inverse === undefined) {
-      this.mendEqual(a, infinite);
+      this.useTangents(a, infinite);
       inverse = field.inverse(divisor)!;
     }
     this.chord(into, a, b, inverse);
     return infinite;
   }
 
-  /**
-   * Replaces the slope where both points have the same x, by that of the tangent. The result for a point and its
-   * negative is not used, so any slope will do there.
-   */
-  private mendEqual(a: Points, infinite: number[]): void {
+  /** Uses the slope of the tangent where both points have the same x. For a point and its negative, any slope will do. */
+  private useTangents(a: Points, infinite: number[]): void {
     const { field, slope, divisor } = this;
     for (let i = 0; i < this.used; i++) {
       if (!field.isZero(divisor, i)) continue;
@@ -151,7 +147,7 @@ export class AffineBatches {
     }
   }
 
-  /** The third point of the line with `slope` / `divisor` through a and b, reflected. */
+  /** Computes the third point of the line through a and b, whose slope is `slope` / `divisor`, and reflects it. */
   private chord(into: Points, a: Points, b: Points, inverse: FieldArray): void {
     const { field, slope, scratch } = this;
     field.multiply(slope, slope, inverse);
@@ -181,8 +177,9 @@ export class AffineBatches {
   }
 
   /**
-   * No two points of honest parties meet on the way: a multiple of one point meets another only where a scalar is next to 0
-   * or to the order, or where somebody made one point a small multiple of the other.
+   * Fails where two points to add are equal or opposite. With honest parties that never happens: a multiple of one point
+   * equals another only for a scalar next to 0 or to the order, or if somebody made one point a small multiple of the
+   * other.
    */
   private checked(inverse: FieldArray | undefined): FieldArray {
     if (inverse !== undefined) return inverse;

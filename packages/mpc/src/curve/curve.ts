@@ -5,25 +5,25 @@ import { LANES, LIMBS } from './fieldKernel.ts';
 import { digitOf, halve, SCALAR_BYTES } from './scalars.ts';
 
 const GENERATOR_X = 0x6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296n;
-/** Its y is odd. */
+/** The generator has an odd y. */
 export const GENERATOR = Uint8Array.from([3, ...toBytes(GENERATOR_X)]);
 
-/** Bits of a digit where every point has a table of its own, and entries of the table. */
+/** The bits of a digit, and the entries of a table, where every point has a separate table. */
 const WINDOW = 4;
 const ENTRIES = 2 ** (WINDOW - 1);
-/** The same for the table of a point that is multiplied often. */
+/** The bits of a digit, and the entries of a table, for one point that is multiplied often. */
 const FIXED_WINDOW = 8;
 const FIXED_ENTRIES = 2 ** (FIXED_WINDOW - 1);
 const FIXED_DIGITS = (8 * SCALAR_BYTES) / FIXED_WINDOW;
-/** Both coordinates. */
+/** An entry has both coordinates of a point. */
 const ENTRY_WORDS = 2 * LIMBS;
 
-/** Points that a batch can have: enough that the one inversion counts for little; about 9 MB of memory. */
+/** The points in a batch. With so many, the one inversion costs little; the memory is about 9 MB. */
 export const BATCH = 4096;
-/** Batches of points that can be allocated. */
+/** The number of batches that callers can allocate. */
 const POINTS = 6;
 
-/** Odd multiples of a point times 2^(8 i), for every i. Any curve can use it. */
+/** The table of one point: its odd multiples times 2^(8 i), for every i. Every `Curve` can use the same table. */
 export type FixedBase = Int32Array;
 
 let generatorTable: FixedBase | undefined;
@@ -34,12 +34,12 @@ interface Term {
   sign: number;
 }
 
-/** The term of the digit at a place, where 0 is the lowest: of one scalar for all points, or of one scalar for each. */
+/** Returns the term of the digit at a place, where 0 is the lowest, for one common scalar or one scalar per point. */
 type Digits = (place: number) => Term;
 
-/** One per thread: batches share its memory. */
+/** Each thread needs its own curve, because all batches of a curve share memory. */
 export class Curve extends AffineBatches {
-  /** Scratch batches for callers. Any caller may overwrite the points that another left there. */
+  /** Scratch batches for callers. The next caller may overwrite their points. */
   readonly spare: readonly [Points, Points];
   private readonly sum: Points;
   private readonly chosen: Points;
@@ -60,21 +60,21 @@ export class Curve extends AffineBatches {
   }
 
   /**
-   * Multiplies all points by the same scalar. The operations are the same for every scalar; only the table entries
-   * that are added, and their signs, differ.
+   * Multiplies all points by the same scalar. The sequence of operations is the same for every scalar; only the table
+   * entries and their signs differ.
    */
   multiply(into: Points, points: Points, scalar: Uint8Array): void {
     this.makeTable(this.table, points);
     this.sumOf(into, this.commonDigits(this.table, scalar));
   }
 
-  /** Multiplies each point by a scalar of its own. */
+  /** Multiplies each point by a separate scalar. */
   multiplyEach(into: Points, points: Points, scalars: Uint8Array): void {
     this.makeTable(this.table, points);
     this.sumOf(into, this.ownDigits(this.table, scalars, this.halves));
   }
 
-  /** a becomes s a, and b becomes s b + t a. Both sums share the table of a, and s b + t a is one chain of doublings. */
+  /** Replaces a by s a, and b by s b + t a. Both sums share the table of a, and s b + t a is one chain of doublings. */
   multiplyPair(a: Points, b: Points, s: Uint8Array, t: Uint8Array): void {
     this.makeTable(this.table, a);
     this.makeTable(this.otherTable, b);
@@ -82,7 +82,7 @@ export class Curve extends AffineBatches {
     this.sumOf(b, this.commonDigits(this.otherTable, s), this.commonDigits(this.table, t));
   }
 
-  /** The same, with scalars of its own for each pair of points. */
+  /** Does the same as `multiplyPair`, with separate scalars for each pair of points. */
   multiplyPairEach(a: Points, b: Points, s: Uint8Array, t: Uint8Array): void {
     this.makeTable(this.table, a);
     this.makeTable(this.otherTable, b);
@@ -100,7 +100,7 @@ export class Curve extends AffineBatches {
     };
   }
 
-  /** The points of a term are in `chosen`, which the next digit overwrites. */
+  /** Each term has its points in `chosen`, which the next digit overwrites. */
   private ownDigits(table: Points[], scalars: Uint8Array, halves: Uint8Array): Digits {
     const signs = this.halveAll(scalars, halves);
     return (place) => {
@@ -112,7 +112,7 @@ export class Curve extends AffineBatches {
     };
   }
 
-  /** Adds up the digits of one product or of two, from the highest place on. */
+  /** Adds up the digits of one product or of two, from the highest place to the lowest. */
   private sumOf(into: Points, first: Digits, ...others: Digits[]): void {
     const highest = (8 * SCALAR_BYTES) / WINDOW - 1;
     const add = ({ points, sign }: Term) => this.addDistinct(this.sum, this.sum, points, sign < 0 ? -1 : 1);
@@ -128,7 +128,7 @@ export class Curve extends AffineBatches {
     this.copy(into, this.sum);
   }
 
-  /** 1, 3, 5 … times each point. */
+  /** Fills the table with 1, 3, 5 … times each point. */
   private makeTable(table: Points[], points: Points): void {
     this.copy(table[0]!, points);
     this.double(this.chosen, points);
@@ -156,9 +156,9 @@ export class Curve extends AffineBatches {
     return generatorTable;
   }
 
-  /** The table of a point that is multiplied often. */
+  /** Computes the table of a point that is multiplied often. */
   fixedBase(point: Uint8Array): FixedBase {
-    // The points times 2^(8 i), of which each place of the batch then has the odd multiples.
+    // Each place of the batch gets the point times 2^(8 i), from which its odd multiples are computed.
     const powers = new Uint8Array(FIXED_DIGITS * POINT_BYTES);
     this.load(this.sum, point, 1);
     for (let i = 0; i < FIXED_DIGITS; i++) {
@@ -186,7 +186,7 @@ export class Curve extends AffineBatches {
     }
   }
 
-  /** Multiplies the point of a table by each scalar. */
+  /** Multiplies the point of the table by each scalar. */
   multiplyFixed(into: Points, base: FixedBase, scalars: Uint8Array): void {
     this.use(scalars.length / SCALAR_BYTES);
     const signs = this.halveAll(scalars, this.halves);
@@ -216,7 +216,7 @@ export class Curve extends AffineBatches {
     }
   }
 
-  /** Writes the digits of all scalars; returns their signs. The last scalar stands for what fills up the quad. */
+  /** Writes the digits of all scalars and returns their signs. Places that fill up the last quad use the last scalar. */
   private halveAll(scalars: Uint8Array, halves: Uint8Array): Int8Array {
     const given = scalars.length / SCALAR_BYTES;
     if (this.field.use(given) !== this.used) throw new RangeError('there must be a scalar for each point');
@@ -228,7 +228,7 @@ export class Curve extends AffineBatches {
   }
 }
 
-/** Four bits of a scalar, from the lowest on. */
+/** Returns four bits of a scalar, where place 0 has the lowest. */
 function nibble(halves: Uint8Array, at: number, place: number): number {
   return (halves[at + (place >>> 1)]! >>> (4 * (place & 1))) & 0xf;
 }

@@ -5,21 +5,21 @@ import { addPrime, carry, isBelowPrime, limbAt, limbsOf, PRIME, rounded } from '
 
 const PRIME_BYTES = toBytes(PRIME);
 
-/** The address of an array. */
+/** An array, given by its address in the memory of the kernel. */
 export type FieldArray = number;
 
-/** The factor of Montgomery's form: arrays hold each number multiplied by it. */
+/** The factor of Montgomery's form: arrays contain each number multiplied by it. */
 const MONTGOMERY = 2n ** BigInt(LIMB_BITS * LIMBS);
 const QUAD_WORDS = QUAD_BYTES / 4;
 
-/** Arrays that every field has for itself: four of powers, products, inverses. */
+/** The arrays that every field needs internally: four for powers, one for products, one for inverses. */
 const OWN_ARRAYS = 6;
 
-/** Operations work on as many numbers as `use` said, in all arrays alike. */
+/** Each operation works on the number of elements that `use` set, which is the same for all arrays. */
 export class Field {
-  /** How many numbers an array has room for. */
+  /** The number of elements in an array. */
   readonly capacity: number;
-  /** Where the limbs are: those of a number are LANES words apart, from `wordOf` on. */
+  /** The memory of the kernel. The limbs of a number are LANES words apart, and the lowest is at `wordOf`. */
   readonly words: Int32Array;
   readonly one: FieldArray;
   private readonly kernel: FieldKernel;
@@ -33,7 +33,7 @@ export class Field {
   private readonly inverses: FieldArray;
   private readonly limbs = new Int32Array(LIMBS);
 
-  /** Has room for `arrays` arrays of up to `capacity` numbers, and for a few constants. */
+  /** Allocates memory for `arrays` arrays of up to `capacity` numbers, and for a few constants. */
   constructor(capacity: number, arrays: number) {
     this.capacity = capacity;
     this.arrayBytes = Math.ceil(capacity / LANES) * QUAD_BYTES;
@@ -51,7 +51,7 @@ export class Field {
     return this.allocate(this.arrayBytes);
   }
 
-  /** A number for `addConstant`. */
+  /** Stores a number for `addConstant`. */
   constant(value: bigint): FieldArray {
     return this.quadOf((value * MONTGOMERY) % PRIME);
   }
@@ -71,20 +71,14 @@ export class Field {
     this.kernel.square(into, a, this.quads);
   }
 
-  /** times · a + otherTimes · b, where |times| + |otherTimes| ≤ 6. */
+  /** Computes times · a + otherTimes · b, where |times| + |otherTimes| ≤ 6. */
   combine(into: FieldArray, times: number, a: FieldArray, otherTimes: number, b: FieldArray): void {
     this.kernel.combine(into, a, b, this.quads, times, otherTimes, QUAD_BYTES);
   }
 
-  /** times · a + constantTimes · constant, within the same bounds. */
-  addConstant(
-    into: FieldArray,
-    times: number,
-    a: FieldArray,
-    constantTimes: number,
-    constant: FieldArray,
-  ): void {
-    this.kernel.combine(into, a, constant, this.quads, times, constantTimes, 0);
+  /** Computes times · a + factor · constant, where |times| + |factor| ≤ 6. */
+  addConstant(into: FieldArray, times: number, a: FieldArray, factor: number, constant: FieldArray): void {
+    this.kernel.combine(into, a, constant, this.quads, times, factor, 0);
   }
 
   copy(into: FieldArray, a: FieldArray): void {
@@ -92,8 +86,8 @@ export class Field {
   }
 
   /**
-   * The inverses of all numbers, with one inversion: of their product, lane by lane. Undefined if one of them is zero. The
-   * next call overwrites the array.
+   * Returns the inverses of all numbers, or undefined if one of them is zero. In each lane, one inversion of the product of
+   * all numbers is enough. The next call overwrites the result.
    */
   inverse(a: FieldArray): FieldArray | undefined {
     const { kernel, products, inverses, quads } = this;
@@ -101,7 +95,7 @@ export class Field {
     const last = others * QUAD_BYTES;
     this.quads = 1;
     this.copy(products, a);
-    // Each product is made of the one before it, which was just stored.
+    // Each product is computed from the previous one, which the kernel has just stored.
     if (others > 0) {
       kernel.multiply(products + QUAD_BYTES, products, a + QUAD_BYTES, others, QUAD_BYTES, QUAD_BYTES);
     }
@@ -121,7 +115,7 @@ export class Field {
     return inverses;
   }
 
-  /** a^((p + 1) / 4): a square root of each number that is a square. Not in place. */
+  /** Computes a^((p + 1) / 4), which is a square root of each number that is a square. `into` must not be `a`. */
   squareRoot(into: FieldArray, a: FieldArray): void {
     const [first, second, , ones32] = this.powersOfOnes(a);
     this.raise(first, ones32, 32, a);
@@ -130,7 +124,7 @@ export class Field {
     for (let i = 1; i < 94; i++) this.square(into, into);
   }
 
-  /** a^(p − 2). */
+  /** Computes a^(p − 2), the inverse of a. */
   private invertOne(into: FieldArray, a: FieldArray): void {
     const [first, second, ones30, ones32] = this.powersOfOnes(a);
     this.raise(first, ones32, 32, a);
@@ -140,7 +134,7 @@ export class Field {
     this.raise(into, second, 2, a);
   }
 
-  /** a^(2^30 − 1) and a^(2^32 − 1) in the last two of four arrays; the first two are free. */
+  /** Returns four arrays: the last two contain a^(2^30 − 1) and a^(2^32 − 1), and the first two are free. */
   private powersOfOnes(a: FieldArray): readonly [FieldArray, FieldArray, FieldArray, FieldArray] {
     const [two, three, even, odd] = this.powers;
     this.raise(two, a, 1, a);
@@ -153,14 +147,14 @@ export class Field {
     return [two, three, odd, even];
   }
 
-  /** a^(2^squarings) · b. Only `a` may be the same array as `into`. */
+  /** Computes a^(2^squarings) · b. `into` may be the same array as `a`, but not as `b`. */
   private raise(into: FieldArray, a: FieldArray, squarings: number, b: FieldArray): void {
     this.square(into, a);
     for (let i = 1; i < squarings; i++) this.square(into, into);
     this.multiply(into, into, b);
   }
 
-  /** Reads a number; false if it is not below the prime. Usable after `enter`. */
+  /** Reads a number, and returns whether it is below the prime. Other operations can use it only after `enter`. */
   read(into: FieldArray, index: number, bytes: Uint8Array, at: number): boolean {
     for (let limb = 0, word = this.wordOf(into, index); limb < LIMBS; limb++, word += LANES) {
       this.words[word] = limbAt(bytes, at, limb);
@@ -172,7 +166,7 @@ export class Field {
     this.kernel.multiply(a, a, this.montgomerySquare, this.quads, QUAD_BYTES, 0);
   }
 
-  /** Numbers as `write` and `isOdd` take them. */
+  /** Converts numbers from Montgomery's form to plain numbers, which `write` and `isOdd` expect. */
   leave(into: FieldArray, a: FieldArray): void {
     this.kernel.multiply(into, a, this.plainOne, this.quads, QUAD_BYTES, 0);
   }
@@ -196,7 +190,7 @@ export class Field {
     return this.canonical(a, index).every((limb) => limb === 0);
   }
 
-  /** Returns one number as a BigInt, for rare cases that are not worth an operation on arrays. */
+  /** Returns one number as a BigInt, for rare cases that do not justify an operation on arrays. */
   get(a: FieldArray, index: number): bigint {
     const limbs = this.canonical(a, index);
     let value = 0n;
@@ -211,19 +205,19 @@ export class Field {
     }
   }
 
-  /** Where the lowest limb of a number is. */
+  /** The place in `words` of the lowest limb of a number. */
   wordOf(a: FieldArray, index: number): number {
     return a / 4 + (index >>> 2) * QUAD_WORDS + (index & 3);
   }
 
-  /** The limbs of the number below the prime, each from 0 to 2^29 − 1. The next call overwrites them. */
+  /** Reduces a number to 0 … p − 1 and returns its limbs, each from 0 to 2^29 − 1. The next call overwrites them. */
   private canonical(a: FieldArray, index: number): Int32Array {
     const { limbs, words } = this;
     for (let limb = 0, word = this.wordOf(a, index); limb < LIMBS; limb++, word += LANES) {
       limbs[limb] = words[word]!;
     }
     carry(limbs);
-    // Numbers are within ±2 p.
+    // The kernel keeps numbers within ±2 p, so each loop runs at most twice.
     while (limbs[LIMBS - 1]! < 0) addPrime(limbs, 1);
     while (!isBelowPrime(limbs)) addPrime(limbs, -1);
     return limbs;
@@ -247,7 +241,6 @@ export class Field {
 
 const MONTGOMERY_INVERSE = inverseOf(MONTGOMERY % PRIME);
 
-/** The inverse of a number in BigInt arithmetic: a^(p − 2). */
 function inverseOf(value: bigint): bigint {
   let power = 1n;
   for (const bit of (PRIME - 2n).toString(2)) {

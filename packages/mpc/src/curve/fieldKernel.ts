@@ -1,8 +1,9 @@
 /**
- * Arithmetic modulo the prime of P-256, p = 2^256 − 2^224 + 2^192 + 2^96 − 1, as WebAssembly. Four numbers are worked on at
- * once, one in each 32-bit lane of nine vectors: a "quad". A number is Σ limb[i] · 2^(29 i) with signed limbs of about 28
- * bits, so that nine products of limbs add up in 64 bits, and is multiplied by 2^261 (Montgomery's form), so that the low
- * limbs of a product are cleared by adding multiples of p: p is −1 modulo 2^29, and has four more terms.
+ * Arithmetic modulo the prime of P-256, p = 2^256 − 2^224 + 2^192 + 2^96 − 1, as WebAssembly. The kernel works on four
+ * numbers at once, a "quad": nine vectors, in which each number has one 32-bit lane. A number is Σ limb[i] · 2^(29 i) with
+ * signed limbs of about 28 bits, so that nine products of limbs add up in 64 bits. Numbers are in Montgomery's form
+ * (multiplied by 2^261), so that adding multiples of p clears the low limbs of a product: p is −1 modulo 2^29, and has four
+ * more terms.
  */
 import {
   type Code,
@@ -19,11 +20,11 @@ import {
 
 export const LIMBS = 9;
 export const LIMB_BITS = 29;
-/** Numbers in a quad. */
+/** The number of field elements in a quad. */
 export const LANES = 4;
 export const QUAD_BYTES = LIMBS * 16;
 
-/** p without its lowest term, −1: sign · 2^(29 limb + shift). */
+/** The terms of p except the lowest, −1. Each is sign · 2^(29 limb + shift). */
 const PRIME_TERMS = [
   { limb: 3, shift: 9, sign: 1 },
   { limb: 6, shift: 18, sign: 1 },
@@ -33,17 +34,17 @@ const PRIME_TERMS = [
 const LIMB_MASK = 2 ** LIMB_BITS - 1;
 const HALF = 2 ** (LIMB_BITS - 1);
 
-/** Arrays of quads are given by their address in the memory. */
+/** Parameters give arrays of quads by their addresses in `memory`. */
 export interface FieldKernel {
   memory: WebAssembly.Memory;
   /**
-   * into[i] = a[i] · b[i], `count` times, at least once. The address of the next is `step` bytes further for `into` and `a`,
-   * and `otherStep` for `b`. The arrays may overlap: each product is stored before the next numbers are loaded.
+   * Computes into[i] = a[i] · b[i] for `count` quads, at least one. `into` and `a` advance by `step` bytes, `b` by
+   * `otherStep`. The arrays may overlap: each product is stored before the next quads are loaded.
    */
   multiply(into: number, a: number, b: number, count: number, step: number, otherStep: number): void;
-  /** into[i] = a[i]². */
+  /** Computes into[i] = a[i]². */
   square(into: number, a: number, count: number): void;
-  /** into[i] = times · a[i] + otherTimes · b[i], where |times| + |otherTimes| ≤ 6. */
+  /** Computes into[i] = times · a[i] + otherTimes · b[i], where |times| + |otherTimes| ≤ 6. */
   combine(
     into: number,
     a: number,
@@ -100,7 +101,7 @@ function squaring(): WasmFunction {
   return { name: 'square', parameters: 3, locals: [[locals.taken, V128]], body };
 }
 
-/** Limbs whose product belongs to a column. */
+/** The pairs of limbs whose products belong to a column. */
 function pairs(column: number): [number, number][] {
   const all: [number, number][] = [];
   for (let i = Math.max(0, column - LIMBS + 1); i <= Math.min(column, LIMBS - 1); i++)
@@ -109,7 +110,7 @@ function pairs(column: number): [number, number][] {
 }
 
 /**
- * Stores a product, divided by 2^261. Column by column: the low nine are cleared by adding factor · p, the others become the
+ * Stores a product divided by 2^261, column by column. Adding factor · p clears the low nine columns; the others become the
  * limbs. `terms` are the locals whose products a column adds up.
  */
 function reducedProduct(locals: Locals, into: number, terms: (column: number) => [number, number][]): Code {
@@ -121,7 +122,7 @@ function reducedProduct(locals: Locals, into: number, terms: (column: number) =>
     code.push(value, set(local));
     return get(local);
   };
-  // Constants are in variables: otherwise the compiler would make each one anew at every use.
+  // Constants are in local variables, because the compiler would create each constant again at every use.
   const powers = PRIME_TERMS.map(({ shift, sign }) => constant(vector.ofFour(sign * 2 ** shift)));
   const mask = constant(vector.ofFour(LIMB_MASK));
   const half = constant(vector.ofFour(HALF));
@@ -140,7 +141,7 @@ function reducedProduct(locals: Locals, into: number, terms: (column: number) =>
       const factor = factors[column - limb];
       if (factor !== undefined) addProduct([...get(factor), ...powers[i]!]);
     });
-    // Rounded, so that a limb is at most 2^28 to either side.
+    // Rounding keeps a limb within ±2^28.
     if (column >= LIMBS) addToBoth(halfOfSum, halfOfSum);
     const limb = [...get(low), ...get(high), ...vector.lowHalves, ...mask, ...vector.and];
     if (column < LIMBS) code.push(limb, set(factors[column]!));
@@ -163,7 +164,7 @@ function combination(): WasmFunction {
     ...[...get(local), ...value, ...operation, ...set(local)],
   ];
   const shifted = (local: number, bits: number): Code => [...get(local), ...i32(bits), ...vector.shiftLeft32];
-  /** Moves the part of a limb above `bits` bits, rounded, to its carry. */
+  /** Moves the part of a limb above `bits` bits, rounded, to the carry of this limb. */
   const takeCarry = (i: number, bits: number): Code => [
     ...[...get(sums[i]!), ...vector.ofFour(2 ** (bits - 1)), ...vector.add32],
     ...[...i32(bits), ...vector.shiftRight32, ...set(carries[i]!)],
@@ -179,10 +180,10 @@ function combination(): WasmFunction {
         ...[...get(b), ...vector.load(16 * i), ...get(otherFactor), ...vector.multiply32],
         ...[...vector.add32, ...set(local)],
       ]),
-      // All carries are taken at once, because a carry adds little to the next limb.
+      // Carries do not ripple: a carry adds so little to the next limb that one pass is enough.
       ...lower.flatMap((_, i) => takeCarry(i, LIMB_BITS)),
       ...lower.flatMap((_, i) => change(sums[i + 1]!, vector.add32, get(carries[i]!))),
-      // Multiples of 2^256 leave the top limb: the other terms of p stand in for them.
+      // Multiples of 2^256 move out of the top limb: modulo p, 2^256 equals the negative of the other terms of p.
       ...takeCarry(top, topBits),
       ...change(sums[0]!, vector.add32, get(carries[top]!)),
       ...PRIME_TERMS.filter(({ limb }) => limb < top).flatMap(({ limb, shift, sign }) =>
@@ -201,7 +202,7 @@ function load(limbs: readonly number[], address: number): Code {
   return limbs.flatMap((local, i) => [...get(address), ...vector.load(16 * i), ...set(local)]);
 }
 
-/** Numbers the local variables after the parameters. */
+/** Assigns indexes to local variables, which follow the parameters. */
 class Locals {
   taken = 0;
   private readonly parameters: number;

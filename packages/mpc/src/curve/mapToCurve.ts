@@ -1,6 +1,6 @@
 /**
- * Maps texts to points of P-256, as the public reference system does it: the text is hashed to an x; where no point
- * has this x, it is hashed again. The result is the point with an even y.
+ * Maps texts to points of P-256, as the public reference system does: hash the text to an x, hash again while no point has
+ * this x, and take the point with an even y.
  */
 import { hash } from 'node:crypto';
 import { POINT_BYTES } from './affine.ts';
@@ -8,7 +8,7 @@ import { NUMBER_BYTES, toBytes } from './bigEndian.ts';
 import type { Curve } from './curve.ts';
 import { PRIME } from './limbs.ts';
 
-/** The points, compressed, one after the other. A text that occurs several times is mapped once. */
+/** Returns the compressed points, one after the other. A text that occurs several times is mapped once. */
 export function mapToCurve(curve: Curve, texts: readonly string[]): Uint8Array<ArrayBuffer> {
   const placeOf = new Map<string, number>();
   for (const text of texts) if (!placeOf.has(text)) placeOf.set(text, placeOf.size);
@@ -42,7 +42,7 @@ function mapDistinct(curve: Curve, texts: readonly string[]): Uint8Array<ArrayBu
   return points;
 }
 
-/** Two hashes, so that no x is likelier than another. */
+/** Reduces two hashes, 512 bits, modulo the prime, so that every x is practically equally likely. */
 function hashToField(message: Uint8Array): Uint8Array {
   const prefixed = new Uint8Array(message.length + 1);
   prefixed.set(message, 1);

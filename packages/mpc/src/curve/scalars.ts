@@ -1,7 +1,4 @@
-/**
- * Scalars, by which points are multiplied: numbers from 1 to the order of P-256 minus 1, of 32 bytes each, the
- * highest first.
- */
+/** Scalars are the factors of points: numbers from 1 to the order of P-256 minus 1, as 32 bytes, highest byte first. */
 import type { RandomSource } from '../privacy/random.ts';
 import { isBelow, NUMBER_BYTES, toBytes, toNumber } from './bigEndian.ts';
 
@@ -10,10 +7,10 @@ export const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2f
 const ORDER_BYTES = toBytes(ORDER);
 const ONE_BYTES = toBytes(1n);
 
-/** The number of bytes that are drawn at once: a random source may have a limit. */
+/** The number of bytes to draw at once, since a random source may have a limit. */
 const PIECE = 8192;
 
-/** `count` uniform scalars, one after the other. */
+/** Returns `count` uniform scalars, one after the other. */
 export function drawScalars(random: RandomSource, count: number): Uint8Array<ArrayBuffer> {
   const scalars = new Uint8Array(count * SCALAR_BYTES);
   for (let at = 0; at < scalars.length; at += PIECE) {
@@ -34,7 +31,7 @@ function checkScalar(bytes: Uint8Array, at: number): void {
   throw new RangeError('a scalar must be from 1 to the order of the curve minus 1');
 }
 
-/** Each scalar times the factor, negated. */
+/** Returns −scalar · factor for each scalar. */
 export function negativeProducts(scalars: Uint8Array, factor: Uint8Array): Uint8Array<ArrayBuffer> {
   checkScalar(factor, 0);
   const products = new Uint8Array(scalars.length);
@@ -46,25 +43,22 @@ export function negativeProducts(scalars: Uint8Array, factor: Uint8Array): Uint8
   return products;
 }
 
-/**
- * A digit of a scalar. Digits are odd, so that each takes an addition, and the number of additions says nothing about
- * the scalar.
- */
+/** A digit of a scalar. All digits are odd, so the number of additions is the same for every scalar. */
 export interface Digit {
-  /** An odd multiple of a point: 2 · entry + 1 times it. */
+  /** The entry of the table, which is 2 · entry + 1 times the point. */
   entry: number;
   sign: 1 | -1;
 }
 
 /**
- * An odd number is Σ digit[i] · 2^(bits i) with odd digits: digit i is 2 t + 1 − 2^bits, where t are the bits from
- * bits · i + 1 on, and the last is 2 t + 1. An even scalar is the negative of an odd one. Writes the bytes of all t, the
- * lowest first, and returns the sign. The highest bit is set, so that the last t is like the others.
+ * Recodes a scalar for odd digits: writes the bytes of all t, the lowest first, and returns the sign. An odd number is Σ
+ * digit[i] · 2^(bits i), where digit i is 2 t + 1 − 2^bits and t are the bits from bits · i + 1 on; the last digit is 2 t +
+ * 1. An even scalar is the negative of an odd one. The highest bit is set, so that the last t is like the others.
  */
 export function halve(scalars: Uint8Array, at: number, into: Uint8Array, intoAt: number): 1 | -1 {
   checkScalar(scalars, at);
   const isOdd = scalars[at + SCALAR_BYTES - 1]! & 1;
-  // All ones for an even scalar k: k becomes order − k, which is order + ~k + 1 in two's complement.
+  // `flip` is all ones for an even scalar k, which becomes order − k: order + ~k + 1 in two's complement.
   const flip = isOdd - 1;
   let carry = flip & 1;
   for (let i = 0; i < SCALAR_BYTES; i++) {
@@ -80,7 +74,7 @@ export function halve(scalars: Uint8Array, at: number, into: Uint8Array, intoAt:
   return isOdd === 1 ? 1 : -1;
 }
 
-/** A digit from its t of so many bits. */
+/** Computes a digit from its t (see `halve`), which has `bits` bits. */
 export function digitOf(t: number, bits: number): Digit {
   const half = 1 << (bits - 1);
   return t >= half ? { entry: t - half, sign: 1 } : { entry: half - 1 - t, sign: -1 };

@@ -1,20 +1,20 @@
-/** Writes WebAssembly modules: just what the field arithmetic needs, so that nothing is compiled at install. */
+/** Writes WebAssembly modules at run time, with the few instructions that this package uses. The install compiles nothing. */
 
 export type Code = readonly number[];
 
 export const I32 = 0x7f;
 export const V128 = 0x7b;
 
-/** A function whose parameters are 32-bit integers, and which returns nothing. */
+/** A function with 32-bit integers as parameters and no result. */
 export interface WasmFunction {
   name: string;
   parameters: number;
-  /** How many local variables it has of each type, after its parameters. */
+  /** The number of local variables of each type; their indexes follow those of the parameters. */
   locals: [count: number, type: number][];
   body: Code;
 }
 
-/** A module with one memory, exported as `memory`, and functions, exported by their names. */
+/** Returns a module that exports one memory, as `memory`, and the functions by their names. */
 export function wasmModule(functions: readonly WasmFunction[], memoryPages: number): Uint8Array<ArrayBuffer> {
   const types = functions.map((f) => [0x60, ...list(Array(f.parameters).fill([I32])), 0]);
   const exported = functions.map((f, i) => [...text(f.name), 0, ...unsigned(i)]);
@@ -37,9 +37,9 @@ const END = 0x0b;
 export const get = (local: number): Code => [0x20, ...unsigned(local)];
 export const set = (local: number): Code => [0x21, ...unsigned(local)];
 export const i32 = (value: number): Code => [0x41, ...signed(value)];
-/** local += what the code leaves. */
+/** Adds the value that `by` computes to a local. */
 export const increase = (local: number, by: Code): Code => [...get(local), ...by, 0x6a, ...set(local)];
-/** Repeats the code as often as the local says, at least once, counting it down to 0. */
+/** Repeats the code and counts the local down to 0. The code runs at least once. */
 export const countDown = (local: number, code: Code): Code => [
   ...[0x03, 0x40],
   ...code,
@@ -53,11 +53,11 @@ export const countDown = (local: number, code: Code): Code => [
 export const vector = {
   load: (offset: number): Code => [...simd(0), 4, ...unsigned(offset)],
   store: (offset: number): Code => [...simd(11), 4, ...unsigned(offset)],
-  /** The same 32-bit integer four times. */
+  /** Four copies of a 32-bit integer. */
   ofFour: (value: number): Code => [...simd(12), ...littleEndian(new Int32Array(4).fill(value))],
-  /** The same 64-bit integer twice. */
+  /** Two copies of a 64-bit integer. */
   ofTwo: (value: bigint): Code => [...simd(12), ...littleEndian(new BigInt64Array(2).fill(value))],
-  /** A parameter as four 32-bit integers. */
+  /** Four copies of a 32-bit parameter. */
   splat32: simd(17),
   and: simd(78),
   shiftLeft32: simd(171),
@@ -67,11 +67,11 @@ export const vector = {
   multiply32: simd(181),
   shiftRight64: simd(204),
   add64: simd(206),
-  /** The products of integers 0 and 1, in 64 bits each. */
+  /** The 64-bit products of integers 0 and 1. */
   multiplyLow: simd(220),
-  /** The products of integers 2 and 3. */
+  /** The 64-bit products of integers 2 and 3. */
   multiplyHigh: simd(221),
-  /** The low halves of two 64-bit integers, then of two others. */
+  /** The low halves of the two 64-bit integers of one vector, then of another. */
   lowHalves: [...simd(13), 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27] as Code,
 };
 
@@ -104,7 +104,7 @@ function text(value: string): Code {
   return sized([...new TextEncoder().encode(value)]);
 }
 
-/** LEB128. */
+/** Encodes a number as LEB128. */
 function unsigned(value: number): Code {
   const low = value & 0x7f;
   return value < 0x80 ? [low] : [low | 0x80, ...unsigned(value >>> 7)];

@@ -1,6 +1,6 @@
 /**
- * Ciphertexts of ElGamal over P-256 in batches. A point M under the key Y is (u, e) = (r G, M + r Y): two compressed
- * points. The sum of two ciphertexts encrypts the sum of their points.
+ * Batches of ElGamal ciphertexts over P-256. A point M under the key Y is (u, e) = (r G, M + r Y): two compressed points.
+ * The sum of two ciphertexts encrypts the sum of their points.
  */
 import { POINT_BYTES, type Points } from '../curve/affine.ts';
 import type { Curve } from '../curve/curve.ts';
@@ -9,18 +9,18 @@ import type { ElGamalPublicKey } from './keys.ts';
 
 export const CIPHERTEXT_BYTES = 2 * POINT_BYTES;
 
-/** A ciphertext with the point at infinity in it, which no honest party makes: there is no encoding for it. */
+/** Thrown for a ciphertext that contains the point at infinity, which has no encoding. Honest parties never send one. */
 export class ElGamalError extends Error {
   override name = 'ElGamalError';
 }
 
-/** Ciphertexts in an array of bytes: `stride` bytes apart, from `at` on. */
+/** The place of ciphertexts in an array of bytes: the first is at `at`, the others `stride` bytes apart. */
 export interface Layout {
   stride?: number;
   at?: number;
 }
 
-/** A batch, at most as many as the capacity of its curve, which has room for three batches. */
+/** A batch of at most as many ciphertexts as its curve has capacity. A curve has memory for three batches. */
 export class Ciphertexts {
   private readonly curve: Curve;
   private readonly u: Points;
@@ -45,7 +45,7 @@ export class Ciphertexts {
     this.curve.store(this.e, into, this.count, stride, at + POINT_BYTES);
   }
 
-  /** Encrypts points, each with a random scalar of its own. */
+  /** Encrypts points, each with a separate random scalar. */
   encrypt(key: ElGamalPublicKey, points: Uint8Array, scalars: Uint8Array, layout: Layout = {}): void {
     this.count = scalars.length / SCALAR_BYTES;
     const [message] = this.curve.spare;
@@ -54,33 +54,30 @@ export class Ciphertexts {
     this.addTo(this.e, message, 1);
   }
 
-  /** Encrypts the point at infinity, which is added to a ciphertext to hide where it comes from. */
+  /** Encrypts the point at infinity. Adding such a ciphertext to another hides where the other comes from. */
   encryptZeros(key: ElGamalPublicKey, scalars: Uint8Array): void {
     this.count = scalars.length / SCALAR_BYTES;
-    this.curve.use(this.count);
     this.curve.multiplyFixed(this.u, this.curve.generator, scalars);
     this.curve.multiplyFixed(this.e, key.table, scalars);
   }
 
-  /** Encrypts points that nobody knows: a ciphertext is two random points. */
+  /** Encrypts points that nobody knows, as pairs of random points. */
   encryptRandom(scalars: Uint8Array, others: Uint8Array): void {
     this.count = scalars.length / SCALAR_BYTES;
-    this.curve.use(this.count);
     this.curve.multiplyFixed(this.u, this.curve.generator, scalars);
     this.curve.multiplyFixed(this.e, this.curve.generator, others);
   }
 
-  /** The same texts with other randomness, which nobody can link without the secret keys. */
+  /** Encrypts the same points with other randomness. Nobody can link old and new ciphertexts without the secret keys. */
   reRandomize(key: ElGamalPublicKey, scalars: Uint8Array): void {
     const [added] = this.curve.spare;
-    this.curve.use(this.count);
     this.curve.multiplyFixed(added, this.curve.generator, scalars);
     this.addTo(this.u, added, 1);
     this.curve.multiplyFixed(added, key.table, scalars);
     this.addTo(this.e, added, 1);
   }
 
-  /** Takes one key off: e − secret · u. */
+  /** Removes one key: e becomes e − secret · u. */
   decrypt(secretKey: Uint8Array): void {
     const [mask] = this.curve.spare;
     this.curve.use(this.count);
@@ -89,8 +86,8 @@ export class Ciphertexts {
   }
 
   /**
-   * Decrypts ciphertexts that are under this key alone, and writes their points as bytes. Zeros stand for the point
-   * at infinity, and for no other.
+   * Decrypts ciphertexts that are under this key alone, and writes their points as bytes. The point at infinity, and no
+   * other, is written as zeros.
    */
   open(secretKey: Uint8Array, into: Uint8Array, { stride = POINT_BYTES, at = 0 }: Layout = {}): void {
     const [mask] = this.curve.spare;
@@ -103,26 +100,26 @@ export class Ciphertexts {
     }
   }
 
-  /** Takes one key off, and multiplies what is encrypted by a scalar: (u, e) becomes (s u, s e − (s secret) u). */
+  /** Removes one key and multiplies the encrypted points by a scalar: (u, e) becomes (s u, s e − (s secret) u). */
   blind(secretKey: Uint8Array, scalar: Uint8Array): void {
     this.curve.use(this.count);
     this.curve.multiplyPair(this.u, this.e, scalar, negativeProducts(scalar, secretKey));
   }
 
-  /** The same, each with a scalar of its own. */
+  /** Does the same as `blind`, with a separate scalar for each ciphertext. */
   blindEach(secretKey: Uint8Array, scalars: Uint8Array): void {
     this.curve.use(this.count);
     this.curve.multiplyPairEach(this.u, this.e, scalars, negativeProducts(scalars, secretKey));
   }
 
-  /** Multiplies each encrypted point by a scalar of its own. */
+  /** Multiplies each encrypted point by a separate scalar. */
   multiplyEach(scalars: Uint8Array): void {
     this.curve.use(this.count);
     this.curve.multiplyEach(this.u, this.u, scalars);
     this.curve.multiplyEach(this.e, this.e, scalars);
   }
 
-  /** Adds the encrypted points of another batch to those of this one, or subtracts them. */
+  /** Adds the encrypted points of another batch, or subtracts them. */
   add(other: Ciphertexts, sign: 1 | -1 = 1): void {
     if (other.count !== this.count) throw new RangeError('both batches must have as many ciphertexts');
     this.curve.use(this.count);
@@ -144,10 +141,7 @@ export class Ciphertexts {
   }
 }
 
-/**
- * Returns a byte for each ciphertext, which must be under this key alone: 1 if it encrypts the point at infinity,
- * else 0.
- */
+/** Returns 1 for each ciphertext that encrypts the point at infinity, else 0. All must be under this key alone. */
 export function areZero(
   curve: Curve,
   secretKey: Uint8Array,

@@ -1,4 +1,4 @@
-/** Keys of ElGamal: each duchy has a pair, and texts are encrypted under the sum of several public keys. */
+/** ElGamal keys. Each duchy has a key pair, and providers encrypt under the sum of several public keys. */
 import { createECDH } from 'node:crypto';
 import { POINT_BYTES } from '../curve/affine.ts';
 import type { Curve, FixedBase } from '../curve/curve.ts';
@@ -7,11 +7,11 @@ import type { RandomSource } from '../privacy/random.ts';
 
 export interface ElGamalKeyPair {
   secretKey: Uint8Array;
-  /** A compressed point. */
+  /** The public key is a compressed point. */
   publicKey: Uint8Array;
 }
 
-/** The same pair for the same seed. */
+/** Generates a key pair. A random source with the same seed gives the same pair. */
 export function newKeyPair(random: RandomSource): ElGamalKeyPair {
   const secretKey = drawScalars(random, 1);
   const ecdh = createECDH('prime256v1');
@@ -20,8 +20,8 @@ export function newKeyPair(random: RandomSource): ElGamalKeyPair {
 }
 
 /**
- * The sum of several public keys: decrypting takes the secrets of all of them. Keys that cancel out, or a key that is
- * there twice, are an attempt to get around that, and are rejected.
+ * Returns the sum of several public keys, so that decrypting needs all of their secrets. Rejects equal keys and keys that
+ * cancel out, which would weaken that.
  */
 export function combineKeys(curve: Curve, publicKeys: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const distinct = new Set(publicKeys.map((key) => Buffer.from(key).toString('hex')));
@@ -36,7 +36,7 @@ export function combineKeys(curve: Curve, publicKeys: readonly Uint8Array[]): Ui
   return combined;
 }
 
-/** A public key to encrypt with, and the table that makes that fast: about 15 ms, so keep it. */
+/** A public key with its table for fast encryption. The table takes about 15 ms to compute, so keep the object. */
 export class ElGamalPublicKey {
   readonly bytes: Uint8Array;
   readonly table: FixedBase;

@@ -1,7 +1,7 @@
 /**
- * Proves that the duchy that publishes a key knows its secret (Schnorr's proof, in the non-interactive form of RFC
- * 8235). Without the proof, the last duchy to publish could publish a key of its own minus all others: the sum of all
- * keys would be its own key, and it alone could decrypt.
+ * Proves that the duchy that publishes a key knows its secret (Schnorr's proof, in the non-interactive form of RFC 8235).
+ * Without the proof, the last duchy could publish its own key minus all others: the sum of all keys would be its own key,
+ * and it alone could decrypt.
  */
 import { createECDH, createHash, hkdfSync } from 'node:crypto';
 import type { Binding } from '@measurement-exchange/contract';
@@ -12,23 +12,20 @@ import { ORDER, SCALAR_BYTES } from '../curve/scalars.ts';
 import { Keystream, SEED_BYTES } from '../shares/keystream.ts';
 import { type ElGamalKeyPair, newKeyPair } from './keys.ts';
 
-/** A point and a scalar. */
+/** A proof is a point, the commitment, and a scalar, the response. */
 export const PROOF_BYTES = POINT_BYTES + SCALAR_BYTES;
 
-/**
- * The purpose of the key, the duchy that proves, and its computation and terms: a proof for one context is invalid in
- * another.
- */
+/** A proof is valid only for this purpose of the key, this duchy, and this computation with its terms. */
 export type ProofContext = Pick<Binding, 'purpose' | 'duchy' | 'computation' | 'termsSha256'>;
 
-/** The same for the same key and context, so that a key that is published again has the same bytes. */
+/** Proves deterministically, so that a key that is published again has the same bytes. */
 export function proveSecret(
   { secretKey, publicKey }: ElGamalKeyPair,
   context: ProofContext,
 ): Uint8Array<ArrayBuffer> {
   const { purpose } = context;
   const about = digestOf(context);
-  // One commitment in two contexts would have two challenges, from which anybody computes the secret.
+  // The seed depends on the context: one commitment with two challenges would reveal the secret to everybody.
   const seed = new Uint8Array(hkdfSync('sha256', secretKey, about, purpose, SEED_BYTES));
   const commitment = newKeyPair(new Keystream(seed));
   const challenge = toNumber(challengeOf(publicKey, commitment.publicKey, context));
@@ -36,9 +33,7 @@ export function proveSecret(
   return Uint8Array.from([...commitment.publicKey, ...toBytes(response)]);
 }
 
-/**
- * Whether response · G = commitment + challenge · publicKey. False where one of them is not a point, or not a scalar.
- */
+/** Whether response · G = commitment + challenge · publicKey. Returns false where an input is not a point or not a scalar. */
 export function isProven(
   publicKey: Uint8Array,
   proof: Uint8Array,
@@ -62,7 +57,7 @@ export function isProven(
   }
 }
 
-/** A scalar: a digest that is not below the order, once in 2^32, is taken modulo the order. */
+/** The challenge is a scalar: a digest that is not below the order (one in 2^32) is reduced modulo the order. */
 function challengeOf(publicKey: Uint8Array, commitment: Uint8Array, context: ProofContext): Uint8Array {
   const digest = createHash('sha256')
     .update(context.purpose)

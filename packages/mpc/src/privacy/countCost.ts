@@ -1,15 +1,15 @@
-/** The privacy cost of one count that workers release with noise, for the people of one data provider. */
+/** The privacy cost, for the people of one data provider, of one count that workers release with noise. */
 import type { MpcNoiseShape, PrivacyParams } from '@measurement-exchange/contract';
 import { mpcNoise } from './mpcNoise.ts';
 import { type Charge, type NoiseMechanism, ROUNDED_UP } from './noise.ts';
 
-/** A release by duchies. A release without noise has no price: the data provider decides whether to refuse it. */
+/** A release by duchies, with noise. A release without noise has no price: the data provider decides whether to refuse it. */
 export type MpcRelease = { noiseMechanism: NoiseMechanism; reachPrivacyParams: PrivacyParams } & (
   | { measurementType: 'REACH' }
   | { measurementType: 'REACH_AND_FREQUENCY'; frequencyPrivacyParams: PrivacyParams }
 );
 
-/** `spent` is in epsilon for geometric noise, in rho for Gaussian noise. */
+/** `spent` is an epsilon for geometric noise, and a rho for Gaussian noise. */
 export type Cost = Record<'spent' | 'delta', number>;
 export const FREE: Cost = { spent: 0, delta: 0 };
 
@@ -18,8 +18,8 @@ export function asCharge(mechanism: NoiseMechanism, { spent, delta }: Cost): Cha
 }
 
 /**
- * The cost of one count that a unit changes by 1. `unknown` is the number of workers whose noise is unknown to the
- * party that sees the count.
+ * Returns the cost of one count that one unit of privacy changes by 1. `unknown` is the number of workers whose noise the
+ * party that sees the count does not know.
  */
 export function costOfCount(
   mechanism: NoiseMechanism,
@@ -29,12 +29,12 @@ export function costOfCount(
 ): Cost {
   const noise = mpcNoise(mechanism, params, shape);
   const logOnePlusExp = params.epsilon + Math.log1p(Math.exp(-params.epsilon));
-  // θ, the chance that a draw is cut off, adds (1 + e^ε) θ at most to the δ between two neighbors.
+  // θ, the probability that a draw is cut off, adds at most (1 + e^ε) θ to the δ between two neighbors.
   const delta = (logTheta: number) => Math.exp(logTheta + logOnePlusExp) * ROUNDED_UP;
   switch (noise.mechanism) {
     case 'GEOMETRIC': {
       const { scale, offset } = noise;
-      // Each part is the difference of two draws.
+      // The noise of each worker is the difference of two draws.
       return {
         spent: params.epsilon / shape.sensitivity,
         delta: delta(Math.log(2 * unknown) - (offset + 1) / scale),
@@ -53,8 +53,8 @@ export function costOfCount(
 }
 
 /**
- * rho of the sum of the workers' discrete Gaussians, which is not quite one itself (Kairouz, Liu and Steinke 2021,
- * theorem 1). Below σ = 1/2 the theorem says nothing, so only one worker's noise counts.
+ * Returns rho of the sum of the workers' discrete Gaussians, which is only almost a discrete Gaussian (Kairouz, Liu and
+ * Steinke 2021, theorem 1). The theorem does not apply below σ = 1/2, where rho is that of one worker's noise.
  */
 function sumRho(workerSigma: number, workers: number): number {
   if (workerSigma < 0.5) return 1 / (2 * workerSigma ** 2);

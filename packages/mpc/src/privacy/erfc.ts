@@ -1,17 +1,17 @@
-/** The complementary error function, to about 1e-15 of its value down to the smallest doubles. */
+/** The complementary error function, with a relative error of about 1e-15 even for the smallest results. */
 
 const SQRT_PI = Math.sqrt(Math.PI);
 
-/** 2/√π ∫ exp(−t²) dt from x to infinity. */
+/** Computes 2/√π ∫ exp(−t²) dt from x to infinity. */
 export function erfc(x: number): number {
   if (x < 0) return 2 - erfc(-x);
   return x < 1 ? 1 - erf(x) : erfcx(x) * expMinusSquare(x);
 }
 
-/** exp(x²) erfc(x) for x ≥ −1: what is left of erfc when its exponential is taken out. */
+/** Computes exp(x²) erfc(x) for x ≥ −1, which does not underflow for large x as erfc does. */
 export function erfcx(x: number): number {
   if (x < 1) return (1 - erf(x)) / expMinusSquare(x);
-  // The continued fraction 1/(x + (1/2)/(x + (2/2)/(x + (3/2)/(x + …)))), by Lentz's method.
+  // Lentz's method evaluates the continued fraction 1/(x + (1/2)/(x + (2/2)/(x + (3/2)/(x + …)))).
   let value = x;
   let c = x;
   let d = 0;
@@ -25,8 +25,8 @@ export function erfcx(x: number): number {
 }
 
 /**
- * erfcx(x) − erfcx(x + step) for x ≥ −1. Over a short step the two are almost equal, and the difference is
- * taken from the slope 2/√π − 2t erfcx(t) instead, by Gauss–Legendre quadrature on five points.
+ * Computes erfcx(x) − erfcx(x + step) for x ≥ −1. Over a short step the two are almost equal, so the difference is the
+ * integral of the slope 2/√π − 2t erfcx(t), by Gauss–Legendre quadrature on five points.
  */
 export function erfcxDrop(x: number, step: number): number {
   if (step > 0.1) return erfcx(x) - erfcx(x + step);
@@ -46,7 +46,7 @@ const GAUSS_LEGENDRE: [point: number, weight: number][] = [
   [0.906179845938664, 0.23692688505618908],
 ];
 
-/** For |x| ≤ 1, by the series whose terms all have one sign, so that nothing cancels. */
+/** Computes erf for |x| ≤ 1, by the series whose terms all have the same sign, so that nothing cancels. */
 function erf(x: number): number {
   let term = x;
   let sum = x;
@@ -57,7 +57,7 @@ function erf(x: number): number {
   return (2 / SQRT_PI) * expMinusSquare(x) * sum;
 }
 
-/** exp(−x²); x² is split, because its rounding error becomes a relative error after exp. */
+/** Computes exp(−x²). x² is split, because its rounding error becomes a relative error after exp. */
 export function expMinusSquare(x: number): number {
   if (Math.abs(x) > 30) return 0;
   const high = Math.fround(x);

@@ -1,8 +1,6 @@
-/**
- * FarmHash Fingerprint64. Numbers of 64 bits are in halves of 32 bits, which takes a tenth of the time that BigInt takes.
- */
+/** FarmHash Fingerprint64. Numbers of 64 bits are pairs of 32-bit halves, which take a tenth of the time of BigInt. */
 
-/** FarmHash's constant k2, and its multipliers for an input of 8 and of 16 bytes. */
+/** FarmHash's constant k2, and its multipliers for inputs of 8 and of 16 bytes. */
 export const FARMHASH_K2 = 0x9ae16a3b2f90404fn;
 export const FARMHASH_MUL_8 = FARMHASH_K2 + 16n;
 const MUL_16 = FARMHASH_K2 + 32n;
@@ -10,11 +8,11 @@ const MUL_16 = FARMHASH_K2 + 32n;
 const [K2_LOW, K2_HIGH] = halvesOf(FARMHASH_K2);
 const [MUL_LOW, MUL_HIGH] = halvesOf(MUL_16);
 
-/** Two big-endian int64 are hashed: the VID and this. */
+/** The hash input is two big-endian int64: the VID and this salt. */
 const SALT = 21_858_450;
-/** The salt as a little-endian word: its low half is 0, as that of a VID is. */
+/** The high half of the salt as a little-endian word. The low half is 0, like that of a VID. */
 const SALT_HIGH = swapped(SALT);
-/** rotr(salt, 37) · mul + k2, which is added to the VID. */
+/** The constant rotr(salt, 37) · mul + k2 is added to the VID. */
 const SALT_TERM = ((BigInt(SALT_HIGH >>> 0) >> 5n) | (BigInt(SALT_HIGH & 31) << 59n)) * MUL_16;
 const [C_LOW, C_HIGH] = halvesOf(SALT_TERM + FARMHASH_K2);
 
@@ -22,7 +20,7 @@ function halvesOf(word: bigint): [low: number, high: number] {
   return [Number(BigInt.asIntN(32, word)), Number(BigInt.asIntN(32, word >> 32n))];
 }
 
-/** The hash of a VID from 0 to 2^31 − 1 and the salt: `hash[0]` is the high half. Terms without the VID are constants. */
+/** Hashes a VID from 0 to 2^31 − 1 with the salt; `hash[0]` is the high half. Terms without the VID are constants. */
 export function hashVid(vid: number, hash: Int32Array): void {
   const vidHigh = swapped(vid);
   const aHigh = (vidHigh + K2_HIGH) | 0;
@@ -43,7 +41,7 @@ export function hashVid(vid: number, hash: Int32Array): void {
   hash[1] = Math.imul(low, MUL_LOW);
 }
 
-/** The high half of the low 64 bits of a product, by products of 16 bits. */
+/** Returns the high half of the low 64 bits of a product, computed from products of 16 bits. */
 function productHigh(xHigh: number, xLow: number, yHigh: number, yLow: number): number {
   const x0 = xLow & 0xffff;
   const x1 = xLow >>> 16;
@@ -63,19 +61,18 @@ function productHigh(xHigh: number, xLow: number, yHigh: number, yLow: number): 
   );
 }
 
-/** The four bytes of a number the other way around. */
+/** Reverses the four bytes of a number. */
 function swapped(value: number): number {
   return (value << 24) | ((value & 0xff00) << 8) | ((value >>> 8) & 0xff00) | (value >>> 24);
 }
 
-/** The longest input. */
 const MAX_BYTES = 64;
 
-/** Words of 64 bits, by their place in an array: the low half comes first. */
+/** The places of 64-bit words in an array, where the low half of a word comes first. */
 const [K1, K2, MUL, A, B, C, D, E] = [0, 2, 4, 6, 8, 10, 12, 14] as const;
 const [F, G, H, Y, Z, U, V] = [16, 18, 20, 22, 24, 26, 28] as const;
 
-/** The fingerprint of bytes that the caller writes to an array of at most 64 bytes. */
+/** Computes fingerprints of bytes that the caller writes to an array of at most 64 bytes. */
 export class Fingerprint64 {
   private readonly view: DataView;
   private readonly words = new Int32Array(30);
@@ -86,7 +83,7 @@ export class Fingerprint64 {
     this.words.set([K2_LOW, K2_HIGH], K2);
   }
 
-  /** The halves of the result, not negative. */
+  /** The halves of the result, as numbers that are not negative. */
   get high(): number {
     return this.words[Z + 1]! >>> 0;
   }
@@ -107,7 +104,7 @@ export class Fingerprint64 {
     else this.computeWord();
   }
 
-  /** u = rotr(b, 37) · mul + a; v = (rotr(a, 25) + b) · mul, where a is b + k2. */
+  /** Computes u = rotr(b, 37) · mul + a and v = (rotr(a, 25) + b) · mul, where a is b + k2, and mixes them. */
   private computeWord(): void {
     const w = this.words;
     this.load(B, 0);
@@ -155,7 +152,7 @@ export class Fingerprint64 {
   }
 }
 
-/** u = rotr(a + b, 43) + rotr(c, 30) + d; v = a + rotr(b + e, 18) + c. */
+/** Computes u = rotr(a + b, 43) + rotr(c, 30) + d and v = a + rotr(b + e, 18) + c. */
 function mixInputs(w: Int32Array, a: number, b: number, c: number, d: number, e: number): void {
   add(w, U, a, b);
   rotateRight(w, U, U, 43);
@@ -168,7 +165,7 @@ function mixInputs(w: Int32Array, a: number, b: number, c: number, d: number, e:
   add(w, V, V, c);
 }
 
-/** z = three products with `mul`, of u ^ v and what follows from it. */
+/** Computes z from u and v with three multiplications by `mul`. */
 function mix(w: Int32Array): void {
   w[U] = w[U]! ^ w[V]!;
   w[U + 1] = w[U + 1]! ^ w[V + 1]!;
@@ -181,7 +178,7 @@ function mix(w: Int32Array): void {
   multiply(w, Z, V, MUL);
 }
 
-/** x ^= x >> 47. */
+/** Computes x ^= x >> 47. */
 function shiftedXor(w: Int32Array, x: number): void {
   w[x] = w[x]! ^ (w[x + 1]! >>> 15);
 }
@@ -201,7 +198,7 @@ function rotateRight(w: Int32Array, to: number, x: number, by: number): void {
   w[to + 1] = (high >>> bits) | (low << (32 - bits));
 }
 
-/** The low 64 bits of the product. */
+/** Computes the low 64 bits of the product of x and y. */
 function multiply(w: Int32Array, to: number, x: number, y: number): void {
   const xLow = w[x]!;
   const yLow = w[y]!;

@@ -1,6 +1,6 @@
 /**
- * Where a growing function of people first reaches a value: 0 if it does from the start, Infinity if it never does. The answer
- * is a little too high, by less than `precision` of itself. `guess` is where to look first.
+ * Finds where an increasing function of people first reaches a value: 0 if it does from the start, Infinity if it never
+ * does. The result is too high by less than `precision` of itself. `guess` is where the search starts.
  */
 export function firstAbove(
   of: (people: number) => number,
@@ -17,7 +17,7 @@ export function firstAbove(
     high *= 4;
     atHigh = of(high) - value;
   }
-  // The Illinois method on the scale of logarithms, on which registers grow almost evenly with people.
+  // The Illinois method, on a logarithmic scale, where the number of registers grows almost linearly with people.
   let repeated: 'low' | 'high' | undefined;
   while (high - low > precision * high) {
     const [x0, x1] = [Math.log1p(low), Math.log1p(high)];

@@ -1,7 +1,7 @@
 /**
- * How many people a Liquid Legions sketch stands for, and how far that may be from the truth. Register i of m is hit with
- * probability p_i = C e^(−a i / m), where a is the decay rate and C makes them add up to 1; so y people leave it empty with
- * probability (1 − p_i)^y. Everything is a sum over registers.
+ * Estimates how many people a Liquid Legions sketch represents, and how large the error may be. Register i of m is hit with
+ * probability p_i = C e^(−a i / m), where a is the decay rate and C makes the probabilities add up to 1, so y people leave
+ * it empty with probability (1 − p_i)^y. Every figure is a sum over registers.
  */
 import { firstAbove } from './firstAbove.ts';
 import { NORMAL_95 } from './variance.ts';
@@ -9,19 +9,19 @@ import { NORMAL_95 } from './variance.ts';
 export interface LiquidLegionsSize {
   /** The lowest register is e^decayRate times as likely as the highest. */
   decayRate: number;
-  /** How many registers there are. */
+  /** The number of registers. */
   maxSize: number;
 }
 
-/** Expected properties of a sketch with so many people, as sums over its registers. */
+/** Expected properties of a sketch of a number of people, as sums over its registers. */
 export interface SketchMoments {
-  /** Registers with somebody. */
+  /** The number of registers that are hit. */
   registers: number;
-  /** The variance of this number: it depends on which registers people happen to hit. */
+  /** The variance of `registers`, which depends on the registers that people happen to hit. */
   variance: number;
-  /** First derivative of `registers` by people. */
+  /** The first derivative of `registers` by people. */
   slope: number;
-  /** Second derivative, with the sign changed: it is never negative. */
+  /** The negative of the second derivative of `registers` by people, which is never below 0. */
   curvature: number;
 }
 
@@ -42,7 +42,7 @@ export function sketchMoments(size: LiquidLegionsSize, people: number): SketchMo
   return { registers, variance: Math.max(0, variance - people * hit ** 2), slope, curvature };
 }
 
-/** How many registers have somebody, expected for so many people. */
+/** Returns the expected number of registers that are hit. */
 export function expectedRegisters(size: LiquidLegionsSize, people: number): number {
   let sum = 0;
   forEachRegister(size, (_p, rate, weight) => {
@@ -52,22 +52,22 @@ export function expectedRegisters(size: LiquidLegionsSize, people: number): numb
 }
 
 /**
- * The count of registers, noise included, whose estimate is so many people. Without noise it is the expected count. The
- * inverse of the expectation is convex, so noise of variance V would make estimates too high on average: by the factor
- * exp(V c² / 2) where people grow with registers as exp(c · registers). The count is higher by V c / 2, which takes that
- * factor out; c is the second derivative of the inverse divided by its first.
+ * Returns the noisy count of registers whose estimate is `people`. Without noise it is the expected count. The inverse of
+ * the expectation is convex, so noise of variance V would make estimates too high on average, by the factor exp(V c² / 2)
+ * where people grow with registers as exp(c · registers). Adding V c / 2 to the count removes that factor; c is the second
+ * derivative of the inverse divided by its first.
  */
 export function registersForEstimate(size: LiquidLegionsSize, people: number, noiseVariance: number): number {
   if (noiseVariance === 0) return expectedRegisters(size, people);
   const { registers, slope, curvature } = sketchMoments(size, people);
-  // With so many people that one more changes nothing, no count is high enough.
+  // Where one more person changes nothing, no count is high enough.
   if (slope === 0) return Number.POSITIVE_INFINITY;
   return registers + (noiseVariance / 2) * (curvature / slope ** 2);
 }
 
 /**
- * The number of people that so many registers stand for, rounded down, when noise of this variance is in the count: 2^53 − 1
- * if it is more than that. A sketch with all registers hit stands for any number of people, and is a RangeError.
+ * Returns the number of people that a count of registers with noise of this variance represents, rounded down and at most
+ * 2^53 − 1. Throws a RangeError if every register is hit, which any larger number of people would do.
  */
 export function estimatePeople(size: LiquidLegionsSize, registers: number, noiseVariance = 0): number {
   if (!(registers < size.maxSize)) {
@@ -78,7 +78,7 @@ export function estimatePeople(size: LiquidLegionsSize, registers: number, noise
   const crossing = firstAbove(count, registers, { precision: 1e-12 });
   if (crossing >= Number.MAX_SAFE_INTEGER) return Number.MAX_SAFE_INTEGER;
   let people = Math.floor(crossing);
-  // Sums are not exact to the last digit: the result is the last whole number whose count is not above `registers`.
+  // Sums have rounding errors: the result is the last whole number whose count is not above `registers`.
   while (people > 0 && count(people) > registers) people--;
   while (count(people + 1) <= registers) people++;
   return people;
@@ -86,13 +86,13 @@ export function estimatePeople(size: LiquidLegionsSize, registers: number, noise
 
 export interface LiquidLegionsReachParams extends LiquidLegionsSize {
   reach: number;
-  /** Width of the VID sampling interval. */
+  /** The width of the VID sampling interval. */
   width: number;
   /** The variance of the duchies' combined noise on the count of registers. */
   noiseVariance: number;
 }
 
-/** Variance of a reach: of the registers that people happen to hit, of the noise, and of the sample. */
+/** Returns the variance of a reach. It has three sources: the registers that people happen to hit, noise, and sampling. */
 export function liquidLegionsReachVariance(params: LiquidLegionsReachParams): number {
   const { reach, width, noiseVariance } = params;
   const people = Math.max(0, reach) * width;
@@ -101,7 +101,7 @@ export function liquidLegionsReachVariance(params: LiquidLegionsReachParams): nu
 }
 
 export interface LiquidLegionsFrequencyParams extends Omit<LiquidLegionsReachParams, 'noiseVariance'> {
-  /** How many sampling indicators there are: people of one register have the same one by chance only. */
+  /** The number of sampling indicators. Two people of one register have the same indicator only by chance. */
   samplingIndicatorSize: number;
   maximumFrequency: number;
   /** The variance of the duchies' combined noise on the count of registers at one frequency. */
@@ -109,11 +109,9 @@ export interface LiquidLegionsFrequencyParams extends Omit<LiquidLegionsReachPar
 }
 
 /**
- * Variance of each share of a frequency distribution, by the delta method (docs/privacy.md). A register has a
- * frequency where one person is in it. Whether a person is alone does not depend on how often that person was
- * reached, so the people who are alone are a sample of all people, drawn without replacement. Every frequency has
- * noise of its own. Several people of one register with the same sampling indicator are taken for one; the share of
- * such registers bounds the bias, and its square is added.
+ * Returns the variance of each share of a frequency distribution, by the delta method (docs/privacy.md). People who are
+ * alone in a register are a sample without replacement of all people. Several people of one register with the same sampling
+ * indicator are counted as one person; the share of such registers bounds the bias, so its square is added.
  */
 export function liquidLegionsShareVariances(
   params: LiquidLegionsFrequencyParams,
@@ -121,7 +119,7 @@ export function liquidLegionsShareVariances(
 ): number[] {
   const { reach, maximumFrequency, frequencyNoiseVariance: noise } = params;
   const { alone, mistaken } = expectedWithFrequency(params);
-  // Counts that may be all noise say nothing about shares: a uniform share in [0, 1] has variance 1/12.
+  // Counts that may be only noise give no information about shares; a uniform share in [0, 1] has variance 1/12.
   const isNoise =
     Number.isFinite(noise) && alone - NORMAL_95 * Math.sqrt(alone + maximumFrequency * noise) <= 0;
   return shares.map((share) => {
@@ -132,7 +130,7 @@ export function liquidLegionsShareVariances(
   });
 }
 
-/** How many registers are expected to have one person, and how many several with the same sampling indicator. */
+/** Returns the expected number of registers with one person, and with several people of the same sampling indicator. */
 function expectedWithFrequency(params: LiquidLegionsFrequencyParams): Record<'alone' | 'mistaken', number> {
   const { reach, width, samplingIndicatorSize } = params;
   const people = Math.max(0, reach) * width;
@@ -149,9 +147,9 @@ function expectedWithFrequency(params: LiquidLegionsFrequencyParams): Record<'al
 }
 
 /**
- * Calls with the probability p of a register, its rate (so many people leave it empty with probability e^(−rate · people)),
- * and how many registers it stands for. In a large sketch two registers stand for each block, by the Gauss rule, which is
- * exact for polynomials of the third degree: sums over 1,000,000 registers are off by less than 10⁻⁶.
+ * Calls `use` with the probability p of a register, its rate (`people` leave it empty with probability e^(−rate · people)),
+ * and the number of registers that it represents. In a large sketch two registers represent each block, by the Gauss rule,
+ * which is exact for polynomials of the third degree: sums over 1,000,000 registers have an error of less than 10⁻⁶.
  */
 function forEachRegister(
   { decayRate, maxSize }: LiquidLegionsSize,
@@ -180,5 +178,5 @@ function forEachRegister(
 
 const BLOCKS = 2048;
 
-/** The rate of a register that everybody hits: e^−745 is the smallest number above 0. */
+/** The rate of a register that everybody hits. e^−745 is the smallest double above 0. */
 const MAX_RATE = 745;

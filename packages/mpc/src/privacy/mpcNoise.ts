@@ -1,7 +1,7 @@
 /**
- * The noise of a multi-party computation. Several workers add a part each, so that none of them knows the sum; a part is
- * bounded and shifted to be at least 0, because it is a number of registers that are added. An aggregator may add a part of
- * its own to the counts that it releases.
+ * The noise of a multi-party computation. Each worker adds a part, so that no worker knows the sum. A part is bounded and
+ * shifted to be at least 0, because it is a number of registers to add. An aggregator may add another part to the counts
+ * that it releases.
  */
 import type { MpcNoiseMechanism, PrivacyParams } from '@measurement-exchange/contract';
 import {
@@ -16,31 +16,31 @@ import { exactRational, roundedUp, toNumber } from './rational.ts';
 import { sampleDiscreteGaussian, sampleDiscreteLaplace, samplePolya } from './sampler.ts';
 import { checkGaussian, discreteGaussianVariance, discreteLaplaceVariance, laplaceScale } from './sigma.ts';
 
-/** How noise is distributed. */
+/** The distribution of the noise. */
 export type MpcNoise = {
-  /** The part of each worker is within ±offset, and is shifted by it. */
+  /** The part of each worker is within ±offset before it is shifted by `offset`. */
   offset: number;
-  /** The variance of the sum of all parts, including the aggregator's where it adds one. */
+  /** The variance of the sum of all parts, including the part of an aggregator that adds one. */
   variance: number;
 } & (
   | {
       mechanism: 'DISCRETE_GAUSSIAN';
-      /** σ of the workers' sum, and of the aggregator's part. */
+      /** σ of the workers' sum, and also of the aggregator's part. */
       sigma: number;
       /** σ of one worker's part. */
       workerSigma: number;
     }
   | {
       mechanism: 'GEOMETRIC';
-      /** The workers' sum has P[x] proportional to exp(−|x| / scale), as has the aggregator's part. */
+      /** P[x] is proportional to exp(−|x| / scale) for the workers' sum, and for the aggregator's part. */
       scale: number;
-      /** How many parts that sum has. */
+      /** The number of parts in the workers' sum. */
       workers: number;
     }
   | { mechanism: 'NONE' }
 );
 
-/** The noise for (ε, δ), by default in the shape of share shuffle. Without noise, `params` may be missing. */
+/** Returns the noise for (ε, δ), by default in the shape of share shuffle. `params` may be undefined for `NONE`. */
 export function mpcNoise(
   mechanism: MpcNoiseMechanism,
   params: PrivacyParams | undefined,
@@ -58,32 +58,22 @@ export function mpcNoise(
     case 'DISCRETE_GAUSSIAN': {
       const sigma = mpcGaussianSigma(params);
       const workerSigma = sigma / Math.sqrt(workers);
-      return {
-        mechanism,
-        sigma,
-        workerSigma,
-        offset,
-        variance:
-          workers * discreteGaussianVariance(workerSigma) +
-          (aggregatorAdds ? discreteGaussianVariance(sigma) : 0),
-      };
+      const added = aggregatorAdds ? discreteGaussianVariance(sigma) : 0;
+      const variance = workers * discreteGaussianVariance(workerSigma) + added;
+      return { mechanism, sigma, workerSigma, offset, variance };
     }
     case 'GEOMETRIC': {
       const scale = toNumber(laplaceScale(params, sensitivity));
-      return {
-        mechanism,
-        scale,
-        workers,
-        offset,
-        variance: (aggregatorAdds ? 2 : 1) * discreteLaplaceVariance(scale),
-      };
+      const variance = (aggregatorAdds ? 2 : 1) * discreteLaplaceVariance(scale);
+      return { mechanism, scale, workers, offset, variance };
     }
   }
 }
 
 /**
- * One worker's part, between 0 and twice the offset: an exact draw, again until it is within ±offset, plus the offset.
- * The difference of two Pólya draws of shape 1/n is an n-th of a two-sided geometric draw.
+ * Draws one worker's part, between 0 and twice the offset: an exact draw, repeated until it is within ±offset, plus the
+ * offset. With n workers, the difference of two Pólya draws of shape 1/n is one of the n parts of a two-sided geometric
+ * draw.
  */
 export function drawMpcNoise(noise: MpcNoise, random: RandomSource): number {
   switch (noise.mechanism) {
@@ -110,9 +100,9 @@ export function drawMpcNoise(noise: MpcNoise, random: RandomSource): number {
 }
 
 /**
- * The aggregator's part, an exact draw around 0. It alone is worth the whole charge, because a lying worker that
- * works with the consumer can take out the parts of both workers. It is not a number of registers, so nothing is cut
- * off.
+ * Draws the aggregator's part, an exact draw around 0. This part alone is worth the whole charge, because a dishonest
+ * worker that colludes with the consumer can subtract the parts of both workers. The part is not a number of registers, so
+ * it needs no bound.
  */
 export function drawAggregatorNoise(noise: MpcNoise, random: RandomSource): number {
   switch (noise.mechanism) {

@@ -1,4 +1,4 @@
-/** The noise mechanisms: drawing noise, the variance a reader must expect, and the charge for a release. */
+/** The noise mechanisms: how to draw noise, the variance that readers must expect, and the charge for a release. */
 import type { PrivacyParams, specs } from '@measurement-exchange/contract';
 import type { RandomSource } from './random.ts';
 import { toNumber } from './rational.ts';
@@ -12,19 +12,19 @@ import {
   laplaceScale,
 } from './sigma.ts';
 
-/** Every mechanism a released result can name. */
+/** Every mechanism that a released result can state. */
 export type ReportedNoiseMechanism = Exclude<
   keyof typeof specs.ProtocolConfig_NoiseMechanism,
   'NOISE_MECHANISM_UNSPECIFIED'
 >;
 
 /**
- * The mechanisms this SDK draws from, by the name the released result carries. Laplace noise on the integers
- * is the two-sided geometric mechanism, and is called that.
+ * The mechanisms from which this SDK draws, by their names in released results. Laplace noise on the integers is the
+ * two-sided geometric mechanism, hence the name.
  */
 export type NoiseMechanism = Extract<ReportedNoiseMechanism, 'GEOMETRIC' | 'DISCRETE_GAUSSIAN'>;
 
-/** One draw of integer noise that gives (ε, δ) to a whole-number figure of the given sensitivity. */
+/** Draws integer noise that gives (ε, δ) to a whole-number figure of the given sensitivity. */
 export function drawNoise(
   mechanism: NoiseMechanism,
   params: PrivacyParams,
@@ -40,15 +40,15 @@ export function drawNoise(
 }
 
 /**
- * The deterministic truncated Laplace noise has fixed parameters (ε = 1, δ = 1e-3). This is the variance of
- * the truncated distribution at sensitivity 1; rounding to whole numbers adds about 1/12 to it.
+ * The variance of deterministic truncated Laplace noise, which has fixed parameters (ε = 1, δ = 1e-3), at sensitivity
+ * 1. Rounding to whole numbers adds about 1/12 to it.
  */
 const TRUNCATED_LAPLACE_VARIANCE = 1.931;
 
 /**
- * Variance of the noise a result of this mechanism carries, for the mechanisms this SDK draws from with the
- * very calibration it draws with. `params` may be missing where the mechanism takes none. It is about direct
- * results: the workers of a multi-party computation share their noise and calibrate it in their own way.
+ * Returns the variance of the noise in a direct result. Mechanisms from which this SDK draws are calibrated as in
+ * `drawNoise`. `params` may be undefined where the mechanism has no parameters. Results of multi-party computations have
+ * other noise: see `mpcNoise`.
  */
 export function noiseVariance(
   mechanism: ReportedNoiseMechanism,
@@ -77,18 +77,18 @@ export function noiseVariance(
 }
 
 /**
- * The amount that a release takes from a budget: (ε, δ) for basic composition, or ρ of zero-concentrated privacy,
- * with a δ where the noise is cut off.
+ * The amount that a release takes from a budget: (ε, δ) for basic composition, or ρ of zero-concentrated privacy, with a δ
+ * where the noise is truncated.
  */
 export type Charge = { epsilon: number; delta: number } | { rho: number; delta?: number };
 
-/** More than the rounding errors of ρ together, so that what is charged is never below what was spent. */
+/** This factor exceeds all rounding errors of ρ, so that the charge is never below the privacy that was spent. */
 export const ROUNDED_UP = 1 + 8 * Number.EPSILON;
 
 /**
- * The charge for one release of figures with noise of their own, each calibrated to `sensitivity`. The events of one
- * unit of privacy change `changed` of them at once. For each of these, geometric noise costs ε, and Gaussian noise
- * costs ρ = sensitivity² / (2σ²).
+ * Returns the charge for one release of figures with separate noise, each calibrated to `sensitivity`. The events of one
+ * unit of privacy change `changed` figures at once. Each of these costs ε with geometric noise, and ρ = sensitivity² /
+ * (2σ²) with Gaussian noise.
  */
 export function charge(
   mechanism: NoiseMechanism,

@@ -1,14 +1,14 @@
-/** Where the randomness of the noise comes from, and exact uniform integers out of it. */
+/** Sources of randomness for noise, and exact uniform integers. */
 
-/** A stream of uniform random bytes. Released noise takes `secureRandom`; a test may hand in a seeded one. */
+/** A stream of uniform random bytes. Released noise must use `secureRandom`; tests may use a seeded source. */
 export type RandomSource = { bytes(n: number): Uint8Array };
 
-/** WebCrypto fills at most 65,536 bytes at once; 8 KiB already makes the call's own cost vanish. */
+/** WebCrypto fills at most 65,536 bytes at once; from 8 KiB on, the cost of the call itself does not matter. */
 const POOL_BYTES = 8192;
 const pool = new Uint8Array(POOL_BYTES);
 let used = POOL_BYTES;
 
-/** The secure random generator of the platform, drawn in blocks. Every byte is handed out once, then wiped. */
+/** The secure random generator of the platform, read in blocks. Every byte is returned once, then wiped. */
 export const secureRandom: RandomSource = {
   bytes(n) {
     if (n > POOL_BYTES) throw new RangeError(`n must be at most ${POOL_BYTES}: ask for less at once`);
@@ -23,13 +23,13 @@ export const secureRandom: RandomSource = {
   },
 };
 
-/** 32 uniform bits, as a number. */
+/** Returns 32 uniform bits as a number. */
 export function uniform32(random: RandomSource): number {
   const bytes = random.bytes(4);
   return ((bytes[0]! << 24) | (bytes[1]! << 16) | (bytes[2]! << 8) | bytes[3]!) >>> 0;
 }
 
-/** Uniform over 0 … n − 1, by rejection: no remainder is taken, so no value is likelier than another. */
+/** Draws from 0 … n − 1 by rejection: a remainder would make some values more likely than others. */
 export function uniformBelow(n: bigint, random: RandomSource): bigint {
   if (n <= 0n) throw new RangeError('n must be above 0');
   if (n <= 0x1_0000_0000n) return BigInt(uniformBelow32(Number(n), random));
@@ -42,7 +42,7 @@ export function uniformBelow(n: bigint, random: RandomSource): bigint {
   }
 }
 
-/** The same for 1 ≤ n ≤ 2^32, as a number. */
+/** Draws a number from 0 … n − 1 for 1 ≤ n ≤ 2^32. */
 export function uniformBelow32(n: number, random: RandomSource): number {
   const mask = n === 1 ? 0 : 0xffffffff >>> Math.clz32(n - 1);
   if (mask === 0) return 0;

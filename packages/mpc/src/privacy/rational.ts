@@ -1,16 +1,16 @@
-/** Exact positive fractions: the parameters of the samplers, which know no floating point. */
+/** Exact positive fractions, as parameters for the samplers, which do not use floating point. */
 
-/** numerator / denominator, both above 0. */
+/** The fraction numerator / denominator; both are above 0. */
 export interface Rational {
   numerator: bigint;
   denominator: bigint;
 }
 
-/** A finite double above 0 is a whole number times a power of two: this is that value, exactly. */
+/** Returns the exact value of a finite double above 0: a whole number times a power of two. */
 export function exactRational(value: number): Rational {
   if (!(value > 0 && Number.isFinite(value))) throw new RangeError('value must be a finite number above 0');
   let denominator = 1n;
-  // Scaling by 2^32 only moves the exponent, so nothing is rounded; the smallest double needs 34 rounds.
+  // Scaling by 2^32 only changes the exponent, so nothing is rounded. The smallest double needs 34 rounds.
   while (!Number.isInteger(value)) {
     value *= 2 ** 32;
     denominator <<= 32n;
@@ -19,8 +19,8 @@ export function exactRational(value: number): Rational {
 }
 
 /**
- * The least fraction with a power of two below and a numerator of about 32 bits that is not under the given
- * one. Rounding is always up: a scale may only grow on its way into the sampler.
+ * Returns the smallest fraction not below the given one whose denominator is a power of two and whose numerator has about
+ * 32 bits. Rounding is always up, because noise may become wider but never narrower.
  */
 export function roundedUp({ numerator, denominator }: Rational): Rational {
   const excess = bitLength(numerator) - bitLength(denominator);
@@ -29,16 +29,16 @@ export function roundedUp({ numerator, denominator }: Rational): Rational {
   return reduced({ numerator: (scaled + denominator - 1n) / denominator, denominator: 1n << shift });
 }
 
-/** Nearest double, give or take one rounding step. */
+/** Returns the nearest double, or one next to it. */
 export function toNumber({ numerator, denominator }: Rational): number {
   const shift = BigInt(64 - (bitLength(numerator) - bitLength(denominator)));
   const quotient = shift >= 0n ? (numerator << shift) / denominator : numerator / (denominator << -shift);
-  // Two factors: 2^-shift alone leaves the range of a double before the value itself does.
+  // 2^-shift is applied in two factors, since it may be outside the range of doubles although the result is not.
   const half = Math.trunc(-Number(shift) / 2);
   return Number(quotient) * 2 ** half * 2 ** (-Number(shift) - half);
 }
 
-/** Without the common powers of two; other common factors would only make the sampler's numbers longer. */
+/** Removes common powers of two, which would only make the sampler's numbers longer. Other common factors stay. */
 function reduced({ numerator, denominator }: Rational): Rational {
   const bits = numerator | denominator;
   const common = bits & -bits;

@@ -1,22 +1,22 @@
 /**
- * Exact samplers of Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy" (2020),
- * section 5: integers only, so there are no rounded bits for an attacker to read (Mironov 2012).
+ * The exact samplers of Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy" (2020), section
+ * 5. They use integers only, so an attacker has no rounded bits to read (Mironov 2012).
  */
 import { type RandomSource, uniform32, uniformBelow, uniformBelow32 } from './random.ts';
 import type { Rational } from './rational.ts';
 
-/** One draw X with P[X = x] proportional to exp(−|x| / scale) over the integers (Canonne, Kamath and Steinke, algorithm 2). */
+/** Draws X with P[X = x] proportional to exp(−|x| / scale) over the integers (Canonne, Kamath and Steinke, algorithm 2). */
 export function sampleDiscreteLaplace(scale: Rational, random: RandomSource): bigint {
   for (;;) {
     const magnitude = sampleGeometric(scale, random);
     const negative = (uniform32(random) & 1) === 1;
-    // Zero has no sign: accepted with both, it would be twice as likely as it should be.
+    // Zero has no sign: if both signs were accepted, it would be twice as likely as it should be.
     if (negative && magnitude === 0n) continue;
     return negative ? -magnitude : magnitude;
   }
 }
 
-/** One draw X with P[X = x] proportional to exp(−x / scale) over 0, 1, 2, … */
+/** Draws X with P[X = x] proportional to exp(−x / scale) over 0, 1, 2, … */
 export function sampleGeometric(scale: Rational, random: RandomSource): bigint {
   checkPositive(scale, 'scale');
   const { numerator: t, denominator: s } = scale;
@@ -30,10 +30,9 @@ export function sampleGeometric(scale: Rational, random: RandomSource): bigint {
 }
 
 /**
- * One draw of the Pólya (negative binomial) distribution of shape 1/parts: as many independent ones add up to a
- * geometric draw. For two parts, a geometric draw is split in the way that a fair random walk of twice as many steps
- * splits its time: before its last visit to 0, and after it. Both have C(2k, k) C(2(n − k), n − k) / 4^n, the
- * discrete arcsine law (Feller, III.4).
+ * Draws from the Pólya (negative binomial) distribution of shape 1/parts; `parts` such draws add up to a geometric draw.
+ * For two parts, half of the steps of a fair random walk before its last visit to 0 are such a draw, where the walk has
+ * twice as many steps as a geometric draw (the discrete arcsine law: Feller, III.4).
  */
 export function samplePolya(scale: Rational, random: RandomSource, parts = 2): number {
   if (parts !== 2) return drawFromUrn(Number(sampleGeometric(scale, random)), parts, random);
@@ -51,8 +50,8 @@ export function samplePolya(scale: Rational, random: RandomSource, parts = 2): n
 }
 
 /**
- * Puts balls into urns one by one, and returns how many the first urn gets. Each ball goes to an urn with a
- * probability proportional to 1/urns plus the number of balls that are in it.
+ * Puts balls into urns one by one, and returns how many the first urn gets. Each ball goes to an urn with a probability
+ * proportional to 1/urns plus the number of balls that are already in this urn.
  */
 function drawFromUrn(balls: number, urns: number, random: RandomSource): number {
   let mine = 0;
@@ -60,7 +59,7 @@ function drawFromUrn(balls: number, urns: number, random: RandomSource): number 
   return mine;
 }
 
-/** One draw X with P[X = x] proportional to exp(−x² / (2 σ²)) over the integers (Canonne, Kamath and Steinke, algorithm 3). */
+/** Draws X with P[X = x] proportional to exp(−x² / (2 σ²)) over the integers (Canonne, Kamath and Steinke, algorithm 3). */
 export function sampleDiscreteGaussian(sigmaSquared: Rational, random: RandomSource): bigint {
   checkPositive(sigmaSquared, 'sigmaSquared');
   const { numerator: n, denominator: d } = sigmaSquared;
@@ -70,13 +69,13 @@ export function sampleDiscreteGaussian(sigmaSquared: Rational, random: RandomSou
   const denominator = 2n * n * dt * t;
   for (;;) {
     const y = sampleDiscreteLaplace(laplace, random);
-    // (|y| − σ²/t)² / (2σ²) over one denominator.
+    // (|y| − σ²/t)² / (2σ²) as one fraction
     const distance = (y < 0n ? -y : y) * dt - n;
     if (bernoulliExp(distance * distance, denominator, random)) return y;
   }
 }
 
-/** True with probability exp(−numerator / denominator) (Canonne, Kamath and Steinke, algorithm 1). */
+/** Returns true with probability exp(−numerator / denominator) (Canonne, Kamath and Steinke, algorithm 1). */
 export function bernoulliExp(numerator: bigint, denominator: bigint, random: RandomSource): boolean {
   while (numerator > denominator) {
     if (!bernoulliExpOne(random)) return false;
@@ -87,14 +86,17 @@ export function bernoulliExp(numerator: bigint, denominator: bigint, random: Ran
   }
 }
 
-/** True with probability exp(−1). Uses small numbers and skips the first trial, a certain success: it is called most often. */
+/**
+ * Returns true with probability exp(−1). This function is called most often, so it uses small numbers and skips the first
+ * trial, which always succeeds.
+ */
 function bernoulliExpOne(random: RandomSource): boolean {
   for (let k = 2; ; k++) if (uniformBelow32(k, random) !== 0) return (k & 1) === 1;
 }
 
 /**
- * True with probability numerator / denominator (at most 1): a uniform number in [0, 1) is compared with the
- * fraction 32 binary digits at a time, and further digits are drawn only while they agree.
+ * Returns true with probability numerator / denominator (at most 1). It compares a uniform number in [0, 1) with the
+ * fraction 32 binary digits at a time, and draws more digits only while they are equal.
  */
 function bernoulli(numerator: bigint, denominator: bigint, random: RandomSource): boolean {
   if (numerator >= denominator) return true;
@@ -107,7 +109,7 @@ function bernoulli(numerator: bigint, denominator: bigint, random: RandomSource)
   }
 }
 
-/** The whole part of a square root: Newton's method from above. */
+/** Returns the whole part of a square root, by Newton's method from above. */
 function squareRoot(n: bigint): bigint {
   if (n < 2n) return n;
   let root = 1n << BigInt((n.toString(2).length + 1) >> 1);

@@ -1,14 +1,14 @@
-/** How wide the noise must be for a promise of (ε, δ)-differential privacy. */
+/** Calibrates noise: how wide it must be for (ε, δ)-differential privacy. */
 import type { PrivacyParams } from '@measurement-exchange/contract';
 import { erfc, erfcx, erfcxDrop, expMinusSquare } from './erfc.ts';
 import { exactRational, type Rational, roundedUp, toNumber } from './rational.ts';
 
-/** More noise than this serves nobody, and its square must still be a double. */
+/** More noise than this is useless, and its square must still be a double. */
 const MAX_SIGMA = 1e100;
 
 /**
- * Standard deviation of continuous Gaussian noise that gives (ε, δ) for the sensitivity, exactly: the
- * analytic mechanism of Balle and Wang (2018).
+ * Returns the exact standard deviation of continuous Gaussian noise that gives (ε, δ) for the sensitivity: the analytic
+ * mechanism of Balle and Wang (2018).
  */
 export function gaussianSigma(params: PrivacyParams, sensitivity = 1): number {
   checkGaussian(params);
@@ -24,15 +24,15 @@ export function gaussianSigma(params: PrivacyParams, sensitivity = 1): number {
   return sensitivity * leastEnough(low, high, enough);
 }
 
-/** The δ that continuous noise of this σ gives for ε and sensitivity 1: decreasing in σ. */
+/** Returns the δ of continuous noise of this σ, for ε and sensitivity 1. δ decreases as σ grows. */
 function gaussianDelta(sigma: number, epsilon: number): number {
   const low = (sigma * epsilon - 1 / (2 * sigma)) / Math.SQRT2;
   return tailDifference(low, 1 / sigma / Math.SQRT2, 0);
 }
 
 /**
- * (erfc(low) − (1 − gap) exp(high² − low²) erfc(high)) / 2 with high = low + step ≥ 0. It is SF − e^ε SF of
- * the papers: with exp(−low²) taken out of both terms e^ε cannot overflow, and what differs is not lost.
+ * Computes (erfc(low) − (1 − gap) exp(high² − low²) erfc(high)) / 2 with high = low + step ≥ 0, which is SF − e^ε SF in the
+ * papers. exp(−low²) is factored out of both terms, so that e^ε cannot overflow and small differences keep their precision.
  */
 function tailDifference(low: number, step: number, gap: number): number {
   const factor = expMinusSquare(low);
@@ -41,18 +41,18 @@ function tailDifference(low: number, step: number, gap: number): number {
 }
 
 /**
- * Standard deviation parameter σ of discrete Gaussian noise for (ε, δ): the analytic σ, raised where the
- * discrete distribution needs more. It is the σ that `drawNoise` draws with.
+ * Returns the parameter σ of discrete Gaussian noise for (ε, δ), which `drawNoise` uses: the analytic σ, raised where the
+ * discrete distribution needs more.
  */
 export function discreteGaussianSigma(params: PrivacyParams, sensitivity: number | bigint = 1): number {
   return Math.sqrt(toNumber(discreteGaussianSigmaSquared(params, sensitivity)));
 }
 
-/** Calibrating costs some milliseconds, and a result draws many times from few calibrations. */
+/** Calibrations are cached: each takes some milliseconds, and a result draws many times from few calibrations. */
 const calibrations = new Map<string, Rational>();
 const MAX_CALIBRATIONS = 256;
 
-/** σ² of the discrete Gaussian as the fraction the sampler takes, rounded up. */
+/** Returns σ² of the discrete Gaussian, rounded up to a fraction for the sampler. */
 export function discreteGaussianSigmaSquared(params: PrivacyParams, sensitivity: number | bigint): Rational {
   const { epsilon, delta } = params;
   const key = `${epsilon} ${delta} ${sensitivity}`;
@@ -73,8 +73,8 @@ function calibrate(params: PrivacyParams, sensitivity: number): Rational {
     while (!enough(sigma * (1 + step))) step *= 2;
     sigma = leastEnough(sigma, sigma * (1 + step), enough);
   }
-  // Four parts in 10^9 cover the error of δ, which falls at least as fast as σ rises. It need not fall at every
-  // single step, so what the rounding gives is checked again.
+  // 4e-9 covers the error of δ, which falls at least as fast as σ rises. δ may not fall at every single step, so the
+  // rounded value is checked again.
   for (let variance = sigma * sigma * (1 + 4e-9); ; variance *= 1 + 1e-9) {
     const rational = roundedUp(exactRational(variance));
     if (enough(Math.sqrt(toNumber(rational)))) return rational;
@@ -82,16 +82,16 @@ function calibrate(params: PrivacyParams, sensitivity: number): Rational {
 }
 
 /**
- * From this σ on, and where the terms fall no faster than this rate, a sum over the integers is replaced by its
- * Euler–Maclaurin expansion: the first term left out would move σ by less than a part in 10^10.
+ * From this σ on, and up to this rate at which terms fall, the Euler–Maclaurin expansion replaces the sum over the
+ * integers. The first omitted term would change σ by less than 1e-10 of it.
  */
 const SMOOTH_SIGMA = 500;
 const SMOOTH_RATE = 1 / 20;
 
 /**
- * The exact δ of discrete Gaussian noise at ε (Canonne, Kamath and Steinke 2020, theorem 7):
- * P[Y > a] − e^ε P[Y > a + Δ] with a = εσ²/Δ − Δ/2. Written as one sum over y > a of
- * P[Y = y] (1 − exp(−Δ(y − a)/σ²)), every term is positive and nothing cancels.
+ * Returns the exact δ of discrete Gaussian noise at ε (Canonne, Kamath and Steinke 2020, theorem 7): P[Y > a] − e^ε P[Y > a
+ * + Δ] with a = εσ²/Δ − Δ/2. As one sum over y > a of P[Y = y] (1 − exp(−Δ(y − a)/σ²)), every term is positive and nothing
+ * cancels.
  */
 export function discreteGaussianDelta(sigma: number, epsilon: number, sensitivity: number): number {
   const variance = sigma * sigma;
@@ -112,7 +112,7 @@ function directSum(first: number, a: number, sigma: number, rate: number): numbe
   }
 }
 
-/** ∫ g from `first` to infinity + g/2 − g′/12 there, g(y) = exp(−y²/2σ²) (1 − exp(−Δ(y − a)/σ²)). */
+/** Computes ∫ g from `first` to infinity, plus g/2 − g′/12 at `first`, where g(y) = exp(−y²/2σ²) (1 − exp(−Δ(y − a)/σ²)). */
 function smoothSum(first: number, a: number, sigma: number, sensitivity: number): number {
   const rate = sensitivity / (sigma * sigma);
   const gap = -Math.expm1(-rate * (first - a));
@@ -123,7 +123,7 @@ function smoothSum(first: number, a: number, sigma: number, sensitivity: number)
   return integral + expMinusSquare(low) * (gap / 2 - slope / 12);
 }
 
-/** Σ exp(−y²/2σ²) over the integers. From σ = 1 on by Poisson summation, where it takes three terms. */
+/** Computes Σ exp(−y²/2σ²) over the integers. From σ = 1 on, Poisson summation needs only three terms. */
 function totalWeight(sigma: number): number {
   if (sigma >= 1) {
     const q = Math.exp(-2 * Math.PI * Math.PI * sigma * sigma);
@@ -134,19 +134,19 @@ function totalWeight(sigma: number): number {
   return sum;
 }
 
-/** Below σ = 2 nothing past this many integers weighs more than 1e-20. */
+/** Below σ = 2, no integer above this has a weight of more than 1e-20. */
 const SMALL_SIGMA_REACH = 20;
 
-/** Variance of the discrete Gaussian of parameter σ, a little below σ² while σ is small. */
+/** Returns the variance of the discrete Gaussian of parameter σ, which is a little below σ² for a small σ. */
 export function discreteGaussianVariance(sigma: number): number {
-  // The difference is 8π²σ² exp(−2π²σ²) of it: 2e-32 at σ = 2.
+  // The relative difference to σ² is 8π²σ² exp(−2π²σ²), which is 2e-32 at σ = 2.
   if (sigma >= 2) return sigma * sigma;
   let sum = 0;
   for (let y = 1; y <= SMALL_SIGMA_REACH; y++) sum += 2 * y * y * expMinusSquare(y / sigma / Math.SQRT2);
   return sum / totalWeight(sigma);
 }
 
-/** The scale sensitivity / ε of Laplace noise as the fraction the sampler takes, rounded up. */
+/** Returns the scale sensitivity / ε of Laplace noise, rounded up to a fraction for the sampler. */
 export function laplaceScale(params: PrivacyParams, sensitivity: number | bigint = 1): Rational {
   checkEpsilon(params);
   const { numerator, denominator } = exactRational(params.epsilon);
@@ -154,12 +154,12 @@ export function laplaceScale(params: PrivacyParams, sensitivity: number | bigint
   return roundedUp({ numerator: whole * denominator, denominator: numerator });
 }
 
-/** Variance 2q/(1 − q)², q = exp(−1/scale), of the discrete Laplace (two-sided geometric) distribution. */
+/** Returns the variance of the discrete Laplace (two-sided geometric) distribution: 2q/(1 − q)² with q = exp(−1/scale). */
 export function discreteLaplaceVariance(scale: number): number {
   return 1 / (2 * Math.sinh(1 / (2 * scale)) ** 2);
 }
 
-/** The least value in (low, high] that is enough, to a part in 10^12; `high` is enough and `low` is not. */
+/** Returns the least value in (low, high] that is enough, to 1e-12 of itself. `high` must be enough, and `low` must not. */
 function leastEnough(low: number, high: number, enough: (sigma: number) => boolean): number {
   while (high - low > high * 1e-12) {
     const middle = low + (high - low) / 2;
@@ -174,7 +174,7 @@ function checkEpsilon({ epsilon }: PrivacyParams): void {
   throw new RangeError('privacyParams.epsilon must be a finite number above 0');
 }
 
-/** Throws unless ε and δ are what Gaussian noise needs. */
+/** Throws unless ε and δ are valid for Gaussian noise. */
 export function checkGaussian(params: PrivacyParams): void {
   checkEpsilon(params);
   if (params.delta > 0 && params.delta < 1) return;

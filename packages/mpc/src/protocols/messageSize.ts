@@ -1,6 +1,4 @@
-/** The sizes of messages between duchies. */
-
-/** In bytes, before encryption. */
+/** The size of a message between duchies, in bytes before encryption. */
 export interface MessageSize {
   least: number;
   most: number;
@@ -8,8 +6,8 @@ export interface MessageSize {
 
 /** The duchy that sends a message. */
 export interface Sender {
-  /** How many data providers upload to it. */
+  /** The number of data providers that upload to the duchy. */
   uploads: number;
-  /** Its place among the roles of the protocol. */
+  /** The place of the duchy among the roles of the protocol. */
   place: number;
 }

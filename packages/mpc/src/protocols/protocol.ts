@@ -1,17 +1,14 @@
-/**
- * The functions that a protocol of duchies defines, in a folder beside this file. Each protocol has a line in
- * `protocols.ts`.
- */
+/** The functions that every protocol of duchies defines, in a folder beside this file. */
 import type { DuchyRole, MeasurementType, PlainSpec, Violation } from '@measurement-exchange/contract';
 import type { MpcRelease } from '../privacy/countCost.ts';
 import type { Charge } from '../privacy/noise.ts';
 import type { VidSamplingInterval } from '../privacy/vidSampling.ts';
 import type { StageTable } from './stages.ts';
 
-/** The duchies that take part, each with its role. Where they form a ring, they are in its order. */
+/** The duchies of a computation, each with its role. The duchies of a ring are in its order. */
 export type Roles = [duchy: string, role: DuchyRole][];
 
-/** The population that all data providers of a computation must have in common. */
+/** The population that all data providers of a computation must share. */
 export interface CommonPopulation {
   name: string;
   fingerprint: Uint8Array;
@@ -22,25 +19,25 @@ export interface ProtocolMath<Config, Parameters> {
   computes: readonly MeasurementType[];
   stages: StageTable;
   rolesOf(config: Config): Roles;
-  /** The violations in a config, beyond the types of its members. Their fields are those of the config. */
+  /** Returns what is wrong in a config, apart from the types of its members. Violations refer to fields of the config. */
   violationsOf(config: Config): Violation[];
-  /** Undefined where the protocol needs no common population. */
+  /** Returns undefined if the protocol needs no common population. */
   populationOf(config: Config): CommonPopulation | undefined;
-  /** Whether a sampling interval may go beyond 1 and continue at 0. */
+  /** Whether a sampling interval may extend beyond 1 and continue at 0. */
   takesWrappedSamples: boolean;
-  /** The number of registers of each upload. `populationSize` is 0 without a common population. */
+  /** Returns the number of registers in each upload. `populationSize` is 0 without a common population. */
   registerCountOf(config: Config, interval: VidSamplingInterval, populationSize: number): number;
-  /** The highest frequency that the config has room for. */
+  /** Returns the highest frequency that the config allows. */
   maximumFrequencyOf(config: Config): number;
   /**
-   * The parameters that all duchies must agree on. Throws a RangeError that names the field where the protocol cannot
-   * do what is asked for.
+   * Returns the parameters on which all duchies must agree. Throws a RangeError that states the field if the protocol
+   * cannot compute what the spec requests.
    */
   parametersOf(
     spec: PlainSpec,
     config: Config,
     given: { dataProviderCount: number; registerCount: number },
   ): Parameters;
-  /** The charge to one unit of privacy. Throws a RangeError where no noise can meet the parameters. */
+  /** Returns the charge to one unit of privacy. Throws a RangeError if no noise can meet the parameters. */
   chargeOf(release: MpcRelease, config: Config, dataProviderCount: number): Charge;
 }

@@ -1,23 +1,23 @@
-/** The stages of a protocol as a table: what each role waits for, computes and sends, stage by stage. */
+/** The stages of a protocol as a table: what each role waits for, computes and sends in each stage. */
 import type { ComputationState, DuchyRole } from '@measurement-exchange/contract';
 
-/** The last stage: the duchy has done its part and waits for the exchange to report how the computation ended. */
+/** The last stage: the duchy is done, and waits for the exchange to report how the computation ended. */
 export const COMPLETE = 'COMPLETE';
 export const EXCHANGE = 'exchange';
-/** The message to the exchange. */
+/** The message to the exchange with the result. */
 export const RESULT = 'RESULT';
 
-/** A duchy by its unique role, or by its position in the ring: every worker, the previous duchy, the next duchy. */
+/** Refers to a duchy by its unique role, or by its position in the ring relative to the sender or receiver. */
 export type Place = Exclude<DuchyRole, 'WORKER'> | 'EVERY_WORKER' | 'PREVIOUS' | 'NEXT';
 
 export interface StageRow<Run extends string = string> {
   stage: string;
   role: DuchyRole;
-  /** The stage is over when all of this has arrived; mills do not take it. */
+  /** The stage ends when this state or all these messages have arrived. Mills do not run it. */
   waitsFor?: { state: ComputationState } | { message: string; from: readonly Place[] };
   /** The function that a mill runs. */
   run?: Run;
-  /** The message that carries the output of the function. */
+  /** The message that contains the output of the function. */
   sends?: { message: string; to: Place | typeof EXCHANGE };
   next: string;
 }

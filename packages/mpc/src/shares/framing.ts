@@ -1,6 +1,6 @@
 /**
- * Frequency vectors as protobuf, without a message object: `FrequencyVector` is a packed field 1 of values that take a byte
- * each, and `AggregationPhaseInput` is the same followed by a number in field 2.
+ * Frequency vectors as protobuf, without a message object. `FrequencyVector` is a packed field 1 whose values have one byte
+ * each; `AggregationPhaseInput` is the same, followed by a number in field 2.
  */
 import { areBelow, checkModulus } from './ring.ts';
 
@@ -8,17 +8,17 @@ const PACKED_VALUES = 0x0a;
 const REGISTER_COUNT = 0x10;
 const MAX_VARINT_BYTES = 5;
 
-/** The bytes before `count` values. */
+/** Returns the bytes before `count` values. */
 export function valuesPrefix(count: number): Uint8Array<ArrayBuffer> {
   return numberField(PACKED_VALUES, count);
 }
 
-/** The bytes after the values of an AggregationPhaseInput. */
+/** Returns the bytes after the values of an AggregationPhaseInput. */
 export function registerCountSuffix(count: number): Uint8Array<ArrayBuffer> {
   return numberField(REGISTER_COUNT, count);
 }
 
-/** A field with a number. As in protobuf, a field of 0 is left out. */
+/** Encodes a field with a number. As in protobuf, a field with the number 0 is omitted. */
 function numberField(tag: number, value: number): Uint8Array<ArrayBuffer> {
   if (value === 0) return new Uint8Array(0);
   const bytes = [tag];
@@ -27,10 +27,7 @@ function numberField(tag: number, value: number): Uint8Array<ArrayBuffer> {
   return Uint8Array.of(...bytes, rest);
 }
 
-/**
- * Takes the values out of either message, from chunks of any size, and checks them. Throws a RangeError for anything but the
- * one way in which protobuf writes it.
- */
+/** Reads the values of either message from chunks of any size. Throws a RangeError unless the encoding is canonical. */
 export class ValuesReader {
   private readonly modulus: number;
   private readonly most: number;
@@ -39,14 +36,14 @@ export class ValuesReader {
   private count = 0;
   private registerCount = 0;
 
-  /** At most `most` values, all below the modulus. */
+  /** Accepts at most `most` values, all below the modulus. */
   constructor(modulus: number, most: number) {
     checkModulus(modulus);
     this.modulus = modulus;
     this.most = most;
   }
 
-  /** The values among the next bytes, not copied. */
+  /** Returns the values among the next bytes, without copying them. */
   push(chunk: Uint8Array): Uint8Array {
     let at = 0;
     while (at < chunk.length && this.missing === 0) this.readField(chunk[at++]!);
@@ -57,7 +54,7 @@ export class ValuesReader {
     return values;
   }
 
-  /** After the last chunk. */
+  /** Must be called after the last chunk. */
   end(): { count: number; registerCount: number } {
     if (this.missing > 0 || this.field?.isBegun) throw new RangeError('data must not end within a field');
     return { count: this.count, registerCount: this.registerCount };
@@ -82,6 +79,23 @@ export class ValuesReader {
   }
 }
 
+/** Calls `use` with the values of each chunk and the place of the first one. Returns the counts of `ValuesReader.end`. */
+export async function readValues(
+  modulus: number,
+  most: number,
+  chunks: AsyncIterable<Uint8Array>,
+  use: (at: number, values: Uint8Array) => void,
+) {
+  const reader = new ValuesReader(modulus, most);
+  let at = 0;
+  for await (const chunk of chunks) {
+    const values = reader.push(chunk);
+    use(at, values);
+    at += values.length;
+  }
+  return reader.end();
+}
+
 /** Reads a tag and a number above 0. */
 class NumberField {
   readonly tag: number;
@@ -96,7 +110,7 @@ class NumberField {
     return this.bytes > 0;
   }
 
-  /** The number, with its last byte. */
+  /** Returns the number once its last byte was pushed. */
   push(byte: number): number | undefined {
     if (this.bytes === 0 && byte !== this.tag) {
       throw new RangeError(`data must have the field ${this.tag >>> 3} here`);

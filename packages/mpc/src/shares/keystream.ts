@@ -1,41 +1,38 @@
-/**
- * Random values that every party with the seed can draw again: AES-256-CTR, and uniform values of the ring out of it.
- */
+/** Random values that every party with the seed can draw again: AES-256-CTR, and uniform values of the ring from it. */
 import { type Cipheriv, createCipheriv, createSecretKey, randomBytes } from 'node:crypto';
 import type { RandomSource } from '../privacy/random.ts';
 import { checkModulus } from './ring.ts';
 
-/** A key of AES-256, then the first counter block. */
+/** A seed is a key of AES-256 and the first counter block. */
 export const SEED_BYTES = 48;
 const KEY_BYTES = 32;
-/** The most that is encrypted at once: larger pieces leave the processor's caches. */
+/** The largest piece to encrypt at once. Larger pieces do not fit in the processor's caches. */
 const PIECE = 1 << 16;
 const ZEROS = new Uint8Array(PIECE);
 
-/** A seed that nobody else knows. */
 export function newSeed(): Uint8Array<ArrayBuffer> {
   return new Uint8Array(randomBytes(SEED_BYTES));
 }
 
-/** The seed that two workers have in common, of which each of them chose a half. */
+/** Combines the halves that two workers chose into the seed that both share. */
 export function combineSeeds(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
   checkSeed(one);
   checkSeed(other);
   return new Uint8Array(one).map((byte, i) => byte ^ other[i]!);
 }
 
-/** The bytes of a seed, in order; each is handed out once. */
+/** The stream of bytes that a seed determines. Each byte is returned once. */
 export class Keystream implements RandomSource {
   private readonly cipher: Cipheriv;
 
   constructor(seed: Uint8Array) {
     checkSeed(seed);
-    // From the bytes of a key, instead of a key object, Node makes a cipher in four times as long.
+    // With a key object, Node creates a cipher in a quarter of the time that the bytes of the key would take.
     const key = createSecretKey(seed.subarray(0, KEY_BYTES));
     this.cipher = createCipheriv('aes-256-ctr', key, seed.subarray(KEY_BYTES));
   }
 
-  /** The next n bytes, as an array of their own that starts at a word. */
+  /** Returns the next n bytes in a new array that is aligned to 8 bytes. */
   bytes(n: number): Uint8Array<ArrayBuffer> {
     const bytes = this.cipher.update(n <= PIECE ? ZEROS.subarray(0, n) : new Uint8Array(n));
     return bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes);
@@ -46,21 +43,21 @@ export class Keystream implements RandomSource {
   }
 }
 
-/** Values that can be taken in pieces, all of them before something else is drawn from the same keystream. */
+/** Values that can be drawn in pieces. All of them must be drawn before anything else from the same keystream. */
 export interface RingValues {
-  /** The next ones, as many as `into` holds. */
+  /** Draws the next `into.length` values. */
   fill(into: Uint8Array): void;
 }
 
 /**
- * `count` uniform values below the modulus: keystream bytes, cut to the bits of the modulus, without those that are
- * not below it. Bytes are taken in batches, each expected to be enough for the values that are still missing. The
- * rest of the last batch is skipped, so that all parties continue at the same byte.
+ * Draws `count` uniform values below the modulus: keystream bytes, cut to the bits of the modulus, except those that are
+ * too large. Bytes are drawn in batches, each expected to be enough for the missing values. The rest of the last batch is
+ * skipped, so that all parties continue at the same byte.
  */
 export class UniformValues implements RingValues {
   private readonly keystream: Keystream;
   private readonly rule: Rule;
-  /** The fraction of bytes that are not accepted. */
+  /** The fraction of bytes that are rejected. */
   private readonly rejected: number;
   private missing: number;
   private batch = 0;
@@ -79,7 +76,7 @@ export class UniformValues implements RingValues {
     let filled = 0;
     while (filled < into.length) {
       if (this.batch === 0) this.batch = batchSize(this.missing - filled, this.rejected);
-      // Never more bytes than there is room for values, so that none is drawn and lost.
+      // Draws no more bytes than `into` has room for, so that no value is lost.
       const bytes = this.keystream.bytes(Math.min(into.length - filled, this.batch, PIECE));
       this.batch -= bytes.length;
       filled = accept(this.rule, bytes, into, filled);
@@ -92,7 +89,7 @@ export class UniformValues implements RingValues {
   }
 }
 
-/** The same from 1 on: batches of uniform values, without the zeros. */
+/** Draws uniform values from 1 on: batches of uniform values without the zeros. */
 export class NonZeroValues implements RingValues {
   private readonly keystream: Keystream;
   private readonly modulus: number;
@@ -131,25 +128,24 @@ export class NonZeroValues implements RingValues {
   }
 }
 
-/** How many to draw so that about `missing` are accepted. */
+/** Returns how many values to draw so that about `missing` are accepted. */
 function batchSize(missing: number, rejected: number): number {
   return Math.floor(missing + 1 + (rejected * missing) / (1 - rejected));
 }
 
-/** A byte is cut to `mask`; it is accepted where `flip`, applied to it with xor, makes it less than `limit`. */
+/** A byte is cut to `mask`, and is accepted if (byte xor `flip`) is less than `limit`. */
 interface Rule {
   mask: number;
   flip: number;
   limit: number;
 }
 
-/** Flipped, zero is the largest value of 7 bits. */
+/** Accepts all but zero, which becomes the largest value of 7 bits when it is flipped. */
 const NON_ZERO: Rule = { mask: 0x7f, flip: 0x7f, limit: 0x7f };
 
 /**
- * Writes the bytes that are accepted to `into`, from `at` on; returns where the next goes. A byte that is not
- * accepted is overwritten by the next: a branch for each byte, which the processor cannot predict, would cost far
- * more.
+ * Writes the accepted bytes to `into`, from `at` on, and returns the next free place. A rejected byte is written too, and
+ * overwritten by the next: a branch for each byte, which the processor cannot predict, would cost far more.
  */
 function accept({ mask, flip, limit }: Rule, bytes: Uint8Array, into: Uint8Array, at: number): number {
   let next = at;
@@ -188,7 +184,7 @@ function accept({ mask, flip, limit }: Rule, bytes: Uint8Array, into: Uint8Array
   return next;
 }
 
-/** As many ones as the largest value of the ring has bits. */
+/** Returns a mask with as many bits as the largest value of the ring. */
 function bitMask(modulus: number): number {
   return 2 ** (32 - Math.clz32(modulus - 1)) - 1;
 }

@@ -1,18 +1,18 @@
 /**
  * The places of a shuffle: from + i + random mod (total − from − i), where random is a little-endian uint128. The loop is a
- * function of WebAssembly, written out below instruction by instruction: it has integers of 64 bits, with which it takes half
- * of the time that JavaScript takes.
+ * WebAssembly function, written below instruction by instruction: with 64-bit integers it takes half of the time of
+ * JavaScript.
  */
 import { type Code, countDown, get, I32, i32, increase, set, wasmModule } from '../curve/wasmModule.ts';
 
-/** The most places that are drawn at once. */
+/** The largest number of places to draw at once. */
 export const MAX_PLACES = 1 << 12;
-/** Each place takes a uint128. */
+/** A place needs one uint128. */
 export const PLACE_BYTES = 16;
 
 const I64 = 0x7e;
 const F64 = 0x7c;
-// Parameters, then locals, of the function.
+// The indexes of the function's parameters, then of its locals.
 const [WORDS, PLACES, COUNT, DIVISOR, FROM, REST, NUMBER, INVERSE] = [0, 1, 2, 3, 4, 5, 6, 7] as const;
 
 const i32Load = (address: Code, offset: number): Code => [...address, 0x28, 2, offset];
@@ -31,22 +31,22 @@ const ONE: Code = [0x44, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f];
 const i32AsF64 = (value: Code): Code => [...value, 0xb8];
 const i64AsF64 = (value: Code): Code => [...value, 0xb9];
 const u64AsF64 = (value: Code): Code => [...value, 0xba];
-/** The low word of what is left when the fraction is cut off. */
+/** Returns the low word of the number without its fraction. */
 const truncated = (value: Code): Code => [...value, 0xfc, 0x06, 0xa7];
-/** i32 · 2^32. */
+/** Returns i32 · 2^32. */
 const upperWord = (value: Code): Code => [...value, 0xac, 0x42, 32, 0x86];
 const select = (yes: Code, no: Code, condition: Code): Code => [...yes, ...no, ...condition, 0x1b];
 /**
- * rest = number mod divisor, or a multiple of the divisor off. The quotient is estimated with the inverse, and of quotient
- * and rest the low words are enough, as the rest is small: less than divisor + 2^13 for the first 64 bits, where a double
- * rounds the quotient of a small divisor, and one divisor off at most after that.
+ * Computes rest = number mod divisor, plus or minus a multiple of the divisor. The quotient is estimated with the inverse.
+ * The low words of quotient and rest are enough, because the rest is small: less than divisor + 2^13 for the first 64 bits,
+ * where a double rounds the quotient of a small divisor, and at most one divisor off after that.
  */
 const reduce = (offset: number, numberAsF64: Code): Code => {
   const quotient = truncated(f64Mul(numberAsF64, get(INVERSE)));
   return [...i32Sub(i32Load(get(WORDS), offset), i32Mul(quotient, get(DIVISOR))), ...set(REST)];
 };
 
-/** The rest with the next 32 bits behind it. */
+/** Appends the next 32 bits to the rest. */
 const append = (offset: number): Code => [
   ...i64Or(upperWord(get(REST)), i64Load32(get(WORDS), offset)),
   ...set(NUMBER),
@@ -76,7 +76,7 @@ const LOCALS: [count: number, type: number][] = [
   [1, I64],
   [1, F64],
 ];
-// Two pages of 64 KiB: the words, and the places.
+// The memory has two pages of 64 KiB, one for the words and one for the places.
 const MODULE = wasmModule([{ name: 'draw', parameters: 5, locals: LOCALS, body: BODY }], 2);
 
 interface Exports {
@@ -90,7 +90,7 @@ const PLACES_AT = MAX_PLACES * PLACE_BYTES;
 const words = new Uint8Array(memory.buffer, 0, PLACES_AT);
 const places = new Uint32Array(memory.buffer, PLACES_AT, MAX_PLACES);
 
-/** A place for each 16 random bytes, the first one for `from` of `total`; valid until the next call. */
+/** Draws a place for each 16 random bytes, the first one for `from` of `total`. The result is valid until the next call. */
 export function drawPlaces(random: Uint8Array, from: number, total: number): Uint32Array {
   const count = random.length / PLACE_BYTES;
   if (count === 0) return places.subarray(0, 0);

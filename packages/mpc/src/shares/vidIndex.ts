@@ -4,18 +4,18 @@ import type { VidRange } from '@measurement-exchange/contract';
 import { canonicalRanges, populationBytes } from '@measurement-exchange/contract/population';
 import { VidPositions } from './vidOrder.ts';
 
-/** SHA-256 of a population's ranges, which tells populations apart. */
+/** Returns the SHA-256 of a population's ranges, which identifies the population. */
 export function populationFingerprint(ranges: readonly VidRange[]): Uint8Array<ArrayBuffer> {
   return new Uint8Array(createHash('sha256').update(populationBytes(ranges)).digest());
 }
 
 export class VidIndex {
-  /** How many VIDs there are. */
+  /** The number of VIDs. */
   readonly size: number;
   private readonly positions: VidPositions;
   private readonly indexes: Uint32Array;
 
-  /** `indexes` is what `orderVids` made of the ranges. */
+  /** `indexes` must be the result of `orderVids` for the ranges. */
   constructor(ranges: readonly VidRange[], indexes: Uint32Array) {
     this.positions = new VidPositions(canonicalRanges(ranges));
     this.size = this.positions.size;
@@ -23,7 +23,7 @@ export class VidIndex {
     this.indexes = indexes;
   }
 
-  /** The index of a VID, −1 for one that is not in the population. */
+  /** Returns the index of a VID, or −1 if the VID is not in the population. */
   of(vid: number): number {
     const position = this.positions.of(vid);
     return position < 0 ? -1 : this.indexes[position]!;

@@ -1,16 +1,16 @@
 /**
- * The order of a population's VIDs that all providers share: by FarmHash Fingerprint64 of the VID and a salt, read as a
- * signed number, then by VID. An index is a place in this order.
+ * The order of a population's VIDs that all providers share: by FarmHash Fingerprint64 of the VID and a salt, as a signed
+ * number, then by VID. The index of a VID is its place in this order.
  */
 import type { VidRange } from '@measurement-exchange/contract';
 import { hashVid } from '../privacy/farmHash.ts';
 
-/** The places of VIDs in ranges that are in ascending order: those of the first range come first. */
+/** The positions of VIDs in ascending ranges: those of the first range come first. */
 export class VidPositions {
   readonly size: number;
   private readonly starts: Float64Array;
   private readonly ends: Float64Array;
-  /** The number to subtract from a VID of each range to get its position. */
+  /** For each range, the number to subtract from a VID to get its position. */
   private readonly shifts: Float64Array;
 
   constructor(ranges: readonly VidRange[]) {
@@ -25,7 +25,7 @@ export class VidPositions {
     this.size = size;
   }
 
-  /** −1 where the VID is in none of the ranges. */
+  /** Returns −1 if no range contains the VID. */
   of(vid: number): number {
     let low = 0;
     let high = this.starts.length - 1;
@@ -38,14 +38,14 @@ export class VidPositions {
   }
 }
 
-/** So many VIDs are sorted within the processor's caches. */
+/** The processor's caches have room to sort this many VIDs. */
 const BUCKET_SIZE = 2048;
-/** Buckets of a bucket, by the next bits of the hash. */
+/** A bucket is divided into smaller ones by this many further bits of the hash. */
 const INNER_BITS = 10;
 
 /**
- * The index of each VID, by its position in the ranges, which are in ascending order. VIDs are put into buckets by the first
- * bits of their hash, in the order of the buckets, and sorted inside.
+ * Returns the index of each VID, by its position in the ranges, which must be ascending. VIDs are put into buckets by the
+ * first bits of their hash, and then sorted within each bucket.
  */
 export function orderVids(ranges: readonly VidRange[]): Uint32Array<ArrayBuffer> {
   const positions = new VidPositions(ranges);
@@ -53,10 +53,8 @@ export function orderVids(ranges: readonly VidRange[]): Uint32Array<ArrayBuffer>
   const bits = Math.max(1, Math.ceil(Math.log2(size / BUCKET_SIZE)));
   const buckets = new Uint32Array(2 ** bits);
   for (const { start, end } of ranges) countBuckets(start, end, 32 - bits, buckets);
-  const sorter = new BucketSorter(
-    bits,
-    buckets.reduce((most, count) => Math.max(most, count), 0),
-  );
+  const largest = buckets.reduce((most, count) => Math.max(most, count), 0);
+  const sorter = new BucketSorter(bits, largest);
   startsOf(buckets);
   const ordered = new Uint32Array(size);
   for (const { start, end } of ranges) fillBuckets(start, end, 32 - bits, buckets, ordered);
@@ -78,14 +76,8 @@ function countBuckets(start: number, end: number, shift: number, counts: Uint32A
   }
 }
 
-/** Moves the start of each bucket to its end while it puts VIDs there. */
-function fillBuckets(
-  start: number,
-  end: number,
-  shift: number,
-  places: Uint32Array,
-  ordered: Uint32Array,
-): void {
+/** Puts VIDs into the buckets, and moves the start of each bucket to its end by doing so. */
+function fillBuckets(start: number, end: number, shift: number, places: Uint32Array, ordered: Uint32Array) {
   const hash = new Int32Array(2);
   for (let vid = start; vid <= end; vid++) {
     hashVid(vid, hash);
@@ -96,7 +88,7 @@ function fillBuckets(
   }
 }
 
-/** Makes the counts of buckets the places where they start. */
+/** Replaces the count of each bucket by the place where it starts. */
 function startsOf(counts: Uint32Array): void {
   let place = 0;
   for (let bucket = 0; bucket < counts.length; bucket++) {
@@ -106,12 +98,12 @@ function startsOf(counts: Uint32Array): void {
   }
 }
 
-/** The high half of a hash in the order of signed numbers: negative ones come first. */
+/** Maps the high half of a hash so that its unsigned order is the signed order of hashes: negative ones come first. */
 function unsigned(high: number): number {
   return (high ^ 0x80000000) >>> 0;
 }
 
-/** Sorts VIDs whose hashes have the first `bits` bits in common; VIDs of one hash stay in their order. */
+/** Sorts VIDs whose hashes share the first `bits` bits. VIDs with equal hashes stay in their order. */
 class BucketSorter {
   private readonly bits: number;
   private readonly hash = new Int32Array(2);
@@ -126,7 +118,7 @@ class BucketSorter {
     this.sorting = { highs: array(), lows: array(), vids: array() };
   }
 
-  /** Valid until the next call. */
+  /** The result is valid until the next call. */
   sorted(vids: Uint32Array): Uint32Array {
     this.hashAll(vids);
     startsOf(this.places);
@@ -161,7 +153,7 @@ class BucketSorter {
     }
   }
 
-  /** Insertion sort: next to nothing is out of its place by now. */
+  /** Insertion sort is fast here, because almost everything is in its place already. */
   private insertAll(count: number): void {
     const { highs, lows, vids } = this.sorting;
     for (let i = 1; i < count; i++) {

@@ -1,6 +1,6 @@
 /**
- * Sketches as encrypted registers: as many as the sketch can have, whatever is in it, and in a random order. Neither
- * the number nor the order of the ciphertexts may show what they hide.
+ * Encrypts sketches, register by register. Empty registers are encrypted too, and the order is random: neither the number
+ * nor the order of the ciphertexts may reveal what they contain.
  */
 
 import {
@@ -17,12 +17,12 @@ import { uniformBelow32 } from '../privacy/random.ts';
 import { countPoints, DESTROYED_KEY, NOBODY_INDEX } from './points.ts';
 import { DESTROYED } from './sketch.ts';
 
-/** A register of a reach: its index. */
+/** A register of a reach sketch has an index. */
 export const REACH_REGISTER_BYTES = CIPHERTEXT_BYTES;
-/** A register with a frequency: its index, key and count. */
+/** A register of a frequency sketch has an index, a key and a count. */
 export const FREQUENCY_REGISTER_BYTES = 3 * CIPHERTEXT_BYTES;
 
-/** Encrypts under the combined key of all duchies. One per thread. */
+/** Encrypts under the combined key of all duchies. Each thread needs its own encrypter. */
 export class SketchEncrypter {
   private readonly curve: Curve;
   private readonly key: ElGamalPublicKey;
@@ -40,7 +40,7 @@ export class SketchEncrypter {
     this.destroyed = mapToCurve(curve, [DESTROYED_KEY]);
   }
 
-  /** The registers, some of them at a time. */
+  /** Yields the encrypted registers in batches. */
   *reach({ active }: { active: Uint8Array }): Generator<Uint8Array<ArrayBuffer>> {
     for (const places of this.batches(active.length)) {
       const registers = new Uint8Array(places.length * REACH_REGISTER_BYTES);
@@ -50,8 +50,8 @@ export class SketchEncrypter {
   }
 
   /**
-   * Counts above the maximum are encrypted as one more than it. An empty register has the index of the publishers'
-   * noise, and looks like a destroyed one otherwise.
+   * Yields the encrypted registers in batches. A count above the maximum is encrypted as the maximum plus one. An empty
+   * register has the index of publisher noise, and otherwise looks like a destroyed one.
    */
   *frequency(
     { keys, frequencies }: Record<'keys' | 'frequencies', Uint32Array>,
@@ -79,7 +79,7 @@ export class SketchEncrypter {
     return this.points(places, (place) => registers[place] !== 0, String, this.paddingIndex);
   }
 
-  /** The points of the texts of those places that have one, and `otherwise` for the others. */
+  /** Returns the point of the text of each place that has a text, and `otherwise` for the other places. */
   private points(
     places: Uint32Array,
     hasText: (place: number) => boolean,
@@ -101,7 +101,7 @@ export class SketchEncrypter {
     this.batch.store(into, { stride, at });
   }
 
-  /** All places, in a random order. */
+  /** Yields all places in a random order, in batches. */
   private *batches(count: number): Generator<Uint32Array> {
     const places = new Uint32Array(count).map((_, i) => i);
     for (let i = 0; i < count; i++) {

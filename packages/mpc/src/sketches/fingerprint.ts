@@ -1,11 +1,10 @@
-/** The fingerprints of the texts that sketches hash: `AnySketchFingerprint:<VID>:<name>`. */
 import { Fingerprint64 } from '../privacy/farmHash.ts';
 
 const PREFIX = 'AnySketchFingerprint:';
 const MAX_BYTES = 64;
 const ZERO = 0x30;
 
-/** The fingerprints of VIDs for one purpose. */
+/** Fingerprints of the texts that sketches hash: `AnySketchFingerprint:<VID>:<name>`. */
 export class Fingerprints {
   private readonly bytes = new Uint8Array(MAX_BYTES);
   private readonly hash = new Fingerprint64(this.bytes);
@@ -16,7 +15,7 @@ export class Fingerprints {
     this.suffix = new TextEncoder().encode(`:${name}`);
   }
 
-  /** The result is in `high` and `low`. */
+  /** The result is in `high` and `low` of the returned object, which the next call overwrites. */
   of(vid: number | bigint): Fingerprint64 {
     const { bytes, suffix, hash } = this;
     let at = typeof vid === 'number' && vid <= 0xffffffff ? this.writeDigits(vid) : this.writeText(`${vid}`);
@@ -25,7 +24,7 @@ export class Fingerprints {
     return hash;
   }
 
-  /** Writes the digits of a VID without making a text for each of millions of people. Returns where they end. */
+  /** Writes the digits of a VID and returns where they end. Avoids creating a string for each of millions of people. */
   private writeDigits(vid: number): number {
     let digits = 1;
     for (let least = 10; vid >= least; least *= 10) digits++;

@@ -1,15 +1,15 @@
-/** The points that stand for registers, keys and counts. */
+/** The points that represent registers, keys and counts. */
 import { type Curve, mapToCurve, POINT_BYTES, SCALAR_BYTES } from '../elGamal.ts';
 
 /**
- * The texts that the points of special registers are made from: the index of a register that nobody is in, and the
- * key of a register that several people are in.
+ * The points of special registers are made from these texts: the index of a register that nobody hit, and the key of a
+ * register that several people hit.
  */
 export const NOBODY_INDEX = 'publisher_noise_register_id';
 export const DESTROYED_KEY = 'destroyed_register_key';
 const UNIT = 'unit_ec_point';
 
-/** The points n times the unit, for n from 1 to `most`. Counts are encrypted as these points, so that they add up. */
+/** Returns n times the unit point for n from 1 to `most`. Counts are encrypted as these points, so that they can be added. */
 export function countPoints(curve: Curve, most: number): Uint8Array<ArrayBuffer> {
   const points = new Uint8Array(most * POINT_BYTES);
   const [batch] = curve.spare;

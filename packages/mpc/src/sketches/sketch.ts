@@ -1,7 +1,7 @@
 /**
- * Liquid Legions sketches of a provider. A person's register follows from the VID alone, so that sketches of
- * providers can be united; low registers are hit far more often than high ones, so that a sketch with few registers
- * serves for few people and for many.
+ * Liquid Legions sketches of a provider. A person's register depends only on the VID, so that sketches of several providers
+ * can be merged. Low registers are hit far more often than high ones, so that a sketch with few registers works for few
+ * people and for many.
  */
 import type { LiquidLegionsSize } from '../privacy/liquidLegions.ts';
 import { Fingerprints } from './fingerprint.ts';
@@ -9,14 +9,14 @@ import { Fingerprints } from './fingerprint.ts';
 export type LiquidLegionsParams = LiquidLegionsSize;
 
 export interface FrequencySketchParams extends LiquidLegionsParams {
-  /** How many sampling indicators there are: people of one register have the same one by chance only. */
+  /** The number of sampling indicators. Two people of one register have the same indicator only by chance. */
   samplingIndicatorSize: number;
 }
 
-/** The registers of people: exponentially distributed. */
+/** Assigns people to registers with an exponential distribution. */
 export class RegisterIndexes {
   private readonly params: LiquidLegionsParams;
-  /** e^decayRate */
+  /** The value e^decayRate. */
   private readonly highest: number;
   private readonly fingerprints = new Fingerprints('Index');
 
@@ -26,7 +26,7 @@ export class RegisterIndexes {
     this.highest = Math.exp(params.decayRate);
   }
 
-  /** From 0 to maxSize − 1. */
+  /** Returns an index from 0 to maxSize − 1. */
   of(vid: number | bigint): number {
     const { highest } = this;
     const { decayRate, maxSize } = this.params;
@@ -37,10 +37,9 @@ export class RegisterIndexes {
   }
 }
 
-/** The key of a register that two people with different sampling indicators share: its frequency says nothing. */
+/** The key of a register that people with different sampling indicators share, which has no meaningful frequency. */
 export const DESTROYED = 0;
 
-/** The largest number of 32 bits. */
 export const MAX = 2 ** 32 - 1;
 
 export function checkParams({ decayRate, maxSize }: LiquidLegionsParams): void {

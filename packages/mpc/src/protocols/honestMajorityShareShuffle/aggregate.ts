@@ -1,18 +1,16 @@
-/**
- * The aggregator adds up the values that the workers sent, and counts them. `estimate.ts` turns the counts into
- * figures.
- */
-import { MAX_MODULUS, ValuesReader } from '../../shares.ts';
+/** The aggregator adds up the values of both workers and counts the sums. `estimate.ts` turns the counts into figures. */
+import { readValues } from '../../shares/framing.ts';
+import { MAX_MODULUS } from '../../shares/ring.ts';
 import { type ShareShuffleParameters, shuffledCount } from './limits.ts';
 
-/** A bug or a lie: a worker sent a message of another form than the protocol's. */
+/** Thrown if a worker sends a message that does not follow the protocol. */
 export class ShareShuffleError extends Error {
   override name = 'ShareShuffleError';
 }
 
 /**
- * How often each value of the ring is in the sum of two `AggregationPhaseInput` messages, in chunks of any size. One of them
- * is held in memory.
+ * Returns how often each value of the ring occurs in the sum of two `AggregationPhaseInput` messages, which arrive in
+ * chunks of any size. One of the messages is kept in memory.
  */
 export async function countValues(
   parameters: ShareShuffleParameters,
@@ -20,8 +18,7 @@ export async function countValues(
 ): Promise<Float64Array> {
   const one = new Uint8Array(shuffledCount(parameters));
   await readInput(parameters, inputs[0], (at, values) => one.set(values, at));
-  // Counts pairs of values, because most pairs are rare: with one counter for all zeros, each increment would wait
-  // for the one before.
+  // Pairs of values are counted, since most are rare: increments of a single counter for zeros would wait for each other.
   const pairs = new Uint32Array(MAX_MODULUS * MAX_MODULUS);
   await readInput(parameters, inputs[1], (at, values) => countPairs(pairs, one, at, values));
   return sums(parameters.modulus, pairs);
@@ -33,14 +30,7 @@ async function readInput(
   use: (at: number, values: Uint8Array) => void,
 ): Promise<void> {
   const expected = shuffledCount(parameters);
-  const reader = new ValuesReader(parameters.modulus, expected);
-  let at = 0;
-  for await (const chunk of input) {
-    const values = reader.push(chunk);
-    use(at, values);
-    at += values.length;
-  }
-  const { count, registerCount } = reader.end();
+  const { count, registerCount } = await readValues(parameters.modulus, expected, input, use);
   if (count === expected && registerCount === parameters.registerCount) return;
   throw new ShareShuffleError(
     `a worker sent ${count} values for ${registerCount} registers, ` +

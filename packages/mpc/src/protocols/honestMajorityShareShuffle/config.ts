@@ -14,17 +14,17 @@ export function rolesOf({ firstWorker, secondWorker, aggregator }: ShareShuffleC
   ];
 }
 
-/** Nothing in a config can be checked without the spec: `parametersOf` checks both together. */
+/** A config cannot be checked without the spec; `parametersOf` checks both together. */
 export function violationsOf(_config: ShareShuffleConfig): Violation[] {
   return [];
 }
 
-/** A register stands for a person of the population. */
+/** Each register represents a person of the population. */
 export function populationOf({ population, populationFingerprint }: ShareShuffleConfig): CommonPopulation {
   return { name: population, fingerprint: populationFingerprint };
 }
 
-/** The order of the population continues at 0. */
+/** A sample may wrap around the end of the population's order. */
 export const takesWrappedSamples = true;
 
 export function registerCountOf(

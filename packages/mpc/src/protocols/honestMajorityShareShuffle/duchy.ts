@@ -1,9 +1,9 @@
 /**
- * A worker adds up the shares of all providers, hides the sums of a reach, appends noise, and shuffles. Its peer does
- * the same with the other shares. The messages that both send to the aggregator add up to the sums of all
- * frequencies, with noise and shuffled.
+ * A worker adds up the shares of all providers, hides the sums of a reach, appends noise, and shuffles. The other worker
+ * does the same with the other shares. The messages of both add up to the frequencies of all people, with noise and
+ * shuffled.
  */
-
+import { readValues } from '../../shares/framing.ts';
 import { shuffle } from '../../shares/permutation.ts';
 import {
   addWords,
@@ -16,7 +16,6 @@ import {
   SEED_BYTES,
   subtractWords,
   UniformValues,
-  ValuesReader,
   valuesPrefix,
   wordAligned,
   wordsOf,
@@ -24,30 +23,27 @@ import {
 import { type ShareShuffleParameters, shuffledCount } from './limits.ts';
 import { noiseRegisters } from './noiseRegisters.ts';
 
-/** A share as a provider uploaded it, in chunks of any size, or the seed that it expands from. */
+/** A share: either the upload of a provider, in chunks of any size, or the seed from which the share expands. */
 export type Share = { upload: AsyncIterable<Uint8Array> } | { seed: Uint8Array };
 
 export interface ShuffleInput {
   parameters: ShareShuffleParameters;
   role: 'FIRST_WORKER' | 'SECOND_WORKER';
-  /** One share of each provider; their order makes no difference. */
+  /** One share of each provider, in any order. */
   shares: Share[];
-  /** The same at both workers: `combineSeeds` of the halves that they chose. */
+  /** `combineSeeds` of the halves that both workers chose, so it is the same at both. */
   commonSeed: Uint8Array;
-  /**
-   * The seed of this worker alone. It must be stored before the stage runs, and be the same when the stage runs
-   * again.
-   */
+  /** The seed that only this worker knows. It must be stored before the stage runs, so that a retry uses the same seed. */
   noiseSeed: Uint8Array;
 }
 
-/** Values that are worked on at once; they stay in the processor's caches. */
+/** The number of values to process at once, which fit in the processor's caches. */
 const PIECE = 1 << 16;
-/** Room before the values of the message, so that they start at a word. */
+/** The space before the values of the message, so that the values are aligned to a word. */
 const PREFIX_ROOM = 8;
 const SUFFIX_ROOM = 8;
 
-/** The bytes of an `AggregationPhaseInput`. */
+/** Returns the bytes of an `AggregationPhaseInput`. */
 export async function shuffleStage(input: ShuffleInput): Promise<Uint8Array<ArrayBuffer>> {
   const { parameters, shares } = input;
   const { registerCount, modulus, noiseRegisterCount } = parameters;
@@ -78,7 +74,7 @@ export async function shuffleStage(input: ShuffleInput): Promise<Uint8Array<Arra
   return message.subarray(PREFIX_ROOM - prefix.length, PREFIX_ROOM + count + suffix.length);
 }
 
-/** The sum of shares, register by register. */
+/** Adds up shares, register by register. */
 class RegisterSum {
   private readonly modulus: number;
   private readonly words: Uint32Array;
@@ -92,10 +88,7 @@ class RegisterSum {
     this.pieceWords = wordsOf(this.piece);
   }
 
-  /**
-   * Adds values to the registers from `at` on. Both must start at a word; the rest of the last word of `values` is
-   * set to zeros.
-   */
+  /** Adds values to the registers from `at` on. Both must be word-aligned. The rest of the last word of `values` is reset. */
   addAligned(at: number, values: Uint8Array): void {
     const words = wordsOf(values);
     new Uint8Array(values.buffer, values.byteOffset, 4 * words.length).fill(0, values.length);
@@ -105,7 +98,7 @@ class RegisterSum {
   /** Adds values to the registers from `at` on. */
   add(at: number, values: Uint8Array): void {
     for (let done = 0; done < values.length; ) {
-      // The first and the last word may have other registers as well, to which zeros are added.
+      // The first and the last word may include other registers, to which zeros are added.
       const lead = (at + done) & 3;
       const part = values.subarray(done, done + this.piece.length - lead);
       const end = lead + part.length;
@@ -130,28 +123,19 @@ async function addUpload(
   { modulus, registerCount }: ShareShuffleParameters,
   upload: AsyncIterable<Uint8Array>,
 ): Promise<void> {
-  const reader = new ValuesReader(modulus, registerCount);
-  let at = 0;
-  for await (const chunk of upload) {
-    const values = reader.push(chunk);
-    sum.add(at, values);
-    at += values.length;
-  }
-  const { count } = reader.end();
+  const add = (at: number, values: Uint8Array) => sum.add(at, values);
+  const { count } = await readValues(modulus, registerCount, upload, add);
   if (count !== registerCount)
     throw new RangeError(`data must hold ${registerCount} values, and holds ${count}`);
 }
 
-/**
- * Makes each value other than zero uniform among the values other than zero, so that nobody sees how many providers
- * reached a person.
- */
+/** Makes each nonzero value uniform among the nonzero values, so that nobody sees how many providers reached a person. */
 function multiplyAll(modulus: number, registers: Uint8Array, factors: RingValues): void {
   const table = productTable(modulus);
   inPieces(registers.length, factors, (at, values) => multiply(table, registers, at, values));
 }
 
-/** Four registers of a word at a time; the last ones one by one. */
+/** Multiplies the four registers of a word at a time, and the last registers one by one. */
 function multiply(table: Uint8Array, registers: Uint8Array, at: number, factors: Uint8Array): void {
   const words = wordsOf(registers.subarray(at, at + factors.length));
   const others = wordsOf(factors);
@@ -171,8 +155,8 @@ function multiply(table: Uint8Array, registers: Uint8Array, at: number, factors:
 }
 
 /**
- * Appends shares of the noise of both workers, each of which knows only its own noise. The peer's share of it comes
- * from the common keystream, and the owner's share is the noise minus that.
+ * Appends a share of the noise of both workers, each of which knows only its own noise. The common keystream determines the
+ * other worker's share of a noise; its owner's share is the noise minus that.
  */
 function shareNoise(
   modulus: number,

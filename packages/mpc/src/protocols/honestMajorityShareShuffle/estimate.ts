@@ -1,4 +1,4 @@
-/** Estimates the figures of the result from the counts of values. No value of a register makes this fail. */
+/** Estimates the figures of the result from the counts of values. It never fails, whatever values the registers have. */
 import { NOISE_WORKERS } from '@measurement-exchange/contract/shareShuffle';
 import { drawAggregatorNoise, Keystream, type MpcNoise } from '../../shares.ts';
 import type { ShareShuffleParameters } from './limits.ts';
@@ -6,21 +6,18 @@ import type { ShareShuffleParameters } from './limits.ts';
 export interface ShareShuffleEstimate {
   reach: number;
   /**
-   * The share of each frequency among the people reached; the last is of those reached that often or more. Empty
-   * where nobody was reached.
+   * The share of each frequency among the people reached, empty if nobody was reached. The last share is that of people
+   * reached that often or more.
    */
   relativeFrequencyDistribution?: Map<number, number>;
 }
 
 export interface EstimateInput {
-  /** The counts that `countValues` returned. */
+  /** The result of `countValues`. */
   counts: Float64Array;
-  /** The width of the sampling interval of the spec, in which it is a 32-bit float. */
+  /** The width of the sampling interval, which is a 32-bit float in the spec. */
   width: number;
-  /**
-   * The seed of the aggregator alone. It must be stored before the figures are computed, and be the same when they
-   * are computed again.
-   */
+  /** The seed that only the aggregator knows. It must be stored first, so that a retry releases the same noise. */
   noiseSeed: Uint8Array;
 }
 
@@ -46,8 +43,8 @@ function estimateReach(
 }
 
 /**
- * The registers that are left when all lower frequencies are subtracted are at the maximum frequency or above, up to
- * any value of the ring. A value that no honest provider can report counts there as well.
+ * Estimates shares of frequencies. The registers that remain after all lower frequencies are subtracted are at the maximum
+ * frequency or above, including values that no honest provider can report.
  */
 function estimateFrequencies(
   { registerCount, maximumFrequency, reachNoise, frequencyNoise }: ShareShuffleParameters,
@@ -72,7 +69,7 @@ function clamp(value: number, most: number): number {
   return Math.min(Math.max(0, value), most);
 }
 
-/** From the sample to the population. */
+/** Scales a count of the sample to the population. */
 function scaled(reached: number, width: number): number {
   return Math.trunc(reached / Math.fround(width));
 }

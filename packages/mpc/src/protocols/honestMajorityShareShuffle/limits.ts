@@ -1,7 +1,4 @@
-/**
- * The parameters that the two workers and the aggregator of one computation must agree on, from the spec and the
- * protocol's config.
- */
+/** The parameters on which the workers and the aggregator of a computation must agree, from the spec and the config. */
 import type {
   MpcNoiseMechanism,
   PlainSpec,
@@ -20,7 +17,7 @@ export type ShareShuffleSpec = {
   ringModulus: number;
   noiseMechanism: MpcNoiseMechanism;
   dataProviderCount: number;
-  /** Length of each frequency vector. */
+  /** The length of each frequency vector. */
   registerCount: number;
 } & (
   | { measurementType: 'REACH'; privacyParams?: PrivacyParams }
@@ -36,13 +33,13 @@ export interface ShareShuffleParameters {
   measurementType: ShareShuffleSpec['measurementType'];
   modulus: number;
   registerCount: number;
-  /** 1 for a reach. */
+  /** The maximum frequency, which is 1 for a reach. */
   maximumFrequency: number;
-  /** The noise on the number of people who were not reached; for a reach, on the number of people who were reached. */
+  /** The noise on the number of people who were not reached; for a reach, on the number who were. */
   reachNoise: MpcNoise;
-  /** The noise on the number of people at each frequency; a reach has none. */
+  /** The noise on the number of people at each frequency. A reach has no such noise. */
   frequencyNoise: MpcNoise;
-  /** How many registers each worker appends for its noise, whatever the noise is. */
+  /** The number of registers that each worker appends, whatever its noise is. */
   noiseRegisterCount: number;
 }
 
@@ -52,21 +49,18 @@ export function parametersOf(
   given: { dataProviderCount: number; registerCount: number },
 ): ShareShuffleParameters {
   const common = { ringModulus, noiseMechanism, ...given };
-  switch (spec.measurementType) {
+  const { measurementType } = spec;
+  switch (measurementType) {
     case 'REACH':
-      return shareShuffleParameters({ ...common, measurementType: 'REACH', ...spec.reach });
+      return shareShuffleParameters({ ...common, measurementType, ...spec.reach });
     case 'REACH_AND_FREQUENCY':
-      return shareShuffleParameters({
-        ...common,
-        measurementType: 'REACH_AND_FREQUENCY',
-        ...spec.reachAndFrequency,
-      });
+      return shareShuffleParameters({ ...common, measurementType, ...spec.reachAndFrequency });
     default:
-      throw new RangeError(`${spec.measurementType} is not computed`);
+      throw new RangeError(`${measurementType} is not computed`);
   }
 }
 
-/** Throws a RangeError that names the field where the protocol cannot do what is asked for. */
+/** Throws a RangeError that states the field if the protocol cannot compute what the spec requests. */
 export function shareShuffleParameters(spec: ShareShuffleSpec): ShareShuffleParameters {
   const { measurementType, ringModulus: modulus, noiseMechanism, dataProviderCount, registerCount } = spec;
   if (!(Number.isInteger(dataProviderCount) && dataProviderCount >= 1)) {
@@ -105,7 +99,7 @@ export function shareShuffleParameters(spec: ShareShuffleSpec): ShareShufflePara
   };
 }
 
-/** The ring must have room for the sum of all frequencies of a person. */
+/** Throws unless the ring is large enough for the sum of all frequencies of a person. */
 function checkRoom(modulus: number, dataProviders: number, maximumFrequency: number | undefined): void {
   checkModulus(modulus);
   if (maximumFrequency === undefined) {
@@ -116,7 +110,7 @@ function checkRoom(modulus: number, dataProviders: number, maximumFrequency: num
   if (!(Number.isInteger(maximumFrequency) && maximumFrequency > 1)) {
     throw new RangeError('maximumFrequency must be a whole number above 1');
   }
-  // The largest value of the ring marks registers that count for nothing.
+  // The largest value of the ring marks registers that are not counted.
   const least = maximumFrequency * dataProviders + 1;
   if (modulus > least) return;
   throw new RangeError(
@@ -124,7 +118,7 @@ function checkRoom(modulus: number, dataProviders: number, maximumFrequency: num
   );
 }
 
-/** How many registers a worker sends to the aggregator. */
+/** Returns how many registers a worker sends to the aggregator. */
 export function shuffledCount({ registerCount, noiseRegisterCount }: ShareShuffleParameters): number {
   return registerCount + 2 * noiseRegisterCount;
 }

@@ -1,4 +1,4 @@
-/** A provider's side: how often it reached each person of the sample, and the two shares of that. */
+/** The provider's part: counts how often it reached each person of the sample, and splits the counts into two shares. */
 import {
   registerOf,
   type SampledRegisters,
@@ -10,7 +10,7 @@ import { Keystream, UniformValues } from '../../shares/keystream.ts';
 import { subtractWords, wordAligned, wordsOf } from '../../shares/ring.ts';
 import type { VidIndex } from '../../shares/vidIndex.ts';
 
-/** Frequencies by register, each at most `cap`: 1 for a reach, the maximum frequency for a reach and frequency. */
+/** The frequency of each register, at most `cap`: 1 for a reach, the maximum frequency for a reach and frequency. */
 export class FrequencyVector {
   readonly frequencies: Uint8Array<ArrayBuffer>;
   private readonly index: VidIndex;
@@ -27,7 +27,7 @@ export class FrequencyVector {
     this.frequencies = wordAligned(this.sample.count);
   }
 
-  /** Counts `times` more events of a person. False for a VID that is not in the population; such are not counted. */
+  /** Counts `times` more events of a person. Returns false, and counts nothing, for a VID outside the population. */
   add(vid: number, times: number): boolean {
     const index = this.index.of(vid);
     if (index < 0) return false;
@@ -39,12 +39,12 @@ export class FrequencyVector {
   }
 }
 
-/** So many values take a few milliseconds. */
+/** The number of values in a chunk, which takes a few milliseconds. */
 const CHUNK = 1 << 19;
 
 /**
- * The share to upload, as the bytes of a `FrequencyVector` message: the frequencies minus what the seed expands to, which is
- * the other share. Each chunk takes a few milliseconds: give way to the event loop between them.
+ * Yields the share to upload as the bytes of a `FrequencyVector` message: the frequencies minus the other share, to which
+ * the seed expands. Each chunk takes a few milliseconds, so yield to the event loop between chunks.
  */
 export function* uploadChunks(
   frequencies: Uint8Array,

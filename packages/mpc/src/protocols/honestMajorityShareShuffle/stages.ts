@@ -3,12 +3,12 @@ import { COMPLETE, EXCHANGE, RESULT, type StageTable } from '../stages.ts';
 
 const [W1, W2, AGG] = ['FIRST_WORKER', 'SECOND_WORKER', 'AGGREGATOR'] as const;
 
-/** Messages between duchies. */
+/** The messages between duchies. */
 const SEEDS_1 = 'SHUFFLE_PHASE_INPUT_ONE';
 const SEEDS_2 = 'SHUFFLE_PHASE_INPUT_TWO';
 const SHARES = 'AGGREGATION_PHASE_INPUT';
 
-/** Stages that wait. */
+/** The stages in which a duchy waits. */
 const START = 'WAIT_TO_START';
 const WAIT_1 = 'WAIT_ON_SHUFFLE_INPUT_PHASE_ONE';
 const WAIT_2 = 'WAIT_ON_SHUFFLE_INPUT_PHASE_TWO';

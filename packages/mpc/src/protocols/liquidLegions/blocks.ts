@@ -1,26 +1,20 @@
-/** Arrays of blocks of the same size, one after the other. */
+/** Arrays of blocks of equal size, one after the other. */
 
-/** Bytes whose buffer can be transferred to a thread. */
+/** Bytes with a buffer that can be transferred to a thread. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Sorts blocks, so that they say nothing about the order they came in. `tail` follows unchanged. */
-export function sortBlocks(
-  parts: readonly Uint8Array[],
-  size: number,
-  tail: Uint8Array = new Uint8Array(),
-): Bytes {
+/** Sorts blocks, so that their order reveals nothing. `tail` follows unchanged. */
+export function sortBlocks(parts: readonly Uint8Array[], size: number, tail?: Uint8Array): Bytes {
   const blocks = Buffer.concat(parts);
-  const order = sortedOrder(blocks, size);
-  const sorted = new Uint8Array(blocks.length + tail.length);
-  copyBlocks(blocks, size, order, sorted);
-  sorted.set(tail, blocks.length);
+  const sorted = takeBlocks(blocks, size, sortedOrder(blocks, size), tail?.length);
+  if (tail !== undefined) sorted.set(tail, blocks.length);
   return sorted;
 }
 
 /**
- * The places of blocks in the order of their bytes. Most blocks differ in their first four bytes, so these are sorted
- * first, each as the high half of a number with the block's place as the low half; blocks that agree there are
- * compared in full.
+ * Returns the places of blocks in the order of their bytes. Most blocks differ in their first four bytes, so these are
+ * sorted first, as the high half of a number that has the block's place as its low half. Blocks with equal first bytes are
+ * then compared in full.
  */
 export function sortedOrder(blocks: Buffer, size: number): Uint32Array<ArrayBuffer> {
   const count = blocks.length / size;
@@ -42,37 +36,27 @@ export function sortedOrder(blocks: Buffer, size: number): Uint32Array<ArrayBuff
   return order;
 }
 
-/** Where the halves of a 64-bit number are. */
+/** The places of the halves of a 64-bit number, which depend on the byte order of the machine. */
 const LOW = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 0 : 1;
 const HIGH = 1 - LOW;
 
-/** The blocks at these places. */
-export function takeBlocks(bytes: Uint8Array, size: number, places: ArrayLike<number>): Bytes {
-  const taken = new Uint8Array(places.length * size);
-  copyBlocks(bytes, size, places, taken);
+/** Returns copies of the blocks at these places, followed by `room` free bytes. */
+export function takeBlocks(bytes: Uint8Array, size: number, places: ArrayLike<number>, room = 0): Bytes {
+  const taken = new Uint8Array(places.length * size + room);
+  for (let i = 0; i < places.length; i++) {
+    const from = places[i]! * size;
+    taken.set(bytes.subarray(from, from + size), i * size);
+  }
   return taken;
 }
 
-function copyBlocks(bytes: Uint8Array, size: number, places: ArrayLike<number>, into: Uint8Array): void {
+export function putBlocks(from: Uint8Array, size: number, places: ArrayLike<number>, into: Uint8Array): void {
   for (let i = 0; i < places.length; i++) {
-    const from = places[i]! * size;
-    into.set(bytes.subarray(from, from + size), i * size);
+    into.set(from.subarray(i * size, (i + 1) * size), places[i]! * size);
   }
 }
 
-/** Writes blocks to these places. */
-export function putBlocks(
-  blocks: Uint8Array,
-  size: number,
-  places: ArrayLike<number>,
-  into: Uint8Array,
-): void {
-  for (let i = 0; i < places.length; i++) {
-    into.set(blocks.subarray(i * size, (i + 1) * size), places[i]! * size);
-  }
-}
-
-/** The same part of each block. */
+/** Returns the same part of each block. */
 export function takeColumn(bytes: Uint8Array, stride: number, at: number, size: number): Bytes {
   const column = new Uint8Array((bytes.length / stride) * size);
   for (let i = 0, from = at; i < column.length; i += size, from += stride) {
@@ -81,19 +65,13 @@ export function takeColumn(bytes: Uint8Array, stride: number, at: number, size: 
   return column;
 }
 
-export function putColumn(
-  column: Uint8Array,
-  size: number,
-  into: Uint8Array,
-  stride: number,
-  at: number,
-): void {
+export function putColumn(column: Uint8Array, size: number, into: Uint8Array, stride: number, at: number) {
   for (let i = 0, to = at; i < column.length; i += size, to += stride)
     into.set(column.subarray(i, i + size), to);
 }
 
 /**
- * Where each run of equal keys begins, and where the last one ends, among blocks in this order. Each block begins
+ * Returns where each run of equal keys begins, and where the last run ends, among blocks in this order. Each block begins
  * with a key of `keySize` bytes.
  */
 export function runs(blocks: Buffer, size: number, keySize: number, order: Uint32Array): number[] {

@@ -1,4 +1,4 @@
-/** The privacy cost of a release by a ring of duchies, for the people of one data provider. */
+/** The privacy cost, for the people of one data provider, of a release by a ring of duchies. */
 import {
   type LiquidLegionsConfig,
   legionsNoiseShapes,
@@ -7,21 +7,19 @@ import {
 import { asCharge, type Cost, costOfCount, FREE, type MpcRelease } from '../../privacy/countCost.ts';
 import type { Charge } from '../../privacy/noise.ts';
 
-/** A release of a Liquid Legions protocol, and the privacy parameters that hide the rest from its aggregator. */
+/** A release of a Liquid Legions protocol, with the privacy parameters of the other numbers that its aggregator sees. */
 export type LegionsRelease = MpcRelease & {
   dataProviders: number;
-  /** The number of duchies, the aggregator included: each of them adds noise. */
+  /** The number of duchies that add noise, including the aggregator. */
   duchies: number;
   histogramPrivacyParams: PrivacyParams;
   publisherPrivacyParams: PrivacyParams;
 };
 
 /**
- * The charge to one unit of privacy for all that the aggregator of a Liquid Legions protocol sees, which is more than
- * the consumer sees (docs/privacy.md). A unit changes one register of one provider, and with it the number of empty
- * ones. Where no other provider has the register, it changes the number of registers in use, and one frequency; else
- * it moves a register between two numbers of providers, and between two frequencies. The aggregator knows its own
- * noise, so only the noise of the other duchies counts. Throws a RangeError where the parameters cannot be met.
+ * Returns the charge to one unit of privacy for everything that the aggregator of a ring sees, which is more than the
+ * consumer sees (docs/privacy.md derives the sum). The aggregator knows its own noise, so only the noise of the other
+ * duchies protects people. Throws a RangeError if no noise can meet the parameters.
  */
 export function legionsCharge(release: LegionsRelease): Charge {
   const { noiseMechanism, duchies, dataProviders } = release;
@@ -41,13 +39,5 @@ export function legionsCharge(release: LegionsRelease): Charge {
 }
 
 export function chargeOf(release: MpcRelease, config: LiquidLegionsConfig, dataProviders: number): Charge {
-  const { histogramPrivacyParams, publisherPrivacyParams } = config;
-  const duchies = config.workers.length + 1;
-  return legionsCharge({
-    ...release,
-    histogramPrivacyParams,
-    publisherPrivacyParams,
-    dataProviders,
-    duchies,
-  });
+  return legionsCharge({ ...config, ...release, dataProviders, duchies: config.workers.length + 1 });
 }

@@ -1,7 +1,6 @@
 /**
- * Compares the counts of tuples with each frequency below the maximum, and finds where they are equal. Comparisons
- * are in columns, one for each frequency. Each column has an order of its own, so that nobody can link two
- * comparisons of one count.
+ * Compares the counts of tuples with each frequency below the maximum, and finds the equal ones. Comparisons are in
+ * columns, one for each frequency. Each column has a separate order, so that nobody can link two comparisons of one count.
  */
 import { CIPHERTEXT_BYTES, drawScalars, Keystream, POINT_BYTES } from '../../sketches.ts';
 import { type Bytes, takeBlocks, takeColumn } from './blocks.ts';
@@ -10,8 +9,8 @@ import { COUNT, FLAGS, FLAGS_BYTES, TUPLE_BYTES } from './tuples.ts';
 import { ALONE, type Batch, type Workspace } from './workspace.ts';
 
 /**
- * Counts the tuples that are noise of the histogram, and compares the counts of tuples with a frequency. Flags must
- * be under one key alone.
+ * Counts the tuples that are noise of the histogram, and compares the counts of tuples that have a frequency. Flags must be
+ * under one key alone.
  */
 export function compareTuples(
   workspace: Workspace,
@@ -25,18 +24,15 @@ export function compareTuples(
     if (histogram === 1) histogramCount++;
     else if (same === 1 && destroyed === 0) withFrequency.push(i);
   }
-  const counts = takeBlocks(
-    takeColumn(tuples, TUPLE_BYTES, COUNT.at, CIPHERTEXT_BYTES),
-    CIPHERTEXT_BYTES,
-    withFrequency,
-  );
+  const allCounts = takeColumn(tuples, TUPLE_BYTES, COUNT.at, CIPHERTEXT_BYTES);
+  const counts = takeBlocks(allCounts, CIPHERTEXT_BYTES, withFrequency);
   const comparisons = compare(workspace, counts, maximumFrequency - 1, { key: keys.key, seed });
   return { histogramCount, comparisons };
 }
 
 /**
- * Makes a column of count − i · unit for each i from 1 to `compared`: zero where the count is i. Comparisons are
- * re-randomized, so that workers see only fresh ciphertexts.
+ * Computes a column of count − i · unit for each i from 1 to `compared`, which is zero where the count is i. Comparisons
+ * are re-randomized, so that workers see only fresh ciphertexts.
  */
 function compare(
   workspace: Workspace,
@@ -58,10 +54,7 @@ function compare(
   return comparisons;
 }
 
-/**
- * Takes a key off comparisons, and multiplies each by a random number, without which the aggregator could tell counts
- * apart.
- */
+/** Removes a key from comparisons. Random factors prevent the aggregator from distinguishing other counts. */
 export function decryptComparisons(
   workspace: Workspace,
   { blocks: comparisons, seed, keys }: Batch & { keys: RingKeys },
@@ -71,7 +64,7 @@ export function decryptComparisons(
   return decrypted;
 }
 
-/** Returns a byte for each ciphertext, which must be under this key alone: 1 if it encrypts zero, else 0. */
+/** Returns a byte for each ciphertext: 1 if it encrypts zero, else 0. The ciphertexts must be under this key alone. */
 export function findZeros(
   workspace: Workspace,
   { blocks, secretKey }: { blocks: Uint8Array; secretKey: Uint8Array },

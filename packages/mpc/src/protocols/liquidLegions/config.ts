@@ -1,18 +1,18 @@
-/** The roles and registers of a ring, whichever of the two protocols it runs. */
+/** The roles and registers of a ring of duchies, for both of its protocols. */
 import type { LiquidLegionsConfig } from '@measurement-exchange/contract';
 import type { Roles } from '../protocol.ts';
 
 export { liquidLegionsViolations as violationsOf } from '@measurement-exchange/contract';
 
-/** In the order of the ring. */
+/** Returns the duchies in the order of the ring. */
 export function rolesOf({ workers, aggregator }: Pick<LiquidLegionsConfig, 'workers' | 'aggregator'>): Roles {
   return [...workers.map((worker): Roles[number] => [worker, 'WORKER']), [aggregator, 'AGGREGATOR']];
 }
 
-/** A register follows from a VID alone. */
+/** No population is needed, because a register depends only on a VID. */
 export function populationOf(_config: LiquidLegionsConfig): undefined {}
 
-/** Registers of a sketch cannot continue at 0. */
+/** A sample cannot wrap around, because registers of a sketch have no circular order. */
 export const takesWrappedSamples = false;
 
 export function registerCountOf({ maxSize }: LiquidLegionsConfig): number {

@@ -1,11 +1,9 @@
-/** A bug or a lie: a party sent something that does not follow the protocol. */
+/** Thrown if a party sends something that does not follow the protocol. */
 export class LiquidLegionsError extends Error {
   override name = 'LiquidLegionsError';
 }
 
 export function checkBlocks(bytes: Uint8Array, size: number, what: string): void {
   if (bytes.length % size === 0) return;
-  throw new LiquidLegionsError(
-    `${what} must be whole blocks of ${size} bytes, and ${bytes.length} bytes came`,
-  );
+  throw new LiquidLegionsError(`${what} must be whole blocks of ${size} bytes, and has ${bytes.length}`);
 }

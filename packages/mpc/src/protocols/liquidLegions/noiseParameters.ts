@@ -1,4 +1,4 @@
-/** The noise that all duchies of one computation must agree on, from the spec and the protocol's config. */
+/** The noise on which all duchies of a computation must agree, from the spec and the protocol's config. */
 import {
   knownRegisterCount,
   type LiquidLegionsConfig,
@@ -17,15 +17,13 @@ import type { LiquidLegionsParams } from '../../sketches/sketch.ts';
 export interface NoiseSpec extends LiquidLegionsParams {
   noiseMechanism: MpcNoiseMechanism;
   dataProviderCount: number;
-  /** The number of duchies, the aggregator included: each of them adds noise. */
+  /** The number of duchies that add noise, including the aggregator. */
   duchyCount: number;
-  /** Privacy parameters of the reach. */
+  /** The privacy parameters of the reach. */
   privacyParams?: PrivacyParams;
-  /**
-   * Privacy parameters of the numbers that the aggregator sees on the way: how many providers have the same register.
-   */
+  /** The privacy parameters of numbers that the aggregator sees: how many providers have the same register. */
   histogramPrivacyParams?: PrivacyParams;
-  /** Privacy parameters of the number of registers of one provider, which the aggregator could learn otherwise. */
+  /** The privacy parameters of the number of registers of one provider, which the aggregator could otherwise learn. */
   publisherPrivacyParams?: PrivacyParams;
 }
 
@@ -36,11 +34,11 @@ export interface NoiseParameters extends LiquidLegionsParams {
   histogramNoise: MpcNoise;
   publisherNoise: MpcNoise;
   /**
-   * The least number of times that each duchy adds the register of the publishers' noise, and that of the padding.
-   * Duchies add both even without noise, because providers fill up their sketches with the former.
+   * The least number of times that each duchy adds the register of publisher noise, and the register of padding. Duchies
+   * add both even without noise, because providers fill up their sketches with the former.
    */
   knownRegisters: number;
-  /** How many registers each duchy adds for its noise, whatever the noise is. */
+  /** The number of registers that each duchy adds, whatever its noise is. */
   noiseRegisterCount: number;
 }
 
@@ -49,7 +47,7 @@ export interface TupleNoise {
   maximumFrequency: number;
   /** The noise on the number of registers at each frequency. */
   frequencyNoise: MpcNoise;
-  /** How many tuples each duchy adds for its noise, whatever the noise is. */
+  /** The number of tuples that each duchy adds, whatever its noise is. */
   noiseTupleCount: number;
 }
 
@@ -60,7 +58,7 @@ export function checkNoise(count: number, field: string): void {
   );
 }
 
-/** Throws a RangeError that names the field where the protocol cannot do what is asked for. */
+/** Throws a RangeError that states the field if the protocol cannot compute what the spec requests. */
 export function noiseParameters(spec: NoiseSpec, protocol: LiquidLegionsProtocol): NoiseParameters {
   const { decayRate, maxSize, noiseMechanism: mechanism, dataProviderCount, duchyCount } = spec;
   if (!(Number.isInteger(dataProviderCount) && dataProviderCount >= 1)) {
@@ -84,7 +82,7 @@ export function noiseParameters(spec: NoiseSpec, protocol: LiquidLegionsProtocol
   };
 }
 
-/** The part of a noise spec that follows from the config of a ring. */
+/** Returns the part of a noise spec that the config of a ring determines. */
 export function noiseSpecOf({ workers, ...config }: LiquidLegionsConfig, dataProviderCount: number) {
   const { noiseMechanism, decayRate, maxSize, histogramPrivacyParams, publisherPrivacyParams } = config;
   return {
@@ -94,10 +92,7 @@ export function noiseSpecOf({ workers, ...config }: LiquidLegionsConfig, dataPro
   };
 }
 
-/**
- * Throws a RangeError where the registers of all providers and duchies, which every duchy has in memory, are too
- * many.
- */
+/** Throws a RangeError if the registers of all providers and duchies are too many to fit in the memory of each duchy. */
 export function fitting<N extends NoiseParameters & { noiseTupleCount?: number }>(parameters: N): N {
   const { dataProviderCount, maxSize, duchyCount, noiseRegisterCount, noiseTupleCount = 0 } = parameters;
   const registers = legionsRegisterCount(

@@ -1,24 +1,29 @@
-/** Registers that nobody is in: how many of which kind a duchy adds, and the texts that their indexes are made from. */
+/** Noise registers, which represent nobody: how many of each kind a duchy adds, and the texts of their indexes. */
 import { drawMpcNoise, drawScalars, Keystream, NOBODY_INDEX, SCALAR_BYTES } from '../../sketches.ts';
 import type { Bytes } from './blocks.ts';
 import type { NoiseParameters } from './noiseParameters.ts';
 
 /**
- * `histogram`: registers that look as if several providers had them. `publisher`: one register, many times, that
- * hides how many registers a provider has. `reach`: registers that look like people. `padding`: registers that keep
- * the total number the same.
+ * `histogram` registers look as if several providers had them. `publisher` is one register, added many times, which hides
+ * how many registers a provider has. `reach` registers look like people. `padding` keeps the total number constant.
  */
 export const NOISE_KINDS = ['histogram', 'publisher', 'reach', 'padding'] as const;
 export type NoiseKind = (typeof NOISE_KINDS)[number];
 
-/** A noise register: its kind, then the number in the text of its index. */
+/** A noise register is a byte for its kind, then the number in the text of its index. */
 export const NOISE_REGISTER_BYTES = 1 + SCALAR_BYTES;
 
-const PADDING_INDEX = 'padding_noise_register_id';
+/** The texts of the indexes. Those of the histogram and the reach are followed by a number. */
+const INDEX_TEXTS: Record<NoiseKind, string> = {
+  histogram: 'blinded_histogram_noise',
+  publisher: NOBODY_INDEX,
+  reach: 'reach_dp_noise',
+  padding: 'padding_noise_register_id',
+};
 
 /**
- * As many registers as `noiseRegisterCount`, and how many different ones the histogram's noise adds. The same for the same
- * seed: a repeated stage must not draw other noise.
+ * Draws `noiseRegisterCount` registers, and counts the different ones that the histogram's noise adds. The result is the
+ * same for the same seed, because a repeated stage must not draw other noise.
  */
 export function drawNoiseRegisters(
   _: unknown,
@@ -47,31 +52,15 @@ export function drawNoiseRegisters(
   return { registers, histogramCount };
 }
 
-/** The text of the index of a noise register, which is not a decimal number, as that of a person's register is. */
+/** Returns the text of the index of a noise register. Unlike that of a person's register, it is not a decimal number. */
 export function indexText(kind: NoiseKind, number: Uint8Array): string {
-  switch (kind) {
-    case 'histogram':
-      return `blinded_histogram_noise${decimal(number)}`;
-    case 'reach':
-      return `reach_dp_noise${decimal(number)}`;
-    case 'publisher':
-      return NOBODY_INDEX;
-    case 'padding':
-      return PADDING_INDEX;
-  }
+  const hasNumber = kind === 'histogram' || kind === 'reach';
+  return `${INDEX_TEXTS[kind]}${hasNumber ? BigInt(`0x${Buffer.from(number).toString('hex')}`) : ''}`;
 }
 
-/** The kind and the number of each register. */
 export function readNoiseRegisters(registers: Uint8Array): { kind: NoiseKind; number: Uint8Array }[] {
   return Array.from({ length: registers.length / NOISE_REGISTER_BYTES }, (_, i) => {
-    const at = i * NOISE_REGISTER_BYTES;
-    return {
-      kind: NOISE_KINDS[registers[at]!]!,
-      number: registers.subarray(at + 1, at + NOISE_REGISTER_BYTES),
-    };
+    const register = registers.subarray(i * NOISE_REGISTER_BYTES, (i + 1) * NOISE_REGISTER_BYTES);
+    return { kind: NOISE_KINDS[register[0]!]!, number: register.subarray(1) };
   });
-}
-
-function decimal(number: Uint8Array): string {
-  return String(BigInt(`0x${Buffer.from(number).toString('hex')}`));
 }

@@ -1,7 +1,4 @@
-/**
- * Noise tuples, which stand for no register: they look like registers of each frequency, or like registers without
- * one.
- */
+/** Noise tuples, which represent no register, but look like registers of each frequency or without a frequency. */
 
 import { CIPHERTEXT_BYTES, drawMpcNoise, Keystream } from '../../sketches.ts';
 import { type Bytes, putColumn } from './blocks.ts';
@@ -9,11 +6,14 @@ import type { TupleNoise } from './noiseParameters.ts';
 import { COUNT, FLAGS_BYTES, TUPLE_BYTES } from './tuples.ts';
 import type { Batch, Plain, Workspace } from './workspace.ts';
 
-/** The kind of a noise tuple: the frequency that it imitates, from 1 on, or one of these. */
+/** The kind of a noise tuple is the frequency that it imitates, from 1 on, or one of these two. */
 const DIFFERENT_KEYS = 0;
 const DESTROYED = 255;
 
-/** As many as `noiseTupleCount`, a byte each. The same for the same seed: a repeated stage must not draw other noise. */
+/**
+ * Draws the kinds of `noiseTupleCount` tuples, a byte each. The result is the same for the same seed, because a repeated
+ * stage must not draw other noise.
+ */
 export function drawNoiseTuples(
   _: unknown,
   { parameters, seed }: { parameters: TupleNoise; seed: Uint8Array },
@@ -31,19 +31,15 @@ export function drawNoiseTuples(
   return tuples;
 }
 
-/**
- * Encrypts flags under the keys that are still on the flags of other tuples, and counts under the keys of all
- * duchies.
- */
+/** Encrypts flags under the keys that the flags of other tuples still have, and counts under the keys of all duchies. */
 export function encryptNoiseTuples(
   workspace: Workspace,
   { blocks, seed, key, restKey }: Batch & { key: Uint8Array; restKey: Uint8Array },
 ): Bytes {
   const random = new Keystream(seed);
   const flags = Array.from(blocks, flagsOf).flat();
-  const points = workspace.counts(
-    blocks.reduce((most, what) => (isCount(what) ? Math.max(most, what) : most), 0),
-  );
+  const largest = blocks.filter(isCount).reduce((most, what) => Math.max(most, what), 0);
+  const points = workspace.counts(largest);
   const counts = Array.from(blocks, (what) => (isCount(what) ? points[what - 1]! : 'random'));
   const encrypted = new Uint8Array(blocks.length * TUPLE_BYTES);
   const encryptedFlags = workspace.encrypt(flags, workspace.key(restKey), random);

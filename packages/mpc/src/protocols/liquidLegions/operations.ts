@@ -1,7 +1,4 @@
-/**
- * The operations that threads of the pool run. Inputs and outputs are bytes and numbers, which can be sent to a
- * thread.
- */
+/** The operations that threads of the pool run. Inputs and outputs are bytes and numbers, which threads can exchange. */
 import { sortBlocks } from './blocks.ts';
 import { compareTuples, decryptComparisons, findZeros } from './comparisons.ts';
 import { drawNoiseRegisters } from './noiseRegisters.ts';

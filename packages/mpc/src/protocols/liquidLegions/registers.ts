@@ -1,4 +1,4 @@
-/** Operations on registers: each is one ciphertext, that of its index, or three, those of its index, key and count. */
+/** Operations on registers. A register is one ciphertext (its index) or three (its index, key and count). */
 import { CIPHERTEXT_BYTES, DESTROYED_KEY, drawScalars, Keystream, POINT_BYTES } from '../../sketches.ts';
 import { type Bytes, putColumn, runs, sortedOrder, takeColumn } from './blocks.ts';
 import { indexText, type NoiseKind, readNoiseRegisters } from './noiseRegisters.ts';
@@ -16,7 +16,7 @@ export function encryptNoiseRegisters(
   const [histogram, destroyed] = workspace.points([HISTOGRAM_KEY, DESTROYED_KEY]);
   const keys: { [K in NoiseKind]?: Plain } = { histogram: histogram!, reach: destroyed! };
   const texts = registers.flatMap(({ kind }, i): Plain[] =>
-    // A count of noise is never looked at.
+    // Nobody reads the count of a noise register, so it is random.
     isFull ? [indexes[i]!, keys[kind] ?? 'random', 'random'] : [indexes[i]!],
   );
   return workspace.encrypt(texts, workspace.key(key), new Keystream(seed));
@@ -36,7 +36,7 @@ export function reRandomizeRegisters(
   return registers;
 }
 
-/** Takes a key off the indexes, multiplies them by `blinding`, and re-randomizes everything. */
+/** Removes a key from the indexes, multiplies them by `blinding`, and re-randomizes everything. */
 export function blindRegisters(
   workspace: Workspace,
   { blocks, size, seed, keys, blinding }: Batch & { size: number; keys: RingKeys; blinding: Uint8Array },
@@ -46,7 +46,7 @@ export function blindRegisters(
   const blinded = new Uint8Array(blocks.length);
   workspace.change(blocks, { stride: size, at: 0 }, blinded, (batch, count) => {
     batch.blind(keys.secretKey, blinding);
-    // Otherwise, ciphertexts that a party made multiples of each other would stay multiples, and could be followed.
+    // Without re-randomizing, ciphertexts that a party made multiples of each other would stay multiples, and be traceable.
     batch.reRandomize(restKey, drawScalars(random, count));
   });
   const others = size - CIPHERTEXT_BYTES;
@@ -60,10 +60,7 @@ export function blindRegisters(
   return blinded;
 }
 
-/**
- * Decrypts the indexes of registers, which must be under one key alone: each point replaces the ciphertext of its
- * index.
- */
+/** Decrypts the indexes of registers, which must be under one key alone. Each point replaces the ciphertext of its index. */
 export function openIndexes(
   workspace: Workspace,
   { blocks, size, secretKey }: { blocks: Uint8Array; size: number; secretKey: Uint8Array },
@@ -78,7 +75,6 @@ export function openIndexes(
   return opened;
 }
 
-/** How many different points there are. */
 export function countDistinct(_: Workspace, { parts }: { parts: Uint8Array[] }): number {
   const points = Buffer.concat(parts);
   return runs(points, POINT_BYTES, POINT_BYTES, sortedOrder(points, POINT_BYTES)).length - 1;
@@ -94,7 +90,7 @@ export function encryptCount(
   return workspace.encrypt([text], workspace.key(key), random);
 }
 
-/** Adds up encrypted numbers. No party that sent one of them recognizes the ciphertext of the sum. */
+/** Adds up encrypted numbers. Parties that sent one of them do not recognize the ciphertext of the sum. */
 export function addCounts(
   workspace: Workspace,
   { counts, key, seed }: { counts: Uint8Array[]; key: Uint8Array; seed: Uint8Array },
@@ -108,8 +104,8 @@ export function addCounts(
 }
 
 /**
- * The number in a ciphertext that is under one key alone, if it is from 0 to `most`; else `expected`. A worker can
- * put a register of a provider in its place: the outcome must not tell the worker which register that is.
+ * Returns the number in a ciphertext that is under one key alone if it is from 0 to `most`, else `expected`. A worker may
+ * have replaced the ciphertext by a register of a provider; the outcome must not tell the worker which register that is.
  */
 export function decryptCount(
   workspace: Workspace,
@@ -126,7 +122,7 @@ export function decryptCount(
   return place >= 0 && place < most ? place + 1 : expected;
 }
 
-/** Takes a key off the ciphertext of a number, and re-randomizes it under the remaining keys. */
+/** Removes a key from the ciphertext of a number, and re-randomizes it under the remaining keys. */
 export function passCount(
   workspace: Workspace,
   { count, keys, seed }: { count: Uint8Array; keys: RingKeys; seed: Uint8Array },
@@ -139,7 +135,7 @@ export function passCount(
   return left;
 }
 
-/** Throws where one of the blocks is not a compressed point of the curve. */
+/** Throws if a block is not a compressed point of the curve. */
 export function checkPoints(workspace: Workspace, { blocks }: { blocks: Uint8Array }): void {
   const { curve } = workspace;
   workspace.inBatches(blocks.length / POINT_BYTES, (from, count) =>

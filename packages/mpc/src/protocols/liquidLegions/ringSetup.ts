@@ -1,7 +1,7 @@
-/** The stages with which both protocols of a ring begin, as functions from bytes to bytes. */
+/** The first stages of both protocols of a ring, as functions from bytes to bytes. */
 import { CIPHERTEXT_BYTES } from '../../sketches.ts';
 import type { MessageSize, Sender } from '../messageSize.ts';
-import { type Bytes, copyOf } from './blocks.ts';
+import { copyOf } from './blocks.ts';
 import { checkBlocks, LiquidLegionsError } from './errors.ts';
 import type { NoiseParameters } from './noiseParameters.ts';
 import { NOISE_REGISTER_BYTES } from './noiseRegisters.ts';
@@ -10,7 +10,7 @@ import { type Executor, type StageRun, StageWork } from './stageWork.ts';
 
 export interface RegisterForm {
   registerBytes: number;
-  /** Whether a message ends with a ciphertext of the number of registers that the histogram's noise added. */
+  /** Whether a message ends with the encrypted number of registers that the histogram's noise added. */
   countsNoise: boolean;
 }
 
@@ -25,21 +25,14 @@ export class RingSetup<P extends NoiseParameters> {
     this.form = form;
   }
 
-  /** Every duchy: appends noise to the sketches of providers, under the combined key of all duchies. */
-  async setup(
-    sketches: readonly Uint8Array[],
-    { key }: RingKeys,
-    seed: Uint8Array,
-    run: StageRun = {},
-  ): Promise<Bytes> {
+  /** Run by every duchy. Appends noise to the sketches of providers, under the combined key of all duchies. */
+  async setup(sketches: readonly Uint8Array[], { key }: RingKeys, seed: Uint8Array, run: StageRun = {}) {
     const { registerBytes, countsNoise } = this.form;
     for (const sketch of sketches) checkBlocks(sketch, registerBytes, 'a sketch');
     const { parameters } = this;
     const work = new StageWork(this.pool, run, seed);
-    const { registers, histogramCount: count } = await work.run('drawNoiseRegisters', {
-      parameters,
-      seed: work.seed('noise'),
-    });
+    const drawn = await work.run('drawNoiseRegisters', { parameters, seed: work.seed('noise') });
+    const { registers, histogramCount: count } = drawn;
     const options = { key, isFull: registerBytes > CIPHERTEXT_BYTES };
     const noise = await work.overBlocks('encryptNoiseRegisters', registers, NOISE_REGISTER_BYTES, options);
     const excess = countsNoise
@@ -50,15 +43,10 @@ export class RingSetup<P extends NoiseParameters> {
   }
 
   /**
-   * Aggregator: makes one message of those of all duchies, its own included, and re-randomizes it. Otherwise, the first
-   * worker would recognize the registers that it sent, and could leave out the noise of all others.
+   * Run by the aggregator. Combines the messages of all duchies, including its own, and re-randomizes the result. Otherwise
+   * the first worker would recognize the registers that it sent, and could omit the noise of all others.
    */
-  async combine(
-    messages: readonly Uint8Array[],
-    { key }: RingKeys,
-    seed: Uint8Array,
-    run: StageRun = {},
-  ): Promise<Bytes> {
+  async combine(messages: readonly Uint8Array[], { key }: RingKeys, seed: Uint8Array, run: StageRun = {}) {
     const size = this.form.registerBytes;
     const work = new StageWork(this.pool, run, seed);
     const all = messages.map((message) => this.partsOf(message));
@@ -71,7 +59,7 @@ export class RingSetup<P extends NoiseParameters> {
     return work.sort(fresh, size, excess);
   }
 
-  /** The registers of a message, and the ciphertext of the noise, which is empty where none is counted. */
+  /** Splits a message into its registers and the encrypted count of noise, which is empty where noise is not counted. */
   protected partsOf(message: Uint8Array): { registers: Uint8Array; excess: Uint8Array } {
     const { registerBytes, countsNoise } = this.form;
     checkBlocks(message, registerBytes, 'a message');
@@ -81,19 +69,18 @@ export class RingSetup<P extends NoiseParameters> {
     return { registers: message.subarray(0, end), excess: copyOf(message, end) };
   }
 
-  /** The size of the message of a worker to the aggregator: the sketches that the worker got, and its noise. */
+  /** Returns the size of a worker's message to the aggregator: the sketches that the worker received, and its noise. */
   protected sizeOfSetup({ uploads }: Sender): MessageSize {
     const { maxSize, noiseRegisterCount } = this.parameters;
     return this.sizeOf(uploads * maxSize + noiseRegisterCount);
   }
 
-  /** All sketches, and the noise of all duchies. */
+  /** The number of registers in all sketches and in the noise of all duchies. */
   protected get allRegisters(): number {
     const { dataProviderCount, maxSize, duchyCount, noiseRegisterCount } = this.parameters;
     return dataProviderCount * maxSize + duchyCount * noiseRegisterCount;
   }
 
-  /** The size of a message with this many registers. */
   protected sizeOf(registers: number): MessageSize {
     const { registerBytes, countsNoise } = this.form;
     const bytes = registers * registerBytes + (countsNoise ? CIPHERTEXT_BYTES : 0);

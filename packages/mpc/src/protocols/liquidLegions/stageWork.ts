@@ -1,23 +1,20 @@
-/**
- * Runs a stage: spreads its blocks in batches over the threads of a pool. The output does not depend on the number of
- * threads.
- */
+/** Runs a stage in batches of blocks on the threads of a pool. The output does not depend on the number of threads. */
 import { createHmac } from 'node:crypto';
 import { POINT_BYTES } from '../../sketches.ts';
 import { type Bytes, copyOf } from './blocks.ts';
 import { checkBlocks } from './errors.ts';
 import type { BatchOperation, Input, OperationName, Output } from './operations.ts';
 
-/** How a caller aborts a stage, and learns how far it is. */
+/** The caller of a stage can abort it, and is told its progress. */
 export interface StageRun {
   signal?: AbortSignal | undefined;
-  /** From 0 to 1. */
+  /** The fraction is from 0 to 1. */
   onProgress?: ((fraction: number) => void) | undefined;
 }
 
-/** Runs operations: a duchy's pool of threads. The caller cannot use buffers in `transfer` afterwards. */
+/** Runs operations in a duchy's pool of threads. The caller must not use buffers in `transfer` afterwards. */
 export interface Executor {
-  /** How many operations run at once. */
+  /** The number of operations that run at once. */
   readonly size: number;
   run<O extends OperationName>(
     operation: O,
@@ -26,14 +23,14 @@ export interface Executor {
   ): Promise<Output<O>>;
 }
 
-/** The input of a batch, apart from its seed. */
+/** The input of a batch without its seed. */
 type Batch<O extends BatchOperation> = Omit<Input<O>, 'seed'>;
 
-/** The most blocks in a batch: enough that its one inversion counts for little, and at most a few seconds of work. */
+/** The most blocks in a batch: enough that the one inversion costs little, and at most a few seconds of work. */
 const MOST = 2048;
-/** The fewest blocks in a batch: half as many would take as long. */
+/** The fewest blocks in a batch. Half as many would take as long. */
 const LEAST = 512;
-/** With this many batches, or a multiple of it, 2, 4 or 8 threads finish at the same time. */
+/** With this many batches, or a multiple, 2, 4 or 8 threads finish at the same time. */
 const BATCHES = 8;
 
 export function batchSize(count: number): number {
@@ -46,11 +43,11 @@ export class StageWork {
   private readonly stageSeed: Uint8Array | undefined;
   private readonly signal: AbortSignal | undefined;
   private readonly onProgress: (fraction: number) => void;
-  /** The fractions of the whole that are done when the previous step ends, and when this one ends. */
+  /** The fractions of the stage that are done when the previous step ends, and when this step ends. */
   private before = 0;
   private until: number | undefined;
 
-  /** A stage that draws nothing needs no seed. */
+  /** A stage that uses no randomness needs no seed. */
   constructor(pool: Executor, { signal, onProgress = () => {} }: StageRun, seed?: Uint8Array) {
     this.pool = pool;
     this.stageSeed = seed;
@@ -58,14 +55,14 @@ export class StageWork {
     this.onProgress = onProgress;
   }
 
-  /** Sets the fraction of the whole that is done when the next step ends. */
+  /** Sets the fraction of the stage that is done when the next step ends. */
   upTo(fraction: number): this {
     this.before = this.until ?? 0;
     this.until = fraction;
     return this;
   }
 
-  /** The seed of a batch of a step: no two steps, and no two batches of a step, draw the same numbers. */
+  /** Returns the seed of a batch of a step. It is different for each step and each batch. */
   seed(step: string, batch = 0): Bytes {
     return stepSeed(this.stageSeed!, step, batch);
   }
@@ -75,15 +72,12 @@ export class StageWork {
     return this.pool.run(operation, input, { signal: this.signal, transfer });
   }
 
-  /**
-   * Sorts the blocks of all parts, so that they say nothing about the order they came in. The caller cannot use the
-   * parts afterwards.
-   */
+  /** Sorts the blocks of all parts, so that their order reveals nothing. The caller must not use the parts afterwards. */
   sort(parts: Uint8Array[], size: number, tail?: Uint8Array): Promise<Bytes> {
     return this.run('sort', { parts, size, ...(tail && { tail }) }, parts);
   }
 
-  /** Outputs are in the order of the blocks. */
+  /** Runs an operation on all blocks, in batches. Outputs are in the order of the blocks. */
   overBlocks<O extends BatchOperation>(
     operation: O,
     blocks: Uint8Array,
@@ -115,7 +109,7 @@ export class StageWork {
       }
     };
     try {
-      // One lane more than there are threads, so that a thread that finishes finds its next batch.
+      // There is one lane more than threads, so that a thread that finishes finds its next batch queued.
       await Promise.all(Array.from({ length: this.pool.size + 1 }, lane));
     } finally {
       isFailed = true;
@@ -124,12 +118,12 @@ export class StageWork {
   }
 }
 
-/** The seed of the random numbers of a step of a stage, or of a batch of the step. */
+/** Derives the seed of a step of a stage, or of a batch of the step. */
 export function stepSeed(seed: Uint8Array, step: string, batch = 0): Bytes {
   return new Uint8Array(createHmac('sha384', seed).update(`${step}\0${batch}`).digest());
 }
 
-/** Rejects with a LiquidLegionsError where one of these is not a compressed point of the curve. */
+/** Rejects unless all blocks are compressed points of the curve. */
 export async function checkPoints(points: Uint8Array, pool: Executor, run: StageRun = {}): Promise<void> {
   checkBlocks(points, POINT_BYTES, 'points');
   await new StageWork(pool, run).overBlocks('checkPoints', points, POINT_BYTES, {});

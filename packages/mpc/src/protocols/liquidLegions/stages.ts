@@ -1,16 +1,16 @@
-/** The stages of a ring: sketches meet at the aggregator, and each round passes once around the ring. */
+/** The stages of a ring: the aggregator collects all sketches, and then each round passes once around the ring. */
 import { COMPLETE, EXCHANGE, RESULT, type StageRow, type StageTable } from '../stages.ts';
 
 const [W, AGG] = ['WORKER', 'AGGREGATOR'] as const;
 
-/** The stages and the message that all rings have. */
+/** The stages and the message that both protocols have. */
 const KEYS = 'WAIT_REQUISITIONS_AND_KEY_SET';
 const CONFIRM = 'CONFIRMATION_PHASE';
 const START = 'WAIT_TO_START';
 const WAIT_S = 'WAIT_SETUP_PHASE_INPUTS';
 const SKETCHES = 'SETUP_PHASE_INPUT';
 
-/** A round: the name of its stage, and the functions that workers and the aggregator run there. */
+/** A round has a stage, in which workers and the aggregator run these functions. */
 export interface Round<Run extends string> {
   stage: string;
   worker: Run;
@@ -37,7 +37,7 @@ export function ringStages<Run extends string>(rounds: readonly Round<Run>[]): S
   ];
 }
 
-/** `following` is the stage of the next round; the last round makes the result. */
+/** `following` is the stage of the next round, undefined for the last one, which produces the result. */
 function roundRows<Run extends string>(
   { stage, worker, aggregator }: Round<Run>,
   following: string | undefined,
@@ -55,7 +55,7 @@ function roundRows<Run extends string>(
   ];
 }
 
-/** The message that a stage of a round takes. */
+/** Returns the message that is the input of a stage. */
 function inputOf(stage: string): string {
   return `${stage}_INPUT`;
 }

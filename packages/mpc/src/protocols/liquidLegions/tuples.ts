@@ -1,11 +1,10 @@
 /**
- * The registers of one index become a tuple of three flags and a count. The first flag is zero where all keys are the
- * same, the second where all are the key of a destroyed register, the third where all are the key of the histogram's
- * noise. The count is the sum of all counts, which is used only where the keys are the same.
+ * Combines the registers of one index into a tuple of three flags and a count. The first flag is zero if all keys are the same,
+ * the second if all are the key of a destroyed register, the third if all are the key of the histogram's noise. The count is
+ * the sum of all counts, which is used only if the keys are the same.
  *
- * The aggregator makes tuples from ciphertexts and knows every factor it used, so a flag that is not zero would tell it the
- * key. Each worker therefore multiplies each flag by a random number of its own: zero stays zero, and anything else becomes
- * any point.
+ * The aggregator makes tuples from ciphertexts and knows every factor that it used, so a nonzero flag would reveal the key.
+ * Each worker therefore multiplies each flag by a separate random number: zero stays zero, and anything else becomes random.
  */
 import type { RandomSource } from '../../privacy/random.ts';
 import {
@@ -25,16 +24,12 @@ export const FLAGS_BYTES = FLAGS * CIPHERTEXT_BYTES;
 export const TUPLE_BYTES = FLAGS_BYTES + CIPHERTEXT_BYTES;
 export const COUNT: Column = { stride: TUPLE_BYTES, at: FLAGS_BYTES };
 
-/** The key of the histogram's noise registers. */
 export const HISTOGRAM_KEY = 'blinded_histogram_noise_register_key';
 
-/** A register by its blinded index: that, then the ciphertexts of key and count. */
+/** A member is a register with a blinded index: the index, then the ciphertexts of key and count. */
 export const MEMBER_BYTES = POINT_BYTES + 2 * CIPHERTEXT_BYTES;
 
-/**
- * Groups the registers of the same index, one group after the other. Leaves out an index that has more registers than
- * there are sketches.
- */
+/** Groups the registers of the same index. An index with more registers than there are sketches is omitted. */
 export function groupMembers(
   _: Workspace,
   { parts, dataProviderCount }: { parts: Uint8Array[]; dataProviderCount: number },
@@ -51,13 +46,11 @@ export function groupMembers(
     kept += end - start;
     sizes[groups++] = end - start;
   }
-  return {
-    members: takeBlocks(members, MEMBER_BYTES, order.subarray(0, kept)),
-    sizes: sizes.slice(0, groups),
-  };
+  const grouped = takeBlocks(members, MEMBER_BYTES, order.subarray(0, kept));
+  return { members: grouped, sizes: sizes.slice(0, groups) };
 }
 
-/** The tuples of some groups, under the combined key of all duchies. */
+/** Returns the tuples of some groups, under the combined key of all duchies. */
 export function makeTuples(
   workspace: Workspace,
   { blocks: members, sizes, seed, key }: Batch & { sizes: Uint32Array; key: Uint8Array },
@@ -96,8 +89,8 @@ export function makeTuples(
 }
 
 /**
- * into[i] += sign · added[i]. `into` must be random, as a fresh encryption is: a lying worker can choose a ciphertext
- * that is the negative of another, and whether the two meet in one group must not decide whether the stage fails.
+ * Computes into[i] += sign · added[i]. `into` must be random, like a fresh encryption: a dishonest worker can choose a
+ * ciphertext that is the negative of another, and must not learn from a failure that both are in one group.
  */
 function addColumn(workspace: Workspace, into: Uint8Array, added: Uint8Array, sign: 1 | -1 = 1): void {
   workspace.change(into, ALONE, into, (batch, count, from) => {
@@ -106,7 +99,7 @@ function addColumn(workspace: Workspace, into: Uint8Array, added: Uint8Array, si
   });
 }
 
-/** into[places[i]] += added[i]. */
+/** Computes into[places[i]] += added[i]. */
 function addAt(workspace: Workspace, into: Uint8Array, places: readonly number[], added: Uint8Array): void {
   const sums = takeBlocks(into, CIPHERTEXT_BYTES, places);
   addColumn(workspace, sums, added);
@@ -128,8 +121,7 @@ function finished(
     addColumn(workspace, flags, keys, -1);
     workspace.change(flags, ALONE, flags, (batch, count) => {
       batch.addPoints(special, 1, { stride: 0, at: i * POINT_BYTES });
-      // Otherwise, the difference of two flags would show a worker the ciphertext of a key, which it may have seen
-      // before.
+      // Without re-randomizing, the difference of two flags would be the ciphertext of a key, which a worker may know.
       batch.reRandomize(publicKey, drawScalars(random, count));
     });
     putColumn(flags, CIPHERTEXT_BYTES, tuples, TUPLE_BYTES, (i + 1) * CIPHERTEXT_BYTES);
@@ -138,7 +130,7 @@ function finished(
   return tuples;
 }
 
-/** Takes a key off the flags, multiplies each by a random number of its own, and re-randomizes flags and counts. */
+/** Removes a key from the flags, multiplies each by a separate random number, and re-randomizes flags and counts. */
 export function decryptTupleFlags(
   workspace: Workspace,
   { blocks: tuples, seed, keys }: Batch & { keys: RingKeys },

@@ -1,4 +1,4 @@
-/** Works on any number of ciphertexts, one batch at a time. Each thread has its own workspace. */
+/** Works on any number of ciphertexts, one batch at a time. Each thread needs its own workspace. */
 import type { RandomSource } from '../../privacy/random.ts';
 import {
   areZero,
@@ -14,24 +14,24 @@ import {
 import { type Bytes, putBlocks } from './blocks.ts';
 import type { RingKeys } from './ringKeys.ts';
 
-/** A point to encrypt: `zero` is the point at infinity, `random` a point that nobody knows. */
+/** A point to encrypt. `zero` is the point at infinity, and `random` a point that nobody knows. */
 export type Plain = 'zero' | 'random' | Uint8Array;
 
-/** One ciphertext of each block. */
+/** One ciphertext in each block. */
 export interface Column {
-  /** Size of a block. */
+  /** The size of a block. */
   stride: number;
-  /** Where in its block the ciphertext is. */
+  /** The place of the ciphertext in its block. */
   at: number;
 }
 
-/** The input of an operation on a batch of blocks; no two batches have the same seed. */
+/** The input of an operation on a batch of blocks. Each batch has a different seed. */
 export interface Batch {
   blocks: Uint8Array;
   seed: Uint8Array;
 }
 
-/** Enough for the keys of two computations that take turns. */
+/** The number of cached keys, enough for two computations that alternate. */
 const KEPT_KEYS = 4;
 
 export const ALONE: Column = { stride: CIPHERTEXT_BYTES, at: 0 };
@@ -49,7 +49,7 @@ export class Workspace {
     this.other = new Ciphertexts(curve);
   }
 
-  /** A public key from a compressed point: the last few that were asked for have their tables already. */
+  /** Returns a public key from a compressed point. The last few keys are cached with their tables. */
   key(bytes: Uint8Array): ElGamalPublicKey {
     const name = Buffer.from(bytes).toString('hex');
     const key = this.keys.get(name) ?? new ElGamalPublicKey(this.curve, bytes);
@@ -67,7 +67,7 @@ export class Workspace {
     for (let from = 0; from < total; from += capacity) work(from, Math.min(capacity, total - from));
   }
 
-  /** Changes a column: `work` is called for each batch, and the batch is then written to `into`. */
+  /** Calls `work` for each batch of a column, and writes the batch to `into`. */
   change(
     blocks: Uint8Array,
     { stride, at }: Column,
@@ -82,8 +82,8 @@ export class Workspace {
   }
 
   /**
-   * Takes a key off ciphertexts, multiplies each by a random number of its own, and re-randomizes it: the duchy that
-   * takes the last key off sees whether zero was encrypted, and nothing else.
+   * Removes a key from ciphertexts, multiplies each by a separate random number, and re-randomizes it. The duchy that
+   * removes the last key sees only whether zero was encrypted.
    */
   blindEach(ciphertexts: Uint8Array, { secretKey, restKey }: RingKeys, random: RandomSource): void {
     const rest = this.key(restKey);
@@ -93,7 +93,6 @@ export class Workspace {
     });
   }
 
-  /** Encrypts points: of 33 bytes each, `zero` for that at infinity, `random` for one that nobody knows. */
   encrypt(texts: readonly Plain[], key: ElGamalPublicKey, random: RandomSource): Bytes {
     const ciphertexts = new Uint8Array(texts.length * CIPHERTEXT_BYTES);
     const places = { zero: [] as number[], random: [] as number[], point: [] as number[] };
@@ -132,7 +131,7 @@ export class Workspace {
     return ciphertexts;
   }
 
-  /** Returns a byte for each ciphertext, which must be under this key alone: 1 if it encrypts zero, else 0. */
+  /** Returns a byte for each ciphertext: 1 if it encrypts zero, else 0. The ciphertexts must be under this key alone. */
   zeros(ciphertexts: Uint8Array, secretKey: Uint8Array): Bytes {
     const found = new Uint8Array(ciphertexts.length / CIPHERTEXT_BYTES);
     this.inBatches(found.length, (from, count) => {
@@ -151,12 +150,11 @@ export class Workspace {
     return points;
   }
 
-  /** The points of texts. */
   points(texts: readonly string[]): Bytes[] {
     return pointsOf(mapToCurve(this.curve, texts));
   }
 
-  /** The points that counts from 1 on are encrypted as. */
+  /** Returns the points that represent counts from 1 on, at least up to `most`. */
   counts(most: number): Bytes[] {
     if (this.countPoints.length < most) this.countPoints = pointsOf(countPoints(this.curve, most));
     return this.countPoints;

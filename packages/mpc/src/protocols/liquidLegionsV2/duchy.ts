@@ -1,17 +1,16 @@
 /**
  * Liquid Legions v2, stage by stage, as functions from bytes to bytes. A register is three ciphertexts: index, key, count.
  *
- * Setup: every duchy appends its noise to the sketches it got; the aggregator puts all together and re-randomizes
- * them. First round: one worker after the other takes its key off the indexes and multiplies them by a secret number;
- * the aggregator then sees which registers are the same, and makes one tuple of each. Second round: workers take
- * their keys off the flags of the tuples, multiply each flag by a random number, and add noise; the aggregator sees
- * which flags are zero. Third round: workers take their keys off the comparisons of tuples with every frequency, and
- * multiply each comparison by a random number; the aggregator sees which are zero. Every message of a round is
- * re-randomized and sorted.
+ * Setup: every duchy appends its noise to the sketches that it received; the aggregator combines and re-randomizes them.
+ * First round: each worker removes its key from the indexes and multiplies them by a secret number; the aggregator then sees
+ * which registers are equal, and makes one tuple of each group. Second round: workers remove their keys from the flags of the
+ * tuples, multiply each flag by a random number, and add noise; the aggregator sees which flags are zero. Third round: workers
+ * remove their keys from the comparisons of tuples with every frequency, and multiply each comparison by a random number; the
+ * aggregator sees which are zero. Every message of a round is re-randomized and sorted.
  *
- * So all that the aggregator sees are four kinds of numbers, each with noise (docs/privacy.md): in the first round how many
- * indexes have k registers, and how large the groups of known noise are; in the second how many tuples have which flags; in
- * the third how many comparisons of each frequency are zero. Nothing links what it sees in one round to another.
+ * The aggregator sees only four kinds of numbers, each with noise (docs/privacy.md): in the first round, how many indexes have
+ * k registers, and how large the groups of known noise are; in the second, how many tuples have which flags; in the third, how
+ * many comparisons of each frequency are zero. The aggregator cannot link the rounds.
  */
 
 import { CIPHERTEXT_BYTES, drawScalars, FREQUENCY_REGISTER_BYTES, Keystream } from '../../sketches.ts';
@@ -29,19 +28,17 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
     super(parameters, pool, { registerBytes: FREQUENCY_REGISTER_BYTES, countsNoise: false });
   }
 
-  /** First round, worker. */
+  /** First round, worker: blinds the indexes of registers. */
   async blind(registers: Uint8Array, keys: RingKeys, seed: Uint8Array, run: StageRun = {}): Promise<Bytes> {
     const size = FREQUENCY_REGISTER_BYTES;
     checkBlocks(registers, size, 'a message');
     const work = new StageWork(this.pool, run, seed);
     const blinding = drawScalars(new Keystream(work.seed('blinding')), 1);
-    return work.sort(
-      await work.overBlocks('blindRegisters', registers, size, { size, keys, blinding }),
-      size,
-    );
+    const blinded = await work.overBlocks('blindRegisters', registers, size, { size, keys, blinding });
+    return work.sort(blinded, size);
   }
 
-  /** First round, aggregator: registers to tuples. */
+  /** First round, aggregator: groups registers into tuples. */
   async group(registers: Uint8Array, keys: RingKeys, seed: Uint8Array, run: StageRun = {}): Promise<Bytes> {
     const size = FREQUENCY_REGISTER_BYTES;
     checkBlocks(registers, size, 'a message');
@@ -60,13 +57,8 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
     return work.sort([...tuples, ...(await this.noise(work.upTo(1), keys))], TUPLE_BYTES);
   }
 
-  /** Second round, worker. */
-  async decryptFlags(
-    tuples: Uint8Array,
-    keys: RingKeys,
-    seed: Uint8Array,
-    run: StageRun = {},
-  ): Promise<Bytes> {
+  /** Second round, worker: removes a key from the flags of tuples, and adds noise. */
+  async decryptFlags(tuples: Uint8Array, keys: RingKeys, seed: Uint8Array, run: StageRun = {}) {
     checkBlocks(tuples, TUPLE_BYTES, 'a message');
     const work = new StageWork(this.pool, run, seed);
     const decrypted = await work.upTo(0.8).overBlocks('decryptTupleFlags', tuples, TUPLE_BYTES, { keys });
@@ -80,15 +72,10 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
   }
 
   /**
-   * Second round, aggregator: how many registers have somebody, as far as the noise lets it know; and, for each
-   * register with a frequency, the comparisons of its count with 1, 2 … maximumFrequency − 1.
+   * Second round, aggregator: estimates how many registers are hit, and compares the count of each register that has a
+   * frequency with 1, 2 … maximumFrequency − 1.
    */
-  async countRegisters(
-    tuples: Uint8Array,
-    keys: RingKeys,
-    seed: Uint8Array,
-    run: StageRun = {},
-  ): Promise<{ registers: number; comparisons: Uint8Array }> {
+  async countRegisters(tuples: Uint8Array, keys: RingKeys, seed: Uint8Array, run: StageRun = {}) {
     checkBlocks(tuples, TUPLE_BYTES, 'a message');
     const { duchyCount, reachNoise, noiseTupleCount, maximumFrequency } = this.parameters;
     const work = new StageWork(this.pool, run, seed);
@@ -97,38 +84,22 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
     const columns = compared.map(({ comparisons }) => this.columnsOf(comparisons));
     const histogramCount = compared.reduce((sum, batch) => sum + batch.histogramCount, 0);
     const noise = histogramCount + duchyCount * (reachNoise.offset + noiseTupleCount);
-    return {
-      registers: Math.max(0, tuples.length / TUPLE_BYTES - noise),
-      comparisons: await this.sortColumns(
-        work,
-        Array.from({ length: maximumFrequency - 1 }, (_, i) => columns.map((column) => column[i]!)),
-      ),
-    };
+    const parts = Array.from({ length: maximumFrequency - 1 }, (_, i) => columns.map((column) => column[i]!));
+    const comparisons = await this.sortColumns(work, parts);
+    return { registers: Math.max(0, tuples.length / TUPLE_BYTES - noise), comparisons };
   }
 
-  /** Third round, worker. */
-  async decryptComparisons(
-    comparisons: Uint8Array,
-    keys: RingKeys,
-    seed: Uint8Array,
-    run: StageRun = {},
-  ): Promise<Uint8Array> {
+  /** Third round, worker: removes a key from the comparisons. */
+  async decryptComparisons(comparisons: Uint8Array, keys: RingKeys, seed: Uint8Array, run: StageRun = {}) {
     const work = new StageWork(this.pool, run, seed);
     this.checkColumns(comparisons);
     const decrypted = await work.overBlocks('decryptComparisons', comparisons, CIPHERTEXT_BYTES, { keys });
-    const columns = this.columnsOf(Buffer.concat(decrypted));
-    return this.sortColumns(
-      work,
-      columns.map((column) => [column]),
-    );
+    const columns = this.columnsOf(Buffer.concat(decrypted)).map((column) => [column]);
+    return this.sortColumns(work, columns);
   }
 
-  /** Third round, aggregator: registers by frequency, from 1 on; the last are those with the maximum or more. */
-  async countFrequencies(
-    comparisons: Uint8Array,
-    { secretKey }: RingKeys,
-    run: StageRun = {},
-  ): Promise<number[]> {
+  /** Third round, aggregator: counts registers by frequency, from 1 on. The last count is for the maximum or more. */
+  async countFrequencies(comparisons: Uint8Array, { secretKey }: RingKeys, run: StageRun = {}) {
     const { maximumFrequency, duchyCount, frequencyNoise } = this.parameters;
     const work = new StageWork(this.pool, run);
     this.checkColumns(comparisons);
@@ -142,7 +113,7 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
     return [...equal, above].map((count) => Math.max(0, count - duchyCount * frequencyNoise.offset));
   }
 
-  /** Undefined for a message that the protocol does not have. */
+  /** Returns undefined for a message that the protocol does not have. */
   messageSize(message: string, sender: Sender): MessageSize | undefined {
     const { noiseTupleCount, duchyCount, maximumFrequency } = this.parameters;
     switch (message) {
@@ -151,7 +122,7 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
       case 'EXECUTION_PHASE_ONE_INPUT':
         return this.sizeOf(this.allRegisters);
       case 'EXECUTION_PHASE_TWO_INPUT': {
-        // The round starts at the aggregator, so its noise and that of the workers up to the sender is in the message.
+        // The aggregator starts the round, so the message has its noise and that of the workers up to the sender.
         const noise = (1 + ((sender.place + 1) % duchyCount)) * noiseTupleCount;
         return { least: noise * TUPLE_BYTES, most: (this.allRegisters + noise) * TUPLE_BYTES };
       }
@@ -164,7 +135,7 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
     }
   }
 
-  /** Sorts each column by itself. */
+  /** Sorts each column separately. */
   private async sortColumns(work: StageWork, columns: Uint8Array[][]): Promise<Uint8Array> {
     const sorted: Uint8Array[] = [];
     for (const parts of columns) {

@@ -1,7 +1,4 @@
-/**
- * The parameters that all duchies of one computation with frequencies must agree on, from the spec and the protocol's
- * config.
- */
+/** The parameters on which all duchies must agree in a computation with frequencies, from the spec and the config. */
 import {
   type LiquidLegionsV2Config,
   legionsNoiseShapes,
@@ -49,7 +46,7 @@ export function parametersOf(
   );
 }
 
-/** Throws a RangeError that names the field where the protocol cannot do what is asked for. */
+/** Throws a RangeError that states the field if the protocol cannot compute what the spec requests. */
 export function frequencyParameters(spec: FrequencySpec): FrequencyParameters {
   const { noiseMechanism, maximumFrequency, dataProviderCount, duchyCount } = spec;
   if (!(Number.isInteger(maximumFrequency) && maximumFrequency > 1)) {

@@ -4,25 +4,23 @@ import { DESTROYED, type FrequencySketchParams, MAX, RegisterIndexes } from '../
 
 export { FREQUENCY_REGISTER_BYTES } from '../../sketches/encryptSketch.ts';
 
-/** For each register, the key of the person in it, and how often that person was reached. */
+/** The key of the person in each register, and how often that person was reached. */
 export class FrequencySketch {
-  /** The sampling indicator plus one, or DESTROYED; meaningless for an empty register. */
+  /** The sampling indicator plus one, or DESTROYED. An empty register has an arbitrary key. */
   readonly keys: Uint32Array<ArrayBuffer>;
-  /** 0 for an empty register. */
+  /** The frequency of each register, 0 for an empty one. */
   readonly frequencies: Uint32Array<ArrayBuffer>;
   private readonly indexes: RegisterIndexes;
   private readonly indicators = new Fingerprints('SamplingIndicator');
   private readonly indicatorCount: number;
 
   constructor(params: FrequencySketchParams) {
-    const { maxSize, samplingIndicatorSize } = params;
-    if (
-      !(Number.isInteger(samplingIndicatorSize) && samplingIndicatorSize >= 1 && samplingIndicatorSize < MAX)
-    ) {
+    const { maxSize, samplingIndicatorSize: size } = params;
+    if (!(Number.isInteger(size) && size >= 1 && size < MAX)) {
       throw new RangeError(`samplingIndicatorSize must be a whole number from 1 to ${MAX - 1}`);
     }
     this.indexes = new RegisterIndexes(params);
-    this.indicatorCount = samplingIndicatorSize;
+    this.indicatorCount = size;
     this.keys = new Uint32Array(maxSize);
     this.frequencies = new Uint32Array(maxSize);
   }
@@ -40,7 +38,7 @@ export class FrequencySketch {
   indicatorOf(vid: number | bigint): number {
     const { high, low } = this.indicators.of(vid);
     const size = this.indicatorCount;
-    // By 16 bits at a time: every number on the way is exact.
+    // The hash is reduced 16 bits at a time, so that every intermediate number is exact.
     const rest = ((high % size) * 2 ** 16 + (low >>> 16)) % size;
     return (rest * 2 ** 16 + (low & 0xffff)) % size;
   }

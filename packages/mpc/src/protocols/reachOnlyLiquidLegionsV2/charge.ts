@@ -1,2 +1,2 @@
-/** Both protocols of a ring are charged for what its aggregator sees. */
+/** The charge is for everything that the aggregator of a ring sees, in both protocols alike. */
 export { chargeOf } from '../liquidLegions/charge.ts';

@@ -1,10 +1,10 @@
 /**
- * Reach-only Liquid Legions v2, stage by stage, as functions from bytes to bytes. A message is the registers of all sketches,
- * each the ciphertext of its index, sorted; and last a ciphertext of the number of registers that noise added.
+ * Reach-only Liquid Legions v2, stage by stage, as functions from bytes to bytes. A message has the sorted registers of all
+ * sketches, each the ciphertext of an index, and then the encrypted number of registers that noise added.
  *
- * Setup: every duchy appends its noise to the sketches it got; the aggregator puts all together and re-randomizes
- * them. Execution: one worker after the other takes its key off, and multiplies the registers by a secret number; at
- * the aggregator, equal registers are then equal points, and nobody knows which index a point belongs to.
+ * Setup: every duchy appends its noise to the sketches that it received; the aggregator combines and re-randomizes them.
+ * Execution: each worker removes its key and multiplies the registers by a secret number; the aggregator then sees equal
+ * registers as equal points, and nobody knows which index a point belongs to.
  */
 
 import { drawScalars, Keystream, REACH_REGISTER_BYTES } from '../../sketches.ts';
@@ -20,7 +20,7 @@ export class ReachOnlyStages extends RingSetup<NoiseParameters> {
     super(parameters, pool, { registerBytes: REACH_REGISTER_BYTES, countsNoise: true });
   }
 
-  /** Execution, worker. */
+  /** Execution, worker: blinds the registers. */
   async execute(given: Uint8Array, keys: RingKeys, seed: Uint8Array, run: StageRun = {}): Promise<Bytes> {
     const { registers, excess } = this.partsOf(given);
     const work = new StageWork(this.pool, run, seed);
@@ -31,7 +31,7 @@ export class ReachOnlyStages extends RingSetup<NoiseParameters> {
     return work.sort(blinded, REACH_REGISTER_BYTES, left);
   }
 
-  /** Execution, aggregator: how many registers have somebody, as far as the noise lets it know. */
+  /** Execution, aggregator: estimates how many registers are hit. */
   async count(given: Uint8Array, { secretKey }: RingKeys, run: StageRun = {}): Promise<number> {
     const { registers, excess } = this.partsOf(given);
     const { duchyCount, dataProviderCount, histogramNoise, reachNoise, knownRegisters } = this.parameters;
@@ -40,10 +40,8 @@ export class ReachOnlyStages extends RingSetup<NoiseParameters> {
     const points = await work.overBlocks('openIndexes', registers, REACH_REGISTER_BYTES, options);
     const distinct = await work.run('countDistinct', { parts: points }, points);
     const most = 2 * histogramNoise.offset * dataProviderCount * duchyCount;
-    const histogramCount = await work.run('decryptCount', {
-      ...{ count: excess, secretKey, most },
-      expected: most / 2,
-    });
+    const encrypted = { count: excess, secretKey, most, expected: most / 2 };
+    const histogramCount = await work.run('decryptCount', encrypted);
     const noise = duchyCount * reachNoise.offset + histogramCount + 2 * knownRegisters;
     return Math.max(0, distinct - noise);
   }

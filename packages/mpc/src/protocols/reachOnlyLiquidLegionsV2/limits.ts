@@ -1,7 +1,4 @@
-/**
- * The parameters that all duchies of one computation of a reach must agree on, from the spec and the protocol's
- * config.
- */
+/** The parameters on which all duchies must agree in a computation of a reach, from the spec and the config. */
 import type { PlainSpec, ReachOnlyLiquidLegionsV2Config } from '@measurement-exchange/contract';
 import {
   fitting,

@@ -1,11 +1,10 @@
-/** A provider's sketch for a reach. */
 import { type LiquidLegionsParams, RegisterIndexes } from '../../sketches/sketch.ts';
 
 export { REACH_REGISTER_BYTES } from '../../sketches/encryptSketch.ts';
 
-/** Which registers have somebody: enough for a reach. */
+/** A provider's sketch for a reach: which registers are hit. */
 export class ReachSketch {
-  /** 1 for a register that is active, else 0. */
+  /** A byte for each register: 1 if it is hit, else 0. */
   readonly active: Uint8Array<ArrayBuffer>;
   private readonly indexes: RegisterIndexes;
 
