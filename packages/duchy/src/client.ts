@@ -4,7 +4,7 @@ import { type ExchangeClient, Unreachable } from '@measurement-exchange/sdk/clie
 import { LRUCache } from 'lru-cache';
 import type { Metrics } from './observability/metrics.ts';
 
-/** A revoked certificate is rejected at most this much later. */
+/** A revoked certificate is still accepted for at most this long. */
 const CERTIFICATE_MS = 60_000;
 const MAX_CERTIFICATES = 10_000;
 
@@ -16,7 +16,7 @@ export function sharedClient(client: ExchangeClient, metrics: Metrics): Exchange
   return withCachedCertificates(Object.fromEntries(methods) as ExchangeClient);
 }
 
-/** The age of a certificate counts from before the call for it. Callers at the same time share one call. */
+/** Caches certificates. Their age counts from the start of the call, and concurrent callers share one call. */
 function withCachedCertificates(client: ExchangeClient): ExchangeClient {
   const cache = new LRUCache<string, Promise<Certificate>>({
     max: MAX_CERTIFICATES,
@@ -30,7 +30,7 @@ function withCachedCertificates(client: ExchangeClient): ExchangeClient {
       if (known !== undefined) return known;
       const certificate = client.getCertificate({ name });
       cache.set(name, certificate);
-      // A failure is not cached, not even NOT_FOUND: the certificate may be created now.
+      // Failures are not cached, not even NOT_FOUND, since the certificate may be created at any time.
       certificate.catch(() => {
         if (cache.peek(name) === certificate) cache.delete(name);
       });
@@ -42,7 +42,7 @@ function withCachedCertificates(client: ExchangeClient): ExchangeClient {
 // biome-ignore lint/suspicious/noExplicitAny: every operation has arguments and a response of its own
 type Call = (args?: any) => Promise<unknown> | AsyncIterable<unknown>;
 
-/** A listing makes its calls while it is iterated. */
+/** Counts failures. A listing makes its calls while it is iterated, so its failures occur then. */
 function counted(call: Call, count: (error: unknown) => void): Call {
   return (args) => {
     const called = call(args);

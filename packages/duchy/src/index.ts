@@ -1,4 +1,4 @@
-/** A duchy: one program with the roles of face, herald and mills. */
+/** A duchy: one program with a face (HTTP server), a herald (follows the exchange) and mills (compute stages). */
 export { type DuchyConfig, DuchyConfigError, duchyConfig, readDuchyConfig } from './config/config.ts';
 export { type FileMode, isLoopback, productionProblems } from './config/production.ts';
 export { readSecretsKey } from './config/secretsKey.ts';

@@ -33,9 +33,9 @@ export interface StartOptions {
   connection: pg.ClientConfig;
   secretsKey: Uint8Array;
   log: Logger;
-  /** `face`: without mills; `mill`: only mills. */
+  /** `face` starts everything but mills; `mill` starts only mills. */
   only?: 'face' | 'mill' | undefined;
-  /** The address of the face; absent in a process with mills only. */
+  /** The address of the face, undefined in a process with mills only. */
   listen: Listen | undefined;
   /** The address of health and metrics. */
   operations: DuchyConfig['operations'];
@@ -44,14 +44,13 @@ export interface StartOptions {
 export interface RunningDuchy {
   /** The address of the face. */
   url: string | undefined;
-  /** The address of health and metrics. */
   operationsUrl: string;
-  /** Lets requests in flight get their responses, releases stages, then closes everything. */
+  /** Waits for responses to requests in flight, releases stages, then closes everything. */
   stop(): Promise<void>;
 }
 
 const REMOVE_EVERY_MS = 10 * 60_000;
-/** Database connections for the face and the herald. Each mill needs two more, to store and to renew its lease. */
+/** Database connections for the face and the herald. Each mill needs two more: one stores data, one renews the lease. */
 const CONNECTIONS = 8;
 
 export async function startDuchy(options: StartOptions): Promise<RunningDuchy> {
@@ -138,12 +137,7 @@ async function contextOf(options: StartOptions, db: Database, metrics: Metrics):
   };
 }
 
-function startJobs(
-  duchy: Duchy,
-  { config, only }: StartOptions,
-  owner: string,
-  signal: AbortSignal,
-): Promise<void>[] {
+function startJobs(duchy: Duchy, { config, only }: StartOptions, owner: string, signal: AbortSignal) {
   const { db, log } = duchy;
   const jobs: Promise<void>[] = [];
   if (only !== 'face') {

@@ -1,4 +1,4 @@
-/** The protocols that a duchy computes. A new one is a file in `protocols/` and a line here. */
+/** The protocols that a duchy computes. A new protocol is a file in `protocols/` and a line here. */
 import type { MpcProtocol, MpcStage } from '@measurement-exchange/mpc/protocols';
 import { rowOf } from './computations/progress.ts';
 import { hasMovingComputation, type Queryable, type StoredComputation } from './database/index.ts';
@@ -18,7 +18,7 @@ const PROTOCOLS: { [P in MpcProtocol]: DuchyProtocol<MpcStage<P>> } = {
 /** The protocols whose stages run in the pool of threads. */
 const POOLED: MpcProtocol[] = ['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'];
 
-/** Computes the stage that the computation is in. */
+/** Runs the current stage of the computation. */
 export function runStage(work: Work): Promise<Uint8Array | undefined> {
   const stages: Readonly<Record<string, StageFunction>> = PROTOCOLS[work.computation.protocol].stages;
   return stages[rowOf(work.computation)!.run!]!(work);
@@ -28,18 +28,18 @@ export function uploadRules(protocol: MpcProtocol): UploadRules {
   return PROTOCOLS[protocol].upload;
 }
 
-/** The size of the parts that a message has once. */
+/** The maximum size of the header and other parts of a message beside its data. */
 const ENVELOPE_BYTES = 64 * 1024;
-/** Encryption makes a message longer by less than this factor. */
+/** Encryption makes a message larger by less than this factor. */
 const ENCRYPTION = 1.02;
 
-/** The largest message that a computation can need, encrypted. */
+/** Returns the maximum size of an encrypted message of the computation. */
 export function largestMessage(computation: StoredComputation, message: string, sender: string): number {
   const { most } = PROTOCOLS[computation.protocol].messageSize(computation, message, sender);
   return Math.ceil(most * ENCRYPTION) + ENVELOPE_BYTES;
 }
 
-/** Keeps idle threads while a computation that uses them is likely to continue soon. Returns the undo. */
+/** Keeps idle threads while a computation that uses them is likely to continue soon. Returns a function that undoes this. */
 export function keepThreads(db: Queryable): () => void {
   return POOL.keepWhile(() => hasMovingComputation(db, POOLED));
 }

@@ -1,6 +1,6 @@
 /**
- * Checks before a duchy takes part in a computation. It trusts the exchange only where the consumer signed the values, or
- * where wrong values do no harm. A check that fails for good ends the computation.
+ * Checks that a duchy makes before it joins a computation. It trusts the exchange only for values that the consumer signed,
+ * or that do no harm if wrong. A check that fails permanently ends the computation.
  */
 import { verifySignature } from '@measurement-exchange/consent';
 import {
@@ -41,7 +41,7 @@ export async function accept(duchy: Duchy, view: Computation): Promise<Accepted>
   requireNoise(duchy, configOf(protocol, view).noiseMechanism);
   const registerCount = await requireRegisters(duchy, view, protocol, spec);
   const { message } = view.measurementSpec;
-  // Throws where the parameters do not fit the protocol, or ask for more noise than fits.
+  // `planOf` throws if the parameters do not fit the protocol, or need too much noise.
   planOf(protocol, { spec: message, view, registerCount });
   return { role, protocol, spec: message, registerCount };
 }
@@ -51,14 +51,11 @@ function requireConfig(protocol: MpcProtocol, view: Computation): Roles {
   const config = configOf(protocol, view);
   const [violation] = violationsOf(config);
   if (violation === undefined) return rolesOf(config);
-  throw new PermanentError(
-    'PROTOCOL_INVALID',
-    { field: `protocolConfig.${protocol}.${violation.field}` },
-    { detail: violation.description },
-  );
+  const field = `protocolConfig.${protocol}.${violation.field}`;
+  throw new PermanentError('PROTOCOL_INVALID', { field }, { detail: violation.description });
 }
 
-/** The participants have the roles of the config, one each, and this duchy is one of them. */
+/** Requires the participants to have the roles of the config, one each, and this duchy to be one of them. */
 function requireRoles({ name }: Duchy, view: Computation, roles: Roles): DuchyRole {
   const byDuchy = new Map(roles);
   const participants = Object.entries(view.participants);
@@ -73,7 +70,7 @@ function requireRoles({ name }: Duchy, view: Computation, roles: Roles): DuchyRo
   return own;
 }
 
-/** Each requisition is of another provider, and one of the workers takes its upload. */
+/** Requires each requisition to belong to a different provider, and a worker to receive its upload. */
 function requireRequisitions({ requisitions }: Computation, roles: Roles): void {
   const workers = roles.filter(([, role]) => role !== 'AGGREGATOR').map(([duchy]) => duchy);
   const ids = new Set(requisitions.map(({ name }) => name.split('/').at(-1)));
@@ -91,7 +88,7 @@ function requireRequisitions({ requisitions }: Computation, roles: Roles): void 
   if (!sane) throw new PermanentError('REQUISITIONS_INVALID');
 }
 
-/** Verifies the spec: a certificate of the consumer that this duchy trusts signed it. */
+/** Requires a signature of the spec with a certificate of the consumer that this duchy trusts. */
 async function requireSigned(duchy: Duchy, view: Computation, protocol: MpcProtocol): Promise<PlainSpec> {
   const { measurementConsumer, measurementConsumerCertificate, measurementSpec } = view;
   const certificate = await trustedCertificate(duchy, measurementConsumer, measurementConsumerCertificate);
@@ -110,7 +107,7 @@ async function requireSigned(duchy: Duchy, view: Computation, protocol: MpcProto
   return decoded.spec;
 }
 
-/** The consumer signed one nonce for each requisition, so that no provider can be left out or added. */
+/** Requires the consumer to have signed one nonce for each requisition, so that no provider can be omitted or added. */
 function requireNonces({ requisitions }: Computation, { nonceHashes }: PlainSpec): void {
   const signed = nonceHashes.map(toBase64).sort();
   const asked = requisitions.map(({ nonceHash }) => toBase64(nonceHash)).sort();
@@ -124,13 +121,8 @@ function requireNoise(duchy: Duchy, noiseMechanism: MpcNoiseMechanism): void {
   }
 }
 
-/** How many registers each upload has. */
-async function requireRegisters(
-  duchy: Duchy,
-  view: Computation,
-  protocol: MpcProtocol,
-  spec: PlainSpec,
-): Promise<number> {
+/** Returns the number of registers in each upload. */
+async function requireRegisters(duchy: Duchy, view: Computation, protocol: MpcProtocol, spec: PlainSpec) {
   const { populationOf, registerCountOf } = protocolMath(protocol);
   const config = configOf(protocol, view);
   const population = populationOf(config);
@@ -139,12 +131,9 @@ async function requireRegisters(
 }
 
 /** Returns the size of the population. Its ranges must have the fingerprint that providers compare. */
-async function requirePopulation(
-  { client }: Duchy,
-  { name, fingerprint }: CommonPopulation,
-): Promise<number> {
-  const { vidRanges } = await client.getPopulation({ name });
-  if (!equalBytes(populationFingerprint(vidRanges), fingerprint)) {
+async function requirePopulation({ client }: Duchy, population: CommonPopulation): Promise<number> {
+  const { vidRanges } = await client.getPopulation({ name: population.name });
+  if (!equalBytes(populationFingerprint(vidRanges), population.fingerprint)) {
     throw new PermanentError('POPULATION_MISMATCH', { field: 'populationFingerprint' });
   }
   return populationSize(vidRanges);

@@ -10,7 +10,7 @@ import {
 import type { Duchy } from './context.ts';
 import { NotReady, PermanentError } from './errors.ts';
 
-/** Reads a certificate of this party. It must be in force, and issued by a root that this duchy trusts for the party. */
+/** Reads a certificate of this party, which must be valid and issued by a root that this duchy trusts for the party. */
 export async function trustedCertificate(
   { client, trust }: Pick<Duchy, 'client' | 'trust'>,
   party: string,
@@ -18,7 +18,7 @@ export async function trustedCertificate(
 ): Promise<X509> {
   const position = positionOf(party);
   const [parent, id = ''] = name.split('/certificates/');
-  // The error does not repeat an invalid name, which may be as long as its sender likes.
+  // The error does not include an invalid name, which may have any length.
   if (parent !== party || !isId(id) || id === PREFERRED) {
     throw new PermanentError('CERTIFICATE_FOREIGN', position);
   }
@@ -46,24 +46,20 @@ function positionOf(party: string): Position {
   return { field: 'measurementConsumerCertificate' };
 }
 
-/** Failures where the signature is valid, but the message was made for another computation or other terms. */
+/** Failures of messages with a valid signature that were made for another computation or under other terms. */
 const UNBOUND: Partial<Record<ConsentErrorCode, FailureCode>> = {
   BINDING_MISSING: 'BINDING_MISSING',
   BINDING_MISMATCH: 'TERMS_MISMATCH',
   TERMS_DIFFER: 'TERMS_MISMATCH',
 };
 
-/** Turns a failed check of a signature, a key or a ciphertext into an error that ends the computation. */
-export async function requireConsent<T>(
-  code: FailureCode,
-  position: Position,
-  check: Promise<T>,
-): Promise<T> {
+/** Converts a failed check of a signature, a key or a ciphertext to an error that ends the computation. */
+export async function requireConsent<T>(code: FailureCode, at: Position, check: Promise<T>): Promise<T> {
   try {
     return await check;
   } catch (error) {
     if (!(error instanceof ConsentError)) throw error;
     const { message: detail } = error;
-    throw new PermanentError(UNBOUND[error.code] ?? code, position, { detail, cause: error });
+    throw new PermanentError(UNBOUND[error.code] ?? code, at, { detail, cause: error });
   }
 }

@@ -8,24 +8,24 @@ import type { Database } from '../database/index.ts';
 import type { Metrics } from '../observability/metrics.ts';
 
 export interface Duchy {
-  /** `duchies/…` */
+  /** The name has the form `duchies/…`. */
   name: string;
-  /** The name of the certificate whose key signs: `duchies/…/certificates/…`. */
+  /** The name of this duchy's signing certificate: `duchies/…/certificates/…`. */
   certificate: string;
   signer: Signer;
   client: ExchangeClient;
   db: Database;
-  /** The roots of consumers, providers and the other duchies. */
+  /** The trusted roots of consumers, providers and other duchies. */
   trust: TrustStore;
-  /** The noise that this duchy accepts. Only the exchange says which noise a computation has. */
+  /** The noise that this duchy accepts. It must be checked, since only the exchange states the noise of a computation. */
   noiseMechanisms: readonly MpcNoiseMechanism[];
-  /** Keeps blobs for a while after their computation ended, so that operators can examine them. */
+  /** Keeps blobs for some time after their computation ended, so that operators can examine them. */
   keepsBlobs?: boolean | undefined;
-  /** Settings of other duchies. The exchange names the endpoints of duchies without settings. */
+  /** Settings of other duchies. The endpoint of a duchy without settings comes from the exchange. */
   peers?: Readonly<Record<string, PeerSettings>> | undefined;
-  /** Messages are sent over https only, and to an endpoint that the exchange names only at a public address. */
+  /** Sends messages over https only. An endpoint that comes from the exchange must have a public address. */
   requiresPublicPeers?: boolean | undefined;
-  /** Sends messages to other duchies where their address need not be checked. */
+  /** Sends messages to other duchies whose address need not be checked. */
   fetch: typeof fetch;
   log: Logger;
   metrics: Metrics;

@@ -8,52 +8,53 @@ import {
 } from '@measurement-exchange/contract';
 
 interface Options extends ErrorOptions {
-  /** For the log of this duchy only. It must not hold values of anybody's data either. */
+  /** Text for the log of this duchy only. It must not contain anybody's data either. */
   detail?: string | undefined;
 }
 
-/** The exchange would reject a code whose position is not valid. */
-function nameable(position: Position): Position {
-  return positionViolations(position).length === 0 ? position : {};
-}
-
-/**
- * An error that no retry overcomes: the computation fails. All participants read the code and the position, so both come
- * from closed lists and hold nothing that was computed or received.
- */
-export class PermanentError extends Error {
-  override readonly name = 'PermanentError';
-  readonly code: FailureCode;
+abstract class CodedError<Code> extends Error {
+  readonly code: Code;
   readonly position: Position;
   readonly detail: string | undefined;
 
-  constructor(code: FailureCode, position: Position = {}, { detail, ...options }: Options = {}) {
-    const named = nameable(position);
-    super(describeFailure(code, named), options);
+  constructor(
+    describe: (code: Code, position: Position) => string,
+    code: Code,
+    position: Position,
+    { detail, ...options }: Options,
+  ) {
+    // An invalid position is dropped, because the exchange would reject the code with it.
+    const valid = positionViolations(position).length === 0 ? position : {};
+    super(describe(code, valid), options);
     this.code = code;
-    this.position = named;
+    this.position = valid;
     this.detail = detail;
   }
 }
 
-/** Another party is down or late. The stage waits for it as long as the exchange allows. */
-export class NotReady extends Error {
+/**
+ * An error that no retry can fix, so the computation fails. All participants read the code and the position, so both come
+ * from closed lists and contain nothing that was computed or received.
+ */
+export class PermanentError extends CodedError<FailureCode> {
+  override readonly name = 'PermanentError';
+
+  constructor(code: FailureCode, position: Position = {}, options: Options = {}) {
+    super(describeFailure, code, position, options);
+  }
+}
+
+/** Thrown if another party is down or late. The stage waits for that party as long as the exchange allows. */
+export class NotReady extends CodedError<ProgressCode> {
   override readonly name = 'NotReady';
-  readonly code: ProgressCode;
-  readonly position: Position;
-  readonly detail: string | undefined;
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
     code: ProgressCode,
     position: Position = {},
-    { detail, retryAfterSeconds, ...options }: Options & { retryAfterSeconds?: number | undefined } = {},
+    { retryAfterSeconds, ...options }: Options & { retryAfterSeconds?: number | undefined } = {},
   ) {
-    const named = nameable(position);
-    super(describeProgress(code, named), options);
-    this.code = code;
-    this.position = named;
-    this.detail = detail;
+    super(describeProgress, code, position, options);
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }

@@ -1,4 +1,4 @@
-/** Calls that change a computation at the exchange. Each can be repeated, because it reads the state before it acts. */
+/** Calls that change a computation at the exchange. Each call can be repeated, because it reads the state before it acts. */
 import {
   type Computation,
   type EncryptedMessage,
@@ -10,25 +10,25 @@ import {
 import { type ExchangeClient, isTransient, retryOnAborted } from '@measurement-exchange/sdk/client';
 import type { PermanentError } from './errors.ts';
 
-/** The parameters of one protocol, under its name. */
+/** The parameters of one protocol, in a member with its name. */
 type Parameters = Omit<SetParametersRequest, 'etag' | 'certificate'>;
 
-/** All participants and uploads change the one etag of a computation. */
+/** Many attempts are needed, since all participants and uploads change the same etag of a computation. */
 const MAX_ATTEMPTS = 20;
 
 export function hasEnded({ state }: Pick<Computation, 'state'>): boolean {
   return (TERMINAL_MEASUREMENT_STATES as readonly string[]).includes(state);
 }
 
-/** Codes that say nothing about the computation: this duchy has no access now, or the computation changed meanwhile. */
+/** Codes that are not about the computation itself: the duchy has no access now, or another party changed the computation. */
 const NOT_NOW = ['ABORTED', 'UNAUTHENTICATED', 'PERMISSION_DENIED'];
 
-/** Whether the exchange or the network is at fault, and not the request: then everything waits. */
+/** Whether the exchange or the network failed, and not the request. In that case everything waits. */
 export function isOutage(error: unknown): boolean {
   return isTransient(error) || (error instanceof ExchangeError && NOT_NOW.includes(error.code));
 }
 
-/** Publishes the keys that this duchy made for the computation. */
+/** Publishes the keys that this duchy created for the computation. */
 export function setParameters(
   client: ExchangeClient,
   name: string,
@@ -41,7 +41,7 @@ export function setParameters(
   });
 }
 
-/** Reports that a provider's upload is stored; throws where the exchange no longer accepts it. */
+/** Reports that a provider's upload is stored. Throws if the exchange no longer accepts the upload. */
 export function reportFulfillment(
   client: ExchangeClient,
   name: string,
@@ -58,18 +58,14 @@ export function reportFulfillment(
 }
 
 /** Confirms that this duchy is ready to compute. */
-export function confirmParticipation(
-  client: ExchangeClient,
-  name: string,
-  duchy: string,
-): Promise<Computation> {
+export function confirmParticipation(client: ExchangeClient, name: string, duchy: string) {
   return change(client, name, (fresh) => {
     if (hasEnded(fresh) || fresh.participants[duchy]?.state !== 'PARAMS_SET') return fresh;
     return client.confirmComputation({ name, body: { etag: fresh.etag! } });
   });
 }
 
-/** Sets the result; a result that is already set stays. */
+/** Sets the result, unless the computation has already ended. */
 export function setResult(
   client: ExchangeClient,
   name: string,
@@ -80,7 +76,7 @@ export function setResult(
   );
 }
 
-/** Fails the computation; one that has ended stays as it is. */
+/** Fails the computation, unless it has already ended. */
 export function fail(
   client: ExchangeClient,
   name: string,
@@ -91,12 +87,15 @@ export function fail(
   );
 }
 
-/** Adds progress to the timeline. The computation does not depend on it, so an error is ignored. */
+/** Adds progress to the timeline. Errors are ignored, because the computation does not depend on it. */
 export async function report(client: ExchangeClient, name: string, entry: LogRequest): Promise<void> {
   await client.logComputation({ name, body: entry }).catch(() => {});
 }
 
-/** Reads the computation and acts with its etag, again if it changed meanwhile; one that ended meanwhile stays as it is. */
+/**
+ * Reads the computation and acts with its etag, and repeats both if the computation changed concurrently. If it ended
+ * concurrently, `act` decides from the final state.
+ */
 async function change(
   client: ExchangeClient,
   name: string,

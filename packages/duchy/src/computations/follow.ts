@@ -1,4 +1,4 @@
-/** Applies the exchange's view of a computation to the stored one. */
+/** Applies the exchange's view of a computation to the stored computation. */
 import { isDeepStrictEqual } from 'node:util';
 import { createEncryptionKeysets } from '@measurement-exchange/consent';
 import { Computation, canonicalJson, parseName } from '@measurement-exchange/contract';
@@ -19,7 +19,7 @@ import { endWaitIfReady, firstStage, runAfter } from './progress.ts';
 
 const KEY_TEMPLATE = 'DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_256_GCM';
 
-/** May be repeated, and called by several processes at once. Rejects where the caller has to try again. */
+/** Can be repeated, and called by several processes at once. Rejects if the caller must retry. */
 export async function follow(duchy: Duchy, view: Computation): Promise<void> {
   const { db } = duchy;
   const id = idOf(duchy, view);
@@ -41,31 +41,25 @@ export async function follow(duchy: Duchy, view: Computation): Promise<void> {
   });
 }
 
-/** Begins a computation that is new to this duchy: its secrets are made and stored before anything else happens. */
+/** Begins a computation that is new to this duchy. Its secrets are created and stored before anything else happens. */
 async function begin(duchy: Duchy, id: string, view: Computation): Promise<void> {
   if (view.participants[duchy.name]?.state !== 'CREATED') return reportUnknown(duchy, id, view);
   try {
     const accepted = await accept(duchy, view);
     const { role, protocol } = accepted;
     const place = { role, protocol, stage: firstStage(protocol) };
+    const { privateKeyset } = await createEncryptionKeysets(KEY_TEMPLATE);
     const isNew = await createComputation(duchy.db, {
       ...accepted,
       ...place,
       id,
       view,
       runAfter: runAfter(place),
-      secrets: {
-        randomSeed: newSeed(),
-        noiseSeed: newSeed(),
-        privateKeyset: (await createEncryptionKeysets(KEY_TEMPLATE)).privateKeyset,
-      },
+      secrets: { randomSeed: newSeed(), noiseSeed: newSeed(), privateKeyset },
     });
-    // Another process of this duchy may have been first.
+    // Another process of this duchy may have created the computation first.
     if (!isNew && (await readComputation(duchy.db, id)) === undefined) {
-      duchy.log.error(
-        { computation: id },
-        'the exchange shows a computation as new that ended and was removed',
-      );
+      duchy.log.error({ computation: id }, 'the exchange shows an ended and removed computation as new');
     }
   } catch (error) {
     if (!(error instanceof PermanentError)) throw error;
@@ -76,19 +70,16 @@ async function begin(duchy: Duchy, id: string, view: Computation): Promise<void>
 }
 
 /**
- * This duchy takes part in the computation, but its database has no trace of it: the database was lost, or this is another
- * one. The computation is not failed, because a process with the wrong database would fail all of them.
+ * Reports a computation of this duchy that is not in its database: the database was lost, or is the wrong one. The
+ * computation is not failed, because a process with the wrong database would fail all computations.
  */
 async function reportUnknown({ client, log }: Duchy, id: string, view: Computation): Promise<void> {
   log.error({ computation: id }, 'this duchy takes part in a computation that its database does not have');
-  await report(client, view.name!, {
-    stage: firstStage(protocolOf(view)),
-    attempt: 1,
-    code: 'DATABASE_DIFFERS',
-  });
+  const stage = firstStage(protocolOf(view));
+  await report(client, view.name!, { stage, attempt: 1, code: 'DATABASE_DIFFERS' });
 }
 
-/** The part of a view that must not change after it was accepted: all but states, keys and nonces. */
+/** Returns the part of a view that must not change after it was accepted: everything but states, keys and nonces. */
 function fixedPart(view: Computation): string {
   const { etag: _e, updateTime: _u, failure: _f, participants, requisitions, ...rest } = view;
   return canonicalJson(Computation, {
@@ -101,7 +92,7 @@ function fixedPart(view: Computation): string {
   });
 }
 
-/** Whether every participant that had published its keys still has them, under the same certificate. */
+/** Whether every participant that has published its keys still has the same keys, under the same certificate. */
 function keepsKeys(stored: Computation, view: Computation): boolean {
   return Object.entries(stored.participants).every(([duchy, { parameters, certificate }]) => {
     const now = view.participants[duchy];
@@ -112,7 +103,7 @@ function keepsKeys(stored: Computation, view: Computation): boolean {
   });
 }
 
-/** Throws unless the computation is one of this duchy. */
+/** Returns the ID of the computation. Throws if the computation belongs to another duchy. */
 function idOf({ name }: Duchy, view: Computation): string {
   const parsed = parseName('computation', view.name ?? '');
   if (parsed === undefined || `duchies/${parsed.duchy}` !== name) {

@@ -1,4 +1,4 @@
-/** Finds the duchies of a computation that a row of a table of stages means. */
+/** Finds the duchies to which a row of the table of stages refers. */
 import { type Computation, type DuchyRole, parseName } from '@measurement-exchange/contract';
 import { protocolMath } from '@measurement-exchange/mpc/protocols';
 import type { Roles } from '@measurement-exchange/mpc/protocols/protocol';
@@ -8,7 +8,7 @@ import { configOf, protocolOf } from './plan.ts';
 
 type View = Pick<Computation, 'name' | 'participants' | 'protocolConfig'>;
 
-/** Throws PermanentError where no participant has the role. */
+/** Throws PermanentError if no participant has the role. */
 export function duchiesAt(place: Place, view: View): string[] {
   switch (place) {
     case 'EVERY_WORKER':
@@ -22,12 +22,12 @@ export function duchiesAt(place: Place, view: View): string[] {
   }
 }
 
-/** Only for a place that one duchy has. */
+/** Returns the duchy at a place that only one duchy has. */
 export function duchyAt(place: Place, view: View): string {
   return duchiesAt(place, view)[0]!;
 }
 
-/** The ring (the workers in their order, then the aggregator) and the position in it of the duchy that has this view. */
+/** Returns the ring (the workers in their order, then the aggregator), and the place of the view's owner in it. */
 export function ownPlace(view: View): { ring: string[]; place: number } {
   const ring = rolesOf(view).map(([duchy]) => duchy);
   const { duchy } = parseName('computation', view.name ?? '') ?? {};
@@ -39,7 +39,7 @@ function rolesOf(view: View): Roles {
   return protocolMath(protocol).rolesOf(configOf(protocol, view));
 }
 
-/** The first worker follows the aggregator. */
+/** Returns the previous or next duchy of the ring. The first worker follows the aggregator. */
 function neighbor(view: View, distance: 1 | -1): string {
   const { ring, place } = ownPlace(view);
   return ring.at((place + distance) % ring.length)!;

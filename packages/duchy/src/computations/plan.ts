@@ -19,7 +19,7 @@ export interface Plan<P extends MpcProtocol> {
   parameters: MpcParameters<P>;
 }
 
-/** Throws PermanentError where the protocol cannot compute the measurement. */
+/** Throws PermanentError if the protocol cannot compute the measurement. */
 export function planOf<P extends MpcProtocol>(
   protocol: P,
   computation: Pick<StoredComputation, 'spec' | 'view' | 'registerCount'>,
@@ -27,7 +27,10 @@ export function planOf<P extends MpcProtocol>(
   const { view, registerCount } = computation;
   const spec = specOf(computation);
   const { computes, parametersOf } = protocolMath(protocol);
-  if (!computes.includes(spec.measurementType)) throw notComputed(spec);
+  if (!computes.includes(spec.measurementType)) {
+    const detail = spec.measurementType;
+    throw new PermanentError('PROTOCOL_UNFIT', { field: 'measurementSpec.measurementType' }, { detail });
+  }
   try {
     const given = { dataProviderCount: view.requisitions.length, registerCount };
     return { spec, parameters: parametersOf(spec, configOf(protocol, view), given) };
@@ -60,12 +63,4 @@ export function configOf<P extends MpcProtocol>(
   if (config === undefined)
     throw new PermanentError('PROTOCOL_UNKNOWN', { field: `protocolConfig.${protocol}` });
   return config as MpcConfig<P>;
-}
-
-function notComputed({ measurementType }: PlainSpec): PermanentError {
-  return new PermanentError(
-    'PROTOCOL_UNFIT',
-    { field: 'measurementSpec.measurementType' },
-    { detail: measurementType },
-  );
 }

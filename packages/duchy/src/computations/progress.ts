@@ -1,4 +1,4 @@
-/** The position of a computation in the table of its protocol, and when the next stage begins. */
+/** Finds the position of a computation in the table of its protocol, and starts its next stage. */
 import { type MpcProtocol, protocolMath } from '@measurement-exchange/mpc/protocols';
 import { COMPLETE, type StageRow } from '@measurement-exchange/mpc/protocols/stages';
 import {
@@ -13,7 +13,7 @@ import { duchiesAt } from './places.ts';
 
 type Placed = Pick<StoredComputation, 'protocol' | 'role' | 'stage'>;
 
-/** The row of the stage that a computation is in; undefined when its part is done. */
+/** Returns the row of the current stage of a computation; undefined when this duchy has done its part. */
 export function rowOf({ protocol, role, stage }: Placed): StageRow | undefined {
   const row = protocolMath(protocol).stages.find((r) => r.stage === stage && r.role === role);
   if (row === undefined && stage !== COMPLETE) {
@@ -22,12 +22,12 @@ export function rowOf({ protocol, role, stage }: Placed): StageRow | undefined {
   return row;
 }
 
-/** Every computation of a protocol begins with the first row of its table. */
+/** Returns the first stage, which is the first row of the protocol's table. */
 export function firstStage(protocol: MpcProtocol): string {
   return protocolMath(protocol).stages[0]!.stage;
 }
 
-/** The duchies that send this message to a role; empty where the role takes no such message. */
+/** Returns the duchies that send this message to a role; empty if the role expects no such message. */
 export function sendersOf(
   { protocol, role, view }: Pick<StoredComputation, 'protocol' | 'role' | 'view'>,
   message: string,
@@ -40,17 +40,17 @@ export function sendersOf(
   );
 }
 
-/** In the past by every clock. */
+/** A time that is in the past for every clock. */
 const AT_ONCE = new Date(0);
 
-/** When a mill may take the stage: at once, or null while the stage waits. */
+/** Returns when a mill may run the stage: immediately, or null while the stage waits. */
 export function runAfter(placed: Placed): Date | null {
   return rowOf(placed)?.run === undefined ? null : AT_ONCE;
 }
 
 /**
- * Starts the next stage of a computation that has everything it waits for. It runs in the transaction that added something,
- * which has locked the row: of two transactions at once, the second one sees both additions.
+ * Starts the next stage if everything that the computation waits for has arrived. This runs in the transaction that added
+ * something, which has locked the row, so the second of two concurrent transactions sees both additions.
  */
 export async function endWaitIfReady(tx: Queryable, id: string): Promise<void> {
   const computation = await readComputation(tx, id);

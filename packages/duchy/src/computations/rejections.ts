@@ -1,7 +1,7 @@
 /** Errors in responses to providers and other duchies. */
 import { ExchangeError } from '@measurement-exchange/contract';
 
-/** A value of the request contradicts the computation, the signature or the digest. */
+/** The error for a value of the request that contradicts the computation, the signature or the digest. */
 export function mismatch(field: string, description: string): ExchangeError {
   return new ExchangeError('UPLOAD_MISMATCH', `${field}: ${description}`, {
     violations: [{ field, description }],
@@ -9,9 +9,9 @@ export function mismatch(field: string, description: string): ExchangeError {
   });
 }
 
-/** An error between this duchy and the exchange says nothing about the sender's request. */
+/** The error for a failed call to the exchange, which says nothing about the sender's request. */
 export function exchangeUnavailable(cause: unknown): ExchangeError {
-  return new ExchangeError('UNAVAILABLE', 'The duchy cannot ask the exchange for now: retry.', {
+  return new ExchangeError('UNAVAILABLE', 'The duchy cannot reach the exchange at the moment: retry.', {
     cause,
     retryAfterSeconds: 1,
   });

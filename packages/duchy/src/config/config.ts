@@ -1,4 +1,4 @@
-/** The settings of a duchy, `duchy.json`. A problem names the setting and never quotes its value, which may be a secret. */
+/** The settings of a duchy, `duchy.json`. Messages about problems never include a value, which may be a secret. */
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import {
@@ -21,7 +21,7 @@ import {
   text,
 } from '@measurement-exchange/contract/schema';
 
-/** Settings are wrong; each line says how to correct one. */
+/** Thrown for wrong settings. Each line says how to correct one. */
 export class DuchyConfigError extends Error {
   constructor(problems: string[]) {
     super(problems.join('\n'));
@@ -34,56 +34,56 @@ const tls = object({ certFile: string(), keyFile: string() });
 const listen = object(
   partial({
     host: string(),
-    /** 0: any free port. */
+    /** Port 0 means any free port. */
     port: integer(0, 65_535),
     tls,
-    /** A proxy in front terminates TLS. */
+    /** True if a proxy in front of the duchy terminates TLS. */
     behindTlsProxy: boolean(),
-    /** Proxies whose X-Forwarded-For is believed, as CIDRs; in production, [] says that no proxy is in front. */
+    /** The proxies whose X-Forwarded-For is trusted, as CIDRs. In production, [] states that there is no proxy. */
     trustedProxies: array(string()),
   }),
 );
 const limits = {
-  /** Bodies that are received at the same time, in all and of one party. */
+  /** The number of bodies that are received at the same time, in total and from one party. */
   uploads: integer(1, 1_000),
   uploadsPerParty: integer(1, 1_000),
   /** The time in which a whole request must arrive. */
   uploadSeconds: integer(1, 86_400),
   /** The largest message of another duchy. */
   maxDataBytes: integer(1, 2 ** 33),
-  /** After so many rejected requests, those of the same address are ignored for the rest of the minute. */
+  /** After this many rejected requests, further requests from the same address are rejected for the rest of the minute. */
   rejectedPerMinute: integer(1, 1_000_000),
 };
-/** Settings of another duchy, as its operator told them: the address to which messages are sent, whatever the exchange says. */
+/** Settings of another duchy, from its operator: the address for messages, which overrides that of the exchange. */
 const peer = object({ endpoint: string() });
 const SCHEMA = object(
   partial({
     mode: enumOf(['development', 'production']),
-    /** The exchange. */
+    /** The address of the exchange. */
     url: string(),
-    /** A file with the bearer token for the exchange, read again for every call, so that it may be renewed. */
+    /** A file with the bearer token for the exchange. It is read for every call, so that the token can be renewed. */
     tokenFile: string(),
-    /** The folder that `mex identity` made. */
+    /** The folder that `mex identity` created. */
     identity: string(),
-    /** Files of roots, each for one party: `dataProviders/streamly=streamly.pem`. */
+    /** Files with roots, each for one party: `dataProviders/streamly=streamly.pem`. */
     roots: array(string()),
-    /** The address at which providers and the other duchies reach this one, as the exchange tells them. */
+    /** The address for providers and other duchies, which the exchange tells them. */
     endpoint: string(),
     peers: mapOf('duchy', peer),
     listen,
-    /** The address of health and metrics, for the operators of the duchy only; port 0: any free port. */
+    /** The address of health and metrics, for operators only. Port 0 means any free port. */
     operations: object(partial({ host: string(), port: integer(0, 65_535) })),
-    /** Absent: an embedded PostgreSQL in the data directory. */
+    /** The address of the database. By default, the duchy runs PostgreSQL in the data directory. */
     databaseUrl: string(),
     dataDir: string(),
-    /** A file with 32 bytes in base64 that seal stored data. All processes of the duchy need it; keep it out of the database. */
+    /** A file with 32 bytes in base64 that encrypt stored data. All processes of the duchy need this file. */
     secretsKeyFile: string(),
     mills: object(partial({ count: integer(1, 64), leaseSeconds: integer(3, 3_600) })),
-    /** Between two polls of the exchange while its changes cannot be followed. */
+    /** The time between two polls of the exchange while its feed of changes is not available. */
     pollSeconds: number({ exclusiveMinimum: 0 }),
-    /** Keeps uploads and messages of computations that ended, so that operators can examine them. */
+    /** How long uploads and messages of ended computations are kept, so that operators can examine them. */
     keepBlobsForHours: integer(0, 24 * 365),
-    /** Keeps all other data of computations that ended. */
+    /** How long all other data of ended computations is kept. */
     keepComputationsForDays: integer(1, 3_650),
     /** The noise that this duchy accepts in computations. */
     noiseMechanisms: array(enumOf(MPC_NOISE_MECHANISMS), { minItems: 1 }),
@@ -92,13 +92,13 @@ const SCHEMA = object(
   }),
 );
 
-/** With defaults, and paths that are absolute. */
+/** The settings with defaults and absolute paths. */
 export type DuchyConfig = ReturnType<typeof duchyConfig>;
 export type Listen = DuchyConfig['listen'];
 export type FaceLimits = DuchyConfig['limits'];
 export type PeerSettings = Static<typeof peer>;
 
-/** Reads the settings in the file, and fills in defaults. */
+/** Reads the settings from a file, and adds defaults. */
 export function readDuchyConfig(path: string): DuchyConfig {
   let bytes: Buffer;
   try {
@@ -109,7 +109,7 @@ export function readDuchyConfig(path: string): DuchyConfig {
   return duchyConfig(valueIn(path, bytes), dirname(resolve(path)), path);
 }
 
-/** Paths are relative to `folder`; `where` is for messages. */
+/** Paths are relative to `folder`; messages refer to the settings as `where`. */
 export function duchyConfig(value: JsonValue, folder: string, where = 'the settings') {
   const violations: Violation[] = [];
   const file = decode(SCHEMA, value, violations);

@@ -1,10 +1,10 @@
-/** Problems that prevent a start in production. All are reported at once, each with a remedy. */
+/** Finds problems that prevent a start in production. All are reported at once, each with a remedy. */
 import { join } from 'node:path';
 import { endpointUrl } from '@measurement-exchange/sdk/endpoints';
 import { proxyRangeProblems } from '@measurement-exchange/server';
 import type { DuchyConfig } from './config.ts';
 
-/** The permission bits of a file; undefined if it is missing or cannot be read. */
+/** Returns the permission bits of a file, or undefined if it is missing or cannot be read. */
 export type FileMode = (path: string) => number | undefined;
 
 export function productionProblems(config: DuchyConfig, modeOf: FileMode): string[] {
@@ -30,14 +30,12 @@ function exchangeProblems({ url, tokenFile, identity }: DuchyConfig): string[] {
   return problems;
 }
 
-/** A root for everybody would let one party sign for another. */
+/** Every root must be for one party: a root for all parties would let one party sign for another. */
 function trustProblems({ roots }: DuchyConfig): string[] {
   const kinds = ['measurementConsumers', 'dataProviders', 'duchies'];
   const missing = kinds.filter((kind) => !roots.some((root) => root.startsWith(`${kind}/`)));
   return [
-    ...missing.map(
-      (kind) => `roots has no root of ${kind}: add "${kind}/…=file.pem" for each that takes part.`,
-    ),
+    ...missing.map((kind) => `roots has no root of ${kind}: add "${kind}/…=file.pem" for each party.`),
     ...roots
       .filter((root) => !/^(?:measurementConsumers|dataProviders|duchies)\/[^=/]+=/.test(root))
       .map((root) => `roots: ${root} names no party: write it as "dataProviders/…=${root}".`),
@@ -65,9 +63,7 @@ function listenProblems({ listen }: DuchyConfig, modeOf: FileMode): string[] {
   const { host, tls, behindTlsProxy, trustedProxies } = listen;
   const problems: string[] = [];
   if (behindTlsProxy && !trustedProxies?.length) {
-    problems.push(
-      'listen.behindTlsProxy: list the addresses of the proxy in listen.trustedProxies, as CIDRs.',
-    );
+    problems.push('listen.behindTlsProxy: list addresses of the proxy in listen.trustedProxies, as CIDRs.');
   } else if (isLoopback(host) && trustedProxies === undefined) {
     problems.push(
       `listen.host ${host} is for a proxy on this machine, behind which all senders would have one address, and one of them ` +
@@ -109,7 +105,7 @@ function secretFileProblems(setting: string, path: string, modeOf: FileMode): st
 
 function noiseProblems({ noiseMechanisms }: DuchyConfig): string[] {
   if (!noiseMechanisms.includes('NONE')) return [];
-  return ['noiseMechanisms has NONE: the exact figures would leave this duchy. Remove it.'];
+  return ['noiseMechanisms has NONE: this duchy would release exact figures. Remove it.'];
 }
 
 function isSafe(url: string): boolean {

@@ -1,4 +1,4 @@
-/** The key that seals the stored data of a duchy. */
+/** The key that encrypts the stored data of a duchy. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';

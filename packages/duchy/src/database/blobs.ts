@@ -1,9 +1,9 @@
-/** Bytes of any length, in chunks: constant memory, short transactions, nothing on a local disk. */
+/** Stores bytes of any length in chunks, with constant memory, short transactions, and nothing on a local disk. */
 import { createHash, randomUUID } from 'node:crypto';
 import { blobSecrets } from './computations.ts';
 import { type Queryable, type SealingQueryable, sql } from './db.ts';
 
-/** The size of a chunk before it is sealed. */
+/** The size of a chunk before encryption. */
 export const CHUNK_BYTES = 256 * 1024;
 
 export interface Blob {
@@ -17,7 +17,7 @@ const INSERT_CHUNK = sql('insertChunk', 'INSERT INTO blob_chunks (blob, ordinal,
 const MEASURE = sql('measureBlob', 'UPDATE blobs SET length = $2, sha256 = $3 WHERE id = $1 RETURNING id');
 const DISCARD = sql('discardBlob', 'DELETE FROM blobs WHERE id = $1 AND complete_time IS NULL');
 
-/** Writes a blob. It is incomplete until an upload or a message refers to it. If the source throws, the blob is removed. */
+/** Writes a blob, which is incomplete until an upload or a message refers to it. The blob is deleted if the source throws. */
 export async function writeBlob(
   db: SealingQueryable,
   computation: string,
@@ -40,7 +40,7 @@ export async function writeBlob(
     if (measured.length !== 1) throw new Error(`Blob ${id} was removed while it was written.`);
     return { id, length, sha256 };
   } catch (error) {
-    // The retention job removes incomplete blobs that stay behind.
+    // If this fails, the retention job removes the incomplete blob later.
     await discardBlob(db, id).catch(() => {});
     throw error;
   }
@@ -51,7 +51,7 @@ export async function discardBlob(db: Queryable, id: string): Promise<void> {
   await db.query(DISCARD, [id]);
 }
 
-/** Cuts pieces of any size into chunks of one size; the last one may be shorter. The next chunk overwrites the buffer. */
+/** Cuts pieces of any size into chunks of equal size, except the last. The next chunk overwrites the buffer. */
 async function* inChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   let filled = 0;
@@ -79,9 +79,7 @@ const COMPLETE = sql(
 export async function completeBlob(tx: Queryable, id: string, computation: string): Promise<void> {
   const rows = await tx.query(COMPLETE, [id, computation]);
   if (rows.length !== 1)
-    throw new Error(
-      `Blob ${id} of computation ${computation} cannot be completed: it is missing or complete.`,
-    );
+    throw new Error(`Blob ${id} of computation ${computation} is missing, or is already complete.`);
 }
 
 const READ = sql(
@@ -90,7 +88,7 @@ const READ = sql(
 );
 const READ_CHUNK = sql('readChunk', 'SELECT data FROM blob_chunks WHERE blob = $1 AND ordinal = $2');
 
-/** Reads one chunk at a time; throws where the blob is incomplete, was removed, or lacks a chunk. */
+/** Yields one chunk at a time. Throws if the blob is incomplete or removed, or lacks a chunk. */
 export async function* readBlob(db: SealingQueryable, id: string): AsyncGenerator<Uint8Array> {
   const [blob] = await db.query(READ, [id]);
   if (blob === undefined) throw new Error(`Blob ${id} is incomplete or removed.`);

@@ -1,4 +1,4 @@
-/** The computations of this duchy: the exchange's view of them, their secrets and their outcome. */
+/** The computations of this duchy: the exchange's view, their secrets and their outcome. */
 import { randomBytes } from 'node:crypto';
 import {
   Computation,
@@ -14,22 +14,21 @@ import { SECRETS_KEY_BYTES, Secrets } from '@measurement-exchange/server';
 import { camelCase, type Queryable, type Row, type SealingQueryable, sql } from './db.ts';
 import { removeBlobsOf } from './retention.ts';
 
-export const OUTCOMES = ['SUCCEEDED', 'FAILED', 'CANCELLED'] as const;
-export type Outcome = (typeof OUTCOMES)[number];
+export type Outcome = 'SUCCEEDED' | 'FAILED' | 'CANCELLED';
 
 export interface StoredComputation {
   id: string;
   role: DuchyRole;
   protocol: Exclude<Protocol, 'direct'>;
   stage: string;
-  /** The computation as the exchange last showed it. */
+  /** The last view of the computation from the exchange. */
   view: Computation;
-  /** The MeasurementSpec whose signature of the measurement consumer was verified. */
+  /** The serialized MeasurementSpec, after its signature was verified. */
   spec: Uint8Array;
-  /** The number of registers of each upload: the sample of the population, or the size of a sketch. */
+  /** The number of registers in each upload: the size of the sample or of a sketch. */
   registerCount: number;
   attempt: number;
-  /** When a mill may take the stage; null while it waits for something from outside. */
+  /** When a mill may run the stage; null while the stage waits for a message or a state. */
   runAfter: Date | null;
   lastError: string | null;
   outcome: Outcome | null;
@@ -39,18 +38,18 @@ export interface StoredComputation {
 }
 
 export interface ComputationSecrets {
-  /** In share-shuffle, a worker's half of the common seed; in other protocols, the seed of the ElGamal key. */
+  /** In share-shuffle, a worker's half of the common seed. In other protocols, the seed of the ElGamal key. */
   randomSeed?: Uint8Array | undefined;
   noiseSeed?: Uint8Array | undefined;
-  /** For the seeds that providers encrypt for this worker. */
+  /** The private keyset for the seeds that providers encrypt for this worker. */
   privateKeyset?: Uint8Array | undefined;
-  /** A value that a stage keeps for a later one. */
+  /** A value that a stage stores for a later stage. */
   interim?: Uint8Array | undefined;
 }
 
 export interface NewComputation
   extends Pick<StoredComputation, 'id' | 'role' | 'protocol' | 'stage' | 'view' | 'spec' | 'registerCount'> {
-  /** Absent: the first stage waits. */
+  /** The time from which a mill may run the first stage; null or undefined if this stage waits. */
   runAfter?: Date | null;
   secrets?: ComputationSecrets;
 }
@@ -68,23 +67,14 @@ const INSERT = sql(
    SELECT id FROM created`,
 );
 
-/** Returns false, and changes nothing, where the computation exists or existed: the first secrets must stay the only ones. */
+/** Returns false, and changes nothing, if the computation exists or existed, because it must never get other secrets. */
 export async function createComputation(db: SealingQueryable, computation: NewComputation): Promise<boolean> {
   const { id, role, protocol, stage, view, spec, registerCount, runAfter = null, secrets = {} } = computation;
   const sealed = SECRETS.map(({ member, column }) => sealSecret(db, id, column, secrets[member]));
-  const rows = await db.query(INSERT, [
-    id,
-    role,
-    protocol,
-    stage,
-    toJson(Computation, view),
-    spec,
-    registerCount,
-    runAfter,
-    ...sealed,
-    view.requisitions.map(({ name }) => name),
-    sealSecret(db, id, BLOB_KEY, randomBytes(SECRETS_KEY_BYTES)),
-  ]);
+  const about = [id, role, protocol, stage, toJson(Computation, view), spec, registerCount, runAfter];
+  const requisitions = view.requisitions.map(({ name }) => name);
+  const blobKey = sealSecret(db, id, BLOB_KEY, randomBytes(SECRETS_KEY_BYTES));
+  const rows = await db.query(INSERT, [...about, ...sealed, requisitions, blobKey]);
   return rows.length === 1;
 }
 
@@ -107,7 +97,7 @@ export async function readComputation(db: Queryable, id: string): Promise<Stored
   return row && computationOf(row);
 }
 
-/** The computation that the requisition is part of. */
+/** Returns the computation to which the requisition belongs. */
 export async function computationOfRequisition(
   db: Queryable,
   requisition: string,
@@ -116,7 +106,7 @@ export async function computationOfRequisition(
   return row && computationOf(row);
 }
 
-/** Computations that have not ended, by ID, after `afterId`. */
+/** Returns a page of computations that have not ended, ordered by ID, after `afterId`. */
 export async function pendingComputations(
   db: Queryable,
   { afterId = '', limit = 100 } = {},
@@ -130,7 +120,7 @@ const MOVING = sql(
    AND update_time > now() - interval '10 minutes' LIMIT 1`,
 );
 
-/** Whether a pending computation of these protocols changed lately: its next stage or upload is likely to come soon. */
+/** Whether a pending computation of these protocols changed recently, so that its next stage or upload may come soon. */
 export async function hasMovingComputation(
   db: Queryable,
   protocols: readonly StoredComputation['protocol'][],
@@ -143,7 +133,7 @@ const COUNT_PENDING = sql(
   'SELECT role, stage, count(*) AS count FROM computations WHERE outcome IS NULL GROUP BY role, stage',
 );
 
-export async function countPending(db: Queryable): Promise<{ role: string; stage: string; count: number }[]> {
+export async function countPending(db: Queryable) {
   return (await db.query(COUNT_PENDING, [])) as { role: string; stage: string; count: number }[];
 }
 
@@ -164,12 +154,12 @@ const UPDATE_VIEW = sql(
    AND coalesce(view->>'updateTime', '') COLLATE "C" <= coalesce($2::jsonb->>'updateTime', '') RETURNING id`,
 );
 
-/** Returns false where the stored view is newer, or the computation has ended. */
+/** Returns false if the stored view is newer or the computation has ended. */
 export async function updateView(db: Queryable, id: string, view: Computation): Promise<boolean> {
   return (await db.query(UPDATE_VIEW, [id, toJson(Computation, view)])).length === 1;
 }
 
-/** Stored when the computation begins. */
+/** The secrets that are stored when the computation begins. */
 const SECRETS = [
   { member: 'randomSeed', column: 'random_seed' },
   { member: 'noiseSeed', column: 'noise_seed' },
@@ -185,7 +175,7 @@ const READ_SECRETS = sql(
 const BLOB_KEY = 'blob_key';
 const READ_BLOB_KEY = sql('readBlobKey', 'SELECT outcome, blob_key FROM computations WHERE id = $1');
 
-/** The key for the blobs of a computation: its own, or that of the duchy where an older version began the computation. */
+/** Returns the key for the blobs of a computation. Computations of older versions use the key of the duchy. */
 export async function blobSecrets(db: SealingQueryable, id: string, use: 'read' | 'write'): Promise<Secrets> {
   const [row] = await db.query(READ_BLOB_KEY, [id]);
   if (use === 'write' && row?.outcome !== null) {
@@ -195,7 +185,7 @@ export async function blobSecrets(db: SealingQueryable, id: string, use: 'read' 
   return sealed === null ? db.secrets : new Secrets(db.secrets.open(placeOf(id, BLOB_KEY), sealed));
 }
 
-/** Returns the secrets that were set; an ended computation has no secrets. */
+/** Returns the secrets that are set. An ended computation has none. */
 export async function readSecrets(db: SealingQueryable, id: string): Promise<ComputationSecrets> {
   const [row] = await db.query(READ_SECRETS, [id]);
   return Object.fromEntries(
@@ -206,22 +196,14 @@ export async function readSecrets(db: SealingQueryable, id: string): Promise<Com
   );
 }
 
-const KEEP_INTERIM = sql(
-  'keepInterim',
-  'UPDATE computations SET interim = $2 WHERE id = $1 AND outcome IS NULL',
-);
+const KEEP = sql('keepInterim', 'UPDATE computations SET interim = $2 WHERE id = $1 AND outcome IS NULL');
 
-/** Must be called before the output of the stage is stored: after that, the stage is not computed again. */
+/** Stores a value for a later stage, before the output: a stage with an output is not computed again. */
 export async function keepInterim(db: SealingQueryable, id: string, interim: Uint8Array): Promise<void> {
-  await db.query(KEEP_INTERIM, [id, sealSecret(db, id, 'interim', interim)]);
+  await db.query(KEEP, [id, sealSecret(db, id, 'interim', interim)]);
 }
 
-function sealSecret(
-  db: SealingQueryable,
-  id: string,
-  column: string,
-  secret: Uint8Array | undefined,
-): Buffer | null {
+function sealSecret(db: SealingQueryable, id: string, column: string, secret: Uint8Array | undefined) {
   return secret === undefined ? null : db.secrets.seal(placeOf(id, column), secret);
 }
 
@@ -241,13 +223,14 @@ const END = sql(
 export interface End {
   outcome: Outcome;
   failure?: string | null;
-  /** Keeps its blobs with their key until the retention job removes them. */
+  /** Keeps the blobs with their key until the retention job removes them. */
   keepsBlobs?: boolean | undefined;
 }
 
 /**
- * Ends a computation in any stage, also while a mill holds its lease. The statement that stores the outcome deletes its
- * secrets, so that nothing opens its blobs, which are removed next. Returns false where it has already ended.
+ * Ends a computation in any stage, even while a mill has its lease. The statement that stores the outcome also deletes the
+ * secrets, so that nobody can decrypt the blobs, which are removed next. Returns false if the computation has already
+ * ended.
  */
 export async function endComputation(
   db: Queryable,
@@ -255,7 +238,7 @@ export async function endComputation(
   { outcome, failure = null, keepsBlobs = false }: End,
 ): Promise<boolean> {
   if ((await db.query(END, [id, outcome, failure, keepsBlobs])).length !== 1) return false;
-  // If this fails, or the process ends now, the retention job removes them.
+  // If this fails or the process ends, the retention job removes the blobs.
   if (!keepsBlobs) await removeBlobsOf(db, id).catch(() => {});
   return true;
 }

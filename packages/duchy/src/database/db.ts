@@ -1,4 +1,4 @@
-/** The database of a duchy: its statements, the settings of its sessions, and the key that seals its secrets. */
+/** The database of a duchy: its statements, the settings of its sessions, and the key that encrypts its secrets. */
 import type { Secrets } from '@measurement-exchange/server';
 import {
   type Queryable,
@@ -14,17 +14,17 @@ export type { Queryable, Row, Statement } from '@measurement-exchange/server/dat
 
 export const { sql } = new Statements();
 
-/** For statements whose values are sealed. */
+/** A connection for statements with encrypted values. */
 export interface SealingQueryable extends Queryable {
   readonly secrets: Secrets;
 }
 
 export interface DatabaseOptions extends ServerOptions {
-  /** Seals the values that must not be readable in the database. */
+  /** Encrypts values that must not be readable in the database. */
   secrets: Secrets;
 }
 
-/** The columns of a row as members: `create_time` becomes `createTime`. */
+/** Converts the columns of a row to members: `create_time` becomes `createTime`. */
 export function camelCase<T>(row: Row): T {
   const memberOf = (column: string) => column.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
   return Object.fromEntries(Object.entries(row).map(([column, value]) => [memberOf(column), value])) as T;
@@ -33,7 +33,7 @@ export function camelCase<T>(row: Row): T {
 const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 types.setTypeParser(pg.types.builtins.NUMERIC, BigInt);
-// Integers of 64 bits in it must stay exact.
+// JSON stays text, because parsing would round 64-bit integers.
 types.setTypeParser(pg.types.builtins.JSONB, (text) => text);
 
 const SESSION: SessionOptions = {

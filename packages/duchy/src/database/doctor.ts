@@ -1,125 +1,110 @@
-/** Examines the database of a duchy for inconsistent and neglected data; changes nothing. */
+/** Examines the database of a duchy for inconsistent and neglected data, and changes nothing. */
 import { Secrets } from '@measurement-exchange/server';
 import type pg from 'pg';
 import { blobSecrets, readSecrets } from './computations.ts';
-import { Database, type Row, type SealingQueryable, type Statement, sql } from './db.ts';
+import { Database, type SealingQueryable, sql } from './db.ts';
 
 export interface DuchyProblem {
   check: string;
-  /** An error should be impossible; a warning needs an operator's attention. */
+  /** An error should never occur; a warning needs an operator's attention. */
   severity: 'error' | 'warning';
   rows: number;
   meaning: string;
   remedy: string;
-  /** At most ten of the rows. */
+  /** The examples are at most ten of the rows. */
   examples: string[];
 }
 
-interface Check extends Pick<DuchyProblem, 'check' | 'severity' | 'meaning' | 'remedy'> {
-  /** Its column `example` names the row. */
-  statement: Statement;
-}
-
-function check(
-  severity: DuchyProblem['severity'],
-  name: string,
-  meaning: string,
-  remedy: string,
-  text: string,
-): Check {
-  return { check: name, severity, meaning, remedy, statement: sql(`doctor ${name}`, text) };
-}
+/** The column `example` of the statement identifies the row. */
+type Check = [check: string, meaning: string, remedy: string, statement: string];
 
 const RESTORE = 'Restore a backup, and report this.';
-const CHECKS: Check[] = [
-  check(
-    'error',
+const ERRORS: Check[] = [
+  [
     'blobs lack bytes',
     'A stored upload or message is not whole.',
     RESTORE,
     `SELECT b.id AS example FROM blobs b LEFT JOIN blob_chunks c ON c.blob = b.id
      WHERE b.complete_time IS NOT NULL AND b.removed_time IS NULL
      GROUP BY b.id HAVING coalesce(sum(octet_length(c.data) - 28), 0) <> b.length`,
-  ),
-  check(
-    'error',
+  ],
+  [
     'incomplete blobs are in use',
     'An upload or message has an incomplete blob.',
     RESTORE,
     `SELECT b.id AS example FROM blobs b
      WHERE b.complete_time IS NULL AND (EXISTS (SELECT FROM uploads u WHERE u.blob = b.id)
        OR EXISTS (SELECT FROM messages m WHERE m.blob = b.id))`,
-  ),
-  check(
-    'error',
+  ],
+  [
     'rows of another computation',
     'An upload or message has a blob of another computation.',
     RESTORE,
     `SELECT b.id AS example FROM blobs b JOIN uploads u ON u.blob = b.id WHERE u.computation <> b.computation
      UNION ALL
      SELECT b.id FROM blobs b JOIN messages m ON m.blob = b.id WHERE m.computation <> b.computation`,
-  ),
-  check(
-    'error',
+  ],
+  [
     'removed computations are back',
     'A computation that was removed is there again, with other secrets than the first time.',
     RESTORE,
     'SELECT id AS example FROM removed_computations JOIN computations USING (id)',
-  ),
-  check(
-    'error',
+  ],
+  [
     'keys outlive their blobs',
     'A computation has ended and its blobs are removed, and the key that opens copies of them is still there.',
     'Check that a process without --only mill runs: it removes the key.',
     `SELECT id AS example FROM computations c WHERE outcome IS NOT NULL AND blob_key IS NOT NULL
        AND update_time < now() - interval '1 hour' AND NOT EXISTS (
          SELECT FROM blobs b WHERE b.computation = c.id AND b.complete_time IS NOT NULL AND b.removed_time IS NULL)`,
-  ),
-  check(
-    'warning',
+  ],
+];
+const WARNINGS: Check[] = [
+  [
     'chunks of ended computations',
     'A computation ended an hour ago without a key for its blobs, and some of their bytes are still there.',
     'Check that a process without --only mill runs: it removes them.',
     `SELECT c.id AS example FROM computations c JOIN blobs b ON b.computation = c.id
      WHERE c.outcome IS NOT NULL AND c.blob_key IS NULL AND c.update_time < now() - interval '1 hour'
        AND b.complete_time IS NOT NULL AND b.removed_time IS NULL`,
-  ),
-  check(
-    'warning',
+  ],
+  [
     'stages nobody takes',
-    'Stages are due for minutes, and no mill has taken them.',
+    'Stages have been due for minutes, and no mill has taken them.',
     'Check that a process with mills runs (mex duchy run, without --only face), and its log.',
     `SELECT id AS example FROM computations
      WHERE run_after < now() - interval '5 minutes' AND (lease_until IS NULL OR lease_until < now() - interval '5 minutes')`,
-  ),
-  check(
-    'warning',
+  ],
+  [
     'stages that fail',
     'Stages have failed several times.',
-    'The log says why; they fail for good after ten attempts.',
+    'The log says why. A computation fails after ten attempts.',
     `SELECT id || ' (' || coalesce(last_error, '') || ')' AS example FROM computations WHERE attempt >= 3`,
-  ),
-  check(
-    'warning',
+  ],
+  [
     'uploads not reported',
     'Uploads are stored, and the exchange does not know of them.',
     'Check that a process with a herald runs, and that it reaches the exchange.',
     `SELECT u.requisition AS example FROM uploads u JOIN computations c ON c.id = u.computation
      WHERE u.reported_time IS NULL AND c.outcome IS NULL AND u.create_time < now() - interval '10 minutes'`,
-  ),
-  check(
-    'warning',
+  ],
+  [
     'blobs left over',
     'Incomplete blobs are hours old.',
     'Check that a process without --only mill runs: it removes them.',
     `SELECT id AS example FROM blobs WHERE complete_time IS NULL AND create_time < now() - interval '3 hours'`,
-  ),
+  ],
 ];
 
-const WITH_SECRETS = sql(
-  'doctor secrets',
-  'SELECT id FROM computations WHERE outcome IS NULL ORDER BY create_time',
-);
+const CHECKS = [...ERRORS.map(checkOf('error')), ...WARNINGS.map(checkOf('warning'))];
+
+function checkOf(severity: DuchyProblem['severity']) {
+  return ([check, meaning, remedy, text]: Check) => {
+    return { check, severity, meaning, remedy, statement: sql(`doctor ${check}`, text) };
+  };
+}
+
+const IDS = sql('doctor secrets', 'SELECT id FROM computations WHERE outcome IS NULL ORDER BY create_time');
 const SEALED = {
   check: 'secrets do not open',
   severity: 'error',
@@ -129,33 +114,25 @@ const SEALED = {
 
 export const DUCHY_CHECKS = CHECKS.length + 1;
 
-/** Opens a connection of its own. */
-export async function examineDuchy(
-  connection: pg.ClientConfig,
-  secretsKey: Uint8Array,
-): Promise<DuchyProblem[]> {
+/** Examines the database over a separate connection. */
+export async function examineDuchy(connection: pg.ClientConfig, secretsKey: Uint8Array) {
   const secrets = new Secrets(secretsKey);
   const db = new Database({ connection, secrets, applicationName: 'mex duchy doctor', maxConnections: 1 });
   try {
     return await duchyDoctor(db);
   } catch (error) {
-    const isNew = (error as { code?: string }).code === '42P01'; // no such table
+    const isNew = (error as { code?: string }).code === '42P01'; // 42P01 means that a table does not exist.
     throw isNew ? new Error('No duchy has used this database yet: mex duchy run makes its tables.') : error;
   } finally {
     await db.close();
   }
 }
 
-export async function duchyDoctor(db: SealingQueryable): Promise<DuchyProblem[]> {
+async function duchyDoctor(db: SealingQueryable): Promise<DuchyProblem[]> {
   const found: DuchyProblem[] = [];
   for (const { statement, ...about } of CHECKS) {
-    const rows = await db.query(statement, []);
-    found.push(
-      problem(
-        about,
-        rows.map((row: Row) => String(row.example)),
-      ),
-    );
+    const examples = (await db.query(statement, [])).map(({ example }) => String(example));
+    found.push(problem(about, examples));
   }
   found.push(problem(SEALED, await sealedForever(db)));
   return found.filter(({ rows }) => rows > 0);
@@ -163,7 +140,7 @@ export async function duchyDoctor(db: SealingQueryable): Promise<DuchyProblem[]>
 
 async function sealedForever(db: SealingQueryable): Promise<string[]> {
   const ids: string[] = [];
-  for (const { id } of await db.query(WITH_SECRETS, [])) {
+  for (const { id } of await db.query(IDS, [])) {
     await readSecrets(db, id)
       .then(() => blobSecrets(db, id, 'read'))
       .catch(() => ids.push(id));

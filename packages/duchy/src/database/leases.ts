@@ -1,4 +1,4 @@
-/** Leases of stages. A lease expires by itself; its token tells whether a mill still holds it. */
+/** Leases of stages. A lease expires unless it is renewed, and its token shows whether a mill still has it. */
 import { cut } from '@measurement-exchange/contract';
 import { COMPUTATION_COLUMNS, computationOf, type StoredComputation } from './computations.ts';
 import { type Queryable, sql } from './db.ts';
@@ -9,7 +9,7 @@ export interface Claim {
   leaseMs: number;
 }
 
-/** Another mill holds the stage now, or the computation has ended: the output must not be stored. */
+/** Thrown if another mill has the stage, or the computation has ended: the output must not be stored. */
 export class LeaseLost extends Error {
   constructor(id: string) {
     super(`The lease of computation ${id} is lost.`);
@@ -18,7 +18,7 @@ export class LeaseLost extends Error {
 }
 
 const UNTIL = (parameter: string) => `clock_timestamp() + ${parameter} * interval '1 millisecond'`;
-/** A stage that is due at once comes after the stages that are already due. */
+/** A stage that is due immediately is queued after the stages that are already due. */
 const NOT_BEFORE_NOW = (parameter: string) =>
   `CASE WHEN ${parameter}::timestamptz IS NOT NULL THEN greatest(${parameter}, clock_timestamp()) END`;
 const RELEASED = 'lease_token = NULL, lease_until = NULL, lease_owner = NULL';
@@ -37,8 +37,8 @@ const CLAIM = sql(
 );
 
 /**
- * Claims a stage that is due and not leased. Consumers take turns, so that many computations of one consumer do not hold up
- * those of another; within a consumer, the stage that has been due for the longest time comes first.
+ * Claims a stage that is due and not leased. Consumers take turns, so that many computations of one consumer do not delay
+ * those of another. Within a consumer, the stage that has been due for the longest time comes first.
  */
 export async function claimStage(
   db: Queryable,
@@ -55,7 +55,7 @@ const RENEW = sql(
   `UPDATE computations SET lease_until = ${UNTIL('$3')} WHERE id = $1 AND lease_token = $2 RETURNING id`,
 );
 
-/** Returns false when the lease is lost: the mill must stop working. */
+/** Returns false if the lease is lost and the mill must stop working. */
 export async function renewLease(db: Queryable, { computation, token, leaseMs }: Claim): Promise<boolean> {
   return (await db.query(RENEW, [computation.id, token, leaseMs])).length === 1;
 }
@@ -66,18 +66,15 @@ const FINISH = sql(
    WHERE id = $1 AND lease_token = $2 RETURNING id`,
 );
 
-export interface NextStage {
+interface NextStage {
   stage: string;
-  /** Null: the stage waits for a message or a state. */
+  /** The time from which a mill may run the stage; null if the stage waits for a message or a state. */
   runAfter: Date | null;
 }
 
-/** Runs in the transaction that stores the output of the stage; throws LeaseLost, which undoes it. */
-export async function finishStage(
-  tx: Queryable,
-  { computation, token }: Claim,
-  next: NextStage,
-): Promise<void> {
+/** Runs in the transaction that stores the output of the stage. Throws LeaseLost, which rolls the transaction back. */
+export async function finishStage(tx: Queryable, claim: Claim, next: NextStage): Promise<void> {
+  const { computation, token } = claim;
   const rows = await tx.query(FINISH, [computation.id, token, next.stage, next.runAfter]);
   if (rows.length !== 1) throw new LeaseLost(computation.id);
 }
@@ -91,18 +88,14 @@ const RETRY = sql(
 export interface Retry {
   delayMs: number;
   error: string;
-  /** False: the stage itself did not fail, and the attempt is not counted. */
+  /** False if the stage itself did not fail, so that the attempt is not counted. */
   counts?: boolean;
 }
 
-/** Releases the stage, to be claimed again after the delay; returns false when the lease is lost. */
-export async function retryStage(
-  db: Queryable,
-  { computation, token }: Claim,
-  retry: Retry,
-): Promise<boolean> {
+/** Releases the stage, which can be claimed again after the delay. Returns false if the lease is lost. */
+export async function retryStage(db: Queryable, claim: Claim, retry: Retry): Promise<boolean> {
   const { delayMs, error, counts = true } = retry;
-  const values = [computation.id, token, delayMs, cut(error, 2000), counts ? 0 : 1];
+  const values = [claim.computation.id, claim.token, delayMs, cut(error, 2000), counts ? 0 : 1];
   return (await db.query(RETRY, values)).length === 1;
 }
 
@@ -112,7 +105,7 @@ const WAKE = sql(
    WHERE id = $1 AND stage = $2 AND run_after IS NULL AND outcome IS NULL RETURNING id`,
 );
 
-/** Starts `toStage` of a computation that waits in `fromStage`; returns false where it does not wait there. */
+/** Starts `toStage` of a computation that waits in `fromStage`. Returns false if the computation does not wait there. */
 export async function wake(db: Queryable, id: string, fromStage: string, toStage: string): Promise<boolean> {
   return (await db.query(WAKE, [id, fromStage, toStage])).length === 1;
 }

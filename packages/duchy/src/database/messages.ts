@@ -1,4 +1,4 @@
-/** Messages between duchies. A message to another duchy is stored first, so that every retry sends the same bytes. */
+/** Messages between duchies. An outgoing message is stored before it is sent, so that every retry sends the same bytes. */
 import { completeBlob } from './blobs.ts';
 import { camelCase, type Queryable, sql } from './db.ts';
 
@@ -9,9 +9,9 @@ export interface Message {
   direction: 'IN' | 'OUT';
   /** The sender or receiver: a duchy, or `exchange`. */
   peer: string;
-  /** The certificate of the key that signed it. */
+  /** The sender's signing certificate. */
   certificate: string;
-  /** A serialized SignedMessage of a StageMessage; null for the exchange. */
+  /** A serialized SignedMessage of a StageMessage; null for a message to the exchange. */
   signedMessage: Uint8Array | null;
   blob: string;
 }
@@ -29,7 +29,7 @@ const INSERT = sql(
    ON CONFLICT (computation, stage, direction, peer) DO NOTHING RETURNING stage`,
 );
 
-/** Completes its blob. Returns false where this stage and peer have a message, or the computation has ended. */
+/** Stores a message and completes its blob. Returns false if the computation has ended or already has the message. */
 export async function storeMessage(tx: Queryable, message: Message): Promise<boolean> {
   const { computation, stage, direction, peer, certificate, signedMessage, blob } = message;
   const values = [computation, stage, direction, peer, certificate, signedMessage, blob];
@@ -38,19 +38,26 @@ export async function storeMessage(tx: Queryable, message: Message): Promise<boo
   return true;
 }
 
-const OF_COMPUTATION = sql(
-  'messagesOf',
-  'SELECT * FROM messages WHERE computation = $1 ORDER BY create_time',
-);
+const ALL = sql('messagesOf', 'SELECT * FROM messages WHERE computation = $1 ORDER BY create_time');
 const ACKNOWLEDGE = sql(
   'acknowledge',
   `UPDATE messages SET acknowledged_time = now()
    WHERE computation = $1 AND stage = $2 AND direction = 'OUT' AND peer = $3 AND acknowledged_time IS NULL`,
 );
 
-/** The oldest first. */
+/** Returns the messages of a computation, oldest first. */
 export async function messagesOf(db: Queryable, computation: string): Promise<StoredMessage[]> {
-  return (await db.query(OF_COMPUTATION, [computation])).map((row) => camelCase<StoredMessage>(row));
+  return (await db.query(ALL, [computation])).map((row) => camelCase<StoredMessage>(row));
+}
+
+/** Finds a message by its direction, stage and peer. */
+export async function findMessage(
+  db: Queryable,
+  computation: string,
+  key: Pick<Message, 'direction' | 'stage' | 'peer'>,
+): Promise<StoredMessage | undefined> {
+  const messages = await messagesOf(db, computation);
+  return messages.find((m) => m.direction === key.direction && m.stage === key.stage && m.peer === key.peer);
 }
 
 export async function acknowledge(

@@ -1,4 +1,4 @@
-/** Removes data that is no longer needed. Each statement is atomic, so a process may end at any point. */
+/** Removes data that is no longer needed. Each statement is atomic, so the process may stop at any point. */
 import { type Queryable, sql } from './db.ts';
 
 const INCOMPLETE = sql(
@@ -17,7 +17,7 @@ const KEYS = sql(
    RETURNING id`,
 );
 
-/** Removes a few blobs of ended computations at a time, because their bytes can be many. */
+/** Removes only a few blobs of ended computations at a time, because they can be large. */
 function removing(condition: string): string {
   return `WITH removed AS (
      UPDATE blobs SET removed_time = now() WHERE id IN (
@@ -29,7 +29,7 @@ function removing(condition: string): string {
    SELECT id FROM removed`;
 }
 
-/** Removes blobs of writers that died, and of computations that ended `keepHours` ago; returns their number. */
+/** Removes incomplete blobs of stopped processes, and blobs of computations that ended `keepHours` ago; returns how many. */
 export async function removeBlobs(db: Queryable, keepHours: number): Promise<number> {
   const incomplete = await repeatedly(db, INCOMPLETE, []);
   await repeatedly(db, KEYS, [keepHours]);
@@ -41,7 +41,7 @@ export async function removeBlobsOf(db: Queryable, computation: string): Promise
   await repeatedly(db, BLOBS_OF, [computation]);
 }
 
-// Only computations whose blobs are removed: their bytes are deleted a few at a time.
+// Computations with blobs are excluded, because blobs are removed only a few at a time.
 const ENDED = sql(
   'removeEnded',
   `WITH ended AS (
@@ -57,12 +57,12 @@ const ENDED = sql(
    DELETE FROM computations t USING ended WHERE t.id = ended.id RETURNING t.id`,
 );
 
-/** Removes computations that ended `keepDays` ago with all their rows, and keeps their IDs; returns their number. */
+/** Removes computations that ended `keepDays` ago with all their rows, but keeps their IDs. Returns their number. */
 export async function removeComputations(db: Queryable, keepDays: number): Promise<number> {
   return repeatedly(db, ENDED, [keepDays]);
 }
 
-/** Repeats the statement until it affects no row; returns the number of rows. */
+/** Repeats the statement until it affects no row. Returns the number of affected rows. */
 async function repeatedly(db: Queryable, statement: Parameters<Queryable['query']>[0], values: unknown[]) {
   for (let removed = 0; ; ) {
     const { length } = await db.query(statement, values);

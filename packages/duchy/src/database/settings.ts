@@ -1,4 +1,3 @@
-/** The owner of the database. */
 import { type SealingQueryable, sql } from './db.ts';
 
 const READ = sql('readSetting', 'SELECT value FROM settings WHERE key = $1');
@@ -10,8 +9,8 @@ const WRITE_ONCE = sql(
 const OWNER = 'owner';
 
 /**
- * A database belongs to the duchy and the secrets key that it was first used with. Another key could not open the stored
- * data, and that would show only in the middle of a computation.
+ * Throws unless the database belongs to this duchy and secrets key, which are those that first used it. Another key could
+ * not decrypt the stored data, which would be noticed only in the middle of a computation.
  */
 export async function requireOwnDatabase(db: SealingQueryable, duchy: string): Promise<void> {
   await db.query(WRITE_ONCE, [OWNER, db.secrets.seal(OWNER, Buffer.from(duchy)).toString('base64')]);

@@ -3,11 +3,11 @@ import { completeBlob } from './blobs.ts';
 import { camelCase, type Queryable, sql } from './db.ts';
 
 export interface Upload {
-  /** `dataProviders/…/requisitions/…` */
+  /** The name has the form `dataProviders/…/requisitions/…`. */
   requisition: string;
   computation: string;
   dataProvider: string;
-  /** The certificate of the key that signed the upload: `dataProviders/…/certificates/…`. */
+  /** The provider's signing certificate: `dataProviders/…/certificates/…`. */
   certificate: string;
   nonce: bigint;
   registerCount: number;
@@ -20,7 +20,7 @@ export interface Upload {
 
 export interface StoredUpload extends Upload {
   createTime: Date;
-  /** Null: not reported to the exchange yet. */
+  /** Null until the upload is reported to the exchange. */
   reportedTime: Date | null;
 }
 
@@ -32,21 +32,13 @@ const INSERT = sql(
    ON CONFLICT (requisition) DO NOTHING RETURNING requisition`,
 );
 
-/** Completes its blob. Returns false where the requisition has an upload, or the computation has ended. */
+/** Stores an upload and completes its blob. Returns false if the requisition has an upload, or the computation has ended. */
 export async function storeUpload(tx: Queryable, upload: Upload): Promise<boolean> {
-  const rows = await tx.query(INSERT, [
-    upload.requisition,
-    upload.computation,
-    upload.dataProvider,
-    upload.certificate,
-    upload.nonce,
-    upload.registerCount,
-    upload.secretSeed,
-    upload.signedFulfillment,
-    upload.blob,
-  ]);
+  const { requisition, computation, dataProvider, certificate, nonce, registerCount } = upload;
+  const about = [requisition, computation, dataProvider, certificate, nonce, registerCount];
+  const rows = await tx.query(INSERT, [...about, upload.secretSeed, upload.signedFulfillment, upload.blob]);
   if (rows.length !== 1) return false;
-  await completeBlob(tx, upload.blob, upload.computation);
+  await completeBlob(tx, upload.blob, computation);
   return true;
 }
 
@@ -67,12 +59,12 @@ export async function uploadOf(db: Queryable, requisition: string): Promise<Stor
   return row && camelCase(row);
 }
 
-/** Ordered by requisition. */
+/** Returns the uploads of a computation, ordered by requisition. */
 export async function uploadsOf(db: Queryable, computation: string): Promise<StoredUpload[]> {
   return (await db.query(OF_COMPUTATION, [computation])).map((row) => camelCase<StoredUpload>(row));
 }
 
-/** Unreported uploads of pending computations, ordered by requisition, after `afterName`. */
+/** Returns a page of unreported uploads of pending computations, ordered by requisition, after `afterName`. */
 export async function unreportedUploads(
   db: Queryable,
   { afterName = '', limit = 100 } = {},

@@ -1,6 +1,6 @@
 import type { Server, Socket } from 'node:net';
 
-/** Closes connections of an address above its maximum, so that one address cannot take them all. */
+/** Limits the connections from one address, so that it cannot use all connections. */
 export function limitConnections(server: Server, mostOfAddress: number): void {
   const open = new Map<string, number>();
   server.on('connection', (socket: Socket) => {

@@ -1,4 +1,4 @@
-/** The one translator from any thrown value to an error of the API. */
+/** Converts any thrown value to an error of the API. */
 import type { IncomingMessage } from 'node:http';
 import { ExchangeError } from '@measurement-exchange/contract';
 import { isTransient } from '@measurement-exchange/sdk/client';
@@ -12,20 +12,20 @@ export function unsupportedMediaType(): ExchangeError {
 
 export function toExchangeError(error: unknown): ExchangeError {
   if (!(error instanceof ExchangeError) && isTransient(error)) {
-    return new ExchangeError('UNAVAILABLE', 'The exchange is out of reach for now: retry.', {
+    return new ExchangeError('UNAVAILABLE', 'The exchange cannot be reached at the moment: retry.', {
       cause: error,
       retryAfterSeconds: 1,
     });
   }
   const internal = () =>
-    new ExchangeError('INTERNAL', 'A defect of the duchy; report the request ID.', { cause: error });
+    new ExchangeError('INTERNAL', 'This is a defect of the duchy: report the request ID.', { cause: error });
   return callerError(error, MEDIA_TYPE) ?? internal();
 }
 
 const MAX_DRAINED_BYTES = 4 * 1024 * 1024;
 const MAX_DRAIN_MS = 2_000;
 
-/** Most senders read the response only after they have sent everything, so the rest of a short body is read and dropped. */
+/** Reads and drops the rest of a short body, because most senders read the response only after they have sent everything. */
 export function drain(request: IncomingMessage): Promise<void> {
   if (request.complete || request.destroyed) return Promise.resolve();
   return new Promise((resolve) => {

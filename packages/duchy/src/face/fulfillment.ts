@@ -29,19 +29,15 @@ export interface CheckedFulfillment {
   requisition: ComputationRequisition;
   signed: SignedMessage;
   fulfillment: duchyMessages.Fulfillment;
-  /** Empty where the protocol has no seed. */
+  /** The encrypted seed for the other worker, empty in protocols without seeds. */
   secretSeed: Uint8Array;
 }
 
 /**
- * The nonce is checked first: a sender that does not know it learns nothing about the requisition. The certificate is
+ * Checks the nonce first, so that a sender that does not know it learns nothing about the requisition. The certificate is
  * checked last, because that needs a call to the exchange.
  */
-export async function checkFulfillment(
-  { duchy, requireSigned }: Receiving,
-  name: string,
-  json: JsonValue,
-): Promise<CheckedFulfillment> {
+export async function checkFulfillment({ duchy, requireSigned }: Receiving, name: string, json: JsonValue) {
   const { signed, fulfillment } = readFulfillment(json);
   if (fulfillment.purpose !== FULFILLMENT_PURPOSE) {
     throw mismatch('fulfillment.purpose', `must be ${FULFILLMENT_PURPOSE}`);
@@ -53,10 +49,8 @@ export async function checkFulfillment(
   const computation = await computationOfRequisition(duchy.db, name);
   const requisition = computation?.view.requisitions.find((r) => r.name === name);
   if (computation === undefined || requisition === undefined) {
-    throw new ExchangeError(
-      'REQUISITION_NOT_FOUND',
-      `This duchy does not know ${name} yet, or at all: retry later.`,
-    );
+    const unknown = `This duchy does not know ${name} yet, or at all: retry later.`;
+    throw new ExchangeError('REQUISITION_NOT_FOUND', unknown);
   }
   await requireConsented(fulfillment, computation, requisition);
   if (requisition.fulfillingDuchy !== duchy.name) {
@@ -70,7 +64,7 @@ export async function checkFulfillment(
   const { certificate } = fulfillment;
   const sender = { party: dataProvider, certificate, computation: computation.id };
   await requireSigned(signed, sender, 'fulfillment');
-  // An ended computation has no secrets, and nothing new of it is stored.
+  // An ended computation has no secrets, and no new upload of it is stored.
   if (computation.outcome === null) await rules.requireKeys?.(duchy, fulfillment, computation);
   return { computation, requisition, signed, fulfillment, secretSeed };
 }
@@ -89,7 +83,7 @@ function readFulfillment(json: JsonValue): Pick<CheckedFulfillment, 'signed' | '
   }
 }
 
-/** Requires that the provider means this computation, and was told the same about it as this duchy. */
+/** Requires that the provider refers to this computation, and was told the same terms as this duchy. */
 async function requireTerms(
   { computation, termsSha256 }: duchyMessages.Fulfillment,
   stored: StoredComputation,
@@ -128,7 +122,7 @@ function requireParameters(fulfillment: duchyMessages.Fulfillment, computation: 
 
 const NO_POPULATION = { name: 'no population: empty', fingerprint: new Uint8Array(0) };
 
-/** Requires that the provider opened the requisition that the consumer signed for it. */
+/** Requires that the provider decrypted the requisition, and that the consumer signed it. */
 async function requireConsented(
   { requisitionFingerprint, nonce }: duchyMessages.Fulfillment,
   { spec }: StoredComputation,

@@ -1,4 +1,4 @@
-/** Receives messages of other duchies: checks each, stores it once, and starts the next stage when nothing is missing. */
+/** Receives messages of other duchies: checks and stores each once, and starts the next stage when nothing is missing. */
 import type { IncomingMessage } from 'node:http';
 import { fromBinary } from '@bufbuild/protobuf';
 import { packSignedMessage, unpackSignedMessage } from '@measurement-exchange/consent';
@@ -20,7 +20,7 @@ import { mismatch } from '../computations/rejections.ts';
 import { termsOf } from '../computations/terms.ts';
 import {
   discardBlob,
-  messagesOf,
+  findMessage,
   readComputation,
   type StoredComputation,
   type StoredMessage,
@@ -33,22 +33,13 @@ import { readParts } from './multipart.ts';
 import { asAnnounced, discard } from './received.ts';
 import type { Receiving } from './receiving.ts';
 
-export interface AdvanceAnswer {
-  computation: string;
-  stage: string;
-}
-
 interface CheckedMessage {
   computation: StoredComputation;
   signed: SignedMessage;
   message: duchyMessages.StageMessage;
 }
 
-export async function receiveMessage(
-  receiving: Receiving,
-  id: string,
-  request: IncomingMessage,
-): Promise<AdvanceAnswer> {
+export async function receiveMessage(receiving: Receiving, id: string, request: IncomingMessage) {
   const { json, data } = await readParts(request, 'message');
   const { duchy, slots, turns } = receiving;
   const checked = await checkMessage(receiving, id, json);
@@ -57,11 +48,7 @@ export async function receiveMessage(
   return { computation: id, stage };
 }
 
-async function checkMessage(
-  { duchy, requireSigned, maxDataBytes }: Receiving,
-  id: string,
-  json: JsonValue,
-): Promise<CheckedMessage> {
+async function checkMessage({ duchy, requireSigned, maxDataBytes }: Receiving, id: string, json: JsonValue) {
   const { signed, message } = readMessage(json);
   if (message.purpose !== STAGE_MESSAGE_PURPOSE) {
     throw mismatch('message.purpose', `must be ${STAGE_MESSAGE_PURPOSE}`);
@@ -75,10 +62,8 @@ async function checkMessage(
   }
   const computation = await readComputation(duchy.db, id);
   if (computation === undefined) {
-    throw new ExchangeError(
-      'COMPUTATION_NOT_FOUND',
-      `This duchy does not know ${id} yet, or at all: retry later.`,
-    );
+    const unknown = `This duchy does not know ${id} yet, or at all: retry later.`;
+    throw new ExchangeError('COMPUTATION_NOT_FOUND', unknown);
   }
   if (!equalBytes(message.termsSha256, await termsOf(computation))) {
     throw mismatch(
@@ -95,10 +80,7 @@ async function checkMessage(
   }
   const largest = largestMessage(computation, message.stage, message.sender);
   if (message.dataLength > BigInt(largest)) {
-    throw mismatch(
-      'message.dataLength',
-      `must be at most ${largest} for ${message.stage} of this computation`,
-    );
+    throw mismatch('message.dataLength', `must be at most ${largest} for ${message.stage}`);
   }
   const { sender: party, certificate } = message;
   await requireSigned(signed, { party, certificate, computation: id }, 'message');
@@ -149,21 +131,17 @@ async function store(duchy: Duchy, checked: CheckedMessage, data: AsyncIterable<
   });
   if (isFirst) return;
   await discardBlob(db, blob.id);
-  // Another process of this duchy may have been first.
+  // Another process of this duchy may have stored the message first.
   const stored = await storedMessage(duchy, checked);
   if (stored === undefined) throw ended(checked);
   requireSame(stored, checked);
 }
 
-async function storedMessage(
-  { db }: Duchy,
-  { computation, message }: CheckedMessage,
-): Promise<StoredMessage | undefined> {
-  const messages = await messagesOf(db, computation.id);
-  return messages.find((m) => m.direction === 'IN' && m.stage === message.stage && m.peer === message.sender);
+function storedMessage({ db }: Duchy, { computation, message }: CheckedMessage) {
+  return findMessage(db, computation.id, { direction: 'IN', stage: message.stage, peer: message.sender });
 }
 
-/** The current stage or the next one waits for the message: a peer can be faster than the end of the current stage. */
+/** Requires that the current stage or the next one waits for the message. A peer can be faster than the current stage. */
 function requireExpected(checked: CheckedMessage): void {
   const { computation, message } = checked;
   if (computation.outcome !== null) throw ended(checked);
@@ -185,11 +163,8 @@ function ended({ computation }: CheckedMessage): ExchangeError {
   return new ExchangeError('COMPUTATION_STATE_ILLEGAL', `Computation ${computation.id} is ${how} here.`);
 }
 
-function requireSame(
-  { signedMessage }: StoredMessage,
-  { computation, signed, message }: CheckedMessage,
-): void {
-  if (equalBytes(unpackSignedMessage(signedMessage!).message, signed.message)) return;
+function requireSame(stored: StoredMessage, { computation, signed, message }: CheckedMessage): void {
+  if (equalBytes(unpackSignedMessage(stored.signedMessage!).message, signed.message)) return;
   throw new ExchangeError(
     'UPLOAD_ALREADY_EXISTS',
     `${message.stage} of computation ${computation.id} was received with other content, which stays.`,

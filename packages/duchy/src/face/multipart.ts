@@ -1,4 +1,4 @@
-/** Reads a multipart body: a part of JSON, then a part `data` of bytes, which is never held in memory as a whole. */
+/** Reads a multipart body: a part of JSON, then a part `data` of bytes, which is never in memory as a whole. */
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { ExchangeError, invalid, type JsonValue, parseJson, REQUIRED } from '@measurement-exchange/contract';
@@ -6,16 +6,16 @@ import { unsupportedMediaType } from './errors.ts';
 
 export interface Parts {
   json: JsonValue;
-  /** Throws where the body is cut off, or where another part follows. */
+  /** Iterating throws if the body is truncated, or if another part follows. */
   data: AsyncIterable<Uint8Array>;
 }
 
 const MAX_JSON_BYTES = 64 * 1024;
 const MAX_JSON_VALUES = 1_000;
-/** A sender whose JSON part has not arrived after this long is rejected. */
+/** The time within which the JSON part must arrive. */
 const JSON_MS = 15_000;
 
-/** Resolves when the JSON has arrived and the data begins; `part` is the name of the JSON part. */
+/** Resolves when the JSON has arrived and the data begins. `part` is the name of the JSON part. */
 export function readParts(request: IncomingMessage, part: string): Promise<Parts> {
   return new Promise((resolve, reject) => {
     const busboy = parserOf(request);
@@ -42,11 +42,8 @@ export function readParts(request: IncomingMessage, part: string): Promise<Parts
 
     busboy.on('field', (name, text, _nameTruncated, isTruncated) => {
       if (name !== part || file !== undefined || json !== undefined) return unexpected();
-      if (isTruncated) {
-        return fail(
-          new ExchangeError('BODY_TOO_LARGE', `The part ${part} is above ${MAX_JSON_BYTES} bytes.`),
-        );
-      }
+      const tooLarge = `The part ${part} is above ${MAX_JSON_BYTES} bytes.`;
+      if (isTruncated) return fail(new ExchangeError('BODY_TOO_LARGE', tooLarge));
       try {
         json = parseJson(text, MAX_JSON_VALUES);
       } catch (error) {
@@ -85,7 +82,7 @@ function parserOf(request: IncomingMessage): BusboyInstance {
     return new Busboy({
       headers: { 'content-type': type },
       isPartAFile: (name) => name === 'data',
-      // One more than allowed, so that an extra part is noticed.
+      // The limits are one above the allowed number of parts, so that an extra part is noticed.
       limits: { fields: 2, files: 2, parts: 2, fieldSize: MAX_JSON_BYTES, headerPairs: 10, headerSize: 4096 },
     });
   } catch (cause) {

@@ -1,4 +1,4 @@
-/** Health and metrics of a process, at an address of their own that only its operators reach. */
+/** Serves health and metrics of a process at a separate address for its operators. */
 import { COMMON_HEADERS, type Listening, listenAt, NO_SCHEMAS } from '@measurement-exchange/server';
 import { addStatusPages } from '@measurement-exchange/server/app';
 import Fastify from 'fastify';
@@ -7,9 +7,9 @@ import type { Duchy } from '../computations/context.ts';
 export interface OperationsOptions {
   duchy: Pick<Duchy, 'db' | 'metrics'>;
   host: string;
-  /** 0: any free port. */
+  /** Port 0 means any free port. */
   port: number;
-  /** Aborted when the process begins to stop. */
+  /** This signal is aborted when the process begins to stop. */
   stopping: AbortSignal;
 }
 

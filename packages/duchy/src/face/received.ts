@@ -1,16 +1,16 @@
-/** Checks of bytes while they pass. A check that fails throws, and the writer keeps nothing. */
+/** Checks bytes while they are received. A failed check throws, so that the writer stores nothing. */
 import { createHash } from 'node:crypto';
 import { equalBytes } from '@measurement-exchange/contract';
 import { mismatch } from '../computations/rejections.ts';
 
-/** The digest and length that the sender signed, in the JSON part of this name. */
+/** The digest and length that the sender signed, in the JSON part named `part`. */
 export interface Announced {
   part: string;
   sha256: Uint8Array;
   length: number;
 }
 
-/** Passes the bytes on; throws unless they have the announced length and digest. */
+/** Yields the bytes. Throws unless they have the announced length and digest. */
 export async function* asAnnounced(
   data: AsyncIterable<Uint8Array>,
   { part, sha256, length }: Announced,
@@ -30,7 +30,7 @@ export async function* asAnnounced(
     throw mismatch('data', `does not have the SHA-256 of ${part}.dataSha256`);
 }
 
-/** Checks bytes that are already stored, and drops them. */
+/** Reads the rest of bytes that are already stored, only to check them. */
 export async function discard(data: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const _ of data);
 }

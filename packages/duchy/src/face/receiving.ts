@@ -2,7 +2,7 @@ import type { Duchy } from '../computations/context.ts';
 import type { SignatureCheck } from './signed.ts';
 import type { Slots, Turns } from './slots.ts';
 
-/** The context in which uploads and messages are received. */
+/** The context for receiving uploads and messages. */
 export interface Receiving {
   duchy: Duchy;
   slots: Slots;

@@ -1,4 +1,4 @@
-/** The HTTP face of a duchy: uploads of providers and messages of other duchies. */
+/** The HTTP face of a duchy, for uploads of providers and messages of other duchies. */
 import { API_PREFIX, cut, ExchangeError, isId, isName } from '@measurement-exchange/contract';
 import { createApp } from '@measurement-exchange/server/app';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -20,12 +20,12 @@ export interface FaceOptions {
 }
 
 const MAX_CONNECTIONS = 1_024;
-/** Errors that are the sender's fault, and that the same request would meet again. */
+/** Errors that the sender caused, and that the same request would cause again. */
 const REJECTED: readonly string[] = ['INVALID_ARGUMENT', 'FAILED_PRECONDITION', 'NOT_FOUND'];
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** For the log and the metrics. */
+    /** The name of the operation in the log and the metrics. */
     operation: string;
     failure: ExchangeError | undefined;
   }
@@ -61,14 +61,14 @@ export function createFace({ duchy, limits, tls, trustedProxies = [] }: FaceOpti
     },
     onClientError: (_id, error) => metrics.request('none', error, 0),
   });
-  // All clients of a proxy share its address.
+  // Behind a trusted proxy, all clients have the same address, so this limit would apply to all of them together.
   if (trustedProxies.length === 0) limitConnections(app.server, MAX_CONNECTIONS / 8);
-  // Each operation reads its body while it arrives.
+  // The parser passes the stream on, because each operation reads its body while it arrives.
   app.addContentTypeParser('multipart/form-data', (_request, payload, done) => done(null, payload));
   app.decorateRequest('operation', 'none');
   app.decorateRequest('failure', undefined);
   addOperations(app, duchy, limits, rejected);
-  // For load balancers: it says that the process runs, and nothing else about it.
+  // Load balancers use this page. It shows only that the process runs.
   const page = {
     onRequest: async (request: FastifyRequest) => {
       request.operation = 'page';
@@ -80,7 +80,7 @@ export function createFace({ duchy, limits, tls, trustedProxies = [] }: FaceOpti
 
 function addOperations(app: FastifyInstance, duchy: Duchy, limits: FaceLimits, rejected: Failures): void {
   const newSlots = () => new Slots({ most: limits.uploads, mostOfParty: limits.uploadsPerParty });
-  // Slow providers must not take the places of messages of other duchies.
+  // Separate slots prevent slow providers from blocking messages of other duchies.
   const [uploadSlots, messageSlots] = [newSlots(), newSlots()];
   const receiving = {
     duchy,
@@ -101,7 +101,7 @@ function addOperations(app: FastifyInstance, duchy: Duchy, limits: FaceLimits, r
   });
 }
 
-/** `dataProviders/…/requisitions/…:fulfill` or `computations/…:advance`; nothing in it is decoded. */
+/** Parses `dataProviders/…/requisitions/…:fulfill` or `computations/…:advance`. Nothing is percent-decoded. */
 function targetOf(url: string): { name: string; verb: 'fulfill' | 'advance' } {
   const [, path = '', verb] = /^\/[^/]+\/([^:?]+):(fulfill|advance)$/.exec(url) ?? [];
   if (verb === 'fulfill' && isName('requisition', path)) return { name: path, verb };
@@ -112,19 +112,12 @@ function targetOf(url: string): { name: string; verb: 'fulfill' | 'advance' } {
   throw new ExchangeError('ROUTE_NOT_FOUND', 'No operation has this path.');
 }
 
-function logRequest(
-  log: Logger,
-  { id, operation, failure, originalUrl, ip }: FastifyRequest,
-  ms: number,
-): void {
+function logRequest(log: Logger, request: FastifyRequest, ms: number): void {
+  const { id, operation, failure, originalUrl, ip } = request;
   const line = { requestId: id, operation, path: cut(originalUrl, 200), ip, ms: Math.round(ms) };
   const { code, reason, message, cause } = failure ?? {};
-  const why = failure && {
-    code,
-    reason,
-    why: message,
-    ...(cause instanceof Error && { cause: cause.message }),
-  };
+  const detail = cause instanceof Error && { cause: cause.message };
+  const why = failure && { code, reason, why: message, ...detail };
   if (code === 'INTERNAL') {
     log.error({ ...line, ...why, stack: (cause as Error | undefined)?.stack }, 'request');
   } else {

@@ -1,4 +1,4 @@
-/** Verifies signatures of uploads and messages, which are the only authentication. */
+/** Verifies signatures of uploads and messages, which are their only authentication. */
 import { ConsentError, verifySignature, type X509 } from '@measurement-exchange/consent';
 import { ExchangeError, type SignedMessage } from '@measurement-exchange/contract';
 import { trustedCertificate } from '../computations/certificates.ts';
@@ -11,14 +11,17 @@ import { Failures } from './slots.ts';
 export interface Sender {
   party: string;
   certificate: string;
-  /** The computation that the message is about. */
+  /** The computation to which the message refers. */
   computation: string;
 }
 
-/** The certificates that may be tried for one party and computation in a minute; each costs a call to the exchange. */
+/** The number of rejected certificates per minute for one party and computation. Each costs a call to the exchange. */
 const MOST_REJECTED = 10;
 
-/** Throws unless the key of the certificate signed the message, and a root trusted for the party issued the certificate. */
+/**
+ * Returns a check that throws unless the key of the certificate signed the message, and a root that is trusted for the
+ * party issued the certificate.
+ */
 export function createSignatureCheck(duchy: Duchy) {
   const rejected = new Failures(MOST_REJECTED, 'certificates for this computation');
   return async (signed: SignedMessage, { party, certificate, computation }: Sender, part: string) => {
@@ -43,7 +46,7 @@ async function certificateOf(duchy: Duchy, party: string, name: string, field: s
     return await trustedCertificate(duchy, party, name);
   } catch (error) {
     if (!(error instanceof PermanentError)) throw exchangeUnavailable(error);
-    // The certificate is the sender's own, so its sender may know the detail.
+    // The response includes the detail, because the certificate belongs to the sender.
     const description = [error.message, error.detail].filter(Boolean).join(' ');
     throw new ExchangeError('CERTIFICATE_IS_INVALID', `${field}: ${description}`, {
       violations: [{ field, description }],

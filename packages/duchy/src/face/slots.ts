@@ -1,4 +1,4 @@
-/** Limits of what one sender can use of this duchy. */
+/** Limits how much of this duchy one sender can use. */
 import { ExchangeError } from '@measurement-exchange/contract';
 
 const MINUTE_MS = 60_000;
@@ -11,7 +11,7 @@ export class Failures {
   private readonly what: string;
   private since = performance.now();
 
-  /** `what` names the failures in the message of the error. */
+  /** The error message describes the failures as `what`. */
   constructor(mostInMinute: number, what: string) {
     this.most = mostInMinute;
     this.what = what;
@@ -35,7 +35,7 @@ export class Failures {
     this.add(key, 1);
   }
 
-  /** Counts the work as a failure while it runs, so that work at the same time has the same limit; success undoes that. */
+  /** Counts the work as a failure while it runs, so that concurrent work is limited too. Success undoes that. */
   async run<T>(key: string, work: () => Promise<T>, isFailure: (error: unknown) => boolean): Promise<T> {
     this.requireFew(key);
     this.count(key);
@@ -57,7 +57,7 @@ export class Failures {
   }
 }
 
-/** Limits the requests that are received at the same time, in all and of one party. */
+/** Limits the requests that are received at the same time, in total and from one party. */
 export class Slots {
   private readonly held = new Map<string, number>();
   private readonly most: number;
@@ -87,7 +87,7 @@ export class Slots {
   }
 }
 
-/** Runs one piece of work at a time for each key. */
+/** Runs one task at a time for each key, and rejects others. */
 export class Turns {
   private readonly taken = new Set<string>();
 

@@ -1,4 +1,4 @@
-/** Receives uploads of providers: checks each, stores it, reports it to the exchange, and then responds. */
+/** Receives uploads of providers: checks an upload, stores it, reports it to the exchange, and then responds. */
 import type { IncomingMessage } from 'node:http';
 import { packSignedMessage, unpackSignedMessage } from '@measurement-exchange/consent';
 import { ExchangeError, equalBytes, FULFILLMENT_PURPOSE } from '@measurement-exchange/contract';
@@ -22,17 +22,7 @@ import { readParts } from './multipart.ts';
 import { asAnnounced, discard } from './received.ts';
 import type { Receiving } from './receiving.ts';
 
-export interface UploadAnswer {
-  requisition: string;
-  computation: string;
-  state: 'FULFILLED';
-}
-
-export async function receiveUpload(
-  receiving: Receiving,
-  requisition: string,
-  request: IncomingMessage,
-): Promise<UploadAnswer> {
+export async function receiveUpload(receiving: Receiving, requisition: string, request: IncomingMessage) {
   const { json, data } = await readParts(request, 'fulfillment');
   const { duchy, slots, turns } = receiving;
   const checked = await checkFulfillment(receiving, requisition, json);
@@ -40,24 +30,15 @@ export async function receiveUpload(
   return slots.run(dataProvider, () => turns.run(requisition, () => keep(duchy, checked, data)));
 }
 
-async function keep(
-  duchy: Duchy,
-  checked: CheckedFulfillment,
-  data: AsyncIterable<Uint8Array>,
-): Promise<UploadAnswer> {
+async function keep(duchy: Duchy, checked: CheckedFulfillment, data: AsyncIterable<Uint8Array>) {
   const { computation, requisition, fulfillment } = checked;
-  const received = asAnnounced(
-    counted(data, (bytes) => duchy.metrics.received('fulfill', bytes)),
-    {
-      part: 'fulfillment',
-      sha256: fulfillment.dataSha256,
-      length: Number(fulfillment.dataLength),
-    },
-  );
+  const { dataSha256: sha256, dataLength } = fulfillment;
+  const passing = counted(data, (bytes) => duchy.metrics.received('fulfill', bytes));
+  const received = asAnnounced(passing, { part: 'fulfillment', sha256, length: Number(dataLength) });
   let upload = await uploadOf(duchy.db, requisition.name);
   if (upload === undefined) upload = await store(duchy, checked, received);
   else {
-    // The stored upload has the same digest and was checked before. Its key may be deleted.
+    // The stored upload has the same digest and was checked. It cannot be checked again once its key is deleted.
     requireSame(upload, checked);
     await discard(received);
   }
@@ -65,11 +46,7 @@ async function keep(
   return { requisition: upload.requisition, computation: computation.id, state: 'FULFILLED' };
 }
 
-async function store(
-  duchy: Duchy,
-  checked: CheckedFulfillment,
-  received: AsyncIterable<Uint8Array>,
-): Promise<StoredUpload> {
+async function store(duchy: Duchy, checked: CheckedFulfillment, received: AsyncIterable<Uint8Array>) {
   requireOpen(checked);
   const { db } = duchy;
   const { computation, requisition, signed, fulfillment, secretSeed } = checked;
@@ -91,7 +68,7 @@ async function store(
   if (!isFirst) await discardBlob(db, blob.id);
   const stored = await uploadOf(db, requisition.name);
   if (stored === undefined) throw ended(checked);
-  // Another process of this duchy may have been first.
+  // Another process of this duchy may have stored an upload first.
   requireSame(stored, checked);
   return stored;
 }
@@ -114,7 +91,7 @@ function ended({ computation, requisition }: CheckedFulfillment): ExchangeError 
   return new ExchangeError('COMPUTATION_STATE_ILLEGAL', `The computation of ${requisition.name} is ${how}.`);
 }
 
-/** The same message has the same digest, seed and nonce; only its signature may differ. */
+/** Compares messages, which include the digest, seed and nonce. Only the signatures may differ. */
 function requireSame(upload: StoredUpload, { signed, requisition }: CheckedFulfillment): void {
   if (equalBytes(unpackSignedMessage(upload.signedFulfillment).message, signed.message)) return;
   throw new ExchangeError(
@@ -123,7 +100,7 @@ function requireSame(upload: StoredUpload, { signed, requisition }: CheckedFulfi
   );
 }
 
-/** The upload is stored in any case: if this report fails, the herald repeats it. */
+/** Reports the stored upload. If this fails, the herald repeats it. */
 async function report(
   duchy: Duchy,
   { computation: { view } }: CheckedFulfillment,

@@ -1,4 +1,4 @@
-/** Learns of the changes of this duchy's computations at the exchange, and applies them. */
+/** Follows the changes of this duchy's computations at the exchange, and applies them. */
 import {
   type Change,
   type Computation,
@@ -18,31 +18,31 @@ import { Postponed } from './postponed.ts';
 import { reportUploads } from './reportUploads.ts';
 
 export interface HeraldOptions {
-  /** The time between two polls while changes cannot be followed; 1 s by default. */
+  /** The time between two polls while the feed of changes is not available; 1 s by default. */
   pollMs?: number;
   /** The time between two comparisons with all pending computations; 5 minutes by default. */
   reconcileMs?: number;
-  /** An upload that is this old and not reported is reported by the herald; 10 s by default. */
+  /** The age from which the herald reports unreported uploads; 10 s by default. */
   reportAfterMs?: number;
 }
 
 const POLL_MS = 1_000;
 const RECONCILE_MS = 5 * 60_000;
-/** A change may become visible after one with a later time: transactions of the exchange take at most this long. */
+/** A change may become visible after another with a later time, because transactions of the exchange take up to this long. */
 const OVERLAP_MS = 15_000;
 /** The clocks of this duchy and of the exchange differ by less than this. */
 const CLOCK_SLACK_MS = 3600_000;
-/** The face reports an upload within this time, or its process has ended. */
+/** The face reports an upload within this time, unless its process has stopped. */
 const REPORT_AFTER_MS = 10_000;
 
-/** It keeps no state over a restart, because it begins with everything that is pending. Several may run at once. */
+/** A herald needs no stored state, because it starts with everything that is pending. Several may run at once. */
 export class Herald {
   private readonly duchy: Duchy;
   private readonly options: Required<HeraldOptions>;
-  /** The time of the latest change that a poll showed, by the clock of the exchange. */
+  /** The time of the latest change in a poll, by the clock of the exchange. */
   private latestUpdate = Date.now() - CLOCK_SLACK_MS;
   private reconcileAt = 0;
-  /** The etags of the computations in the last poll: the next poll shows some of them again. */
+  /** The etags of the computations in the last poll, because the next poll returns some of them again. */
   private lastPoll = new Map<string, string>();
   private readonly postponed: Postponed;
 
@@ -52,13 +52,11 @@ export class Herald {
     this.postponed = new Postponed(this.options.pollMs);
   }
 
-  /** Polls once. */
   async once(): Promise<void> {
     await this.poll();
     await this.reportUploads();
   }
 
-  /** Follows changes until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { client, name, log } = this.duchy;
     const follower = followChanges(client, {
@@ -76,7 +74,7 @@ export class Herald {
     follower.close();
   }
 
-  /** Waits for changes, or until a poll is due. */
+  /** Waits for changes or until a poll is due, and applies them. */
   private async applyNext(follower: Follower): Promise<true> {
     const { pollMs } = this.options;
     const wake = await follower.next(pollMs);
@@ -107,7 +105,7 @@ export class Herald {
     this.duchy.metrics.heraldPolled();
   }
 
-  /** Applies every computation that is pending, at the exchange or here. */
+  /** Applies all computations that are pending at the exchange or in the database. */
   private async reconcile(): Promise<void> {
     const { client, db, name } = this.duchy;
     const seen = new Set<string>();
@@ -137,13 +135,13 @@ export class Herald {
     for (const computation of this.postponed.due()) await this.readAndApply(computation);
   }
 
-  /** Only polls move the time forward: they must find everything by themselves, whatever the feed has shown. */
+  /** Only polls advance `latestUpdate`, because polls must find every change without the feed. */
   private applyPolled(view: Computation): Promise<void> {
     this.latestUpdate = Math.max(this.latestUpdate, Date.parse(view.updateTime!));
     return this.apply(view);
   }
 
-  /** Throws where the exchange is out of reach. A problem of one computation does not hold up the others. */
+  /** Throws if the exchange is unreachable. A problem with one computation does not block the others. */
   private async readAndApply(computation: string): Promise<void> {
     let view: Computation;
     try {
@@ -168,21 +166,18 @@ export class Herald {
   }
 
   private postpone(computation: string, error: unknown): void {
-    // A computation of another duchy cannot be read again.
+    // Computations of other duchies cannot be read again.
     if (this.isOwn({ name: computation })) this.postponed.add(computation);
     const line = { computation, reason: messageOf(error) };
     this.duchy.log.warn(line, 'computation not followed; it is tried again');
   }
 
   private span({ name: computation, traceparent }: Computation): SpanOptions {
-    return {
-      name: 'follow computation',
-      attributes: { 'mex.party': this.duchy.name, 'mex.computation': computation },
-      traceparent,
-    };
+    const attributes = { 'mex.party': this.duchy.name, 'mex.computation': computation };
+    return { name: 'follow computation', attributes, traceparent };
   }
 
-  /** Ends a computation that the exchange does not have; after any other error its secrets stay. */
+  /** Ends a computation that the exchange does not have. No other error deletes secrets. */
   private async end(computation: string): Promise<void> {
     const { db, keepsBlobs } = this.duchy;
     this.postponed.delete(computation);

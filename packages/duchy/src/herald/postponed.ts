@@ -1,7 +1,6 @@
-/** The longest pause before a computation is tried again. */
 const MAX_PAUSE_MS = 60_000;
 
-/** Computations that could not be followed, by name, and when each is tried again. */
+/** The names of computations that could not be followed, and when each is retried. */
 export class Postponed {
   private readonly entries = new Map<string, { failures: number; retryAt: number }>();
   private readonly pauseMs: number;
@@ -10,7 +9,7 @@ export class Postponed {
     this.pauseMs = pauseMs;
   }
 
-  /** The first retry is immediate; every further failure doubles the pause. */
+  /** The first retry is immediate. Every further failure doubles the pause. */
   add(computation: string): void {
     const failures = (this.entries.get(computation)?.failures ?? 0) + 1;
     const pauseMs = Math.min(this.pauseMs * (2 ** (failures - 1) - 1), MAX_PAUSE_MS);
@@ -21,7 +20,7 @@ export class Postponed {
     this.entries.delete(computation);
   }
 
-  /** A copy, because trying them again changes the entries. */
+  /** Returns a copy, because retrying changes the entries. */
   due(): string[] {
     const now = Date.now();
     return [...this.entries].filter(([, { retryAt }]) => now >= retryAt).map(([computation]) => computation);

@@ -1,4 +1,4 @@
-/** One attempt at a stage: computes, stores, sends, and advances the computation, or decides what follows a failure. */
+/** One attempt at a stage: computes, stores and sends its output, and advances the computation, or handles a failure. */
 import type { Computation, LogRequest } from '@measurement-exchange/contract';
 import { jittered, messageOf } from '@measurement-exchange/server';
 import { inSpan, type SpanOptions } from '@measurement-exchange/server/telemetry';
@@ -25,7 +25,7 @@ import { Lease } from './lease.ts';
 import { throttled } from './throttled.ts';
 
 const MAX_RETRY_MS = 10 * 60_000;
-/** After this many attempts that failed, or that ended the process, the computation fails. */
+/** The computation fails after this many attempts that failed or ended the process. */
 const MAX_ATTEMPTS = 10;
 
 export class Attempt {
@@ -36,7 +36,7 @@ export class Attempt {
   private readonly stop: AbortSignal;
   private readonly lease: Lease;
   private readonly startTime = performance.now();
-  /** For every log line. */
+  /** The fields of every log line. */
   private readonly about: { computation: string; stage: string; attempt: number };
 
   constructor(duchy: Duchy, claim: Claim, { retryMs, stop }: { retryMs: number; stop: AbortSignal }) {
@@ -63,11 +63,8 @@ export class Attempt {
 
   private span(): SpanOptions {
     const { id, stage, attempt, view } = this.computation;
-    return {
-      name: `stage ${stage}`,
-      attributes: { 'mex.party': this.duchy.name, 'mex.computation': id, 'mex.attempt': attempt },
-      traceparent: view.traceparent,
-    };
+    const attributes = { 'mex.party': this.duchy.name, 'mex.computation': id, 'mex.attempt': attempt };
+    return { name: `stage ${stage}`, attributes, traceparent: view.traceparent };
   }
 
   private async computeAndSend(): Promise<void> {
@@ -84,7 +81,7 @@ export class Attempt {
         (await storeOutput(duchy, computation, sends, (await this.compute())!));
       const fresh = await sendOutput(duchy, computation, message, this.lease.signal);
       await this.finish(next, message).catch((error) => {
-        // The result ended the computation, and the herald was faster.
+        // The result ended the computation, and the herald noticed that first.
         if (!(error instanceof LeaseLost && fresh !== undefined && hasEnded(fresh))) throw error;
       });
       if (fresh !== undefined) await follow(duchy, fresh);
@@ -131,7 +128,7 @@ export class Attempt {
     }
   }
 
-  /** Whether the computation has ended: its secrets are deleted then, and the error of the stage means nothing. */
+  /** Whether the computation has ended. Its secrets are deleted then, so the error of the stage means nothing. */
   private async isOver(): Promise<boolean> {
     const stored = await readComputation(this.duchy.db, this.computation.id).catch(() => undefined);
     return stored !== undefined && stored.outcome !== null;
@@ -140,9 +137,8 @@ export class Attempt {
   private async retryLater(error: unknown, waits: boolean): Promise<void> {
     const { retryMs } = this;
     const { attempt } = this.computation;
-    const delayMs = jittered(
-      waits ? waitMs(error, retryMs) : Math.min(retryMs * 2 ** (attempt - 1), MAX_RETRY_MS),
-    );
+    const backoffMs = Math.min(retryMs * 2 ** (attempt - 1), MAX_RETRY_MS);
+    const delayMs = jittered(waits ? waitMs(error, retryMs) : backoffMs);
     const reason = messageOf(error);
     const { detail } = error as { detail?: string };
     this.duchy.log.warn({ ...this.about, delayMs, reason, detail }, 'stage failed; it is tried again');
@@ -153,20 +149,20 @@ export class Attempt {
   private async giveUp(error: unknown): Promise<'over' | 'failed'> {
     const { log } = this.duchy;
     const { stage } = this.computation;
-    // The text of an unforeseen error stays in this duchy.
+    // The text of an unexpected error is not sent to others.
     const failure = error instanceof PermanentError ? error : new PermanentError('STAGE_FAILED', { stage });
     const end = await this.failComputation(failure);
     const line = { ...this.about, reason: messageOf(error), detail: (error as { detail?: string }).detail };
-    // A peer that learned of the end first rejects messages of the computation.
+    // The failure may be due to the end: a peer that noticed it first rejects messages of the computation.
     if (end === 'CANCELLED' || end === 'SUCCEEDED') {
       log.info(line, 'the computation ended while its stage ran');
       return 'over';
     }
-    log.error({ ...line, stack: (error as Error).stack }, 'stage failed for good');
+    log.error({ ...line, stack: (error as Error).stack }, 'stage failed permanently');
     return 'failed';
   }
 
-  /** Fails the computation for all participants and returns its state; undefined where the exchange could not be told yet. */
+  /** Fails the computation for all participants and returns its state; undefined if the exchange could not be told yet. */
   private async failComputation(failure: PermanentError): Promise<Computation['state'] | undefined> {
     try {
       const ended = await fail(this.duchy.client, this.computation.view.name!, failure);
@@ -193,18 +189,18 @@ export class Attempt {
 }
 
 function outcomeOf(error: unknown, attempt: number): 'waiting' | 'retried' | 'failed' {
-  // A peer or the exchange is down, behind, or rejects this duchy's token now: the stage itself did not fail.
+  // A peer or the exchange is down or late, or rejects this duchy's token: the stage itself did not fail.
   if (error instanceof NotReady || isOutage(error)) return 'waiting';
   return error instanceof PermanentError || attempt >= MAX_ATTEMPTS ? 'failed' : 'retried';
 }
 
-/** The timeline's entry about a stage that is tried again. */
+/** Returns the entry in the timeline for a stage that is retried. */
 function progressOf(error: unknown, waits: boolean): Pick<LogRequest, 'code' | 'position'> {
   if (error instanceof NotReady) return { code: error.code, position: error.position };
   return { code: waits ? 'WAITS_FOR_EXCHANGE' : 'RETRIED' };
 }
 
-/** The pause that the peer asked for, or the usual one if that is shorter. */
+/** Returns the pause that the peer requested, or the usual one if that is shorter. */
 function waitMs(error: unknown, retryMs: number): number {
   const { retryAfterSeconds = Number.POSITIVE_INFINITY } = error as Partial<NotReady>;
   return Math.min(retryAfterSeconds * 1000, retryMs);

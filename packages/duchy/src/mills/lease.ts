@@ -1,8 +1,8 @@
 import { type Claim, type Queryable, renewLease } from '../database/index.ts';
 
-/** Holds the lease of a stage while its mill works. */
+/** Renews the lease of a stage while its mill works. */
 export class Lease {
-  /** Aborted when the lease is lost, or with `stop`. */
+  /** This signal is aborted when the lease is lost or `stop` is aborted. */
   readonly signal: AbortSignal;
   private readonly db: Queryable;
   private readonly claim: Claim;
@@ -27,7 +27,7 @@ export class Lease {
     clearInterval(this.timer);
   }
 
-  /** The lease is lost when another mill has it, or when it expired without a renewal. */
+  /** The lease is lost if another mill has it, or if it expired without a renewal. */
   private async renew(): Promise<void> {
     const askedAt = performance.now();
     const isHeld = await renewLease(this.db, this.claim).catch(() => undefined);

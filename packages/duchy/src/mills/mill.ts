@@ -1,13 +1,13 @@
-/** Runs stages: claims one that is due and makes an attempt at it. */
+/** Runs stages: claims a stage that is due and makes an attempt at it. */
 import { repeat } from '@measurement-exchange/server';
 import type { Duchy } from '../computations/context.ts';
 import { claimStage } from '../database/index.ts';
 import { Attempt } from './attempt.ts';
 
 export interface MillOptions {
-  /** Names the process in the database. */
+  /** Identifies the process in the database. */
   owner: string;
-  /** Another mill may take a stage whose mill has not renewed its lease for this long; 60 s by default. */
+  /** The time after which another mill may take a stage whose lease was not renewed; 60 s by default. */
   leaseMs?: number;
   /** How often the mill looks for a stage that is due; 200 ms by default. */
   pollMs?: number;
@@ -28,7 +28,7 @@ export class Mill {
     this.options = { leaseMs: LEASE_MS, pollMs: POLL_MS, retryMs: RETRY_MS, ...options };
   }
 
-  /** Claims a stage that is due and tries it once; false when no stage is due. */
+  /** Claims a stage that is due and tries it once. Returns false if no stage is due. */
   async once(stop: AbortSignal = new AbortController().signal): Promise<boolean> {
     const { owner, leaseMs, retryMs } = this.options;
     const claim = await claimStage(this.duchy.db, { owner, leaseMs });
@@ -37,7 +37,7 @@ export class Mill {
     return true;
   }
 
-  /** Works until the signal is aborted, and then releases the stage that it works on. */
+  /** Works until the signal is aborted, and then releases the current stage. */
   run(signal: AbortSignal): Promise<void> {
     const { log } = this.duchy;
     return repeat('mill', () => this.once(signal), { everyMs: this.options.pollMs, signal, log });

@@ -1,7 +1,7 @@
-/** The exchange keeps a few hundred progress reports of each duchy. */
+/** The exchange stores only a few hundred progress reports of each duchy. */
 const REPORT_MS = 5_000;
 
-/** Passes a fraction on every few seconds, and never the last one: the end of a stage has a report of its own. */
+/** Reports a fraction every few seconds, but never the last one, because the end of a stage is reported separately. */
 export function throttled(report: (fraction: number) => void): (fraction: number) => void {
   let reportedAt = performance.now();
   return (fraction) => {

@@ -1,4 +1,4 @@
-/** Passes the bytes on and counts them. */
+/** Yields the bytes and counts them. */
 export async function* counted(
   data: AsyncIterable<Uint8Array>,
   count: (bytes: number) => void,

@@ -1,9 +1,4 @@
-/** Binds a sealed message to its computation, stage, sender and recipient: it opens as no other message. */
-export function messageContext({
-  computation,
-  stage,
-  sender,
-  recipient,
-}: Record<'computation' | 'stage' | 'sender' | 'recipient', string>): string {
-  return `mex ${stage} of ${computation} from ${sender} to ${recipient}`;
+/** Returns the context that binds an encrypted message to its computation, stage, sender and recipient. */
+export function messageContext(of: Record<'computation' | 'stage' | 'sender' | 'recipient', string>): string {
+  return `mex ${of.stage} of ${of.computation} from ${of.sender} to ${of.recipient}`;
 }

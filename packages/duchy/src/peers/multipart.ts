@@ -1,11 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
-/** Makes a multipart/form-data body: a part of JSON, then a part `data` that is read while it is sent. */
-export function multipart(
-  part: string,
-  json: string,
-  data: AsyncIterable<Uint8Array>,
-): { contentType: string; body: AsyncIterable<Uint8Array> } {
+/** Creates a multipart/form-data body: a part of JSON, then a part `data` that is read while it is sent. */
+export function multipart(part: string, json: string, data: AsyncIterable<Uint8Array>) {
   const boundary = randomUUID();
   const header = (name: string, type: string) =>
     `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\nContent-Type: ${type}\r\n\r\n`;

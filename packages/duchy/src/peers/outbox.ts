@@ -10,8 +10,8 @@ import { duchyAt } from '../computations/places.ts';
 import { termsOf } from '../computations/terms.ts';
 import {
   type Blob,
+  findMessage,
   LeaseLost,
-  messagesOf,
   type StoredComputation,
   type StoredMessage,
   storeMessage,
@@ -24,18 +24,12 @@ type Sends = NonNullable<StageRow['sends']>;
 
 const STAGE_MESSAGE_URL = `type.googleapis.com/${STAGE_MESSAGE_PURPOSE}`;
 
-/** Returns the stored output of the stage, if it has any. */
-export async function storedOutput(
-  { db }: Pick<Duchy, 'db'>,
-  { id, view }: StoredComputation,
-  sends: Sends,
-): Promise<StoredMessage | undefined> {
-  const peer = receiverOf(sends, view);
-  const messages = await messagesOf(db, id);
-  return messages.find((m) => m.direction === 'OUT' && m.stage === sends.message && m.peer === peer);
+/** Returns the stored output of the stage, if there is one. */
+export async function storedOutput({ db }: Pick<Duchy, 'db'>, { id, view }: StoredComputation, sends: Sends) {
+  return findMessage(db, id, { direction: 'OUT', stage: sends.message, peer: receiverOf(sends, view) });
 }
 
-/** Stores the output of a stage, encrypted and signed. If another mill was first, returns that one's output. */
+/** Stores the output of a stage, encrypted and signed. If another mill stored one first, returns that. */
 export async function storeOutput(
   duchy: Duchy,
   computation: StoredComputation,

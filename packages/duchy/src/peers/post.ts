@@ -4,7 +4,6 @@ import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-/** A request to another duchy. */
 export interface PeerRequest {
   headers: Record<string, string>;
   body: AsyncIterable<Uint8Array>;
@@ -12,8 +11,8 @@ export interface PeerRequest {
 }
 
 /**
- * Posts over a TLS connection of its own, without following redirects. `lookup` finds and checks the address: the `fetch` of
- * Node takes no such function.
+ * Posts over a separate TLS connection, without following redirects. `lookup` resolves and checks the address; Node's
+ * `fetch` does not accept such a function.
  */
 export async function post(
   url: URL,

@@ -22,21 +22,14 @@ import { counted } from '../observability/counted.ts';
 import { multipart } from './multipart.ts';
 import { type PeerRequest, post } from './post.ts';
 
-/** For one message of any size. */
+/** The time limit for one message of any size. */
 const SEND_MS = 10 * 60_000;
 const MAX_RESPONSE_BYTES = 64 * 1024;
 
-/** Errors of a peer that a retry can overcome; NOT_FOUND, because it may not know the computation yet. */
-const PASSING = [
-  'ABORTED',
-  'NOT_FOUND',
-  'UNAVAILABLE',
-  'RESOURCE_EXHAUSTED',
-  'DEADLINE_EXCEEDED',
-  'INTERNAL',
-];
+/** Errors of a peer that a retry can fix. NOT_FOUND is one, because the peer may not know the computation yet. */
+const RETRY = ['ABORTED', 'NOT_FOUND', 'UNAVAILABLE', 'RESOURCE_EXHAUSTED', 'DEADLINE_EXCEEDED', 'INTERNAL'];
 
-/** Resolves when the receiver has stored it; the exchange returns the computation. */
+/** Resolves when the receiver has stored the message. The exchange returns the computation. */
 export async function sendOutput(
   duchy: Duchy,
   computation: StoredComputation,
@@ -87,9 +80,9 @@ async function sendMessage(
   }
   if (response.ok) return;
   const error = errorIn(bytes);
-  // The text of a peer is not repeated anywhere; its reason is one of a closed list.
+  // The text of a peer's error is not logged. Its reason is one of a closed list.
   const detail = error === undefined ? `HTTP ${response.status}` : error.reason;
-  if (error === undefined || PASSING.includes(error.code)) {
+  if (error === undefined || RETRY.includes(error.code)) {
     const { retryAfterSeconds } = error ?? {};
     throw new NotReady('WAITS_FOR_PEER', { stage, duchy: peer }, { detail, retryAfterSeconds });
   }
@@ -99,8 +92,8 @@ async function sendMessage(
 type Send = (path: string, request: PeerRequest) => Promise<Response>;
 
 /**
- * An endpoint that the exchange names could be a service in this duchy's own network, so its address must be public. An
- * endpoint in the settings is not checked.
+ * Returns a function that sends to a peer. An endpoint from the exchange could be a service in this duchy's own network, so
+ * its address must be public. An endpoint in the settings is not checked.
  */
 async function senderTo({ client, peers, requiresPublicPeers, fetch }: Duchy, peer: string): Promise<Send> {
   const pinned = peers && Object.hasOwn(peers, peer) ? peers[peer]!.endpoint : undefined;
@@ -110,7 +103,7 @@ async function senderTo({ client, peers, requiresPublicPeers, fetch }: Duchy, pe
   return async (path, request) => {
     const url = new URL(path, endpointUrl(endpoint, { allowHttp: !requiresPublicPeers }));
     if (requiresPublicPeers && pinned === undefined) return post(url, request, publicOnly(url));
-    // Node's fetch reads an iterable as it sends.
+    // Node's fetch accepts an iterable as a body, although its type does not.
     const body = request.body as unknown as ReadableStream;
     const init = { ...request, method: 'POST', body, duplex: 'half', redirect: 'manual' };
     return fetch(url, init as RequestInit);

@@ -11,12 +11,12 @@ import { NotReady } from '../computations/errors.ts';
 import { termsOf } from '../computations/terms.ts';
 import type { StoredComputation } from '../database/index.ts';
 
-/** The duchy, computation and terms that a key must be made for. */
+/** The duchy, computation and terms for which a key must have been created. */
 export type KeyContext = Pick<Binding, 'duchy' | 'computation' | 'termsSha256'>;
 
 /**
- * Verifies one of the keys that a participant made for a computation: a certificate that is trusted for it signed the key.
- * `read` throws ConsentError where the key was made for another computation or under other terms; that ends the computation.
+ * Verifies a key that a participant created for a computation: a certificate that is trusted for the participant must have
+ * signed it. `read` throws ConsentError if the key is for another computation or other terms, which ends the computation.
  */
 export async function verifiedKey<T>(
   duchy: Duchy,
@@ -33,26 +33,12 @@ export async function verifiedKey<T>(
   if (publicKey === undefined) throw new NotReady('WAITS_FOR_KEY', { duchy: peer });
   const certificate = await trustedCertificate(duchy, peer, participant!.certificate ?? '');
   const context = { duchy: peer, computation: id, termsSha256: await termsOf(computation) };
-  const verified = verifySignature(publicKey, certificate);
-  return requireConsent(
-    'PEER_KEY_INVALID',
-    { field: member, duchy: peer },
-    verified.then(() => read(publicKey.message, context)),
-  );
+  const key = verifySignature(publicKey, certificate).then(() => read(publicKey.message, context));
+  return requireConsent('PEER_KEY_INVALID', { field: member, duchy: peer }, key);
 }
 
-/** The key under which messages for a participant are encrypted. */
-export interface PeerKey {
-  keyset: Uint8Array;
-  /** In share-shuffle, a hash of the worker's half of the common seed. */
-  seedCommitment: Uint8Array;
-}
-
-export function verifiedPeerKey(
-  duchy: Duchy,
-  computation: StoredComputation,
-  peer: string,
-): Promise<PeerKey> {
+/** Returns the key for messages to a participant. `seedCommitment` is a hash of a share-shuffle worker's half of the seed. */
+export function verifiedPeerKey(duchy: Duchy, computation: StoredComputation, peer: string) {
   return verifiedKey(duchy, computation, peer, 'publicKey', (message, context) => {
     const { keyset, binding } = unpackBoundPublicKey(message);
     const expected = { purpose: ENCRYPTION_KEY_PURPOSE, ...context };

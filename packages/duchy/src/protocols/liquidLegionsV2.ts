@@ -11,20 +11,17 @@ import { FREQUENCY_REGISTER_BYTES } from '@measurement-exchange/mpc/protocols/li
 import { configOf } from '../computations/plan.ts';
 import { keepInterim, readSecrets } from '../database/index.ts';
 import { sealedResult } from '../stages/result.ts';
-import { fromPrevious } from './liquidLegions/input.ts';
 import { POOL } from './liquidLegions/pool.ts';
 import { legionsStages } from './liquidLegions/stage.ts';
 import { sketchRules } from './liquidLegions/upload.ts';
 import type { DuchyProtocol } from './protocol.ts';
 
 const PROTOCOL = 'liquidLegionsV2';
-const [ONE, TWO, THREE] = ['ONE', 'TWO', 'THREE'].map((round) => `EXECUTION_PHASE_${round}_INPUT`) as [
-  string,
-  string,
-  string,
-];
+const ONE = 'EXECUTION_PHASE_ONE_INPUT';
+const TWO = 'EXECUTION_PHASE_TWO_INPUT';
+const THREE = 'EXECUTION_PHASE_THREE_INPUT';
 
-const { stage, common, messageSize } = legionsStages(
+const { round, common, messageSize } = legionsStages(
   PROTOCOL,
   (parameters) => new FrequencyStages(parameters, POOL),
 );
@@ -36,39 +33,34 @@ export const LIQUID_LEGIONS_V2: DuchyProtocol<MpcStage<typeof PROTOCOL>> = {
     ...common,
 
     /** A worker removes its key from the indexes and blinds them, so that registers cannot be recognized. */
-    blind: stage(async (given) =>
-      given.stages.blind(await fromPrevious(given, ONE), given.keys, given.seed, given),
-    ),
+    blind: round(ONE, (given, input) => given.stages.blind(input, given.keys, given.seed, given)),
 
-    /** The aggregator joins registers of the same index into one tuple. */
-    group: stage(async (given) =>
-      given.stages.group(await fromPrevious(given, ONE), given.keys, given.seed, given),
-    ),
+    /** The aggregator groups registers of the same index into one tuple. */
+    group: round(ONE, (given, input) => given.stages.group(input, given.keys, given.seed, given)),
 
     /** A worker removes its key from the flags of the tuples, multiplies each by a random number, and adds noise. */
-    decryptFlags: stage(async (given) =>
-      given.stages.decryptFlags(await fromPrevious(given, TWO), given.keys, given.seed, given),
+    decryptFlags: round(TWO, (given, input) =>
+      given.stages.decryptFlags(input, given.keys, given.seed, given),
     ),
 
-    /** The aggregator counts the registers, keeps the count for the last stage, and prepares the comparisons of frequencies. */
-    countRegisters: stage(async (given) => {
+    /** The aggregator counts the registers, stores the count for the last stage, and prepares comparisons of frequencies. */
+    countRegisters: round(TWO, async (given, tuples) => {
       const { stages, keys, seed, duchy, computation } = given;
-      const tuples = await fromPrevious(given, TWO);
       const { registers, comparisons } = await stages.countRegisters(tuples, keys, seed, given);
       await keepInterim(duchy.db, computation.id, Buffer.from(String(registers)));
       return comparisons;
     }),
 
     /** A worker removes its key from the comparisons and multiplies each by a random number. */
-    decryptComparisons: stage(async (given) =>
-      given.stages.decryptComparisons(await fromPrevious(given, THREE), given.keys, given.seed, given),
+    decryptComparisons: round(THREE, (given, input) =>
+      given.stages.decryptComparisons(input, given.keys, given.seed, given),
     ),
 
     /** The aggregator counts the registers of each frequency. */
-    countFrequencies: stage(async (given) => {
+    countFrequencies: round(THREE, async (given, comparisons) => {
       const { stages, plan, keys, duchy, computation } = given;
       const { interim } = await readSecrets(duchy.db, computation.id);
-      const frequencies = await stages.countFrequencies(await fromPrevious(given, THREE), keys, given);
+      const frequencies = await stages.countFrequencies(comparisons, keys, given);
       const width = plan.spec.vidSamplingInterval?.width ?? 1;
       const methodology = { case: PROTOCOL, value: create(specs.LiquidLegionsV2MethodologySchema) } as const;
       return sealedResult(given, {

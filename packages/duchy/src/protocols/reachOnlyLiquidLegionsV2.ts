@@ -7,7 +7,6 @@ import { estimateReach } from '@measurement-exchange/mpc/protocols/reachOnlyLiqu
 import { REACH_REGISTER_BYTES } from '@measurement-exchange/mpc/protocols/reachOnlyLiquidLegionsV2/provider';
 import { configOf } from '../computations/plan.ts';
 import { sealedResult } from '../stages/result.ts';
-import { fromPrevious } from './liquidLegions/input.ts';
 import { POOL } from './liquidLegions/pool.ts';
 import { legionsStages } from './liquidLegions/stage.ts';
 import { sketchRules } from './liquidLegions/upload.ts';
@@ -16,7 +15,7 @@ import type { DuchyProtocol } from './protocol.ts';
 const PROTOCOL = 'reachOnlyLiquidLegionsV2';
 const REGISTERS = 'EXECUTION_PHASE_INPUT';
 
-const { stage, common, messageSize } = legionsStages(
+const { round, common, messageSize } = legionsStages(
   PROTOCOL,
   (parameters) => new ReachOnlyStages(parameters, POOL),
 );
@@ -28,14 +27,12 @@ export const REACH_ONLY_LIQUID_LEGIONS_V2: DuchyProtocol<MpcStage<typeof PROTOCO
     ...common,
 
     /** A worker removes its key and blinds the registers, so that they cannot be recognized. */
-    execute: stage(async (given) =>
-      given.stages.execute(await fromPrevious(given, REGISTERS), given.keys, given.seed, given),
-    ),
+    execute: round(REGISTERS, (given, input) => given.stages.execute(input, given.keys, given.seed, given)),
 
     /** The aggregator counts the registers. */
-    count: stage(async (given) => {
+    count: round(REGISTERS, async (given, input) => {
       const { stages, plan, keys, computation } = given;
-      const registers = await stages.count(await fromPrevious(given, REGISTERS), keys, given);
+      const registers = await stages.count(input, keys, given);
       return sealedResult(given, {
         reach: estimateReach(plan.parameters, registers, plan.spec.vidSamplingInterval?.width ?? 1),
         noiseMechanism: configOf(PROTOCOL, computation.view).noiseMechanism,

@@ -11,12 +11,12 @@ import { type ComputationSecrets, readSecrets } from '../database/index.ts';
 import type { KeyContext } from '../peers/verifiedKey.ts';
 import type { StageFunction } from './work.ts';
 
-/** The messages to sign, by name in the parameters of the protocol. Each key names its duchy, computation and terms. */
+/** Returns the keys to sign, by their names in the parameters. Each key is bound to its duchy, computation and terms. */
 type KeysOf = (secrets: ComputationSecrets, context: KeyContext) => Promise<Record<string, Uint8Array>>;
 
 /**
- * Publishes the keys for which providers and other duchies encrypt in this computation. If the exchange has other keys,
- * another database of this duchy made them, with other noise: this one must not take part then.
+ * Publishes the keys with which providers and other duchies encrypt in this computation. If the exchange has other keys,
+ * another database of this duchy created them, with other noise, and this process must not continue.
  */
 export function publishing(keysOf: KeysOf): StageFunction {
   return async ({ duchy, computation }) => {
@@ -38,7 +38,7 @@ export function publishing(keysOf: KeysOf): StageFunction {
   };
 }
 
-/** The key for messages to this duchy. */
+/** Returns the key for messages to this duchy. */
 export function encryptionKey(
   { privateKeyset }: ComputationSecrets,
   context: KeyContext & { seedCommitment?: Uint8Array },

@@ -1,4 +1,4 @@
-/** Makes the result of the aggregator's figures; only the consumer can open it. */
+/** Creates the result from the aggregator's figures. Only the consumer can decrypt it. */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { encrypt, packSignedMessage, resultKeysetOf } from '@measurement-exchange/consent';
 import { type MpcNoiseMechanism, specs, TYPE_URLS } from '@measurement-exchange/contract';
@@ -6,17 +6,11 @@ import { requireConsent } from '../computations/certificates.ts';
 import { specOf } from '../computations/plan.ts';
 import type { Work } from './work.ts';
 
-const MECHANISMS: Record<MpcNoiseMechanism, specs.ProtocolConfig_NoiseMechanism> = {
-  NONE: specs.ProtocolConfig_NoiseMechanism.NONE,
-  GEOMETRIC: specs.ProtocolConfig_NoiseMechanism.GEOMETRIC,
-  DISCRETE_GAUSSIAN: specs.ProtocolConfig_NoiseMechanism.DISCRETE_GAUSSIAN,
-};
-
 export interface Figures {
   reach: number;
   relativeFrequencyDistribution?: ReadonlyMap<number, number> | undefined;
   noiseMechanism: MpcNoiseMechanism;
-  /** How the reach was computed, and the frequencies. */
+  /** How the reach and the frequencies were computed. */
   methodology: {
     reach: specs.Measurement_Result_Reach['methodology'];
     frequency?: specs.Measurement_Result_Frequency['methodology'];
@@ -29,20 +23,15 @@ export async function sealedResult({ duchy, computation }: Work, figures: Figure
   const signed = await duchy.signer.sign(toBinary(specs.Measurement_ResultSchema, resultOf(figures)));
   const plaintext = packSignedMessage(signed, typeUrl);
   const { measurementPublicKey } = specOf(computation);
-  const sealing = async () => encrypt(resultKeysetOf(measurementPublicKey!), plaintext);
-  const ciphertext = await requireConsent(
-    'RESULT_KEY_INVALID',
-    { field: 'measurementSpec.measurementPublicKey' },
-    sealing(),
-  );
-  return toBinary(
-    specs.EncryptedMessageSchema,
-    create(specs.EncryptedMessageSchema, { ciphertext, typeUrl }),
-  );
+  const sealing = Promise.try(() => encrypt(resultKeysetOf(measurementPublicKey!), plaintext));
+  const position = { field: 'measurementSpec.measurementPublicKey' };
+  const ciphertext = await requireConsent('RESULT_KEY_INVALID', position, sealing);
+  const message = create(specs.EncryptedMessageSchema, { ciphertext, typeUrl });
+  return toBinary(specs.EncryptedMessageSchema, message);
 }
 
 function resultOf({ reach, methodology, ...figures }: Figures): specs.Measurement_Result {
-  const noiseMechanism = MECHANISMS[figures.noiseMechanism];
+  const noiseMechanism = specs.ProtocolConfig_NoiseMechanism[figures.noiseMechanism];
   const { relativeFrequencyDistribution } = figures;
   return create(specs.Measurement_ResultSchema, {
     reach: { value: BigInt(reach), noiseMechanism, methodology: methodology.reach },

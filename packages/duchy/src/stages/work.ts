@@ -5,11 +5,11 @@ import type { StoredComputation } from '../database/index.ts';
 export interface Work {
   duchy: Duchy;
   computation: StoredComputation;
-  /** Aborted when the lease is lost or the duchy stops. */
+  /** This signal is aborted when the lease is lost or the duchy stops. */
   signal: AbortSignal;
   /** Reports the progress of a long stage, from 0 to 1. */
   onProgress: (fraction: number) => void;
 }
 
-/** Returns the output to send, if any. A repetition after a crash returns the same figures with the same noise. */
+/** Returns the output to send, if any. Repeating the stage after a crash returns the same figures with the same noise. */
 export type StageFunction = (work: Work) => Promise<Uint8Array | undefined>;

@@ -20,15 +20,12 @@ import type { StageFunction, Work } from '../../stages/work.ts';
 const PROTOCOL = 'honestMajorityShareShuffle';
 const WORKERS = ['FIRST_WORKER', 'SECOND_WORKER'] as const;
 
-/** Adds up the shares of the workers, estimates with noise of its own, and encrypts the result for the consumer. */
+/** Adds up the shares of the workers, estimates figures with more noise, and encrypts the result for the consumer. */
 export const aggregate: StageFunction = async (work) => {
   const { view, registerCount } = work.computation;
-  const methodology = {
-    case: PROTOCOL,
-    value: create(specs.HonestMajorityShareShuffleMethodologySchema, {
-      frequencyVectorSize: BigInt(registerCount),
-    }),
-  } as const;
+  const frequencyVectorSize = BigInt(registerCount);
+  const value = create(specs.HonestMajorityShareShuffleMethodologySchema, { frequencyVectorSize });
+  const methodology = { case: PROTOCOL, value } as const;
   return sealedResult(work, {
     ...(await estimated(work)),
     noiseMechanism: configOf(PROTOCOL, view).noiseMechanism,
@@ -42,7 +39,7 @@ async function estimated({ duchy, computation }: Work): Promise<ShareShuffleEsti
     received(duchy, computation, 'AGGREGATION_PHASE_INPUT', duchyAt(role, computation.view)),
   );
   const counts = await countValues(parameters, [first!, second!]).catch((error: unknown) => {
-    // Both errors are about the form of a worker's message; neither depends on the values of registers.
+    // Both errors are about the format of a worker's message. Neither depends on the values of registers.
     if (!(error instanceof ShareShuffleError || error instanceof RangeError)) throw error;
     throw new PermanentError('PEER_MESSAGE_INVALID', { stage: 'AGGREGATION_PHASE_INPUT' }, { cause: error });
   });

@@ -5,8 +5,8 @@ import { ownUploads } from '../../stages/uploads.ts';
 import type { StageFunction } from '../../stages/work.ts';
 
 /**
- * Makes the message for the other worker: this worker's half of their common seed, and the seeds of the shares that were
- * uploaded here, which only the other worker can decrypt.
+ * Creates the message for the other worker: this worker's half of the common seed, and the seeds of the shares that were
+ * uploaded to this worker, which only the other worker can decrypt.
  */
 export const setup: StageFunction = async ({ duchy, computation }) => {
   const uploads = await ownUploads(duchy, computation);

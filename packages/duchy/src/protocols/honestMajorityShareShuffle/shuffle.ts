@@ -27,7 +27,7 @@ import { ownUploads } from '../../stages/uploads.ts';
 import type { StageFunction, Work } from '../../stages/work.ts';
 import { shuffleInThread } from './shuffleThread.ts';
 
-/** The other worker, and its message. */
+/** The role of the other worker, and the message that it sends. */
 const PEERS = {
   FIRST_WORKER: { role: 'SECOND_WORKER', message: 'SHUFFLE_PHASE_INPUT_TWO' },
   SECOND_WORKER: { role: 'FIRST_WORKER', message: 'SHUFFLE_PHASE_INPUT_ONE' },
@@ -41,14 +41,12 @@ export const shuffle: StageFunction = async (work) => {
     throw new PermanentError('PROTOCOL_UNKNOWN', { stage: computation.stage });
   }
   const { parameters } = planOf('honestMajorityShareShuffle', computation);
-  const peer = duchyAt(PEERS[role].role, computation.view);
-  const message = await Array.fromAsync(received(duchy, computation, PEERS[role].message, peer));
-  const input = await readInput(work, Buffer.concat(message), {
-    stage: PEERS[role].message,
-    duchy: peer,
-  });
+  const { message: stage, role: peerRole } = PEERS[role];
+  const peer = duchyAt(peerRole, computation.view);
+  const message = await Array.fromAsync(received(duchy, computation, stage, peer));
+  const input = await readInput(work, Buffer.concat(message), { stage, duchy: peer });
   const uploads = await ownUploads(duchy, computation);
-  const seeds = await peerSeeds(work, peer, input, PEERS[role].message);
+  const seeds = await peerSeeds(work, peer, input, stage);
   const { randomSeed, noiseSeed } = await readSecrets(duchy.db, id);
   const shares = [
     ...uploads.map(({ blob }) => ({ upload: readBlob(duchy.db, blob) })),
@@ -59,8 +57,8 @@ export const shuffle: StageFunction = async (work) => {
 };
 
 /**
- * Reads the other worker's half of the seed. That worker must have committed to it before it could see this half: otherwise
- * it could choose the order of all registers and the noise of both workers.
+ * Reads the other worker's half of the seed. That worker must have committed to its half before it could see this worker's
+ * half. Otherwise it could choose the order of all registers and the noise of both workers.
  */
 async function readInput(
   { duchy, computation }: Work,
@@ -79,7 +77,7 @@ async function readInput(
   return input;
 }
 
-/** The seeds of the shares that were uploaded to the other worker: exactly one for each of its requisitions. */
+/** Returns the seeds of the shares that were uploaded to the other worker, exactly one for each of its requisitions. */
 async function peerSeeds(
   work: Work,
   peer: string,
@@ -98,7 +96,7 @@ async function peerSeeds(
   return seeds;
 }
 
-/** Opens a seed that the provider of the requisition signed and encrypted for this worker. */
+/** Decrypts a seed that the provider of the requisition signed and encrypted for this worker. */
 async function openSeed(
   { duchy, computation }: Work,
   { name, dataProvider }: ComputationRequisition,
@@ -110,22 +108,16 @@ async function openSeed(
   }
   const certificate = await trustedCertificate(duchy, dataProvider, seed.dataProviderCertificate);
   const { privateKeyset } = await readSecrets(duchy.db, computation.id);
-  const signed = await requireConsent(
-    'SEED_INVALID',
-    { requisition: name },
-    decrypt(privateKeyset!, seed.secretSeedCiphertext).then(unpackSignedMessage),
-  );
+  const opened = decrypt(privateKeyset!, seed.secretSeedCiphertext).then(unpackSignedMessage);
+  const signed = await requireConsent('SEED_INVALID', { requisition: name }, opened);
   await requireConsent('SEED_INVALID', { requisition: name }, verifySignature(signed, certificate));
   const { data, binding } = readMessage(specs.RandomSeedSchema, signed.message, invalid('no RandomSeed'));
   const expected = {
     ...{ purpose: SEED_PURPOSE, duchy: duchy.name, requisition: name, computation: computation.id },
     termsSha256: await termsOf(computation),
   };
-  await requireConsent(
-    'SEED_INVALID',
-    { requisition: name },
-    Promise.try(() => requireBinding('The RandomSeed', binding, expected)),
-  );
+  const bound = Promise.try(() => requireBinding('The RandomSeed', binding, expected));
+  await requireConsent('SEED_INVALID', { requisition: name }, bound);
   if (data.length !== SEED_BYTES) throw invalid('another length');
   return data;
 }

@@ -1,30 +1,27 @@
-/** The shuffle stage in a thread of its own: with millions of registers it takes about a second of the processor. */
+/** Runs the shuffle stage in a separate thread, because millions of registers take about a second of the processor. */
 import { on } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { ShuffleInput } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/duchy';
 
-/** TypeScript in the workspace, JavaScript in the packages. */
+/** The thread is TypeScript in the workspace and JavaScript in published packages. */
 const THREAD = new URL(`./shuffleWorker${extname(import.meta.url)}`, import.meta.url);
 
-/** The input of the thread. Uploads stay here, and the thread asks for their chunks. */
+/** The input of the thread. Uploads stay in the main thread, and the thread requests their chunks. */
 export type ThreadInput = Omit<ShuffleInput, 'shares'> & { shares: ({ seed: Uint8Array } | 'upload')[] };
 
-/** From the thread: the next chunk of this share is needed, or the output. */
+/** A message from the thread: a request for the next chunk of this share, or the output. */
 export type FromThread = { next: number } | { output: Uint8Array<ArrayBuffer> };
-/** To the thread: a chunk, or undefined after the last one. */
+/** A message to the thread: a chunk, or undefined after the last one. */
 export type ToThread = Uint8Array | undefined;
 
-/** Whether the chunk has its buffer to itself, so that it can be transferred without a copy. */
+/** Whether the chunk uses its whole buffer, so that it can be transferred without a copy. */
 function ownsMemory(chunk: Uint8Array): chunk is Uint8Array<ArrayBuffer> {
   return chunk.buffer instanceof ArrayBuffer && chunk.byteLength === chunk.buffer.byteLength;
 }
 
-/** Runs `shuffleStage` off the event loop. An abort ends the thread. */
-export async function shuffleInThread(
-  input: ShuffleInput,
-  signal?: AbortSignal,
-): Promise<Uint8Array<ArrayBuffer>> {
+/** Runs `shuffleStage` without blocking the event loop. An abort terminates the thread. */
+export async function shuffleInThread(input: ShuffleInput, signal?: AbortSignal): Promise<Uint8Array> {
   signal?.throwIfAborted();
   const uploads = input.shares.map((share) =>
     'upload' in share ? share.upload[Symbol.asyncIterator]() : undefined,
@@ -33,9 +30,9 @@ export async function shuffleInThread(
     ...input,
     shares: input.shares.map((share) => ('seed' in share ? share : 'upload')),
   };
-  // Vectors are not on its heap: the rest needs little memory, and is collected sooner with a small young generation.
+  // Vectors are outside the heap of the thread, and a small young generation frees the rest sooner.
   const worker = new Worker(THREAD, { workerData, resourceLimits: { maxYoungGenerationSizeMb: 6 } });
-  // An error after an abort has no other listener.
+  // Without this listener, an error after an abort would end the process.
   worker.on('error', () => {});
   try {
     for await (const [message] of on(worker, 'message', { signal, close: ['exit'] })) {

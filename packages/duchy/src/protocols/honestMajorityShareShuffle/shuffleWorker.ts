@@ -15,7 +15,7 @@ function next(share: number): Promise<ToThread> {
   return chunk;
 }
 
-/** One chunk is read while the one before is added. */
+/** Reads the next chunk while the current one is added. */
 async function* chunksOf(share: number): AsyncGenerator<Uint8Array> {
   let reading = next(share);
   for (;;) {

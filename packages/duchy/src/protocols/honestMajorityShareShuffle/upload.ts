@@ -1,4 +1,4 @@
-/** Uploads of share-shuffle: an encrypted share of a frequency vector, and the encrypted seed of the other share. */
+/** The uploads of share-shuffle: an encrypted share of a frequency vector, and the encrypted seed of the other share. */
 import { ConsentError } from '@measurement-exchange/consent';
 import { opened, sealedLength, shareContext } from '@measurement-exchange/consent/sealing';
 import { type duchyMessages, ExchangeError } from '@measurement-exchange/contract';
@@ -24,7 +24,7 @@ export const upload: UploadRules = {
   },
 };
 
-/** Decrypts a share with the key that this duchy made for the computation. */
+/** Decrypts a share with the key that this duchy created for the computation. */
 async function* openedShare(
   { db }: Duchy,
   data: AsyncIterable<Uint8Array>,
@@ -32,7 +32,7 @@ async function* openedShare(
   requisition: string,
 ): AsyncGenerator<Uint8Array> {
   const { privateKeyset } = await readSecrets(db, id);
-  // The computation can end during an upload, and its secrets are deleted then.
+  // The computation can end during an upload, which deletes its secrets.
   if (privateKeyset === undefined) {
     throw new ExchangeError('COMPUTATION_STATE_ILLEGAL', `The computation of ${requisition} is over.`);
   }

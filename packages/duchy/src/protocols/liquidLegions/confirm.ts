@@ -15,7 +15,7 @@ import { ownKeys } from './keys.ts';
 import { legionsConfig, wrongKey, wrongTerm } from './terms.ts';
 
 /**
- * Confirms that this duchy is ready to compute, after it verified the final input: the nonces of all providers, the terms
+ * Confirms that this duchy is ready to compute. First it verifies the final input: the nonces of all providers, the terms
  * that all duchies signed, and the keys and uploads, which can no longer change.
  */
 export const confirm: StageFunction = async (work) => {
@@ -28,13 +28,13 @@ export const confirm: StageFunction = async (work) => {
   return undefined;
 };
 
-/** Verifies the keys for messages; ElGamal keys are verified where they are combined. */
+/** Verifies the keys for messages, whose signatures include the terms. ElGamal keys are verified where they are combined. */
 async function requireSameTerms({ duchy, computation }: Work): Promise<void> {
   const { ring } = ownPlace(computation.view);
   for (const peer of ring) if (peer !== duchy.name) await verifiedPeerKey(duchy, computation, peer);
 }
 
-/** Requires that each provider opened the requisition that the consumer signed for it. */
+/** Requires that each provider decrypted the requisition that the consumer signed for it. */
 async function requireNonces({ computation }: Work): Promise<void> {
   for (const { name, nonce, nonceHash } of computation.view.requisitions) {
     if (nonce === undefined || !(await nonceMatches(nonce, nonceHash))) {
@@ -52,13 +52,10 @@ async function requireUpload(
   const signed = unpackSignedMessage(signedFulfillment);
   const signer = await trustedCertificate(duchy, dataProvider, certificate);
   await requireConsent('SIGNATURE_INVALID', { requisition }, verifySignature(signed, signer));
-  const fulfillment = readMessage(
-    duchyMessages.FulfillmentSchema,
-    signed.message,
-    new PermanentError('UPLOAD_INVALID', { requisition }),
-  );
+  const invalid = new PermanentError('UPLOAD_INVALID', { requisition });
+  const fulfillment = readMessage(duchyMessages.FulfillmentSchema, signed.message, invalid);
   const { protocolData, dataSha256 } = fulfillment;
-  if (protocolData.case !== 'liquidLegions') throw new PermanentError('UPLOAD_INVALID', { requisition });
+  if (protocolData.case !== 'liquidLegions') throw invalid;
   const config = legionsConfig(computation);
   requireNone(requisition, wrongTerm(protocolData.value, config) ?? wrongKey(protocolData.value, combined));
   if (!equalBytes(await digestOf(duchy, blob), dataSha256)) {

@@ -18,7 +18,7 @@ export async function ownSketches({ duchy, computation }: Work): Promise<Uint8Ar
   return sketches;
 }
 
-/** A stage, and the size of a message that it gets. */
+/** A stage that receives messages, with the expected size of each. */
 interface Receiver extends Work {
   sizeOf(message: string, sender: string): MessageSize;
 }
@@ -27,7 +27,7 @@ export async function fromWorkers(work: Receiver, message: string): Promise<Uint
   const messages: Uint8Array[] = [];
   for (const worker of duchiesAt('EVERY_WORKER', work.computation.view)) {
     const bytes = await messageFrom(work, message, worker);
-    // The next duchy could not tell whose points are invalid.
+    // Points are checked for each worker, because the next duchy could not tell who sent invalid ones.
     const position = { stage: message, duchy: worker };
     await computed(position, () => checkPoints(bytes, POOL, { signal: work.signal }));
     messages.push(bytes);
@@ -39,34 +39,26 @@ export async function fromPrevious(work: Receiver, message: string): Promise<Uin
   return messageFrom(work, message, duchyAt('PREVIOUS', work.computation.view));
 }
 
-/** Requires as many registers as all sketches and all noise have. */
-async function messageFrom(
-  { duchy, computation, sizeOf }: Receiver,
-  message: string,
-  sender: string,
-): Promise<Uint8Array> {
+/** Reads a message, and requires that it has as many registers as all sketches and all noise. */
+async function messageFrom({ duchy, computation, sizeOf }: Receiver, message: string, sender: string) {
   const bytes = Buffer.concat(await Array.fromAsync(received(duchy, computation, message, sender)));
   const { length } = bytes;
   const { least, most } = sizeOf(message, sender);
   if (length >= least && length <= most) return bytes;
-  const expected = least === most ? least : `${least} to ${most}`;
-  throw new PermanentError(
-    'PEER_MESSAGE_INVALID',
-    { stage: message, duchy: sender },
-    { detail: `${length} bytes instead of ${expected}` },
-  );
+  const detail = `${length} bytes instead of ${least === most ? least : `${least} to ${most}`}`;
+  throw new PermanentError('PEER_MESSAGE_INVALID', { stage: message, duchy: sender }, { detail });
 }
 
-/** Errors about bytes that no duchy sends if it follows the protocol. */
+/** Errors about bytes that no honest duchy sends. */
 const DEVIATIONS = ['LiquidLegionsError', 'RangeError'];
 
-/** Ends the computation where its input is invalid. */
+/** Converts errors about invalid input to an error that ends the computation. */
 export async function computed<T>(position: Position, compute: () => Promise<T>): Promise<T> {
   try {
     return await compute();
   } catch (error) {
     if (!(error instanceof Error && DEVIATIONS.includes(error.name))) throw error;
-    // The text of the error may reveal a register.
+    // The text is dropped, because it may reveal a register.
     throw new PermanentError('PEER_MESSAGE_INVALID', position, { cause: error });
   }
 }

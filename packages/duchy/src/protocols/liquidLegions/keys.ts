@@ -19,18 +19,18 @@ import { type ComputationSecrets, readSecrets, type StoredComputation } from '..
 import { verifiedKey } from '../../peers/verifiedKey.ts';
 import type { Work } from '../../stages/work.ts';
 
-/** The key pair of this duchy, derived from its seed: the same each time. */
+/** Derives the key pair of this duchy from its seed, so it is always the same. */
 export function elGamalKeyPair({ randomSeed }: ComputationSecrets): ElGamalKeyPair {
   return newKeyPair(new Keystream(randomSeed!));
 }
 
-/** The combined key of the ring, for which providers encrypt. Each duchy signed its part and proved that it knows its secret. */
+/** Returns the combined key of the ring, with which providers encrypt. Each duchy signed its key and proved its secret. */
 export async function combinedKey(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array> {
   const keys = await verifiedKeys(duchy, computation);
   return usable(() => combineKeys(new Curve(1), keys));
 }
 
-/** All keys that the stages of this duchy need. */
+/** Returns all keys that the stages of this duchy need. */
 export async function ownKeys({ duchy, computation }: Work): Promise<RingKeys> {
   const keys = await verifiedKeys(duchy, computation);
   const { place } = ownPlace(computation.view);
@@ -38,7 +38,7 @@ export async function ownKeys({ duchy, computation }: Work): Promise<RingKeys> {
   return usable(() => ringKeys(own.secretKey, keys, place));
 }
 
-/** Returns the keys in the order of the ring. The duchy derives its own key from its secrets and need not trust anybody for it. */
+/** Returns the keys in the order of the ring. The duchy derives its own key from its secrets and trusts nobody for it. */
 async function verifiedKeys(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array[]> {
   const { ring } = ownPlace(computation.view);
   const keys: Uint8Array[] = [];

@@ -1,15 +1,12 @@
-/** Checks points of the curve while they pass, in the threads that compute. */
+/** Checks points of the curve while they are received, in the threads of the pool. */
 import { POINT_BYTES } from '@measurement-exchange/mpc/elGamal';
 import { LiquidLegionsError } from '@measurement-exchange/mpc/protocols/liquidLegions/errors';
 import { checkPoints } from '@measurement-exchange/mpc/protocols/liquidLegions/stageWork';
 import { mismatch } from '../../computations/rejections.ts';
 import { POOL } from './pool.ts';
 
-/** Passes the bytes on; throws unless they are registers of compressed points. */
-export async function* asPoints(
-  data: AsyncIterable<Uint8Array>,
-  registerBytes: number,
-): AsyncGenerator<Uint8Array> {
+/** Yields the bytes. Throws unless they are registers of compressed points. */
+export async function* asPoints(data: AsyncIterable<Uint8Array>, registerBytes: number) {
   let rest: Uint8Array = new Uint8Array(0);
   let checked = 0;
   for await (const chunk of data) {

@@ -1,6 +1,6 @@
 /**
- * Threads that compute: at most as many as processors. A thread starts when there is work, and ends after a while without
- * work if no computation will need it.
+ * A pool of threads that compute, at most one per processor. A thread starts when there is work, and ends after some time
+ * without work if no computation will need it.
  */
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
@@ -12,18 +12,18 @@ import type {
   Output,
 } from '@measurement-exchange/mpc/protocols/liquidLegions/operations';
 
-/** TypeScript in the workspace, JavaScript in the packages. */
+/** The thread is TypeScript in the workspace and JavaScript in published packages. */
 const THREAD = new URL(`./poolThread${extname(import.meta.url)}`, import.meta.url);
-/** A thread without work for this long ends, unless it will be needed. */
+/** A thread without work ends after this time, unless it will be needed. */
 const IDLE_MS = 10_000;
 
-/** To a thread. */
+/** A message to a thread. */
 export interface Call {
   operation: OperationName;
   input: Input<OperationName>;
 }
 
-/** From a thread: `isLie` where what it was given does not follow the protocol. */
+/** A message from a thread. `isLie` is true if the input does not follow the protocol. */
 export type Answer = { output: Output<OperationName> } | { problem: string; isLie: boolean };
 
 interface Task extends Call {
@@ -44,7 +44,10 @@ export class Pool {
     this.idleMs = idleMs;
   }
 
-  /** Idle threads stay while `isNeeded` says so: starting them takes a third of a small computation. Returns the undo. */
+  /**
+   * Keeps idle threads while `isNeeded` returns true, since starting them takes a third of the time of a small computation.
+   * Returns a function that undoes this.
+   */
   keepWhile(isNeeded: () => Promise<boolean>): () => void {
     this.needs.add(isNeeded);
     return () => this.needs.delete(isNeeded);
@@ -55,35 +58,28 @@ export class Pool {
     return answers.some((answer) => answer.status === 'fulfilled' && answer.value);
   }
 
-  /** An abort rejects at once; a thread that already computes finishes, and its output is dropped. */
-  run<O extends OperationName>(
+  /** An abort rejects immediately. A thread that already computes finishes, and its output is dropped. */
+  async run<O extends OperationName>(
     operation: O,
     input: Input<O>,
     { signal, transfer = [] }: { signal?: AbortSignal | undefined; transfer?: Transferable[] } = {},
   ): Promise<Output<O>> {
-    return new Promise((resolve, reject) => {
-      signal?.throwIfAborted();
-      const abort = () => {
-        const place = this.waiting.indexOf(task);
-        if (place >= 0) this.waiting.splice(place, 1);
-        reject(signal!.reason);
-      };
-      const settle = () => signal?.removeEventListener('abort', abort);
-      const task: Task = {
-        ...{ operation, input, transfer },
-        resolve: (output) => {
-          settle();
-          resolve(output as Output<O>);
-        },
-        reject: (error) => {
-          settle();
-          reject(error);
-        },
-      };
-      signal?.addEventListener('abort', abort);
-      this.waiting.push(task);
-      this.assign();
-    });
+    signal?.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<Output<OperationName>>();
+    const task: Task = { operation, input, transfer, resolve, reject };
+    const abort = () => {
+      const place = this.waiting.indexOf(task);
+      if (place >= 0) this.waiting.splice(place, 1);
+      reject(signal!.reason);
+    };
+    signal?.addEventListener('abort', abort);
+    this.waiting.push(task);
+    this.assign();
+    try {
+      return (await promise) as Output<O>;
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
   }
 
   private assign(): void {
@@ -100,7 +96,7 @@ export class Pool {
       idleMs: this.idleMs,
       isNeeded: () => this.isNeeded(),
       onIdle: () => this.assign(),
-      // A thread that ends gets no more work, and another one may start at once.
+      // A thread that ends gets no more work, and another thread may start immediately.
       onEnding: () => {
         this.threads.delete(thread);
         this.assign();
@@ -110,13 +106,12 @@ export class Pool {
     return thread;
   }
 
-  /** Ends all threads, also those that compute. */
+  /** Ends all threads, even those that compute. */
   async close(): Promise<void> {
     await Promise.all(Array.from(this.threads, (thread) => thread.end()));
   }
 }
 
-/** The pool of this process. */
 export const POOL = new Pool();
 
 interface ThreadOptions {
@@ -130,12 +125,12 @@ class Thread {
   private readonly worker: Worker;
   private readonly options: ThreadOptions;
   private task: Task | undefined;
-  /** Runs while there is no work. */
+  /** This timer runs while there is no work. */
   private idle: NodeJS.Timeout | undefined;
 
   constructor(options: ThreadOptions) {
     this.options = options;
-    // Blocks are not on its heap: the rest needs little memory, and is collected sooner with a small young generation.
+    // Blocks are outside the heap of the thread, and a small young generation frees the rest sooner.
     this.worker = new Worker(THREAD, { resourceLimits: { maxYoungGenerationSizeMb: 6 } });
     let problem: unknown;
     this.worker.on('message', (answer: Answer) => {
@@ -151,7 +146,7 @@ class Thread {
     });
     this.worker.on('exit', () => {
       clearTimeout(this.idle);
-      // Its input was transferred to the thread, so only the caller can try again.
+      // The input was transferred to the thread, so only the caller can retry.
       this.task?.reject(new Error('a thread of the computation ended', { cause: problem }));
       options.onEnding();
     });
@@ -170,7 +165,7 @@ class Thread {
     this.worker.postMessage({ operation, input } satisfies Call, transfer);
   }
 
-  /** Without work, it does not keep the process alive. */
+  /** A thread without work does not keep the process alive. */
   private rest(): void {
     this.worker.unref();
     this.idle = setTimeout(() => void this.endUnlessNeeded(), this.options.idleMs).unref();
@@ -179,7 +174,7 @@ class Thread {
   private async endUnlessNeeded(): Promise<void> {
     const { idle } = this;
     const isNeeded = await this.options.isNeeded();
-    // It got work meanwhile.
+    // The thread got work in the meantime.
     if (this.idle !== idle) return;
     if (isNeeded) this.rest();
     else await this.end();

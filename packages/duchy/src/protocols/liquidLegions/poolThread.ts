@@ -1,4 +1,4 @@
-/** The thread that `Pool` starts: one operation after the other. */
+/** The thread that `Pool` starts, which runs one operation after the other. */
 import { parentPort, type Transferable } from 'node:worker_threads';
 import { LiquidLegionsError } from '@measurement-exchange/mpc/protocols/liquidLegions/errors';
 import {
@@ -31,7 +31,7 @@ function answerTo(operation: OperationName, input: Input<OperationName>): Answer
   }
 }
 
-/** The buffers of an output are transferred to the caller without a copy. */
+/** Returns the buffers of an output, which are transferred to the caller without a copy. */
 function buffersOf(output: unknown): Transferable[] {
   const arrays = ArrayBuffer.isView(output) ? [output] : Object.values(Object(output));
   return arrays.flatMap((array) =>

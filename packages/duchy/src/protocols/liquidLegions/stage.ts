@@ -1,4 +1,4 @@
-/** The common frame of the stages of both ring protocols. */
+/** The stages that both ring protocols share, and the steps that are common to all stages. */
 import { publishedKey } from '@measurement-exchange/consent';
 import type { LiquidLegionsProtocol } from '@measurement-exchange/contract';
 import { proveSecret } from '@measurement-exchange/mpc/elGamal';
@@ -15,10 +15,10 @@ import { encryptionKey, publishing } from '../../stages/publishKey.ts';
 import { stageSeed } from '../../stages/stageSeed.ts';
 import type { StageFunction, Work } from '../../stages/work.ts';
 import { confirm } from './confirm.ts';
-import { computed, fromWorkers, ownSketches } from './input.ts';
+import { computed, fromPrevious, fromWorkers, ownSketches } from './input.ts';
 import { elGamalKeyPair, ownKeys } from './keys.ts';
 
-/** The computations of a protocol. */
+/** The functions that compute the stages of a protocol. */
 interface RingStages extends RingSetup<NoiseParameters> {
   messageSize(message: string, sender: Sender): MessageSize | undefined;
 }
@@ -36,7 +36,7 @@ const publishKey = publishing(async (secrets, context) => ({
   elGamalPublicKey: publishedKey(elGamalKeyPair(secrets), context, proveSecret),
 }));
 
-/** Makes the stages of a protocol. */
+/** Creates the stages of a protocol. */
 export function legionsStages<P extends LiquidLegionsProtocol, S extends RingStages>(
   protocol: P,
   stagesOf: (parameters: MpcParameters<P>) => S,
@@ -53,16 +53,19 @@ export function legionsStages<P extends LiquidLegionsProtocol, S extends RingSta
       const position = { stage: computation.stage };
       return computed(position, () => compute({ ...work, plan, stages, keys, seed, sizeOf }));
     };
+  /** A stage of a round, whose input is the message of the previous duchy. */
+  const round = (message: string, compute: (given: Given<P, S>, input: Uint8Array) => Promise<Uint8Array>) =>
+    stage(async (given) => compute(given, await fromPrevious(given, message)));
   return {
-    stage,
+    round,
     common: {
       publishKey,
       confirm,
-      /** A worker combines the sketches that it received with noise. */
+      /** A worker combines the sketches that it received with its noise. */
       setup: stage(async (given) =>
         given.stages.setup(await ownSketches(given), given.keys, given.seed, given),
       ),
-      /** The aggregator combines the messages of all workers with noise of its own. */
+      /** The aggregator combines the messages of all workers with its noise. */
       combine: stage(async (given) => {
         const messages = await fromWorkers(given, 'SETUP_PHASE_INPUT');
         const { stages, keys, seed, signal } = given;
@@ -75,12 +78,7 @@ export function legionsStages<P extends LiquidLegionsProtocol, S extends RingSta
   };
 }
 
-function requireSize(
-  stages: RingStages,
-  { view }: StoredComputation,
-  message: string,
-  sender: string,
-): MessageSize {
+function requireSize(stages: RingStages, { view }: StoredComputation, message: string, sender: string) {
   const uploads = view.requisitions.filter(({ fulfillingDuchy }) => fulfillingDuchy === sender).length;
   const size = stages.messageSize(message, { uploads, place: ownPlace(view).ring.indexOf(sender) });
   if (size === undefined) throw new PermanentError('PROTOCOL_UNKNOWN', { stage: message });

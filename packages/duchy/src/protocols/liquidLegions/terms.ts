@@ -11,7 +11,7 @@ import {
 import { configOf } from '../../computations/plan.ts';
 import type { StoredComputation } from '../../database/index.ts';
 
-/** The config of a computation with sketches, under either of the two protocols. */
+/** Returns the config of a computation with sketches, of either protocol. */
 export function legionsConfig({ protocol, view }: StoredComputation): LiquidLegionsConfig {
   return configOf(protocol as LiquidLegionsProtocol, view);
 }

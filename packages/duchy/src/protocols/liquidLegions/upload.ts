@@ -1,4 +1,4 @@
-/** Uploads of both Liquid Legions protocols: a sketch of encrypted registers. */
+/** The uploads of both Liquid Legions protocols: sketches of encrypted registers. */
 import {
   type duchyMessages,
   ExchangeError,
@@ -42,7 +42,7 @@ function requireNone(violation: Violation | undefined): void {
   if (violation) throw mismatch(`fulfillment.liquidLegions.${violation.field}`, violation.description);
 }
 
-/** The combined key of the ring. If a key is invalid, no upload can be valid, and the computation ends. */
+/** Returns the combined key of the ring. If a key is invalid, no upload can be valid, so the computation fails. */
 async function keyOf(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array> {
   try {
     const { ring } = ownPlace(computation.view);
@@ -51,7 +51,10 @@ async function keyOf(duchy: Duchy, computation: StoredComputation): Promise<Uint
     return await combinedKey(duchy, fresh);
   } catch (error) {
     if (error instanceof ExchangeError && error.reason === ENDED) throw error;
-    if (error instanceof NotReady) throw notReady();
+    if (error instanceof NotReady) {
+      const message = 'Not all duchies have set their parameters yet: retry.';
+      throw new ExchangeError('STAGE_OUT_OF_ORDER', message, { retryAfterSeconds: 1 });
+    }
     if (!(error instanceof PermanentError)) throw exchangeUnavailable(error);
     const ended = await fail(duchy.client, computation.view.name!, error).catch((failed) => {
       throw exchangeUnavailable(failed);
@@ -65,10 +68,4 @@ const ENDED = 'COMPUTATION_STATE_ILLEGAL';
 
 function hasEnded(why: string): ExchangeError {
   return new ExchangeError(ENDED, `The computation has ended: ${why}`);
-}
-
-function notReady(): ExchangeError {
-  return new ExchangeError('STAGE_OUT_OF_ORDER', 'Not all duchies have set their parameters yet: retry.', {
-    retryAfterSeconds: 1,
-  });
 }
