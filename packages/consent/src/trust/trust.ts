@@ -29,7 +29,7 @@ export interface TrustStore {
 }
 
 export interface Root {
-  /** The party for which the root may issue certificates. If undefined, every party that has no separate root. */
+  /** The party for which the root may issue certificates; undefined means every party that has no separate root. */
   party: string | undefined;
   x509: X509;
 }

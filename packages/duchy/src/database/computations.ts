@@ -198,7 +198,7 @@ export async function readSecrets(db: SealingQueryable, id: string): Promise<Com
 
 const KEEP = sql('keepInterim', 'UPDATE computations SET interim = $2 WHERE id = $1 AND outcome IS NULL');
 
-/** Stores a value for a later stage, before the output: a stage with an output is not computed again. */
+/** Stores a value for a later stage. This must precede the output, because a stage with an output is not computed again. */
 export async function keepInterim(db: SealingQueryable, id: string, interim: Uint8Array): Promise<void> {
   await db.query(KEEP, [id, sealSecret(db, id, 'interim', interim)]);
 }

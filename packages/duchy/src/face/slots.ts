@@ -4,6 +4,13 @@ import { ExchangeError } from '@measurement-exchange/contract';
 const MINUTE_MS = 60_000;
 const MAX_KEYS = 10_000;
 
+/** Changes the count of a key, and removes a key whose count is 0. */
+export function addTo(counts: Map<string, number>, key: string, change: 1 | -1): void {
+  const count = (counts.get(key) ?? 0) + change;
+  if (count > 0) counts.set(key, count);
+  else counts.delete(key);
+}
+
 /** Counts the failures of each key in the current minute. */
 export class Failures {
   private readonly counts = new Map<string, number>();
@@ -32,7 +39,7 @@ export class Failures {
 
   count(key: string): void {
     if (this.counts.size >= MAX_KEYS) this.counts.clear();
-    this.add(key, 1);
+    addTo(this.counts, key, 1);
   }
 
   /** Counts the work as a failure while it runs, so that concurrent work is limited too. Success undoes that. */
@@ -46,14 +53,8 @@ export class Failures {
       failed = isFailure(error);
       throw error;
     } finally {
-      if (!failed) this.add(key, -1);
+      if (!failed) addTo(this.counts, key, -1);
     }
-  }
-
-  private add(key: string, change: number): void {
-    const count = (this.counts.get(key) ?? 0) + change;
-    if (count > 0) this.counts.set(key, count);
-    else this.counts.delete(key);
   }
 }
 
@@ -74,15 +75,13 @@ export class Slots {
     const held = this.held.get(party) ?? 0;
     if (held >= this.mostOfParty) throw busy(`${party} sends ${held} bodies already`);
     if (this.all >= this.most) throw busy(`${this.all} bodies are being received already`);
-    this.held.set(party, held + 1);
+    addTo(this.held, party, 1);
     this.all++;
     try {
       return await work();
     } finally {
       this.all--;
-      const left = this.held.get(party)! - 1;
-      if (left === 0) this.held.delete(party);
-      else this.held.set(party, left);
+      addTo(this.held, party, -1);
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Multiplying points of P-256 by scalars, in batches. */
+/** Multiplies points of P-256 by scalars, in batches. */
 import { AffineBatches, POINT_BYTES, type Points } from './affine.ts';
 import { toBytes } from './bigEndian.ts';
 import { LANES, LIMBS } from './fieldKernel.ts';
@@ -18,7 +18,7 @@ const FIXED_DIGITS = (8 * SCALAR_BYTES) / FIXED_WINDOW;
 /** An entry has both coordinates of a point. */
 const ENTRY_WORDS = 2 * LIMBS;
 
-/** The points in a batch. With so many, the one inversion costs little; the memory is about 9 MB. */
+/** The number of points in a batch: enough that the one inversion costs little. A curve then needs about 9 MB of memory. */
 export const BATCH = 4096;
 /** The number of batches that callers can allocate. */
 const POINTS = 6;

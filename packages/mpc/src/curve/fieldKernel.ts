@@ -34,7 +34,7 @@ const PRIME_TERMS = [
 const LIMB_MASK = 2 ** LIMB_BITS - 1;
 const HALF = 2 ** (LIMB_BITS - 1);
 
-/** Parameters give arrays of quads by their addresses in `memory`. */
+/** The parameters `into`, `a` and `b` are addresses of arrays of quads in `memory`. */
 export interface FieldKernel {
   memory: WebAssembly.Memory;
   /**
@@ -160,9 +160,7 @@ function combination(): WasmFunction {
   const carries = locals.take(LIMBS);
   const top = LIMBS - 1;
   const topBits = 256 - LIMB_BITS * top;
-  const change = (local: number, operation: Code, value: Code): Code => [
-    ...[...get(local), ...value, ...operation, ...set(local)],
-  ];
+  const change = (local: number, op: Code, by: Code): Code => [...get(local), ...by, ...op, ...set(local)];
   const shifted = (local: number, bits: number): Code => [...get(local), ...i32(bits), ...vector.shiftLeft32];
   /** Moves the part of a limb above `bits` bits, rounded, to the carry of this limb. */
   const takeCarry = (i: number, bits: number): Code => [

@@ -31,8 +31,8 @@ export function sampleGeometric(scale: Rational, random: RandomSource): bigint {
 
 /**
  * Draws from the Pólya (negative binomial) distribution of shape 1/parts; `parts` such draws add up to a geometric draw.
- * For two parts, half of the steps of a fair random walk before its last visit to 0 are such a draw, where the walk has
- * twice as many steps as a geometric draw (the discrete arcsine law: Feller, III.4).
+ * For two parts, the function draws a fair random walk with twice as many steps as a geometric draw. Half of the steps
+ * before its last visit to 0 are one part (the discrete arcsine law: Feller, III.4).
  */
 export function samplePolya(scale: Rational, random: RandomSource, parts = 2): number {
   if (parts !== 2) return drawFromUrn(Number(sampleGeometric(scale, random)), parts, random);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { nonceMatches, unpackSignedMessage, verifySignature } from '@measurement-exchange/consent';
-import { duchyMessages, equalBytes, type Violation } from '@measurement-exchange/contract';
+import { duchyMessages, equalBytes } from '@measurement-exchange/contract';
 import { requireConsent, trustedCertificate } from '../../computations/certificates.ts';
 import type { Duchy } from '../../computations/context.ts';
 import { PermanentError } from '../../computations/errors.ts';
@@ -57,14 +57,11 @@ async function requireUpload(
   const { protocolData, dataSha256 } = fulfillment;
   if (protocolData.case !== 'liquidLegions') throw invalid;
   const config = legionsConfig(computation);
-  requireNone(requisition, wrongTerm(protocolData.value, config) ?? wrongKey(protocolData.value, combined));
+  const violation = wrongTerm(protocolData.value, config) ?? wrongKey(protocolData.value, combined);
+  if (violation) throw new PermanentError('UPLOAD_INVALID', { field: violation.field, requisition });
   if (!equalBytes(await digestOf(duchy, blob), dataSha256)) {
     throw new PermanentError('UPLOAD_INVALID', { field: 'dataSha256', requisition });
   }
-}
-
-function requireNone(requisition: string, violation: Violation | undefined): void {
-  if (violation) throw new PermanentError('UPLOAD_INVALID', { field: violation.field, requisition });
 }
 
 async function digestOf({ db }: Duchy, blob: string): Promise<Uint8Array> {

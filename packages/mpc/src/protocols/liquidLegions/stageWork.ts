@@ -30,7 +30,7 @@ type Batch<O extends BatchOperation> = Omit<Input<O>, 'seed'>;
 const MOST = 2048;
 /** The fewest blocks in a batch. Half as many would take as long. */
 const LEAST = 512;
-/** With this many batches, or a multiple, 2, 4 or 8 threads finish at the same time. */
+/** The number of batches is a multiple of this, so that 2, 4 or 8 threads finish at the same time. */
 const BATCHES = 8;
 
 export function batchSize(count: number): number {
