@@ -79,7 +79,7 @@ const COMPLETE = sql(
 export async function completeBlob(tx: Queryable, id: string, computation: string): Promise<void> {
   const rows = await tx.query(COMPLETE, [id, computation]);
   if (rows.length !== 1)
-    throw new Error(`Blob ${id} of computation ${computation} is missing, or is already complete.`);
+    throw new Error(`Blob ${id} of ${computation} cannot be completed: it is missing or complete.`);
 }
 
 const READ = sql(
