@@ -1,11 +1,104 @@
-export * from './codecs/change.ts';
-export * from './codecs/components.ts';
-export * from './codecs/duchyMessages.ts';
-export * from './codecs/explanation.ts';
-export * from './codecs/vidRanges.ts';
-export * from './errors/computationCodes.ts';
-export * from './errors/errors.ts';
-export * from './errors/reasons.ts';
+export { CHANGE_KINDS, Change, type ChangeKind } from './codecs/change.ts';
+export {
+  AuditEntry,
+  Capabilities,
+  Certificate,
+  Computation,
+  ComputationRequisition,
+  certificateName,
+  DataProvider,
+  DataProviderEntry,
+  Deferral,
+  type DeliveryState,
+  Duchy,
+  type DuchyEntry,
+  defaultSignatureAlgorithm,
+  EncryptedMessage,
+  EncryptedRequisitionSpec,
+  EncryptionPublicKey,
+  EVENT_GROUP_STATES,
+  EventGroup,
+  EventGroupCreation,
+  EventGroupInput,
+  EventGroupMetadata,
+  EventGroupMetadataDescriptor,
+  FailRequest,
+  Finding,
+  FulfillDirectRequest,
+  FulfillmentContext,
+  findSignatureAlgorithm,
+  frequencySketchMembers,
+  Interval,
+  type LiquidLegionsConfig,
+  LiquidLegionsV2Config,
+  LogRequest,
+  liquidLegionsOf,
+  MAX_RING_MODULUS,
+  MAX_VID,
+  MEDIA_TYPES,
+  Measurement,
+  MeasurementConsumer,
+  MeasurementInput,
+  type MediaType,
+  PARTICIPANT_STATES,
+  PARTY_STATES,
+  Participant,
+  type ParticipantState,
+  PartyInput,
+  type PartyState,
+  Population,
+  PopulationInput,
+  PopulationUpdate,
+  PrincipalBinding,
+  PrincipalInput,
+  Progress,
+  ProtocolConfig,
+  ReachOnlyLiquidLegionsV2Config,
+  Refusal,
+  Requisition,
+  SchemaChange,
+  SetParametersRequest,
+  ShareShuffleConfig,
+  SIGNATURE_ALGORITHMS,
+  type SignatureAlgorithm,
+  type SignatureAlgorithmName,
+  SignedMessage,
+  signatureHash,
+  sketchMembers,
+  Timeline,
+  TrustedRoot,
+  VidRange,
+  Webhook,
+  WebhookDelivery,
+  WebhookInput,
+  type WebhookState,
+  WebhookUpdate,
+  WhoAmI,
+  wishedProtocol,
+  written,
+} from './codecs/components.ts';
+export {
+  FULFILLMENT_PURPOSE,
+  FulfillmentPart,
+  STAGE_MESSAGE_PURPOSE,
+  StageMessagePart,
+} from './codecs/duchyMessages.ts';
+export { Ending, Explanation, Risk, Wait, type WaitCode } from './codecs/explanation.ts';
+export { canonicalRanges, populationBytes, populationSize } from './codecs/vidRanges.ts';
+export {
+  describeFailure,
+  describeProgress,
+  FAILURE_CODES,
+  type FailureCode,
+  isStageName,
+  type Position,
+  PROGRESS_CODES,
+  type ProgressCode,
+  positionViolations,
+  STAGE_RULE,
+} from './errors/computationCodes.ts';
+export { ExchangeError, errorFromJson, invalid, REQUIRED, type Violation } from './errors/errors.ts';
+export { type Code, httpStatusOf, REASONS, type Reason } from './errors/reasons.ts';
 /** Generated protobuf messages. */
 export * as tink from './gen/google/crypto/tink/tink_pb.ts';
 export { type Binding, BindingSchema } from './gen/mex/contract/binding_pb.ts';
@@ -13,28 +106,115 @@ export * as duchyMessages from './gen/mex/contract/duchy_pb.ts';
 export * as shareShuffle from './gen/mex/contract/share_shuffle_pb.ts';
 export * as specs from './gen/wfa/measurement/api/v2alpha/specs_pb.ts';
 export { camelCase, decode, join, type Keywords, MAX_VIOLATIONS } from './json/codec.ts';
-export * from './json/json.ts';
+export {
+  JsonDecimal,
+  type JsonObject,
+  type JsonValue,
+  MAX_BODY_VALUES,
+  parseJson,
+  parseJsonBytes,
+  toPlainJson,
+} from './json/json.ts';
 export { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Static, type TSchema } from './json/schema.ts';
-export * from './json/writer.ts';
+export { canonicalJson, exactJson, JsonText, toJson, toJsonChunks, toJsonParts } from './json/writer.ts';
 export { openApiDocument } from './openapi/document.ts';
-export type * from './openapi/types.ts';
-export * from './protocols/liquidLegionsConfig.ts';
-export * from './protocols/liquidLegionsLimits.ts';
-export * from './protocols/protocolSteps.ts';
-export * from './protocols/shareShuffle.ts';
+export type {
+  JsonSchema,
+  OpenApiDocument,
+  OpenApiOperation,
+  OpenApiParameter,
+  OpenApiResponse,
+} from './openapi/types.ts';
+export { liquidLegionsViolations, ringOf, signedLegionsTerms } from './protocols/liquidLegionsConfig.ts';
+export {
+  knownRegisterCount,
+  type LiquidLegionsProtocol,
+  legionsNoiseRegisterCount,
+  legionsNoiseShapes,
+  legionsNoiseTupleCount,
+  legionsRegisterCount,
+  MAX_LEGIONS_NOISE,
+  MAX_LEGIONS_REGISTERS,
+} from './protocols/liquidLegionsLimits.ts';
+export { type ProtocolStep, stepsOf } from './protocols/protocolSteps.ts';
+export {
+  MAX_NOISE_REGISTERS,
+  MAX_SHUFFLED,
+  MIN_MPC_EPSILON,
+  type MpcNoiseShape,
+  mpcGaussianSigma,
+  mpcNoiseOffset,
+  NOISE_WORKERS,
+  noiseRegisterCount,
+  registerOf,
+  type SampledRegisters,
+  SHARE_SHUFFLE_NOISE,
+  sampledRegisters,
+} from './protocols/shareShuffle.ts';
 export { errorsOf } from './requests/errors.ts';
-export * from './requests/request.ts';
-export * from './requests/router.ts';
+export {
+  querySchemaOf,
+  type RequestOf,
+  type ResponseOf,
+  readRequest,
+  takesRequestId,
+} from './requests/request.ts';
+export { formatPath, type Match, matchRoute } from './requests/router.ts';
 export { MAX_WAIT_SECONDS } from './routes/changes.ts';
 export type { Body, PrincipalKind, Route } from './routes/route.ts';
-export * from './routes.ts';
-export * from './specs/measurementSpec.ts';
-export * from './specs/measurementSpecViolations.ts';
+export { API_PREFIX, type Operation, ROUTES, type RouteOf, type Routes } from './routes.ts';
+export { decodeMeasurementSpec, type PlainSpec, type PrivacyParams } from './specs/measurementSpec.ts';
+export { measurementSpecViolations, wrapsAround } from './specs/measurementSpecViolations.ts';
 export { TYPE_URLS } from './specs/typeUrls.ts';
-export * from './specs/wellKnown.ts';
-export * from './specs/wire.ts';
-export * from './values/address.ts';
+export { importedFirst, isWellKnownFile, readWellKnownFile, WELL_KNOWN_FILES } from './specs/wellKnown.ts';
+export { readMessage, readWire, type WireLimits } from './specs/wire.ts';
+export { hostOf, isLoopbackAddress, isPublicAddress, isPublicHost } from './values/address.ts';
 export { cut } from './values/cut.ts';
-export * from './values/names.ts';
-export * from './values/scalars.ts';
-export * from './values/states.ts';
+export {
+  formatName,
+  isId,
+  isName,
+  PATTERNS,
+  PREFERRED,
+  parseName,
+  WILDCARD,
+  wordsOf,
+} from './values/names.ts';
+export {
+  equalBytes,
+  fromBase64,
+  fromHex,
+  MAX_UINT64,
+  noncePreimages,
+  parseTimestamp,
+  type Timestamp,
+  timestampOf,
+  toBase64,
+} from './values/scalars.ts';
+export {
+  COMPUTATION_STATES,
+  type ComputationState,
+  DUCHY_ROLES,
+  type DuchyRole,
+  FAILURE_REASONS,
+  type FailureReason,
+  isTerminal,
+  MEASUREMENT_STATES,
+  MEASUREMENT_TYPES,
+  type MeasurementState,
+  type MeasurementType,
+  MPC_NOISE_MECHANISMS,
+  type MpcNoiseMechanism,
+  PENDING_COMPUTATION_STATES,
+  PENDING_MEASUREMENT_STATES,
+  PROTOCOLS,
+  type Protocol,
+  REFUSAL_JUSTIFICATIONS,
+  REQUISITION_STATES,
+  REVOCATION_STATES,
+  type RefusalJustification,
+  type RequisitionState,
+  type RevocationState,
+  TERMINAL_MEASUREMENT_STATES,
+  TERMINAL_REQUISITION_STATES,
+} from './values/states.ts';
