@@ -103,8 +103,8 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
     edits: [
       inExchange(
         'database/computations.ts',
-        "overdueStatement('COMPUTING', 'update_time')",
-        "overdueStatement('COMPUTING', 'create_time')",
+        "overdue('COMPUTING', 'update_time')",
+        "overdue('COMPUTING', 'create_time')",
       ),
     ],
     foundBy: test('exchange/test/computations/deadlines.test.ts', 'whose result does not come'),
@@ -114,8 +114,8 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
     edits: [
       inExchange(
         'database/computations.ts',
-        "overdueStatement('PENDING_CONFIRMATION', 'update_time')",
-        "overdueStatement('PENDING_CONFIRMATION', 'create_time')",
+        "overdue('PENDING_CONFIRMATION', 'update_time')",
+        "overdue('PENDING_CONFIRMATION', 'create_time')",
       ),
     ],
     foundBy: test('exchange/test/computations/ringRaces.test.ts', 'that is not confirmed'),
@@ -125,8 +125,8 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
     edits: [
       inExchange(
         'database/computations.ts',
-        "overdueStatement('PENDING_FULFILLMENT', 'create_time')",
-        "overdueStatement('PENDING_FULFILLMENT', 'update_time')",
+        "overdue('PENDING_FULFILLMENT', 'create_time')",
+        "overdue('PENDING_FULFILLMENT', 'update_time')",
       ),
     ],
     foundBy: test('exchange/test/computations/deadlines.test.ts', 'whose data does not come'),

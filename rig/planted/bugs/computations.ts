@@ -82,9 +82,9 @@ export const COMPUTATION_BUGS: PlantedBug[] = [
     name: 'data-deadline-ignored',
     edits: [
       inExchange(
-        'database/computations.ts',
-        'return (await db.query(OVERDUE[state], [cutoff, limit]))',
-        "return (state === 'PENDING_FULFILLMENT' ? [] : await db.query(OVERDUE[state], [cutoff, limit]))",
+        'jobs/computationDeadlines.ts',
+        'await findOverdue[state](tx,',
+        "state === 'PENDING_FULFILLMENT' ? [] : await findOverdue[state](tx,",
       ),
     ],
     foundBy: found('deadlines', 'fails a computation whose data does not come'),

@@ -3,6 +3,7 @@ import type { PlantedBug } from '../plant.ts';
 import { inConsumer, inExchange, test } from './edits.ts';
 
 const LOG = 'database/changes.ts';
+const VERSIONS = 'database/versions.ts';
 const TESTS = 'exchange/test/changes';
 const WATCH_TEST = 'sdk/test/client/watch.test.ts';
 const inClient = (find: string, replace: string) => inConsumer('client/watch.ts', find, replace);
@@ -77,13 +78,13 @@ export const FEED_BUGS: PlantedBug[] = [
   {
     // A row written two billion transactions ago looks as if it were written later.
     name: 'old-rows-look-later',
-    edits: [inExchange(LOG, 'NOT BETWEEN -1000000 AND -1', '>= 0')],
+    edits: [inExchange(VERSIONS, 'NOT BETWEEN -1000000 AND -1', '>= 0')],
     foundBy: test(`${TESTS}/order.test.ts`, 'never for what was written long ago'),
   },
   {
     // One that waited for a lock may have its ID before it has the lock.
     name: 'changes-out-of-order',
-    edits: [inExchange(LOG, "isNotLater('xmin');", "'true';")],
+    edits: [inExchange(VERSIONS, "isNotLater('xmin');", "'true';")],
     foundBy: test(`${TESTS}/order.test.ts`, 'with event groups'),
   },
   {

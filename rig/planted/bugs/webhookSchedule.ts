@@ -84,7 +84,10 @@ export const WEBHOOK_SCHEDULE_BUGS: PlantedBug[] = [
   {
     name: 'webhook-waits-for-other-resources',
     edits: [
-      inDeliveries("AND d.state = 'PENDING' AND d.resource = c.name), $8)", "AND d.state = 'PENDING'), $8)"),
+      inDeliveries(
+        "AND d.state = 'PENDING' AND d.resource = c.resource), $8)",
+        "AND d.state = 'PENDING'), $8)",
+      ),
     ],
     foundBy: scheduleTest('what comes behind a delivery'),
   },

@@ -1,89 +1,15 @@
-/** The log of changes: every mutation appends to it within the statement that writes, and parties read it in order. */
+/** Reads the log of changes of a party, in the order of transactions. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import { cell, object, type Reader } from '@measurement-exchange/server/database';
 import type { ChangeRecord } from '../domain/changes.ts';
-import { type Queryable, sql, type Transaction } from './db.ts';
+import { type Queryable, sql } from './db.ts';
 import { read } from './run.ts';
-import {
-  arrayParameters,
-  arrays,
-  type Column,
-  column,
-  names,
-  only,
-  optional,
-  parameters,
-  select,
-  type Table,
-  table,
-  values,
-} from './table.ts';
-
-const changes = table<ChangeRecord>('changes', {
-  party: column('party'),
-  name: column('name'),
-  kind: column('kind'),
-  state: optional('state'),
-  version: column('version', 'int'),
-  time: column('time', 'time'),
-});
-
-/** An INSERT of the rows whose arrays are the parameters from `$first` on. */
-export function appendChanges(first: number): string {
-  const columns = names(changes.columns);
-  return `INSERT INTO changes (${columns}) SELECT ${names(changes.columns, 'c')}
-    FROM unnest(${arrayParameters(changes.columns, first)}) WITH ORDINALITY AS c(${columns}, n) ORDER BY c.n`;
-}
-
-/** The array of their kinds. */
-export function kindsOfChanges(first: number): string {
-  return `$${first + changes.columns.findIndex(({ name }) => name === 'kind')}::text[]`;
-}
+import { select } from './table.ts';
+import { changes } from './versions.ts';
 
 /**
- * Holds for a row that no transaction with a later ID has written. A transaction that waits for a lock gets its ID when it
- * finds the row changed, and others may get the lock before it; it must begin again then.
- */
-export const IN_ORDER = isNotLater('xmin');
-
-/** IDs have 32 bits here: half of those of long ago look later, but not so little later as one of a running transaction. */
-export function isNotLater(xid: string): string {
-  return `age(${xid}) NOT BETWEEN -1000000 AND -1`;
-}
-
-/** The arrays for `appendChanges`. After the commit, the change bus announces the parties. */
-export function changeValues(db: Queryable, rows: ChangeRecord[]): unknown[][] {
-  for (const { party } of rows) db.wakes?.(party);
-  return arrays(changes.columns, rows);
-}
-
-/** A function that saves the next version of a record with its changes, where the row has the version before. */
-export function saveVersion<R extends { version: number }, Args extends unknown[]>(
-  name: string,
-  of: Table<R>,
-  keys: (keyof R)[],
-  changeable: Column<R>[],
-  changesOf: (record: R, ...args: Args) => ChangeRecord[],
-) {
-  const key = only(of, ...keys) as Column<R>[];
-  const version = key.length + 1;
-  const statement = sql(
-    name,
-    `WITH saved AS (
-       UPDATE ${of.name} SET (${names(changeable)}) = (${parameters(changeable, version + 1)})
-        WHERE (${names(key)}) = (${parameters(key, 1)}) AND version = $${version}::int - 1 AND ${IN_ORDER} RETURNING 1
-     ), change AS (${appendChanges(version + 1 + changeable.length)})
-     SELECT expect_rows((SELECT count(*) FROM saved), 1)`,
-  );
-  return (tx: Transaction, record: R, ...args: Args): void => {
-    const appended = changeValues(tx, changesOf(record, ...args));
-    tx.last(statement, [...values(key, record), record.version, ...values(changeable, record), ...appended]);
-  };
-}
-
-/**
- * A place in the log of a party: that of one of its rows, or where its log begins. Never that of a transaction that wrote
- * no row: a server that crashed may give its ID to another one.
+ * The place of a row in the log of a party, or the start of the log. The ID of a transaction without rows is not a place,
+ * because a server that crashed may assign the ID again.
  */
 export interface Position {
   /** The ID of the transaction, a decimal number. */
@@ -98,9 +24,9 @@ export interface PlacedChange {
 
 export interface ChangePage {
   changes: PlacedChange[];
-  /** Where the next page begins. */
+  /** The next page begins behind this position. */
   next: Position;
-  /** The transaction of the first row that cannot be read yet, because an older one may still commit. */
+  /** The transaction of the first row that cannot be read yet, because an older transaction may still commit. */
   ahead: string | undefined;
 }
 
@@ -108,7 +34,7 @@ interface PageRow {
   start: Position;
   isKept: boolean;
   ahead: string | undefined;
-  /** Undefined where the page is empty. */
+  /** Undefined in the one row of an empty page. */
   placed: PlacedChange | undefined;
 }
 
@@ -117,8 +43,8 @@ const position = (prefix: string) =>
 const placed = object<PlacedChange>({ change: changes.reader(), at: position('') });
 
 /**
- * `$1` party, `$2, $3` the position (null for the oldest row), `$4` limit. All transactions before the horizon are over, so
- * that nothing can appear before a row that was read. There is always a row, of an empty page one without a change.
+ * `$1` party, `$2, $3` position (null for the oldest row), `$4` limit. All transactions before the horizon have ended, so
+ * no row can appear before a row that was read. An empty page is one row without a change.
  */
 const PAGE = sql(
   'changes_page',
@@ -147,8 +73,8 @@ const PAGE = sql(
 );
 
 /**
- * The changes of a party behind a position, in order; undefined where the log no longer holds what was at the position, so
- * that something behind it may be missing.
+ * Reads the changes of a party behind a position, in order. Returns undefined if retention removed the row at the position,
+ * because changes behind it may be missing then.
  */
 export async function readChanges(
   db: Queryable,
@@ -166,8 +92,8 @@ export async function readChanges(
 }
 
 /**
- * The place of the last row of a party that can be read, or where its log begins: everything that is committed from now on
- * comes behind it.
+ * Finds the last row of a party that can be read, or the start of its log. Everything that is committed from now on comes
+ * behind this position.
  */
 export const latestPosition = read.one(
   (party: string) => [party],
@@ -183,7 +109,7 @@ export const latestPosition = read.one(
   position(''),
 );
 
-/** Transactions take 8 s at most, so that times go back by less than 20 s in the order of the log. */
+/** A transaction takes 8 s at most, so the time of a row is at most 20 s before that of any earlier row in the log. */
 const OLDER = sql(
   'changes_older',
   `SELECT xid, seq FROM (
@@ -192,7 +118,7 @@ const OLDER = sql(
   position(''),
 );
 
-/** Everything of the time or later comes behind it, and little else: found by bisecting the IDs of transactions. */
+/** Bisects the IDs of transactions for a position behind which all changes since `time` come, and few others. */
 export async function positionBefore(db: Queryable, party: string, time: Timestamp): Promise<Position> {
   let place = (await readChanges(db, party, 'OLDEST', 0))!.next;
   let end = BigInt((await horizon(db)).xid);
@@ -205,7 +131,7 @@ export async function positionBefore(db: Queryable, party: string, time: Timesta
   }
 }
 
-/** Up to where changes can be read, and whether a running transaction holds it there. */
+/** Changes can be read up to the transaction `xid`. `isHeld` says whether a running transaction delays later changes. */
 export const horizon = read.one(
   () => [],
   sql<{ xid: string; isHeld: boolean }>(
@@ -214,24 +140,22 @@ export const horizon = read.one(
   ),
 );
 
-const MOVED_ON = sql<{ party: string }>(
-  'changes_moved_on',
-  `SELECT party FROM unnest($1::text[], $2::xid8[], $3::bigint[]) AS place(party, xid, seq)
-    WHERE EXISTS (SELECT FROM changes c WHERE c.party = place.party AND (c.xid, c.seq) > (place.xid, place.seq))`,
-);
-
-/** The parties that have a change behind their position. */
-export async function movedOn(db: Queryable, places: { party: string; at: Position }[]): Promise<string[]> {
-  const rows = await db.query(MOVED_ON, [
+/** Finds the parties that have a change behind their position. */
+export const movedOn = read.all(
+  (places: { party: string; at: Position }[]) => [
     places.map(({ party }) => party),
     places.map(({ at }) => at.xid),
     places.map(({ at }) => at.seq),
-  ]);
-  return rows.map(({ party }) => party);
-}
+  ],
+  'changes_moved_on',
+  `SELECT party FROM unnest($1::text[], $2::xid8[], $3::bigint[]) AS place(party, xid, seq)
+    WHERE EXISTS (SELECT FROM changes c WHERE c.party = place.party AND (c.xid, c.seq) > (place.xid, place.seq))`,
+  cell<string>('party'),
+);
 
-/** One probe of the index for each party, whatever the length of the log. */
-const OLD = sql<{ party: string }>(
+/** Finds the parties whose oldest change is from before the time. It probes the index once for each party with changes. */
+export const findOldChanges = read.all(
+  (before: Timestamp, limit: number) => [before, limit],
   'changes_find_old',
   `WITH RECURSIVE p AS (
      (SELECT party FROM changes ORDER BY party LIMIT 1)
@@ -242,13 +166,10 @@ const OLD = sql<{ party: string }>(
    SELECT p.party FROM p
     WHERE (SELECT c.time FROM changes c WHERE c.party = p.party ORDER BY c.xid, c.seq LIMIT 1) < $1::timestamptz
     LIMIT $2::int`,
+  cell<string>('party'),
 );
-/** Parties whose oldest change is from before the time. */
-export async function findOldChanges(db: Queryable, before: Timestamp, limit: number): Promise<string[]> {
-  return (await db.query(OLD, [before, limit])).map(({ party }) => party);
-}
 
-/** The oldest changes of a party from before the time; returns how many were removed. */
+/** Removes the oldest changes of a party from before the time; returns how many were removed. */
 export const removeChanges = read.number(
   (party: string, before: Timestamp, batch: number) => [party, before, batch],
   'changes_remove',

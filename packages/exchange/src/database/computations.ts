@@ -1,4 +1,4 @@
-/** Computations: measurements as their participants see them. */
+/** Computations, which are measurements as their duchies see them, and the progress that duchies report. */
 import type { Progress, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import type {
@@ -17,10 +17,10 @@ import {
   LISTED_COMPUTATION,
 } from './measurementTables.ts';
 import { type Cursor, longPageText, type Page, pageOf, pageRow } from './page.ts';
-import { inTransaction, read } from './run.ts';
+import { inTransaction, lockAndRead, read } from './run.ts';
 import { column, names, optional, parameters, select, table, values } from './table.ts';
 
-/** In a list the measurement has no result. */
+/** A list reads measurements without their results. */
 export interface ComputationRecord<M extends MeasurementWithSpec = MeasurementWithSpec> {
   aggregate: AggregateOf<M, RequisitionOutline>;
   /** SHA-256 of the ciphertexts of the requisition specs, in the order of the requisitions. */
@@ -53,7 +53,7 @@ const GET = lookup(
   rowReader(COMPUTATION),
 );
 
-/** Undefined for a computation that the duchy takes no part in. */
+/** Returns undefined for a computation in which the duchy does not participate. */
 export async function getComputation(
   db: Queryable,
   duchy: string,
@@ -67,23 +67,21 @@ const LOCK = sql(
   `SELECT 1 FROM measurements WHERE id = (SELECT id FROM computations WHERE duchy = $1 AND id = $2) FOR UPDATE`,
 );
 
-/** Locks the measurement first, then reads in a statement of its own: its snapshot is taken after the lock. */
 export async function lockComputation(
   tx: Transaction,
   duchy: string,
   id: string,
 ): Promise<ComputationRecord<MeasurementRecord> | undefined> {
-  const [, rows] = await Promise.all([tx.query(LOCK, [duchy, id]), tx.query(GET, [duchy, id])]);
-  return records(rows)[0];
+  return records(await lockAndRead(tx, LOCK, GET, [duchy, id]))[0];
 }
 
-/** Bytes of a computation in a response, roughly, and the bytes that are hashed for it. */
+/** The approximate bytes of a computation in a response, and the bytes that are hashed for it. */
 const SIZE = `
   (SELECT coalesce(6000 * (jsonb_array_length(m.protocol_config -> 'workers') + 1), 12000) + (octet_length(m.spec_message) + octet_length(m.spec_signature)
           + coalesce(octet_length(m.failure_message), 0)) * 4 / 3 + sum(800 + octet_length(s.spec_ciphertext))
      FROM requisitions s WHERE s.measurement = m.id)`;
 
-/** One index probe per state, merged: the cost is that of the page. */
+/** Each state is one index probe, so the cost depends on the size of the page only. */
 const LIST = sql(
   'computation_list',
   longPageText(
@@ -102,7 +100,7 @@ const LIST = sql(
   pageRow(rowReader(LISTED_COMPUTATION)),
 );
 
-export interface ComputationListQuery {
+interface ComputationListQuery {
   duchy: string;
   states: readonly string[];
   updatedAfter: Timestamp | '-infinity';
@@ -121,33 +119,26 @@ export async function listComputations(
   return { items: records(items), more };
 }
 
-/** One row of each computation, of those in a state since before `$1`; each state has an index of its own. */
-function overdueStatement(state: WaitingState, since: 'create_time' | 'update_time') {
-  return sql<{ id: string }>(
+/** Finds computations by the row of their aggregator, of which each has exactly one. Each state has a separate index. */
+function overdue(state: WaitingState, since: 'create_time' | 'update_time') {
+  return read.all(
+    (cutoff: Timestamp, limit: number) => [cutoff, limit],
     `computation_find_overdue_${state.toLowerCase()}`,
     `SELECT id FROM computations WHERE state = '${state}' AND role = 'AGGREGATOR' AND ${since} < $1::timestamptz
       ORDER BY ${since}, id LIMIT $2::int`,
+    cell<string>('id'),
   );
 }
-const OVERDUE = {
-  PENDING_PARAMS: overdueStatement('PENDING_PARAMS', 'create_time'),
-  PENDING_FULFILLMENT: overdueStatement('PENDING_FULFILLMENT', 'create_time'),
-  PENDING_CONFIRMATION: overdueStatement('PENDING_CONFIRMATION', 'update_time'),
-  // Nothing changes while the duchies compute: the last change is the last fulfillment or confirmation.
-  COMPUTING: overdueStatement('COMPUTING', 'update_time'),
+
+/** Each function finds the computations that have been in a state since before the cutoff, the oldest first. */
+export const findOverdue = {
+  PENDING_PARAMS: overdue('PENDING_PARAMS', 'create_time'),
+  PENDING_FULFILLMENT: overdue('PENDING_FULFILLMENT', 'create_time'),
+  PENDING_CONFIRMATION: overdue('PENDING_CONFIRMATION', 'update_time'),
+  // A computation does not change while duchies compute, so its last change is the last fulfillment or confirmation.
+  COMPUTING: overdue('COMPUTING', 'update_time'),
 };
 
-/** The computations that have waited since before the cutoff, the oldest first. */
-export async function findOverdue(
-  db: Queryable,
-  state: WaitingState,
-  cutoff: Timestamp,
-  limit: number,
-): Promise<string[]> {
-  return (await db.query(OVERDUE[state], [cutoff, limit])).map(({ id }) => id);
-}
-
-/** A report of a duchy. */
 export interface ProgressRecord extends Progress {
   computation: string;
 }
@@ -162,10 +153,10 @@ const progress = table<ProgressRecord>('computation_log', {
   progress: optional('progress', 'double'),
 });
 
-/** The number of reports that are kept of each duchy in a computation. */
-export const MAX_REPORTS = 200;
+/** The number of reports that are kept for each duchy in a computation. */
+const MAX_REPORTS = 200;
 
-/** A report that repeats the last one is not stored again. The caller has locked the measurement. */
+/** Stores a report unless it repeats the last one. The caller has locked the measurement. */
 export const insertProgress = inTransaction.last(
   (report: ProgressRecord) => values(progress.columns, report),
   'computation_log_insert',
@@ -183,7 +174,7 @@ export const insertProgress = inTransaction.last(
    SELECT ${parameters(progress.columns, 1)}, next.n FROM next`,
 );
 
-/** The latest reports of each duchy, the oldest of them first. */
+/** Reads the latest `limit` reports of each duchy, the oldest first. */
 export const progressOfMeasurement = read.all(
   (consumer: string, id: string, limit: number) => [consumer, id, limit],
   'computation_log_of_measurement',
@@ -194,7 +185,7 @@ export const progressOfMeasurement = read.all(
   progress.reader(),
 );
 
-/** The latest report of each duchy in these computations. */
+/** Reads the latest report of each duchy in these computations. */
 export const latestReports = read.all(
   (ids: string[]) => [ids],
   'computation_log_latest',

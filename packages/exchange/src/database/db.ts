@@ -1,4 +1,4 @@
-/** The database of the exchange: its statements, and the settings of its sessions. */
+/** The statements of the exchange, and the settings of its database sessions. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import {
   type DatabaseOptions,
@@ -17,10 +17,10 @@ export {
   uniqueViolation,
 } from '@measurement-exchange/server/database';
 
-/** Every statement of the exchange; tests look at the plan of each. */
+/** Registers every statement of the exchange. Tests check the plan of each one. */
 export const { all: statements, sql, lookup } = new Statements();
 
-/** Constants as a list of SQL literals: partial indexes are found by constants, not by parameters. */
+/** Prints a list of SQL literals. The planner uses a partial index only if the condition has constants, not parameters. */
 export function literals(words: readonly string[]): string {
   return words.map((word) => pg.escapeLiteral(word)).join(', ');
 }
@@ -29,9 +29,9 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, (text) => BigInt(text));
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, readTimestamp);
 
-/** `2026-11-15 02:04:57.12+00` to the canonical form; sessions run in UTC. */
+/** Reads `2026-11-15 02:04:57.12+00` into the canonical form. Sessions run in UTC. */
 function readTimestamp(text: string): Timestamp {
-  // With all six digits, as nearly all are: a page of fifty holds two hundred of them.
+  // Nearly all timestamps have six digits, and a page of fifty rows has two hundred timestamps, so this case is fast.
   if (text.length === 29 && text[10] === ' ') return `${text.slice(0, 10)}T${text.slice(11, 26)}Z`;
   const [seconds, fraction = ''] = text.slice(0, text.lastIndexOf('+')).split('.');
   return `${seconds!.replace(' ', 'T')}.${fraction.padEnd(6, '0')}Z`;
@@ -44,11 +44,11 @@ const SESSION: SessionOptions = {
     'idle_in_transaction_session_timeout=10000',
     'TimeZone=UTC',
     'DateStyle=ISO',
-    // One-row lookups by key: planning a list statement afresh costs more than it could gain.
+    // Statements find rows by key, so planning each execution anew costs more than it could gain.
     'plan_cache_mode=force_generic_plan',
     'jit=off',
-    // Every row is found by a key. The planner cannot know LIMIT $n, takes it for a tenth of the table, and would
-    // read all of a table to join a page to it.
+    // The planner does not know the value of LIMIT $n, assumes a tenth of the table, and would read whole tables to
+    // join them with a page.
     'enable_seqscan=off',
     'enable_hashjoin=off',
     'enable_mergejoin=off',
@@ -56,7 +56,7 @@ const SESSION: SessionOptions = {
   types,
   maxConnections: 16,
   acquireMs: 2_000,
-  // A connection costs more than a request does: ten milliseconds and more, and its prepared statements are gone.
+  // A new connection takes ten milliseconds or more, and has to prepare its statements again.
   idleMs: 600_000,
   deadlineMs: 8_000,
 };

@@ -1,21 +1,23 @@
-/** How often a requisition was deferred, and deferrals that replace the last one without a version of their own. */
+/** Counts the deferrals of a requisition, and stores a deferral without creating a version. */
 import type { Deferral, Timestamp } from '@measurement-exchange/contract';
 import type { EarlierDeferrals } from '../domain/measurement.ts';
-import { sql, type Transaction } from './db.ts';
 import { inTransaction } from './run.ts';
+import { column, optional, table } from './table.ts';
 
-const EARLIER = sql<{ logged: bigint; deferral_time: Timestamp | null }>(
+const earlier = table<EarlierDeferrals>('requisitions', {
+  logged: column('logged', 'int'),
+  lastTime: optional('deferral_time', 'time'),
+});
+
+/** The caller has locked the measurement of the requisition. */
+export const earlierDeferrals = inTransaction.one(
+  (requisition: string) => [requisition],
   'requisition_earlier_deferrals',
-  `SELECT r.deferral_time, (SELECT count(*) FROM transitions t
+  `SELECT r.deferral_time, (SELECT count(*)::int FROM transitions t
       WHERE t.measurement = r.measurement AND t.requisition = r.id AND t.cause = 'deferred') AS logged
      FROM requisitions r WHERE r.id = $1`,
+  earlier.reader(),
 );
-
-/** Reads the deferrals of a requisition whose measurement is locked. */
-export async function earlierDeferrals(tx: Transaction, requisition: string): Promise<EarlierDeferrals> {
-  const [row] = await tx.query(EARLIER, [requisition]);
-  return { logged: Number(row!.logged), lastTime: row!.deferral_time ?? undefined };
-}
 
 export const saveDeferral = inTransaction.last(
   (requisition: string, { reason, until }: Deferral, now: Timestamp) => [requisition, reason, until, now],

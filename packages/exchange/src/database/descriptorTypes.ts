@@ -1,10 +1,10 @@
-/** The message types that descriptors define, so that a type with two meanings is seen. */
+/** Stores which message types a descriptor defines, to detect a type that two descriptors define. */
 import type pg from 'pg';
 import { messageTypesOf } from '../protobuf/descriptor/descriptorSet.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { inTransaction } from './run.ts';
 
-/** Until the transaction ends, nobody else registers a type for this provider. */
+/** Prevents other transactions from registering types of this provider until the transaction ends. */
 export const lockTypes = inTransaction.done(
   (provider: string) => [provider],
   'descriptor_types_take_turns',
@@ -23,7 +23,7 @@ const REGISTERED = sql(
    ) AS registered WHERE own IS NOT NULL OR others ORDER BY nth`,
 );
 
-/** The types that another descriptor defines too; `own` is the ID of such a descriptor of the same provider. */
+/** Finds the types that other descriptors define too. `own` is the ID of such a descriptor of the same provider. */
 export async function registeredTypes(
   db: Queryable,
   provider: string,
@@ -43,7 +43,7 @@ const INSERT = sql(
     WHERE d.id = $1 ON CONFLICT DO NOTHING`,
 );
 
-/** After the descriptor itself was written. */
+/** The descriptor must have been written before. */
 export const insertTypes = inTransaction.last(
   (descriptor: string, types: string[]) => [descriptor, types],
   INSERT,
@@ -55,8 +55,8 @@ export function replaceTypes(tx: Transaction, descriptor: string, types: string[
 }
 
 /**
- * Adds the types of descriptors that have no rows yet: an older exchange created them, before the table existed or since.
- * SQL cannot read descriptor sets.
+ * Adds the types of descriptors that an older version of the exchange created without types. A migration cannot do this,
+ * because SQL cannot parse descriptor sets.
  */
 export async function fillDescriptorTypes(client: pg.ClientBase): Promise<void> {
   for (let after = ''; ; ) {
@@ -80,7 +80,7 @@ function typesOf(descriptorSet: Uint8Array): string[] {
   try {
     return messageTypesOf(descriptorSet);
   } catch {
-    // A damaged set must not prevent the others from getting their types, nor the exchange from starting.
+    // A damaged descriptor set must neither block the other descriptors nor stop the exchange from starting.
     return [];
   }
 }

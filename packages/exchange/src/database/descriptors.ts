@@ -1,18 +1,18 @@
 import type { Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import { descriptorChange } from '../domain/changes.ts';
-import { appendChanges, changeValues, saveVersion } from './changes.ts';
-import { type Queryable, sql, type Transaction } from './db.ts';
+import { sql } from './db.ts';
 import { type Cursor, longPageText, pageRow } from './page.ts';
 import { inTransaction, read } from './run.ts';
-import { column, names, only, optional, parameters, select, table, values } from './table.ts';
+import { column, only, optional, select, table } from './table.ts';
+import { insertRequested, saveVersion } from './versions.ts';
 
 export interface DescriptorRecord {
   id: string;
-  /** `dataProviders/x` */
+  /** A name such as `dataProviders/x`. */
   provider: string;
   descriptorSet: Uint8Array;
-  /** Bytes of the set as JSON; undefined where an earlier version of the exchange wrote it. */
+  /** The bytes of the set as JSON; undefined if an earlier version of the exchange stored the set. */
   jsonBytes: number | undefined;
   version: number;
   createTime: Timestamp;
@@ -55,14 +55,14 @@ export const getDescriptors = read.all(
 );
 
 /**
- * Bytes of a row in a response; in JSON, the fields of a set take up to six times their bytes. A set that cannot be printed is
- * shown as base64.
+ * The approximate bytes of a descriptor in a response. As JSON, a set takes up to six times its bytes; a set that cannot be
+ * printed is shown as base64.
  */
 const SIZE = `300 + CASE WHEN $5 THEN greatest(coalesce(d.json_bytes, 6 * octet_length(d.descriptor_set)),
                                               octet_length(d.descriptor_set) * 4 / 3)
                          ELSE octet_length(d.descriptor_set) * 4 / 3 END`;
 
-/** `$1, $2` cursor, `$3` limit, `$4` bytes, `$5` whether the sets are printed as JSON. */
+/** `$1, $2` cursor, `$3` limit, `$4` bytes, `$5` whether sets are shown as JSON. */
 function listStatement(name: string, order: string, condition: string) {
   return sql(
     name,
@@ -76,7 +76,7 @@ function listStatement(name: string, order: string, condition: string) {
   );
 }
 
-/** The descriptors of one provider, or of all. `maxBytes` limits the response. */
+/** Lists the descriptors of one provider, or of all providers. */
 export const listDescriptors = read.filteredPage(
   (after: Cursor, limit: number, maxBytes: number, isJson: boolean) => [
     ...[after.time, after.id, limit, maxBytes, isJson],
@@ -86,7 +86,7 @@ export const listDescriptors = read.filteredPage(
     'd.create_time, d.id',
     '(d.create_time, d.id) > ($1::timestamptz, $2)',
   ),
-  // Not `provider = $6`: the planner would then walk the index by time alone, past the rows of all other providers.
+  // With `provider = $6` the planner would use the index by time, and skip the rows of all other providers one by one.
   listStatement(
     'descriptor_list_of_provider',
     'd.provider, d.create_time, d.id',
@@ -94,36 +94,16 @@ export const listDescriptors = read.filteredPage(
   ),
 );
 
-const FIND_REQUEST = sql(
+export const findDescriptorByRequestId = read.first(
+  (provider: string, requestId: string) => [provider, requestId],
   'descriptor_find_request',
   `SELECT ${COLUMNS}, d.request_hash FROM ${TABLE} WHERE d.provider = $1 AND d.request_id = $2`,
   object({ descriptor, hash: cell<Uint8Array>('request_hash') }),
 );
 
-export async function findDescriptorByRequestId(
-  db: Queryable,
-  provider: string,
-  requestId: string | undefined,
-): Promise<{ descriptor: DescriptorRecord; hash: Uint8Array } | undefined> {
-  if (requestId === undefined) return undefined;
-  return (await db.query(FIND_REQUEST, [provider, requestId]))[0];
-}
-
-const INSERT = sql(
-  'descriptor_insert',
-  `WITH change AS (${appendChanges(descriptors.columns.length + 3)})
-   INSERT INTO event_group_metadata_descriptors (request_id, request_hash, ${names(descriptors.columns)})
-   VALUES ($1, $2, ${parameters(descriptors.columns, 3)})`,
-);
-
-export function insertDescriptor(
-  tx: Transaction,
-  d: DescriptorRecord,
-  request: { id: string; hash: Uint8Array } | undefined,
-): void {
-  const changes = changeValues(tx, [descriptorChange(d)]);
-  tx.last(INSERT, [request?.id, request?.hash, ...values(descriptors.columns, d), ...changes]);
-}
+export const insertDescriptor = insertRequested('descriptor_insert', descriptors, (descriptor) => [
+  descriptorChange(descriptor),
+]);
 
 export const updateDescriptor = saveVersion(
   'descriptor_update',
@@ -133,7 +113,6 @@ export const updateDescriptor = saveVersion(
   (descriptor) => [descriptorChange(descriptor)],
 );
 
-/** How many active event groups refer to it. */
 export const countEventGroups = read.number(
   (id: string) => [id],
   'descriptor_count_event_groups',

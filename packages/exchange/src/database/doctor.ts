@@ -1,4 +1,4 @@
-/** Looks through a live database for anything that the exchange promises will never be there. */
+/** Checks a live database for rows and settings that break a promise of the exchange. */
 import pg from 'pg';
 import { auditChecks } from './doctor/audit.ts';
 import { certificateChecks } from './doctor/certificates.ts';
@@ -16,13 +16,13 @@ import { serverChecks } from './doctor/server.ts';
 import { tombstoneChecks } from './doctor/tombstones.ts';
 import { schemaState } from './migrate.ts';
 
-/** A check that found something wrong. */
+/** The result of a check that found wrong rows. */
 export interface DoctorFinding extends Omit<CheckInfo, 'id'> {
   /** The ID of the check. */
   check: string;
-  /** How many rows are wrong. */
+  /** The number of wrong rows. */
   rows: number;
-  /** Up to five names of what is wrong. */
+  /** The names of the first wrong rows, five at most. */
   examples: string[];
 }
 
@@ -36,7 +36,7 @@ const FOREIGN: CheckInfo = {
   id: 'migration-foreign',
   severity: 'error',
   meaning:
-    'The database has a migration that this version does not know or has otherwise; no other check was made.',
+    'The database has a migration that this version does not have, or has in another form; no other check was made.',
   remedy: 'Run the version that migrated it, or restore a backup made before.',
 };
 const OF_THE_TABLES: Check[] = [
@@ -57,43 +57,43 @@ const OF_THE_TABLES: Check[] = [
 
 export const CHECKS: readonly Pick<CheckInfo, 'id' | 'meaning'>[] = [PENDING, FOREIGN, ...OF_THE_TABLES];
 
-export interface DoctorOptions {
+interface DoctorOptions {
   connection: pg.ClientConfig;
-  /** After each check. */
+  /** Called after each check. */
   onCheck?: (id: string, done: number, total: number) => void;
 }
 
-/** Whole tables are read: the 5 s of a request are not enough. */
+/** Checks read whole tables, for which the 5 s of a request are not enough. */
 const STATEMENT_MS = 5 * 60_000;
 
-/** One snapshot for all checks: a change made meanwhile is seen by all of them or by none. It locks no row. */
+/** All checks read one snapshot, so that they agree about changes that are made meanwhile. The transaction locks no row. */
 const BEGIN = `
   BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
   SET LOCAL work_mem = '64MB';
-  -- Tables themselves are read: an index that lost a row would hide it.
+  -- Checks read tables without their indexes: an index that lost a row would hide it.
   SET LOCAL enable_indexscan = off;
   SET LOCAL enable_indexonlyscan = off;
   SET LOCAL enable_bitmapscan = off;
-  -- Without index scans a loop within a loop reads the whole table for each row, and a table that was not analyzed
-  -- yet looks small enough for that.
+  -- Without index scans a nested loop reads a whole table for each row, and the planner would choose one for a table
+  -- that was never analyzed.
   SET LOCAL enable_nestloop = off;`;
 
-/** Runs all checks; returns nothing for a healthy database. */
+/** Runs all checks. A healthy database has no findings. */
 export async function doctor({ connection, onCheck }: DoctorOptions): Promise<DoctorFinding[]> {
   const client = new pg.Client({
     ...connection,
     application_name: 'mex doctor',
     statement_timeout: STATEMENT_MS,
   });
-  client.on('error', () => {}); // a broken connection also rejects the query under way
+  client.on('error', () => {}); // A broken connection also rejects the running query.
   await client.connect();
   try {
     await client.query(BEGIN);
-    const ailments: DoctorFinding[] = [];
+    const findings: DoctorFinding[] = [];
     let done = 0;
     const conclude = ({ id, severity, meaning, remedy }: CheckInfo, names: string[], rows = names.length) => {
       const examples = names.slice(0, MAX_EXAMPLES);
-      if (rows > 0) ailments.push({ check: id, severity, rows, examples, meaning, remedy });
+      if (rows > 0) findings.push({ check: id, severity, rows, examples, meaning, remedy });
       onCheck?.(id, ++done, CHECKS.length);
     };
 
@@ -103,14 +103,14 @@ export async function doctor({ connection, onCheck }: DoctorOptions): Promise<Do
       pending.map((migration) => migration.name),
     );
     conclude(FOREIGN, foreign);
-    // The other checks are about the tables of this version.
-    if (ailments.length > 0) return ailments;
+    // The other checks expect the tables of this version.
+    if (findings.length > 0) return findings;
 
     for (const check of OF_THE_TABLES) {
       const { names, rows } = await ask(client, check);
       conclude(check, names, rows);
     }
-    return ailments;
+    return findings;
   } finally {
     await client.end();
   }

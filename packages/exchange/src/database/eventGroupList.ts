@@ -1,6 +1,6 @@
 /**
- * Lists of event groups. A statement holds only the conditions of the filters that are there, and is named by them:
- * each combination has a plan of its own, where one statement with optional filters would have one plan for all.
+ * Lists of event groups. Each combination of filters is a separate statement with its own plan, because one statement with
+ * optional filters would have one plan for all combinations.
  */
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { EventGroupRecord } from '../domain/eventGroup.ts';
@@ -8,10 +8,10 @@ import { type Queryable, type Statement, sql, statements } from './db.ts';
 import { COLUMNS, eventGroups, type Side } from './eventGroups.ts';
 import { type Cursor, type Page, type PageRow, pageOf, pageRow } from './page.ts';
 
-/** `create_time`, or the start of availability in either direction. */
+/** The creation time, or the start of availability in ascending or descending order. */
 export type EventGroupOrder = 'create' | 'start' | 'start_desc';
 
-/** Both inclusive. */
+/** Both ends of a range are inclusive. */
 export interface Range {
   from: Timestamp | '-infinity';
   to: Timestamp | 'infinity';
@@ -25,13 +25,13 @@ export interface EventGroupListQuery {
   after: Cursor;
   limit: number;
   maxBytes: number;
-  /** Only event groups with one of these parties on the other side. */
+  /** Lists only event groups with one of these parties on the other side. */
   parties?: string[] | undefined;
   mediaTypes?: string[] | undefined;
-  /** A group that does not say when it starts is in no range; one that does not end ends at infinity. */
+  /** An event group without a start is in no range; one without an end ends at infinity. */
   start?: Range | undefined;
   end?: Range | undefined;
-  /** Each of them begins a word of the brand's or the campaign's name. */
+  /** Each word is the beginning of a word in the name of the brand or the campaign. */
   words?: string[] | undefined;
 }
 
@@ -42,18 +42,18 @@ const POSITION: Record<EventGroupOrder, string> = {
   start_desc: START,
 };
 
-/** Where the last row of a page stands. */
+/** The position of an event group in a list. */
 export function cursorOf(group: EventGroupRecord, order: EventGroupOrder): Cursor {
   const time = order === 'create' ? group.createTime : (group.availability?.startTime ?? '-infinity');
   return { time, id: group.id };
 }
 
-/** Bytes of a row in a response, roughly: TOASTed values are sized without being read. Metadata may be shown as base64. */
+/** The approximate bytes of an event group in a response. The lengths of TOASTed values are known without reading them. */
 const SIZE = `2000 + coalesce(octet_length(e.brand_name), 0) + coalesce(octet_length(e.campaign_name), 0)
   + (coalesce(octet_length(e.metadata_ciphertext), 0) + coalesce(octet_length(e.key_data), 0)) * 4 / 3
   + coalesce(greatest(e.metadata_size, octet_length(e.metadata_value) * 4 / 3), 0)`;
 
-/** Every filter, in the order of its values after the first six. `$n` is the number of its first one. */
+/** Every filter. Its values follow the first six parameters, in this order; `n` is the number of its first parameter. */
 const FILTERS = [
   {
     name: 'of',
@@ -68,7 +68,7 @@ const FILTERS = [
   {
     name: 'from',
     values: (q: EventGroupListQuery) => q.start && [q.start.from, q.start.to],
-    // In the order of the start the range is a stretch of the index; otherwise it only leaves out rows.
+    // Where the list is sorted by START, the range must use the same expression, to limit the scan of the index.
     condition: (n: number, { order }: EventGroupListQuery) =>
       `${order === 'create' ? 'e.availability_start' : START} BETWEEN $${n}::timestamptz AND $${n + 1}::timestamptz
        AND e.availability_start IS NOT NULL`,
@@ -86,7 +86,7 @@ const FILTERS = [
   },
 ];
 
-/** The same words as a tsquery: quoted, so that none of them is an operator, and each the beginning of a word. */
+/** Words as a tsquery of prefixes, in quotes so that no word is read as an operator. */
 function prefixQuery(words: string[]): string {
   return words.map((word) => `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}':*`).join(' & ');
 }
@@ -126,7 +126,7 @@ function listText(q: EventGroupListQuery, conditions: string[]): string {
     WITH candidates AS MATERIALIZED (${q.words ? searched() : probed()}),
     costs AS (
       SELECT id, position, size, count(*) OVER () AS candidates, row_number() OVER (ORDER BY ${order}) AS nth,
-             -- A page is made with the schemas of its metadata: each of them counts once, by what it takes to link it.
+             -- Each schema that the page needs to decode metadata counts once, with the memory that linking it takes.
              CASE WHEN row_number() OVER (PARTITION BY descriptor ORDER BY ${order}) = 1 THEN
                coalesce((SELECT 4 * octet_length(d.descriptor_set) FROM event_group_metadata_descriptors d
                           WHERE d.id = descriptor), 0) ELSE 0 END AS schema_size
@@ -137,7 +137,7 @@ function listText(q: EventGroupListQuery, conditions: string[]): string {
     SELECT ${COLUMNS}, page.candidates, page.nth FROM page JOIN event_groups e ON e.id = page.id
      WHERE page.nth <= $5::int AND (page.nth = 1 OR page.running <= $6::bigint) ORDER BY page.nth`;
 
-  /** All matches of the words within the party, then the page of them: no index has them in order. */
+  /** Finds all matches of the words and sorts them, because no index returns matches in order. */
   function searched(): string {
     const all = [
       `ARRAY[e.provider, e.consumer] @> ARRAY[$1::text]`,
@@ -147,7 +147,7 @@ function listText(q: EventGroupListQuery, conditions: string[]): string {
     return `${select} WHERE ${all.join(' AND ')} ${rest}`;
   }
 
-  /** One index probe per state, and per party of the other side where some are named, merged. */
+  /** Merges one index probe for each state and, if the query names parties of the other side, for each of them. */
   function probed(): string {
     const isNarrowed = q.parties !== undefined;
     const own = [`e.${q.side} = $1`, 'e.state = wanted.state'];

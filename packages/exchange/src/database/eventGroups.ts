@@ -1,24 +1,12 @@
-/** Event groups: one row each, read from the side of the data provider or of the measurement consumer. */
-
 import { cell, object } from '@measurement-exchange/server/database';
 import { eventGroupChanges } from '../domain/changes.ts';
 import type { EventGroupRecord } from '../domain/eventGroup.ts';
-import { appendChanges, changeValues, saveVersion } from './changes.ts';
 import { lookup, type Queryable, sql, type Transaction } from './db.ts';
-import { inTransaction } from './run.ts';
-import {
-  column,
-  except,
-  names,
-  optional,
-  optionalGroup,
-  parameters,
-  select,
-  table,
-  values,
-} from './table.ts';
+import { inTransaction, read } from './run.ts';
+import { column, except, optional, optionalGroup, select, table } from './table.ts';
+import { insertRequested, saveVersion } from './versions.ts';
 
-/** Which of its two parties an event group is read by. */
+/** The side that reads an event group. */
 export type Side = 'provider' | 'consumer';
 
 export const eventGroups = table<EventGroupRecord>('event_groups', {
@@ -55,22 +43,14 @@ export const eventGroups = table<EventGroupRecord>('event_groups', {
 });
 export const COLUMNS = select(eventGroups, 'e');
 
-const GET = { provider: getStatement('provider'), consumer: getStatement('consumer') };
-function getStatement(side: Side) {
+function getOf(side: Side) {
   const text = `SELECT ${COLUMNS} FROM event_groups e WHERE e.${side} = $1 AND e.id = $2`;
-  return lookup(`event_group_get_of_${side}`, text, eventGroups.reader());
+  const statement = lookup(`event_group_get_of_${side}`, text, eventGroups.reader());
+  return read.first((party: string, id: string) => [party, id], statement);
 }
+export const getEventGroup = { provider: getOf('provider'), consumer: getOf('consumer') };
 
-export async function getEventGroup(
-  db: Queryable,
-  side: Side,
-  party: string,
-  id: string,
-): Promise<EventGroupRecord | undefined> {
-  return (await db.query(GET[side], [party, id]))[0];
-}
-
-/** By ID; locked in one order, so that two batches cannot wait for each other. */
+/** Returns the event groups by ID. All batches lock rows in the same order, so that they cannot deadlock. */
 export const lockEventGroups = inTransaction.byKey(
   ({ id }: EventGroupRecord) => id,
   (provider: string, ids: string[]) => [provider, ids],
@@ -79,33 +59,20 @@ export const lockEventGroups = inTransaction.byKey(
   eventGroups.reader(),
 );
 
-const FIND_REQUESTS = sql(
+/** Returns the event groups that earlier requests with these IDs created, by request ID. */
+export const findByRequestIds = read.byKey(
+  ({ requestId }: { requestId: string; group: EventGroupRecord; hash: Uint8Array }) => requestId,
+  (provider: string, requestIds: string[]) => [provider, requestIds],
   'event_group_find_requests',
   `SELECT ${COLUMNS}, e.request_id, e.request_hash FROM event_groups e
     WHERE e.provider = $1 AND e.request_id = ANY($2)`,
-  object({
-    group: eventGroups.reader(),
-    requestId: cell<string>('request_id'),
-    hash: cell<Uint8Array>('request_hash'),
-  }),
+  object({ group: eventGroups.reader(), requestId: cell('request_id'), hash: cell('request_hash') }),
 );
 
-/** The event groups that earlier requests with these IDs created, by request ID. */
-export async function findByRequestIds(
-  db: Queryable,
-  provider: string,
-  requestIds: string[],
-): Promise<Map<string, { group: EventGroupRecord; hash: Uint8Array }>> {
-  if (requestIds.length === 0) return new Map();
-  const rows = await db.query(FIND_REQUESTS, [provider, requestIds]);
-  return new Map(rows.map((row) => [row.requestId, row]));
-}
-
-/** A descriptor without its set. */
 export interface DescriptorVersion {
   id: string;
   version: number;
-  /** The size of its descriptor set. */
+  /** The size of the descriptor set. */
   bytes: number;
 }
 const DESCRIPTOR_VERSION = 'd.id, d.version, octet_length(d.descriptor_set) AS bytes';
@@ -116,7 +83,7 @@ const SHARE_DESCRIPTORS = sql<DescriptorVersion>(
     WHERE d.provider = $1 AND d.id = ANY($2) ORDER BY d.id FOR SHARE`,
 );
 
-/** The versions of these descriptors, which stay as they are until the transaction ends. */
+/** Reads the versions of descriptors, and prevents changes of the descriptors until the transaction ends. */
 export async function shareDescriptors(
   tx: Transaction,
   provider: string,
@@ -136,21 +103,7 @@ export async function descriptorVersions(db: Queryable, ids: string[]): Promise<
   return db.query(DESCRIPTOR_VERSIONS, [ids]);
 }
 
-const INSERT = sql(
-  'event_group_insert',
-  `WITH change AS (${appendChanges(eventGroups.columns.length + 3)})
-   INSERT INTO event_groups (request_id, request_hash, ${names(eventGroups.columns)})
-   VALUES ($1, $2, ${parameters(eventGroups.columns, 3)})`,
-);
-
-export function insertEventGroup(
-  tx: Transaction,
-  group: EventGroupRecord,
-  request: { id: string; hash: Uint8Array } | undefined,
-): void {
-  const changes = changeValues(tx, eventGroupChanges(group));
-  tx.last(INSERT, [request?.id, request?.hash, ...values(eventGroups.columns, group), ...changes]);
-}
+export const insertEventGroup = insertRequested('event_group_insert', eventGroups, eventGroupChanges);
 
 export const updateEventGroup = saveVersion(
   'event_group_update',

@@ -1,8 +1,8 @@
-/** Reads the facts for explanations: the measurement in one round trip, everything around it in a second one. */
+/** Reads the facts for explanations: first the measurement, then its parties, certificates and reports in one round trip. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
-import type { Trigger } from '../domain/aggregate.ts';
-import type { Certificate } from '../domain/certificate.ts';
+import { dependenciesOf, type Trigger } from '../domain/aggregate.ts';
+import { type Certificate, certificateName } from '../domain/certificate.ts';
 import type { ExplainedAggregate, PartyFacts } from '../domain/explain/facts.ts';
 import { latestReports, type ProgressRecord } from './computations.ts';
 import { type Queryable, sql } from './db.ts';
@@ -10,36 +10,33 @@ import { aggregates, EXPLAINED, EXPLAINED_REQUISITION } from './measurementTable
 import { column, optional, optionalGroup, table } from './table.ts';
 
 const explained = object({ row: EXPLAINED.reader, cause: cell<Trigger>('cause') });
-/** The cause of the last step of a measurement `m`. */
+/** The cause of the last step of the measurement `m`. */
 const CAUSE = `(SELECT cause FROM transitions t
   WHERE t.measurement = m.id AND t.requisition = '' AND t.version = m.version) AS cause`;
 
-const OF_MEASUREMENT = sql(
-  'explained_measurement',
-  `${EXPLAINED.select}, ${CAUSE} FROM measurements m JOIN requisitions r ON r.measurement = m.id
-    WHERE m.consumer = $1 AND m.id = $2 ORDER BY r.ordinal`,
-  explained,
-);
-const OF_COMPUTATION = sql(
-  'explained_computation',
-  `${EXPLAINED.select}, ${CAUSE} FROM computations own JOIN measurements m ON m.id = own.id
-     JOIN requisitions r ON r.measurement = m.id WHERE own.duchy = $1 AND own.id = $2 ORDER BY r.ordinal`,
-  explained,
-);
-/** A provider sees no other provider's requisition. */
-const OF_REQUISITION = sql(
-  'explained_requisition',
-  `${EXPLAINED_REQUISITION.select}, ${CAUSE}
-     FROM requisitions r JOIN measurements m ON m.id = r.measurement WHERE r.provider = $1 AND r.id = $2`,
-  explained,
-);
 const STATEMENTS = {
-  measurementConsumer: OF_MEASUREMENT,
-  duchy: OF_COMPUTATION,
-  dataProvider: OF_REQUISITION,
+  measurementConsumer: sql(
+    'explained_measurement',
+    `${EXPLAINED.select}, ${CAUSE} FROM measurements m JOIN requisitions r ON r.measurement = m.id
+      WHERE m.consumer = $1 AND m.id = $2 ORDER BY r.ordinal`,
+    explained,
+  ),
+  duchy: sql(
+    'explained_computation',
+    `${EXPLAINED.select}, ${CAUSE} FROM computations own JOIN measurements m ON m.id = own.id
+       JOIN requisitions r ON r.measurement = m.id WHERE own.duchy = $1 AND own.id = $2 ORDER BY r.ordinal`,
+    explained,
+  ),
+  // A provider sees only its own requisition.
+  dataProvider: sql(
+    'explained_requisition',
+    `${EXPLAINED_REQUISITION.select}, ${CAUSE}
+       FROM requisitions r JOIN measurements m ON m.id = r.measurement WHERE r.provider = $1 AND r.id = $2`,
+    explained,
+  ),
 };
 
-/** `party` is the one that asks, and `id` what it asks about. */
+/** `party` is the caller; `id` is the ID of a measurement, computation or requisition, depending on the viewer. */
 export async function explainedAggregate(
   db: Queryable,
   viewer: keyof typeof STATEMENTS,
@@ -88,28 +85,22 @@ export interface Circumstances {
   reports: ProgressRecord[];
 }
 
-/** The parties and certificates of the measurement, as far as the aggregate names them. */
+/** Reads the parties and certificates that the aggregate refers to, and the latest reports of its duchies. */
 export async function circumstancesOf(
   db: Queryable,
-  { measurement: m, requisitions, participants }: ExplainedAggregate,
+  aggregate: ExplainedAggregate,
   lastSeen: (party: string, stored: Timestamp | undefined) => Timestamp | undefined,
 ): Promise<Circumstances> {
-  const named: [party: string, certificate: string | undefined][] = [
-    [m.consumer, m.certificate],
-    ...requisitions.flatMap((r): [string, string | undefined][] => [
-      [r.provider, r.certificate],
-      [r.provider, r.fulfillment?.result?.certificate],
-    ]),
-    ...participants.map((p): [string, string | undefined] => [p.duchy, p.parameters?.certificate]),
-  ];
+  const named = dependenciesOf(aggregate);
+  const owners = named.map(({ party }) => party);
   const [partyRows, certificateRows, reports] = await Promise.all([
-    db.query(PARTIES, [[...new Set(named.map(([party]) => party))]]),
-    db.query(CERTIFICATES, [named.map(([party]) => party), named.map(([, id]) => id)]),
-    participants.length === 0 ? [] : latestReports(db, [m.id]),
+    db.query(PARTIES, [[...new Set(owners)]]),
+    db.query(CERTIFICATES, [owners, named.map(({ id }) => id)]),
+    aggregate.participants.length === 0 ? [] : latestReports(db, [aggregate.measurement.id]),
   ]);
   return {
     parties: new Map(partyRows.map((p) => [p.name, { ...p, lastSeen: lastSeen(p.name, p.lastSeen) }])),
-    certificates: new Map(certificateRows.map((c) => [`${c.party}/certificates/${c.id}`, c])),
+    certificates: new Map(certificateRows.map((c) => [certificateName(c.party, c.id), c])),
     reports,
   };
 }

@@ -1,4 +1,4 @@
-/** When each party last called: noted in memory, and stored for all parties in one statement every 30 s. */
+/** The time of each party's last call. It is kept in memory, and stored for all parties in one statement every 30 s. */
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { halfMinuteOf } from '../domain/time.ts';
 import { type Queryable, sql } from './db.ts';
@@ -9,16 +9,16 @@ const STORE = sql(
    ON CONFLICT (party) DO UPDATE SET time = greatest(last_seen.time, excluded.time)`,
 );
 
-/** Holds the calls of this process; other processes store theirs. */
+/** Knows the calls of this process. Other processes store their calls in the same table. */
 export class LastSeen {
-  /** Not stored yet: epoch milliseconds by party. */
+  /** The calls that are not stored yet, as epoch milliseconds by party. */
   private noted = new Map<string, number>();
 
   note(party: string): void {
     this.noted.set(party, Date.now());
   }
 
-  /** The later of the stored time and the last call of this process, rounded to half a minute for every caller. */
+  /** Returns the later of the stored time and the last call of this process, rounded down to half a minute. */
   latest(party: string, stored: Timestamp | undefined): Timestamp | undefined {
     const noted = this.noted.get(party);
     const time = noted === undefined ? stored : timestampOf(noted);

@@ -1,13 +1,13 @@
-/** The two append-only logs: transitions of measurements, and every other mutation. */
+/** The two append-only logs. One has the transitions of measurements, the other has every other mutation. */
 import type { Finding, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import type { Step } from '../domain/aggregate.ts';
 import { sql } from './db.ts';
 import { pageRow, pageText } from './page.ts';
 import { inTransaction, read } from './run.ts';
-import { column, names, optional, parameters, select, table, values } from './table.ts';
+import { column, insertText, optional, select, table, values } from './table.ts';
 
-/** A step of a measurement with its author. */
+/** A step of a measurement, and its author. */
 export interface TransitionRecord extends Omit<Step, 'cause'> {
   measurement: string;
   actor: string;
@@ -29,7 +29,7 @@ export const transitions = table<TransitionRecord>('transitions', {
   findings: optional('findings', 'json'),
 });
 
-/** A step with its place in a timeline. */
+/** A step, and its place in a timeline. */
 export interface PlacedTransition {
   transition: TransitionRecord;
   place: bigint;
@@ -39,8 +39,8 @@ const placedTransition = pageRow(
 );
 
 /**
- * `after` is the place of the last step of the page before. The first page is empty only where there is no such measurement:
- * every one has at least its creation.
+ * `after` is the place of the last step of the page before. The first page is empty only if the measurement does not exist,
+ * because every measurement has a first step.
  */
 export const transitionsOfMeasurement = read.page(
   (consumer: string, id: string, after: bigint, limit: number) => [consumer, id, limit, after],
@@ -86,10 +86,10 @@ const auditEntries = table<AuditEntry>('audit_entries', {
 export const audit = inTransaction.last(
   (entry: AuditEntry) => values(auditEntries.columns, entry),
   'audit_insert',
-  `INSERT INTO audit_entries (${names(auditEntries.columns)}) VALUES (${parameters(auditEntries.columns, 1)})`,
+  insertText(auditEntries),
 );
 
-/** An entry with its place in the order of transactions. */
+/** An entry, and its place in the order of transactions. */
 interface PlacedEntry {
   entry: AuditEntry;
   xid: string;

@@ -1,6 +1,6 @@
 /**
- * The tables of measurements, their requisitions and their participants, which are always read together. A statement reads
- * records with the long fields that its callers need, and the type of the records says which those are.
+ * The tables of measurements, requisitions and participants, which are always read together. Each statement reads only the
+ * long fields that its callers need, and the type of its records has only these fields.
  */
 import { cell, object, type Reader } from '@measurement-exchange/server/database';
 import type {
@@ -129,7 +129,7 @@ const requisitionsWithKey = table<RequisitionWithKey>('requisitions', {
   publicKey: group(publicKey),
 });
 
-/** A requisition whose content was loaded only where it is the one that a request names. */
+/** A requisition whose content is loaded only if the request names this requisition. */
 export type NamedRequisition = RequisitionOutline & { content: RequisitionContent | undefined };
 const namedRequisitions = table<NamedRequisition>('requisitions', {
   ...requisitionOutline,
@@ -139,7 +139,7 @@ const namedRequisitions = table<NamedRequisition>('requisitions', {
   }),
 });
 
-/** One row for each participant, which also is its view of the computation. */
+/** Each participant is one row of `computations`. */
 export const participants = table<ParticipantRecord>('computations', {
   duchy: column('duchy'),
   role: column('role'),
@@ -161,20 +161,20 @@ export const participants = table<ParticipantRecord>('computations', {
   updateTime: column('update_time', 'time'),
 });
 
-/** A requisition with its measurement, and the rows of the participants as JSON; null where no duchies compute. */
+/** A requisition with its measurement. `participants` are rows as JSON; null if the measurement is direct. */
 export interface JoinedRow<M, R> {
   requisition: R;
   measurement: M;
   participants: object[] | null;
 }
 
-/** The participants of a measurement `m`, within the statement, so that a direct measurement costs nothing more. */
+/** Selects the participants of the measurement `m`. The subquery does not run for a direct measurement. */
 const PARTICIPANTS = `CASE WHEN m.protocol <> 'direct' THEN
   (SELECT json_agg(c ORDER BY c.role, c.duchy) FROM computations c WHERE c.id = m.id) END AS participants`;
-/** The same, beside the first requisition of a measurement only. */
+/** Selects the participants only in the row of the first requisition of a measurement. */
 const FIRST_PARTICIPANTS = PARTICIPANTS.replace('THEN', 'AND r.ordinal = 0 THEN');
 
-/** A select list about a requisition `r` joined with its measurement `m`, and the reader of its rows. */
+/** A select list for a requisition `r` joined with its measurement `m`, and the reader of its rows. */
 export interface Join<M, R> {
   select: string;
   reader: Reader<JoinedRow<M, R>>;
@@ -182,7 +182,7 @@ export interface Join<M, R> {
 
 type Print = (column: string) => string;
 
-/** `long` prints the long columns of each side. */
+/** `long` prints the long columns of measurements and of requisitions. */
 function join<M, R>(
   ofMeasurement: Table<M>,
   ofRequisition: Table<R>,
@@ -206,28 +206,29 @@ export function readParticipants({ participants }: JoinedRow<unknown, unknown>):
   return participants?.map(readParticipant) ?? [];
 }
 
-/** Long columns of a measurement are selected beside its first requisition only. */
+/** Long columns of a measurement are selected only in the row of its first requisition. */
 const first: Print = (column) => `CASE WHEN r.ordinal = 0 THEN ${column} END`;
 const ofNamed: Print = (column) => `CASE WHEN r.id = named.id THEN ${column} END`;
 
-/** One requisition, as its provider and its consumer see it. */
+/** One requisition as its provider and its consumer read it. */
 export const REQUISITION = join(measurementsWithSpec, requisitionsWithContent, {}, PARTICIPANTS);
 /** A measurement with all of its requisitions. */
 export const AGGREGATE = join(measurements, requisitions, { measurement: first });
-/** A measurement with the content of one of its requisitions, `named`: a change of that one needs no other content. */
+/** A measurement with the content of one requisition, `named`. A change of that requisition needs no other content. */
 export const NAMED_REQUISITION = join(measurementsWithSpec, namedRequisitions, {
   measurement: first,
   requisition: ofNamed,
 });
 export const OUTLINE = join(measurementOutlines, requisitionOutlines);
-/** For explanations: to parties that see all requisitions, and to a provider, which sees its own. */
+/** For explanations to a consumer or a duchy, which see all requisitions. */
 export const EXPLAINED = join(measurementOutlines, requisitionsWithKey);
+/** For explanations to a provider, which sees its own requisition. */
 export const EXPLAINED_REQUISITION = join(measurementOutlines, requisitionsWithKey, {}, PARTICIPANTS);
-/** For duchies; a list leaves the result out. */
+/** For duchies. A list does not read the result. */
 export const COMPUTATION = join(measurements, requisitionOutlines, { measurement: first });
 export const LISTED_COMPUTATION = join(measurementsWithSpec, requisitionOutlines, { measurement: first });
 
-/** Rows come ordered: one aggregate after the other, its requisitions in the order of the request. */
+/** Requires the rows of each aggregate one after the other, in the order of its requisitions. */
 export function aggregates<M extends MeasurementOutline, R extends RequisitionOutline>(
   rows: JoinedRow<M, R>[],
 ): AggregateOf<M, R>[] {

@@ -1,5 +1,6 @@
-/** Measurements with their requisitions: an aggregate is read in one statement. */
+/** Reads and locks measurements with their requisitions and participants. One statement reads all of them. */
 import { PENDING_MEASUREMENT_STATES, type Timestamp } from '@measurement-exchange/contract';
+import { cell, object } from '@measurement-exchange/server/database';
 import type { Aggregate, AggregateOf, MeasurementWithSpec, Outline } from '../domain/aggregate.ts';
 import { literals, lookup, type Queryable, sql, type Transaction } from './db.ts';
 import {
@@ -10,8 +11,9 @@ import {
   OUTLINE,
 } from './measurementTables.ts';
 import { type Cursor, longPageText, type Page, pageOf, pageRow } from './page.ts';
+import { lockAndRead, read } from './run.ts';
 
-/** Bytes of a measurement in a response, roughly: TOASTed values are sized without being read. */
+/** The approximate bytes of a measurement in a response. The lengths of TOASTed values are known without reading them. */
 const SIZE = `
   (SELECT 2000 + (octet_length(m.spec_message) + octet_length(m.spec_signature)
           + coalesce(octet_length(m.failure_message), 0) + coalesce(octet_length(m.result_ciphertext), 0) + sum(1000 + octet_length(s.spec_ciphertext)
@@ -33,7 +35,7 @@ export async function getMeasurement(
   return aggregates(await db.query(GET, [consumer, id]))[0];
 }
 
-/** A name that is requested twice counts twice: `$2` may repeat IDs. */
+/** `$2` may repeat IDs: a measurement that is requested twice counts twice. */
 const GET_MANY = sql(
   'measurement_get_many',
   `WITH wanted AS MATERIALIZED (
@@ -50,7 +52,7 @@ const EXISTING = sql<{ id: string }>(
   `SELECT id FROM measurements WHERE consumer = $1 AND id = ANY($2::text[])`,
 );
 
-/** From one snapshot; or, where those that exist would be above `maxBytes` together, only which they are. */
+/** Reads all measurements from one snapshot. If they exceed `maxBytes` together, returns only the IDs that exist. */
 export async function getMeasurements(
   db: Queryable,
   consumer: string,
@@ -65,10 +67,10 @@ export async function getMeasurements(
   return { found: new Map(found.map((a) => [a.measurement.id, a])) };
 }
 
-export interface MeasurementListQuery {
+interface MeasurementListQuery {
   consumer: string;
   states: readonly string[];
-  /** The column of the total order. */
+  /** The list is sorted by this column, then by ID. */
   order: 'create_time' | 'update_time';
   created: Bounds;
   updated: Bounds;
@@ -77,15 +79,15 @@ export interface MeasurementListQuery {
   maxBytes: number;
 }
 
-/** Exclusive. */
-export interface Bounds {
+/** Both bounds are exclusive. */
+interface Bounds {
   after: Timestamp | '-infinity';
   before: Timestamp | 'infinity';
 }
 
 /**
- * One index probe per state, merged: the cost is that of the page, whatever the filter. `$1` parent,
- * `$2` states, `$3..$6` bounds, `$7, $8` cursor, `$9` limit, `$10` bytes.
+ * Each state is one index probe, so the cost depends on the size of the page only. `$1` parent, `$2` states,
+ * `$3..$6` bounds, `$7, $8` cursor, `$9` limit, `$10` bytes.
  */
 function listStatement(order: 'create_time' | 'update_time') {
   return sql(
@@ -132,32 +134,27 @@ const LOAD_BY_REQUISITION = sql(
   NAMED_REQUISITION.reader,
 );
 
-/** Locks the parent first, then reads in a statement of its own: its snapshot is taken after the lock. */
 export async function lockMeasurement(
   tx: Transaction,
   consumer: string,
   id: string,
 ): Promise<Aggregate | undefined> {
-  const [, rows] = await Promise.all([tx.query(LOCK, [consumer, id]), tx.query(GET, [consumer, id])]);
-  return aggregates(rows)[0];
+  return aggregates(await lockAndRead(tx, LOCK, GET, [consumer, id]))[0];
 }
 
 export type AggregateOfRequisition = AggregateOf<MeasurementWithSpec, NamedRequisition>;
 
-/** With the content of this requisition only. */
+/** Loads the content of this requisition only, not that of the others. */
 export async function lockByRequisition(
   tx: Transaction,
   provider: string,
   requisition: string,
 ): Promise<AggregateOfRequisition | undefined> {
-  const [, rows] = await Promise.all([
-    tx.query(LOCK_BY_REQUISITION, [provider, requisition]),
-    tx.query(LOAD_BY_REQUISITION, [provider, requisition]),
-  ]);
-  return aggregates(rows)[0];
+  const values = [provider, requisition];
+  return aggregates(await lockAndRead(tx, LOCK_BY_REQUISITION, LOAD_BY_REQUISITION, values))[0];
 }
 
-/** A condition on a measurement `m`. */
+/** A condition on the measurement `m`. */
 export const PENDING = `m.state IN (${literals(PENDING_MEASUREMENT_STATES)})`;
 
 const LOCK_MANY = sql(
@@ -171,25 +168,17 @@ const LOAD_PENDING = sql(
   OUTLINE.reader,
 );
 
-/** Locks the ones that are still pending, to end them. Ending needs no long fields, and a hundred may have 400 MiB of them. */
+/** Locks the measurements that are still pending, to end them. It reads no long fields: a hundred may have 400 MiB. */
 export async function lockMeasurements(tx: Transaction, ids: string[]): Promise<Outline[]> {
-  const [, rows] = await Promise.all([tx.query(LOCK_MANY, [ids]), tx.query(LOAD_PENDING, [ids])]);
-  return aggregates(rows);
+  return aggregates(await lockAndRead(tx, LOCK_MANY, LOAD_PENDING, [ids]));
 }
 
-const FIND_REQUEST = sql<{ id: string; hash: Uint8Array }>(
+/** Finds the measurement that an earlier request with this ID created, even if it was removed. */
+export const findByRequestId = read.first(
+  (consumer: string, requestId: string) => [consumer, requestId],
   'measurement_find_request',
   `SELECT id, request_hash AS hash FROM measurements WHERE consumer = $1 AND request_id = $2
    UNION ALL
    SELECT id, request_hash AS hash FROM measurement_tombstones WHERE consumer = $1 AND request_id = $2`,
+  object({ id: cell<string>('id'), hash: cell<Uint8Array>('hash') }),
 );
-
-/** The measurement an earlier request with this ID made, removed or not. */
-export async function findByRequestId(
-  db: Queryable,
-  consumer: string,
-  requestId: string | undefined,
-): Promise<{ id: string; hash: Uint8Array } | undefined> {
-  if (requestId === undefined) return undefined;
-  return (await db.query(FIND_REQUEST, [consumer, requestId]))[0];
-}

@@ -1,4 +1,4 @@
-/** Migrates the database of the exchange, marks its mode, and grants the rights of the serving role. */
+/** Migrates the database of the exchange, marks its mode, and grants rights to the serving role. */
 import {
   applyMigrations,
   readMigrations as readFrom,
@@ -10,7 +10,7 @@ import { fillDescriptorTypes } from './descriptorTypes.ts';
 import { takeOver } from './transactionIds.ts';
 
 const DIRECTORY = new URL('./migrations/', import.meta.url);
-/** Any number will do, as long as every exchange takes the same one. */
+/** An arbitrary number that all versions of the exchange share. */
 const ADVISORY_LOCK = 8_270_117;
 
 export const readMigrations = () => readFrom(DIRECTORY);
@@ -19,10 +19,10 @@ export async function schemaState(client: pg.ClientBase): Promise<SchemaState> {
   return stateOf(client, readMigrations());
 }
 
-export interface MigrateOptions {
-  /** Runs as the owner of the schema. */
+interface MigrateOptions {
+  /** Connects as the owner of the schema. */
   connection: pg.ClientConfig;
-  /** The role that serves requests: it gets what it needs and no more. Absent: the owner serves. */
+  /** The role that serves requests, which gets only the rights that it needs; undefined if the owner serves requests. */
   appRole?: string | undefined;
   /** The mode that a new database is marked with. */
   mode: Mode;
@@ -34,14 +34,14 @@ const NOT_FOR_DEVELOPMENT =
   'The database is not one of development mode, which would add demo parties whose keys are no secret: it was migrated ' +
   'by mex migrate, or has parties already. Use another one (DATABASE_URL), or another data directory (MEX_DATA_DIR).';
 
-export interface Migrated {
+interface Migrated {
   /** The names of the migrations that were pending. */
   applied: string[];
-  /** It was restored from a dump of a server that was ahead: its log of changes began anew. */
+  /** Whether the database was restored from a dump of another server, so that its log of changes started anew. */
   restored: boolean;
 }
 
-/** Safe when several start at once. */
+/** Several processes may migrate at the same time. */
 export async function migrate(options: MigrateOptions): Promise<Migrated> {
   const client = new pg.Client({ ...options.connection, application_name: 'mex migrate' });
   await client.connect();
@@ -62,13 +62,13 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
 }
 
 export const RESTORED =
-  'The database was restored from a dump of another server: its log of changes begins anew, and everybody who follows it ' +
-  'is told to list.';
+  'The database was restored from a dump of another server: its log of changes starts anew, and parties that follow it ' +
+  'are told to list.';
 
-/** The first mark stays. */
+/** The first mark is permanent. */
 const MARK = "INSERT INTO settings (key, value) VALUES ('mode', $1) ON CONFLICT (key) DO NOTHING";
 
-/** One with parties and no mark is of production: development mode always left its mark, and first. */
+/** A database with parties and no mark belongs to production, since development mode marks a database before it adds parties. */
 async function modeOf(client: pg.ClientBase): Promise<Mode | undefined> {
   const exists = await client.query("SELECT to_regclass('settings') IS NOT NULL AS yes");
   if (!exists.rows[0].yes) return undefined;
@@ -84,7 +84,7 @@ export function foreignMessage(foreign: string[]): string {
   );
 }
 
-/** The serving role may not rewrite history: no UPDATE or DELETE on the logs, no DDL. */
+/** The serving role can neither change the logs nor the schema. */
 async function grant(client: pg.ClientBase, role: string): Promise<void> {
   const app = pg.escapeIdentifier(role);
   await client.query(`

@@ -1,6 +1,6 @@
 /**
- * Limits the open measurements of a consumer. A replica counts them at intervals, and each count grants it some places, so that
- * a create costs no further round trip and no row is locked by all creates.
+ * Limits the open measurements of a consumer. A replica counts them at intervals, and each count grants the replica some
+ * places, so that a create needs neither another round trip nor a row lock that all creates share.
  */
 import { PENDING_MEASUREMENT_STATES } from '@measurement-exchange/contract';
 import { LRUCache } from 'lru-cache';
@@ -8,9 +8,9 @@ import { literals, type Queryable, sql } from './db.ts';
 
 /** The maximum age of a count. */
 const COUNT_MS = 10_000;
-/** The maximum age of a count that left no place: a consumer at its limit must not cause a count with each request. */
+/** The maximum age of a count that found no free place, so that a consumer at its limit does not cause a count per request. */
 const FULL_COUNT_MS = 1_000;
-/** Each count grants a replica this part of the limit, so each further replica may exceed the limit by as much. */
+/** Each count grants a replica this part of the limit. Every further replica may exceed the limit by this part. */
 const GRANTED_PART = 1 / 100;
 const MAX_CONSUMERS = 10_000;
 
@@ -21,12 +21,12 @@ const COUNT = sql<{ n: number }>(
 );
 
 interface Consumer {
-  /** Places that are left of those the last count granted to this replica. */
+  /** The places that remain of those that the last count granted to this replica. */
   left: number;
   /** Whether the last count found the limit reached. */
   isFull: boolean;
   countedAt: number;
-  /** Creates that hold a place; a count may not see their rows yet. */
+  /** The number of creates that hold a place. A count may not see their rows yet. */
   running: number;
   counting: Promise<void> | undefined;
 }
@@ -44,7 +44,7 @@ export class OpenMeasurements {
     this.clock = clock;
   }
 
-  /** Takes a place for a create, which disposes of it when it ends; undefined where the limit is reached. */
+  /** Takes a place for a create, which disposes of the place when it ends. Returns undefined if the limit is reached. */
   async take(name: string): Promise<Disposable | undefined> {
     const consumer = this.consumerOf(name);
     while (this.needsCount(consumer)) {

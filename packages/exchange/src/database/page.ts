@@ -1,8 +1,7 @@
-/** Pages of a list: where one begins, and whether another follows. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import { cell, object, type Reader } from '@measurement-exchange/server/database';
 
-/** The last row of the page before; rows strictly beyond it follow. */
+/** The position of the last row of a page. The next page begins behind it. */
 export interface Cursor {
   time: Timestamp | '-infinity';
   id: string;
@@ -13,14 +12,13 @@ export interface Page<T> {
   more: boolean;
 }
 
-/** A row of a page: the statement counted its candidates, one more than the page may hold. */
 export interface PageRow<T> {
   item: T;
+  /** The number of rows that were found. A statement looks for one row more than the page may have. */
   candidates: bigint;
   nth: bigint;
 }
 
-/** Reads the rows of a page, which have the columns `candidates` and `nth` beside those of the item. */
 export function pageRow<T>(item: Reader<T>): Reader<PageRow<T>> {
   return object({ item, candidates: cell<bigint>('candidates'), nth: cell<bigint>('nth') });
 }
@@ -30,7 +28,7 @@ export function pageOf<T>(rows: PageRow<T>[]): Page<T> {
   return { items: rows.map(({ item }) => item), more: last !== undefined && last.candidates > last.nth };
 }
 
-/** A page of short rows: `rows` selects those beyond the cursor; `$3` is the limit. */
+/** A page of short rows. `rows` selects the rows behind the cursor; `$3` is the limit. */
 export function pageText(rows: string, order: string): string {
   return `WITH candidates AS MATERIALIZED (${rows} ORDER BY ${order} LIMIT $3::int + 1)
     SELECT * FROM (
@@ -39,8 +37,8 @@ export function pageText(rows: string, order: string): string {
 }
 
 /**
- * A page of long rows, which ends at `$limit` rows or `$bytes` bytes, but has one row at least. `candidates` selects the key,
- * position and size of one row more, in order; `rows` selects from `page`, with its `candidates` and `nth`.
+ * A page of long rows, which ends at `$limit` rows or `$bytes` bytes, but has at least one row. `candidates` selects key,
+ * position and size of up to `$limit + 1` rows in order; `rows` selects from `page`, with its `candidates` and `nth`.
  */
 export function longPageText(
   candidates: string,

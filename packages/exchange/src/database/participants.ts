@@ -1,4 +1,4 @@
-/** The rows of the duchies that take part in a computation: written only for measurements that have them. */
+/** Writes the rows of the participants of a computation. */
 import type { Aggregate, Change, Outline } from '../domain/aggregate.ts';
 import { computationState } from '../domain/participants.ts';
 import { sql, type Transaction } from './db.ts';
@@ -29,7 +29,7 @@ const UPDATE = sql(
    ) SELECT expect_rows((SELECT count(*) FROM p), cardinality($1::text[]))`,
 );
 
-/** Every change of a measurement is a change of its computation, so all participants are updated. */
+/** Updates all participants, because every change of a measurement is also a change of its computation. */
 export function updateParticipants(
   tx: Transaction,
   all: { before: Outline; change: Change<Outline> }[],

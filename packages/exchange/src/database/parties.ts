@@ -1,26 +1,13 @@
-/** Parties. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import { partyChange } from '../domain/changes.ts';
 import type { PartyRecord } from '../domain/party.ts';
 import { preference } from './certificates.ts';
-import { appendChanges, changeValues, saveVersion } from './changes.ts';
-import { type Queryable, sql } from './db.ts';
 import { type Cursor, pageRow } from './page.ts';
 import { inTransaction, read } from './run.ts';
-import {
-  column,
-  except,
-  type Fields,
-  names,
-  optional,
-  optionalGroup,
-  parameters,
-  select,
-  table,
-  values,
-} from './table.ts';
+import { column, except, type Fields, optional, optionalGroup, select, table } from './table.ts';
+import { insertVersion, saveVersion } from './versions.ts';
 
-/** With the ID of its preferred certificate, if it has any. */
+/** A party with the ID of its preferred certificate. */
 export type PartyWithCertificate = PartyRecord & { preferredCertificate: string | undefined };
 
 const FIELDS: Fields<PartyRecord> = {
@@ -77,19 +64,15 @@ export const partyExists = read.exists(
 export const lockParty = inTransaction.first(
   (name: string, now: Timestamp) => [now, name],
   'party_lock',
-  // Not FOR UPDATE: the name of a party stays, so that foreign keys need not wait.
+  // FOR UPDATE would also block inserts of rows that refer to the party.
   `SELECT ${WITH_CERTIFICATE} FROM parties p WHERE p.name = $2 FOR NO KEY UPDATE`,
   withCertificate,
 );
 
-/** `collection`: `dataProviders` … */
+/** `collection` is the first part of a name, such as `dataProviders`. */
 export const listParties = read.page(
   (collection: string, after: Cursor, limit: number, now: Timestamp) => [
-    now,
-    collection,
-    after.time,
-    after.id,
-    limit,
+    ...[now, collection, after.time, after.id, limit],
   ],
   'party_list',
   `WITH candidates AS MATERIALIZED (
@@ -104,15 +87,7 @@ export const listParties = read.page(
   pageRow(withCertificate),
 );
 
-const INSERT = sql(
-  'party_insert',
-  `WITH change AS (${appendChanges(parties.columns.length + 1)})
-   INSERT INTO parties (${names(parties.columns)}) VALUES (${parameters(parties.columns, 1)})`,
-);
-
-export async function insertParty(db: Queryable, party: PartyRecord): Promise<void> {
-  await db.query(INSERT, [...values(parties.columns, party), ...changeValues(db, [partyChange(party)])]);
-}
+export const insertParty = insertVersion('party_insert', parties, (party) => [partyChange(party)]);
 
 export const saveParty = saveVersion(
   'party_update',
@@ -122,7 +97,7 @@ export const saveParty = saveVersion(
   (party) => [partyChange(party)],
 );
 
-/** For demo parties, which get their keys before anyone could have read the party. */
+/** Sets the key of a demo party without creating a version, because nobody has read the party before. */
 export const setPublicKey = read.done(
   (party: string, key: { message: Uint8Array; signature: Uint8Array; certificate: string }) => [
     ...[party, key.message, key.signature, key.certificate],

@@ -1,9 +1,19 @@
-/** Populations and their model lines. */
 import type { PopulationRecord } from '../domain/population.ts';
+import type { Population } from '../domain/shareShuffle.ts';
 import { sql, type Transaction } from './db.ts';
 import { type Cursor, longPageText, pageRow } from './page.ts';
 import { read } from './run.ts';
-import { column, except, type Fields, names, parameters, select, table, values } from './table.ts';
+import {
+  column,
+  except,
+  type Fields,
+  insertText,
+  names,
+  parameters,
+  select,
+  table,
+  values,
+} from './table.ts';
 
 type Stored = Omit<PopulationRecord, 'modelLines'>;
 
@@ -31,7 +41,7 @@ const GET = sql('population_get', `SELECT ${COLUMNS} FROM populations p WHERE p.
 
 export const getPopulation = read.first((id: string) => [id], GET);
 
-/** Bytes of a population in a response, roughly. */
+/** The approximate bytes of a population in a response. */
 const SIZE = `600 + octet_length(p.vid_ranges::text)
   + (SELECT coalesce(sum(3 + octet_length(l.model_line)), 0) FROM population_model_lines l WHERE l.population = p.id)`;
 export const listPopulations = read.page(
@@ -46,13 +56,10 @@ export const listPopulations = read.page(
   pageRow(population),
 );
 
-/** The population that a measurement counts people of. */
-export type PopulationOfMeasurement = Pick<PopulationRecord, 'id' | 'size' | 'fingerprint'>;
-
-/** That of the model line, or the default one where the specification names none. */
+/** Finds the population of a model line, or the default population if the specification has no model line. */
 export const populationOfMeasurement = read.first(
   (modelLine: string | undefined) => [modelLine],
-  sql<PopulationOfMeasurement>(
+  sql<Population>(
     'population_of_measurement',
     `SELECT p.id, p.size, p.fingerprint FROM population_model_lines l JOIN populations p ON p.id = l.population
     WHERE l.model_line = $1
@@ -76,22 +83,11 @@ const TAKERS = sql<{ modelLine: string; population: string }>(
     WHERE l.model_line = ANY($1) AND l.population <> $2 ORDER BY l.model_line`,
 );
 
-/** The facts on which a change of a population is decided. */
-export interface Populations {
-  /** The one with this ID. */
-  existing: PopulationRecord | undefined;
-  /** The one that is the default now. */
-  current: PopulationRecord | undefined;
-  /** The others that have one of the model lines. */
-  takers: { modelLine: string; population: string }[];
-}
-
-/** Until the transaction ends, nobody else changes any population: there are few, and they rarely change. */
-export async function lockPopulations(
-  tx: Transaction,
-  id: string,
-  modelLines: string[] = [],
-): Promise<Populations> {
+/**
+ * Prevents changes of all populations until the transaction ends, since populations rarely change. Returns the population
+ * with this ID, the current default, and the other populations that have one of the model lines.
+ */
+export async function lockPopulations(tx: Transaction, id: string, modelLines: string[] = []) {
   const [, existing, current, takers] = await Promise.all([
     tx.query(LOCK, []),
     tx.query(GET, [id]),
@@ -101,10 +97,7 @@ export async function lockPopulations(
   return { existing: existing[0], current: current[0], takers };
 }
 
-const INSERT = sql(
-  'population_insert',
-  `INSERT INTO populations (${names(populations.columns)}) VALUES (${parameters(populations.columns, 1)})`,
-);
+const INSERT = sql('population_insert', insertText(populations));
 const DELETE_LINES = sql(
   'population_model_lines_delete',
   'DELETE FROM population_model_lines WHERE population = $1',

@@ -1,9 +1,9 @@
-/** Which subject of which issuer speaks for which party, or for the operator. */
+/** Bindings of a subject of a token issuer to a party, or to the operator. */
 import type { PartyState, Timestamp } from '@measurement-exchange/contract';
 import { type Queryable, sql } from './db.ts';
 import { type Cursor, pageRow, pageText } from './page.ts';
 import { inTransaction, read } from './run.ts';
-import { column, names, parameters, select, table, values } from './table.ts';
+import { column, insertText, select, table, values } from './table.ts';
 
 export interface BindingRecord {
   id: string;
@@ -25,7 +25,7 @@ const NAMED = sql<{ name: string; state: PartyState }>(
   'SELECT name, state FROM parties WHERE name = $1',
 );
 
-/** The principal that a token's subject is bound to, or the party that the token itself names. */
+/** Finds the principal that the subject of a token is bound to, or the party with the name in the token. */
 export async function findPrincipal(
   db: Queryable,
   query: { issuer: string; subject: string } | { name: string },
@@ -50,7 +50,7 @@ const binding = bindings.reader();
 export const insertBinding = inTransaction.done(
   (record: BindingRecord) => values(bindings.columns, record),
   'principal_insert',
-  `INSERT INTO principals (${names(bindings.columns)}) VALUES (${parameters(bindings.columns, 1)})`,
+  insertText(bindings),
 );
 
 export const bindingOf = read.first(

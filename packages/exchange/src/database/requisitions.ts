@@ -1,4 +1,4 @@
-/** Requisitions read one by one, each with its measurement. */
+/** Reads single requisitions, each with its measurement. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { MeasurementWithSpec, ParticipantRecord, RequisitionWithContent } from '../domain/aggregate.ts';
 import { lookup, type Queryable, sql } from './db.ts';
@@ -17,7 +17,7 @@ function withParticipants(
   return { ...row, participants: readParticipants(row) };
 }
 
-/** Bytes of a requisition in a response, roughly; each duchy has a short key in it. */
+/** The approximate bytes of a requisition in a response, with a key of each duchy. */
 const SIZE = `(3000 + CASE m.protocol WHEN 'direct' THEN 0 ELSE
   coalesce(3000 * (jsonb_array_length(m.protocol_config -> 'workers') + 1), 5000) END + (octet_length(m.spec_message) + octet_length(m.spec_signature) + octet_length(r.spec_ciphertext)
   + octet_length(r.public_key_data) + coalesce(octet_length(r.refusal_message), 0)
@@ -65,7 +65,7 @@ export interface RequisitionListQuery {
   maxBytes: number;
 }
 
-/** `candidates` yields id, position and size, one row more than the page may hold. */
+/** `candidates` selects id, position and size of one row more than the page may have. */
 function paged(name: string, candidates: string) {
   return sql(
     name,
@@ -79,7 +79,7 @@ function paged(name: string, candidates: string) {
   );
 }
 
-/** One index probe per state, merged: the cost is that of the page. */
+/** Each state is one index probe, so the cost depends on the size of the page only. */
 function listOfProvider(order: 'create_time' | 'update_time') {
   return paged(
     `requisition_list_by_${order}`,

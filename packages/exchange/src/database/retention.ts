@@ -1,4 +1,4 @@
-/** Measurements whose time is over, and what is left of those that were removed. */
+/** Finds and removes measurements that are kept no longer, and reads the tombstones of removed ones. */
 import {
   type MeasurementState,
   PENDING_MEASUREMENT_STATES,
@@ -6,49 +6,43 @@ import {
   TERMINAL_MEASUREMENT_STATES,
   type Timestamp,
 } from '@measurement-exchange/contract';
+import { cell } from '@measurement-exchange/server/database';
 import { literals, type Queryable, sql } from './db.ts';
 import { inTransaction, read } from './run.ts';
 import { column, type Fields, select, table } from './table.ts';
 
 type Kind = 'pending' | 'terminal';
 
-/** Both have partial indexes: a scan touches only rows of the kind, the oldest first. */
-const EXPIRED = {
+/** Each kind has a partial index, so a scan reads only rows of that kind, the oldest first. */
+export const expiredMeasurements = {
   pending: expired('pending', PENDING_MEASUREMENT_STATES, 'create_time'),
   terminal: expired('terminal', TERMINAL_MEASUREMENT_STATES, 'update_time'),
 };
 function expired(kind: Kind, states: readonly string[], since: 'create_time' | 'update_time') {
   const rows = `FROM measurements WHERE state IN (${literals(states)}) AND ${since} < $1::timestamptz`;
   return {
-    find: sql<{ id: string }>(
+    find: read.all(
+      (cutoff: Timestamp, limit: number) => [cutoff, limit],
       `retention_find_${kind}`,
       `SELECT id ${rows} ORDER BY ${since}, id LIMIT $2::int`,
+      cell<string>('id'),
     ),
-    count: sql<{ n: number }>(`retention_count_${kind}`, `SELECT count(*)::int AS n ${rows}`),
+    count: read.number(
+      (cutoff: Timestamp) => [cutoff],
+      `retention_count_${kind}`,
+      `SELECT count(*)::int AS n ${rows}`,
+    ),
   };
 }
 
-export async function findExpired(
-  db: Queryable,
-  kind: Kind,
-  cutoff: Timestamp,
-  limit: number,
-): Promise<string[]> {
-  return (await db.query(EXPIRED[kind].find, [cutoff, limit])).map((row) => row.id);
-}
-
-export async function countExpired(db: Queryable, kind: Kind, cutoff: Timestamp): Promise<number> {
-  return (await db.query(EXPIRED[kind].count, [cutoff]))[0]!.n;
-}
-
-/** Returns how many were removed: those that another replica holds are skipped. */
+/** Returns how many were removed. Measurements that another replica has locked are skipped. */
 export const removeMeasurements = inTransaction.number(
   (ids: string[], now: Timestamp) => [ids, now],
   'retention_remove',
   'SELECT remove_measurements($1, $2) AS n',
 );
 
-/** The fields that are left of a removed measurement, and of a removed requisition. */
+/** The fields that remain of a removed measurement or requisition. */
 interface Tombstone<State> {
   id: string;
   state: State;
@@ -83,17 +77,10 @@ export const getTombstones = read.byKey(
   measurementTombstones.reader(),
 );
 
-interface RequisitionTombstone extends Tombstone<RequisitionState> {
-  provider: string;
-}
-
-/** The time of removal is stored with the measurement. */
+/** Only the tombstone of the measurement has the time of removal. */
 const JOINED = `(SELECT r.*, m.consumer, m.delete_time FROM requisition_tombstones r
   JOIN measurement_tombstones m ON m.id = r.measurement)`;
-const requisitionTombstones = table<RequisitionTombstone>('requisition_tombstones', {
-  ...tombstoneFields<RequisitionState>(),
-  provider: column('provider'),
-});
+const requisitionTombstones = table<Tombstone<RequisitionState>>('requisition_tombstones', tombstoneFields());
 const OF_PROVIDER = sql(
   'tombstone_get_requisition',
   `SELECT ${select(requisitionTombstones, 'r')} FROM ${JOINED} r WHERE r.provider = $1 AND r.id = $2`,
@@ -110,7 +97,7 @@ export async function getRequisitionTombstone(
   db: Queryable,
   by: { provider: string } | { consumer: string; measurement: string },
   id: string,
-): Promise<RequisitionTombstone | undefined> {
+): Promise<Tombstone<RequisitionState> | undefined> {
   const rows =
     'provider' in by
       ? await db.query(OF_PROVIDER, [by.provider, id])

@@ -1,14 +1,14 @@
-/** Certificates that were revoked or put on hold, as long as measurements that rest on them are still to be failed. */
+/** Revoked or held certificates, while measurements that depend on them are still to be failed. */
 import type { RevocationState, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import { sql, type Transaction } from './db.ts';
 import { PENDING } from './measurements.ts';
 import { inTransaction, read } from './run.ts';
-import { column, names, parameters, select, table, values } from './table.ts';
+import { column, insertText, select, table, values } from './table.ts';
 
 export interface Cascade {
   party: string;
-  /** ID of the party's certificate. */
+  /** The ID of the party's certificate. */
   certificate: string;
   revocationState: RevocationState;
   actor: string;
@@ -24,11 +24,10 @@ const cascades = table<Cascade>('revocation_cascades', {
 });
 
 export const insertCascade = inTransaction.last(
-  (cascade: Cascade, now: Timestamp) => [now, ...values(cascades.columns, cascade)],
+  (cascade: Cascade, now: Timestamp) => [...values(cascades.columns, cascade), now],
   'cascade_insert',
-  // From hold to revoked: what is still to be failed rested on it when it was put on hold, and is failed for that.
-  `INSERT INTO revocation_cascades (time, ${names(cascades.columns)})
-   VALUES ($1, ${parameters(cascades.columns, 2)}) ON CONFLICT (party, certificate) DO NOTHING`,
+  // A held certificate that is revoked keeps its row: its remaining measurements fail because of the hold.
+  `${insertText(cascades, ['time'])} ON CONFLICT (party, certificate) DO NOTHING`,
 );
 
 export const isCascading = read.exists(
@@ -43,15 +42,15 @@ export const countCascades = read.number(
   'SELECT count(*)::int AS n FROM revocation_cascades',
 );
 
-/** A place in the order of pending measurements; the time is a text because it may be `-infinity`. */
+/** A place in the order of pending measurements. The time is text, because it may be `-infinity`. */
 export interface Place {
   time: string;
   id: string;
 }
 
 /**
- * The oldest that no other replica works on, with those that have come as far. They continue together: a thousand
- * revocations at once cost one pass over the pending measurements, not a thousand.
+ * Locks the oldest cascade and all cascades at the same place, unless another replica works on them. They continue
+ * together, so that a thousand revocations cost one pass over the pending measurements.
  */
 export const lockNextCascades = inTransaction.all(
   (limit: number) => [limit],
@@ -63,20 +62,19 @@ export const lockNextCascades = inTransaction.all(
   object({ cascade: cascades.reader(), done: object<Place>({ time: cell('time'), id: cell('id') }) }),
 );
 
-/** The pending measurements that are looked at. */
 const NEXT = `
   SELECT m.id, m.create_time AS time, m.consumer, m.certificate, m.protocol FROM measurements m
    WHERE ${PENDING} AND (m.create_time, m.id) > ($3::timestamptz, $4) ORDER BY m.create_time, m.id LIMIT $5::int`;
 /**
- * Those that rest on one of the certificates, in order, so that it stops at the last one that is wanted; then the last one
- * of all, in the same snapshot. EXISTS would let the planner read all requisitions into a hash table.
+ * Selects measurements that depend on one of the certificates, in order, up to the limit, and then the last pending
+ * measurement in the same snapshot. With EXISTS the planner would read all requisitions into a hash table.
  */
-const NEXT_RESTING = sql<Place & { rests: boolean }>(
-  'cascade_next_resting',
+const NEXT_DEPENDENT = sql<Place & { depends: boolean }>(
+  'cascade_next_dependent',
   `WITH revoked AS MATERIALIZED (
      SELECT * FROM unnest($1::text[], $2::text[]) AS r(party, certificate)
    )
-   (SELECT id, time, true AS rests FROM (${NEXT}) AS next
+   (SELECT id, time, true AS depends FROM (${NEXT}) AS next
      WHERE (consumer, certificate) IN (SELECT * FROM revoked)
         OR (SELECT bool_or((r.provider, r.certificate) IN (SELECT * FROM revoked)
                         OR (r.provider, r.result_certificate) IN (SELECT * FROM revoked))
@@ -86,33 +84,26 @@ const NEXT_RESTING = sql<Place & { rests: boolean }>(
      ORDER BY time, id LIMIT $6::int)
    UNION ALL
    (SELECT id, time, false FROM (${NEXT}) AS next ORDER BY time, id OFFSET $5::int - 1)
-   ORDER BY rests DESC, time, id`,
+   ORDER BY depends DESC, time, id`,
 );
 
-export interface Resting {
-  /** In order. */
-  ids: string[];
-  /** Up to here all are found; undefined where none are left behind them. */
-  upTo: Place | undefined;
-}
-
-/** Finds the first `limit` measurements that rest on one of the certificates, among `looked` pending ones after this place. */
-export async function nextResting(
+/**
+ * Finds the first `limit` measurements that depend on one of the certificates, among `looked` pending ones after this place.
+ * `upTo` is the place up to which all are found; it is undefined if no pending measurements are left.
+ */
+export async function nextDependent(
   tx: Transaction,
   revoked: Cascade[],
   after: Place,
   { looked, limit }: { looked: number; limit: number },
-): Promise<Resting> {
-  const rows = await tx.query(NEXT_RESTING, [...keys(revoked), after.time, after.id, looked, limit]);
-  const resting = rows.filter(({ rests }) => rests);
-  const end = rows.find(({ rests }) => !rests);
-  return {
-    ids: resting.map(({ id }) => id),
-    upTo: resting.length === limit ? resting.at(-1) : end,
-  };
+): Promise<{ ids: string[]; upTo: Place | undefined }> {
+  const rows = await tx.query(NEXT_DEPENDENT, [...keys(revoked), after.time, after.id, looked, limit]);
+  const found = rows.filter(({ depends }) => depends);
+  const end = rows.find(({ depends }) => !depends);
+  return { ids: found.map(({ id }) => id), upTo: found.length === limit ? found.at(-1) : end };
 }
 
-/** Pending measurements up to this place are done. */
+/** Stores that all pending measurements up to this place are done. */
 export const advanceCascades = inTransaction.last(
   (advanced: Cascade[], done: Place) => [...keys(advanced), done.time, done.id],
   'cascade_advance',

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** A role that may log in and owns nothing. */
+/** Creates a role that may log in and owns nothing, unless it exists. */
 export async function ensureRole(connection: pg.ClientConfig, role: string): Promise<void> {
   const client = new pg.Client(connection);
   await client.connect();

@@ -1,10 +1,10 @@
-/** Functions that run one statement. `values` makes the parameters of the statement from their arguments. */
+/** Makes functions that run one statement. `values` turns their arguments into the parameters of the statement. */
 import type { Reader } from '@measurement-exchange/server/database';
 import { type Queryable, type Statement, sql, type Transaction } from './db.ts';
 import { type Page, type PageRow, pageOf } from './page.ts';
 
 type Values<Args extends unknown[]> = (...args: Args) => unknown[];
-/** A statement, or what makes one. */
+/** A statement, or the arguments that make one. */
 type Source<R> = [statement: Statement<R>] | [name: string, text: string, reader?: Reader<R>];
 
 function statementOf<R>(source: Source<R>): Statement<R> {
@@ -12,59 +12,57 @@ function statementOf<R>(source: Source<R>): Statement<R> {
 }
 
 function runners<Db extends Queryable>() {
-  /** Every row. */
   function all<R, Args extends unknown[]>(values: Values<Args>, ...source: Source<R>) {
     const statement = statementOf(source);
     return (db: Db, ...args: Args): Promise<R[]> => db.query(statement, values(...args));
   }
 
-  /** The first row, if there is one. */
+  function mapped<R, Args extends unknown[], T>(
+    map: (rows: R[]) => T,
+    values: Values<Args>,
+    source: Source<R>,
+  ) {
+    const rows = all(values, ...source);
+    return async (db: Db, ...args: Args): Promise<T> => map(await rows(db, ...args));
+  }
+
+  /** The first row, or undefined where the statement returns no row. */
   function first<R, Args extends unknown[]>(values: Values<Args>, ...source: Source<R>) {
-    const rows = all(values, ...source);
-    return async (db: Db, ...args: Args): Promise<R | undefined> => (await rows(db, ...args))[0];
+    return mapped(([row]: R[]): R | undefined => row, values, source);
   }
 
-  /** The row of a statement that always has one. */
+  /** The row of a statement that always returns one. */
   function one<R, Args extends unknown[]>(values: Values<Args>, ...source: Source<R>) {
-    const rows = all(values, ...source);
-    return async (db: Db, ...args: Args): Promise<R> => (await rows(db, ...args))[0]!;
+    return mapped((rows: R[]) => rows[0]!, values, source);
   }
 
-  /** The number `n` in the row of such a statement. */
+  /** The column `n` of a statement that always returns one row. */
   function number<Args extends unknown[]>(values: Values<Args>, ...source: Source<{ n: number }>) {
-    const row = one(values, ...source);
-    return async (db: Db, ...args: Args): Promise<number> => (await row(db, ...args)).n;
+    return mapped(([row]) => row!.n, values, source);
   }
 
-  /** Whether the statement has a row. */
   function exists<Args extends unknown[]>(values: Values<Args>, ...source: Source<unknown>) {
-    const rows = all(values, ...source);
-    return async (db: Db, ...args: Args): Promise<boolean> => (await rows(db, ...args)).length > 0;
+    return mapped((rows) => rows.length > 0, values, source);
   }
 
-  /** The rows by a key. */
   function byKey<R, Args extends unknown[]>(
     keyOf: (row: R) => string,
     values: Values<Args>,
     ...source: Source<R>
   ) {
-    const rows = all(values, ...source);
-    return async (db: Db, ...args: Args): Promise<Map<string, R>> =>
-      new Map((await rows(db, ...args)).map((row) => [keyOf(row), row]));
+    return mapped((rows: R[]) => new Map(rows.map((row) => [keyOf(row), row])), values, source);
   }
 
-  /** A statement that is awaited for its effect, or for the error that it may have. */
+  /** A statement that is awaited for its effect, or for its error. */
   function done<Args extends unknown[]>(values: Values<Args>, ...source: Source<unknown>) {
-    const rows = all(values, ...source);
-    return async (db: Db, ...args: Args): Promise<void> => void (await rows(db, ...args));
+    return mapped(() => {}, values, source);
   }
 
   function page<R, Args extends unknown[]>(values: Values<Args>, ...source: Source<PageRow<R>>) {
-    const rows = all(values, ...source);
-    return async (db: Db, ...args: Args): Promise<Page<R>> => pageOf(await rows(db, ...args));
+    return mapped(pageOf<R>, values, source);
   }
 
-  /** A page of every row, or only of those that match a filter, which is the last parameter of the second statement. */
+  /** A page of all rows, or of the rows that match a filter. The filter is the last parameter of the second statement. */
   function filteredPage<R, Args extends unknown[]>(
     values: Values<Args>,
     ofAll: Statement<PageRow<R>>,
@@ -81,15 +79,26 @@ function runners<Db extends Queryable>() {
   return { all, first, one, number, exists, byKey, done, page, filteredPage };
 }
 
-/** Inside or outside of a transaction. */
+/** Functions that run inside or outside of a transaction. */
 export const read = runners<Queryable>();
 
 export const inTransaction = {
   ...runners<Transaction>(),
 
-  /** A write that nothing waits for: it is sent at once, and awaited with the COMMIT. */
+  /** A write whose result nothing waits for. It is sent at once, and awaited together with the COMMIT. */
   last<Args extends unknown[]>(values: Values<Args>, ...source: Source<unknown>) {
     const statement = statementOf(source);
     return (tx: Transaction, ...args: Args): void => tx.last(statement, values(...args));
   },
 };
+
+/** Locks, then reads in another statement, whose snapshot is taken after the lock was granted. Both are sent at once. */
+export async function lockAndRead<R>(
+  tx: Transaction,
+  lock: Statement,
+  load: Statement<R>,
+  values: unknown[],
+): Promise<R[]> {
+  const [, rows] = await Promise.all([tx.query(lock, values), tx.query(load, values)]);
+  return rows;
+}

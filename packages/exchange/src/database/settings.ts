@@ -1,4 +1,3 @@
-/** Settings that are stored in the database. */
 import { type Queryable, sql } from './db.ts';
 
 const GET = sql<{ value: string }>('setting_get', 'SELECT value FROM settings WHERE key = $1');
@@ -7,7 +6,7 @@ const PUT = sql(
   'INSERT INTO settings (key, value) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING',
 );
 
-/** The first value stays. */
+/** Stores a value unless the setting has one, and returns the stored value. */
 export async function putFirstSetting(
   db: Queryable,
   key: 'devPageTokenKey' | 'devSecretsKey',

@@ -1,12 +1,12 @@
 /**
- * One map a table: which field of a record is stored in which column. Select lists, readers of rows, and the columns and
- * parameters of writes are made from it, once, when a module is loaded.
+ * Maps the fields of a record to the columns of a table. Select lists, readers of rows, and the columns and parameters of
+ * writes are generated from this map when a module is loaded.
  */
 import type { Reader, RowSource } from '@measurement-exchange/server/database';
 
 interface Type {
   sql: string;
-  /** The source of the value in the record, given that of the value in the row. */
+  /** Turns the source code that reads a cell into the source code of the value in the record. */
   read?: (cell: string) => string;
   write?: (value: unknown) => unknown;
 }
@@ -19,7 +19,7 @@ const TYPES = {
   time: { sql: 'timestamptz' },
   double: { sql: 'float8' },
   json: { sql: 'jsonb', write: (value: unknown) => JSON.stringify(value) },
-  /** An unsigned 64-bit integer, stored as the signed one of the same bytes. */
+  /** An unsigned 64-bit integer, stored as the signed integer with the same bits. */
   uint64: {
     sql: 'bigint',
     read: (cell: string) => `BigInt.asUintN(64, ${cell})`,
@@ -28,11 +28,11 @@ const TYPES = {
 } satisfies Record<string, Type>;
 type TypeName = keyof typeof TYPES;
 
-/** How a field of type T is stored: in one column, or as an object in several. */
+/** Says how a field of type T is stored: in one column, or as an object in several columns. */
 export interface Field<T> {
   readonly stores?: (value: T) => T;
 }
-/** Every field of a record, and no other. */
+/** A `Field` for every field of a record. */
 export type Fields<R> = { [K in keyof R]-?: Field<R[K]> };
 
 interface ColumnField {
@@ -52,22 +52,22 @@ export function column<T extends {}>(name: string, type: TypeName = 'text'): Fie
   return { column: name, type, isOptional: false, isLong: false } as Field<T>;
 }
 
-/** A column whose null is undefined in the record. */
+/** A column whose null becomes undefined in the record. */
 export function optional<T extends {}>(name: string, type: TypeName = 'text'): Field<T | undefined> {
   return { column: name, type, isOptional: true, isLong: false } as Field<T | undefined>;
 }
 
-/** Bytes of any length, which some statements leave out. */
+/** A column with bytes of any length, which some statements do not select. */
 export function long(name: string): Field<Uint8Array> {
   return { column: name, type: 'bytes', isOptional: false, isLong: true } as Field<Uint8Array>;
 }
 
-/** Several columns as one object. */
+/** Several columns that form one object. */
 export function group<T extends object>(fields: NoInfer<Fields<T>>): Field<T> {
   return { fields, present: undefined } as Field<T>;
 }
 
-/** Several columns as one object, which is undefined where the column `present` is null. */
+/** Several columns that form one object. The object is undefined if the column `present` is null. */
 export function optionalGroup<T extends object>(
   present: string,
   fields: NoInfer<Fields<T>>,
@@ -79,16 +79,15 @@ export interface Column<R> {
   name: string;
   sqlType: string;
   isLong: boolean;
-  /** The field of the record it belongs to. */
+  /** The field of the record that the column stores, or stores a part of. */
   field: keyof R;
-  /** The value of this column for a record. */
   valueOf(record: R): unknown;
 }
 
 export interface Table<R> {
   name: string;
   columns: Column<R>[];
-  /** Makes a record of a row whose columns are named like those of the table, with a prefix. */
+  /** Makes a record of a row. The columns of the row have the names of the table's columns, with a prefix. */
   reader(prefix?: string): Reader<R>;
 }
 
@@ -108,7 +107,7 @@ export function table<R>(name: string, fields: Fields<R>): Table<R> {
   };
 }
 
-/** Reads the values that JSON represents in another way; times are in UTC. */
+/** Reads types that PostgreSQL prints differently in JSON. Times are in UTC. */
 const FROM_JSON: Record<string, (cell: string) => string> = {
   bytea: (cell) => `Buffer.from(${cell}.slice(2), 'hex')`,
   timestamptz: (cell) => `(${cell}.slice(0, -6) + (${cell}.length === 25 ? '.' : '')).padEnd(26, '0') + 'Z'`,
@@ -171,12 +170,12 @@ export function only<R, K extends keyof R>(of: Table<R>, ...fields: K[]): Column
   return of.columns.filter(({ field }) => (fields as (keyof R)[]).includes(field)) as Column<unknown>[];
 }
 
-/** The columns of all other fields. */
+/** The columns of all fields but these. */
 export function except<R, K extends keyof R>(of: Table<R>, ...fields: K[]): Column<Omit<R, K>>[] {
   return of.columns.filter(({ field }) => !(fields as (keyof R)[]).includes(field)) as Column<unknown>[];
 }
 
-/** A select list: `m.id AS m_id, …`. `long` prints a long column, for example to leave it out. */
+/** Prints a select list: `m.id AS m_id, …`. `long` prints a long column, for example as null. */
 export function select<R>(
   of: Table<R>,
   alias = of.name,
@@ -191,21 +190,27 @@ export function select<R>(
     .join(', ');
 }
 
-/** `id, state, …`, or `n.id, n.state, …`. */
+/** Prints `id, state, …`, or `n.id, n.state, …` with an alias. */
 export function names(columns: Column<never>[], alias?: string): string {
   return columns.map(({ name }) => (alias === undefined ? name : `${alias}.${name}`)).join(', ');
 }
 
-/** `$3, $4, …` for the values of a record. */
-export function parameters(columns: Column<never>[], first: number): string {
+/** Prints `$3, $4, …`, one parameter for each column. */
+export function parameters(columns: unknown[], first: number): string {
   return columns.map((_, i) => `$${first + i}`).join(', ');
+}
+
+/** Prints an INSERT of one row. The parameters are the values of a record, followed by those of other columns. */
+export function insertText<R>({ name, columns }: Table<R>, others: string[] = []): string {
+  const all = [...columns.map((column) => column.name), ...others];
+  return `INSERT INTO ${name} (${all.join(', ')}) VALUES (${parameters(all, 1)})`;
 }
 
 export function values<R>(columns: Column<R>[], record: R): unknown[] {
   return columns.map((column) => column.valueOf(record));
 }
 
-/** `$3::text[], $4::int[], …` for the arrays of many records. */
+/** Prints `$3::text[], $4::int[], …`, one array for each column. */
 export function arrayParameters(columns: Column<never>[], first: number): string {
   return columns.map(({ sqlType }, i) => `$${first + i}::${sqlType}[]`).join(', ');
 }

@@ -1,12 +1,12 @@
-/** Root certificates the operator trusts. */
+/** Root certificates that the operator trusts. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import { type Cursor, pageRow, pageText } from './page.ts';
 import { inTransaction, read } from './run.ts';
-import { column, names, optional, parameters, select, table, values } from './table.ts';
+import { column, insertText, optional, select, table, values } from './table.ts';
 
 export interface TrustedRootRecord {
   id: string;
-  /** undefined: for every party. */
+  /** The party whose certificates the root may issue; undefined for all parties without a separate root. */
   party: string | undefined;
   x509Der: Uint8Array;
   subjectKeyIdentifier: Uint8Array;
@@ -30,10 +30,10 @@ const root = trustedRoots.reader();
 export const insertTrustedRoot = inTransaction.done(
   (record: TrustedRootRecord) => values(trustedRoots.columns, record),
   'trusted_root_insert',
-  `INSERT INTO trusted_roots (${names(trustedRoots.columns)}) VALUES (${parameters(trustedRoots.columns, 1)})`,
+  insertText(trustedRoots),
 );
 
-/** The same root, trusted for the same party. */
+/** Finds a root by its bytes and its party. */
 export const findTrustedRoot = read.first(
   ({ x509Der, party }: Pick<TrustedRootRecord, 'x509Der' | 'party'>) => [x509Der, party],
   'trusted_root_find',
@@ -59,7 +59,7 @@ export const listTrustedRoots = read.page(
   pageRow(root),
 );
 
-/** The roots that count for any of these parties. */
+/** Lists the roots that are trusted for at least one of these parties. */
 export const rootsForParties = read.all(
   (parties: string[]) => [parties],
   'trusted_root_for_parties',

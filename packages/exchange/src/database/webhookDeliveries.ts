@@ -1,4 +1,4 @@
-/** Deliveries to webhooks: made from the log in order, kept until they are delivered, then shown to the owner. */
+/** Deliveries to webhooks. They are created from the log of changes in order, and are kept for the owner after they end. */
 import type { DeliveryState, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import type { WebhookEvent } from '../domain/webhook.ts';
@@ -6,7 +6,7 @@ import type { PlacedChange, Position } from './changes.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { pageRow, pageText } from './page.ts';
 import { inTransaction, read } from './run.ts';
-import { column, optional, select, table } from './table.ts';
+import { arrayParameters, arrays, column, group, names, only, optional, select, table } from './table.ts';
 import { MAX_PENDING } from './webhooks.ts';
 
 export interface DeliveryRecord {
@@ -23,29 +23,21 @@ export interface DeliveryRecord {
   createTime: Timestamp;
 }
 
-/** With its place in the order. */
 export interface NumberedDelivery {
   delivery: DeliveryRecord;
+  /** Deliveries are numbered in the order in which they are sent. */
   number: bigint;
 }
 
-interface EventRow {
-  name: string;
-  kind: WebhookEvent['kind'];
-  state: string | undefined;
-  version: number;
-  time: Timestamp;
-}
-
-const events = table<EventRow>('webhook_deliveries', {
-  name: column('resource'),
-  kind: column('kind'),
-  state: optional('resource_state'),
-  version: column('version', 'int'),
-  time: column('time', 'time'),
-});
-const deliveries = table<Omit<DeliveryRecord, 'event'>>('webhook_deliveries', {
+const deliveries = table<DeliveryRecord>('webhook_deliveries', {
   webhook: column('webhook'),
+  event: group({
+    name: column('resource'),
+    kind: column('kind'),
+    state: optional('resource_state'),
+    version: column('version', 'int'),
+    time: column('time', 'time'),
+  }),
   state: column('state'),
   attempts: column('attempts', 'int'),
   firstFailureTime: optional('first_failure_time', 'time'),
@@ -56,38 +48,36 @@ const deliveries = table<Omit<DeliveryRecord, 'event'>>('webhook_deliveries', {
   milliseconds: optional('milliseconds', 'int'),
   createTime: column('create_time', 'time'),
 });
-const COLUMNS = `${select(events)}, ${select(deliveries)}, number`;
-const numbered = object<NumberedDelivery>({
-  delivery: {
-    source: (row) => `{ ...${deliveries.reader().source(row)}, event: ${events.reader().source(row)} }`,
-  },
-  number: cell('number'),
-});
+const COLUMNS = `${select(deliveries)}, number`;
+const numbered = object<NumberedDelivery>({ delivery: deliveries.reader(), number: cell('number') });
 
-/** The latest so many are kept, and all that are pending. */
+/** The number of latest deliveries that are kept for each webhook. Pending deliveries are always kept. */
 const KEPT = 1_000;
-/** More than a round settles, and few enough for one statement. */
+/** The number of deliveries that a round removes at most. It is more than a round settles. */
 const MAX_PRUNED = 1_000;
 
+const EVENT = only(deliveries, 'event');
 const ENQUEUE = sql(
   'webhook_delivery_enqueue',
   `WITH moved AS (
      UPDATE webhooks SET cursor_xid = $5, cursor_seq = $6, skipped_time = coalesce($7, skipped_time)
       WHERE id = $1 AND lease_owner = $2 AND (cursor_xid, cursor_seq) = ($3::xid8, $4::bigint) RETURNING id
    ), taken AS (
-     INSERT INTO webhook_deliveries (webhook, xid, seq, resource, kind, resource_state, version, time, create_time,
-                                     next_attempt_time)
-     SELECT moved.id, c.xid, c.seq, c.name, c.kind, c.state, c.version, c.time, $8,
-            -- Not before what is pending of the same resource.
+     INSERT INTO webhook_deliveries (webhook, xid, seq, ${names(EVENT)}, create_time, next_attempt_time)
+     SELECT moved.id, c.xid, c.seq, ${names(EVENT, 'c')}, $8,
+            -- A delivery is not sent before pending deliveries of the same resource.
             coalesce((SELECT max(d.next_attempt_time) FROM webhook_deliveries d
-                       WHERE d.webhook = $1 AND d.state = 'PENDING' AND d.resource = c.name), $8)
-       FROM moved, unnest($9::xid8[], $10::bigint[], $11::text[], $12::text[], $13::text[], $14::int[], $15::timestamptz[])
-            WITH ORDINALITY AS c(xid, seq, name, kind, state, version, time, n) ORDER BY c.n
+                       WHERE d.webhook = $1 AND d.state = 'PENDING' AND d.resource = c.resource), $8)
+       FROM moved, unnest($9::xid8[], $10::bigint[], ${arrayParameters(EVENT, 11)})
+            WITH ORDINALITY AS c(xid, seq, ${names(EVENT)}, n) ORDER BY c.n
    )
    SELECT id FROM moved`,
 );
 
-/** Makes deliveries of changes and moves the cursor of the webhook; false where the lease is lost, or the owner moved it. */
+/**
+ * Creates deliveries of changes and moves the cursor of the webhook. Returns false if the lease is lost, or if the owner
+ * moved the cursor.
+ */
 export async function enqueueDeliveries(
   db: Queryable,
   lease: { webhook: string; owner: string; now: Timestamp },
@@ -99,14 +89,15 @@ export async function enqueueDeliveries(
   const rows = await db.query(ENQUEUE, [
     ...[lease.webhook, lease.owner, from.xid, from.seq, to.xid, to.seq, skippedTime, lease.now],
     ...[taken.map(({ at }) => at.xid), taken.map(({ at }) => at.seq)],
-    ...[taken.map(({ change }) => change.name), taken.map(({ change }) => change.kind)],
-    ...[taken.map(({ change }) => change.state), taken.map(({ change }) => change.version)],
-    taken.map(({ change }) => change.time),
+    ...arrays(
+      EVENT,
+      taken.map(({ change }) => ({ event: change })),
+    ),
   ]);
   return rows.length === 1;
 }
 
-/** In the order in which they are sent. */
+/** Reads pending deliveries in the order in which they are sent. */
 export const pendingDeliveries = read.all(
   (webhook: string) => [webhook],
   'webhook_delivery_pending',
@@ -123,7 +114,7 @@ const TRACEPARENTS = sql<{ id: string; traceparent: string }>(
     WHERE r.id = ANY ($1) AND m.traceparent IS NOT NULL`,
 );
 
-/** By the names of measurements, requisitions and computations: the trace of the measurement, where it has one. */
+/** Returns the trace context of measurements, by the names of measurements, requisitions and computations. */
 export async function traceparentsOf(db: Queryable, names: string[]): Promise<Map<string, string>> {
   const idOf = (name: string) => name.slice(name.lastIndexOf('/') + 1);
   const rows = await db.query(TRACEPARENTS, [names.map(idOf)]);
@@ -152,27 +143,30 @@ export async function insertTest(
   return (await tx.query(TEST, [webhook, name, now]))[0]!.delivery;
 }
 
-/** Counts the tests that were not sent yet. */
+/** Counts the tests that are not sent yet. */
 export const countTests = inTransaction.number(
   (webhook: string) => [webhook],
   'webhook_delivery_count_tests',
   `SELECT count(*)::int AS n FROM webhook_deliveries WHERE webhook = $1 AND state = 'PENDING' AND kind = 'TEST'`,
 );
 
-/** The outcome of a delivery in a round. */
+/** The outcome of a delivery attempt. */
 export interface Settled {
   number: bigint;
   resource: string;
   state: DeliveryState;
   time: Timestamp;
-  /** Set where the delivery is still pending. */
+  /** Set if the delivery is still pending. */
   nextAttemptTime: Timestamp | undefined;
   status: number | undefined;
   error: string | undefined;
   milliseconds: number;
 }
 
-/** Those behind one that failed wait as long as it does. Some of the oldest deliveries that have ended are removed. */
+/**
+ * Deliveries of the same resource that are queued behind a failed one wait until its next attempt. The oldest deliveries
+ * that have ended are removed.
+ */
 const SETTLE = sql(
   'webhook_delivery_settle',
   `WITH leased AS (
@@ -208,11 +202,11 @@ const RELEASE = sql(
 export interface Release {
   failures: number;
   nextAttemptTime: Timestamp;
-  /** Set to pause it. */
+  /** If set, the webhook is paused. */
   pauseReason: string | undefined;
 }
 
-/** The end of a round. Without the lease it changes nothing: the exchange that took over delivers again. */
+/** Ends a round. If the lease is lost, nothing changes, and the exchange that took the lease delivers again. */
 export function settle(
   tx: Transaction,
   lease: { webhook: string; owner: string },
@@ -227,7 +221,7 @@ export function settle(
   tx.last(RELEASE, [lease.webhook, lease.owner, failures, nextAttemptTime, pauseReason]);
 }
 
-/** The latest first. */
+/** Lists the deliveries of a webhook, the latest first. */
 export const listDeliveries = read.page(
   (webhook: string, before: bigint | undefined, limit: number) => [webhook, before, limit],
   'webhook_delivery_list',

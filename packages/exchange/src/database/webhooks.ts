@@ -1,4 +1,4 @@
-/** Webhooks of parties. Their secrets are sealed, and only the deliverer reads them. */
+/** Webhooks of parties. Their secrets are stored encrypted, and only the deliverer reads them. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import type { WebhookRecord } from '../domain/webhook.ts';
@@ -6,7 +6,7 @@ import type { Position } from './changes.ts';
 import { type Queryable, sql } from './db.ts';
 import { type Cursor, pageRow, pageText } from './page.ts';
 import { inTransaction, read } from './run.ts';
-import { column, names, only, optional, parameters, select, table, values } from './table.ts';
+import { column, insertText, names, only, optional, parameters, select, table, values } from './table.ts';
 
 const webhooks = table<WebhookRecord>('webhooks', {
   party: column('party'),
@@ -22,20 +22,13 @@ const webhooks = table<WebhookRecord>('webhooks', {
 });
 const COLUMNS = select(webhooks);
 const webhook = webhooks.reader();
-const AFTER = webhooks.columns.length + 1;
-
-/** The webhook gets the changes behind the position. */
+/** The webhook delivers the changes behind the position. */
 export const insertWebhook = inTransaction.last(
   (record: WebhookRecord, sealedSecret: Uint8Array, { xid, seq }: Position) => [
-    ...values(webhooks.columns, record),
-    sealedSecret,
-    xid,
-    seq,
-    record.createTime,
+    ...[...values(webhooks.columns, record), sealedSecret, xid, seq, record.createTime],
   ],
   'webhook_insert',
-  `INSERT INTO webhooks (${names(webhooks.columns)}, secret, cursor_xid, cursor_seq, next_attempt_time)
-   VALUES (${parameters(webhooks.columns, 1)}, $${AFTER}, $${AFTER + 1}, $${AFTER + 2}, $${AFTER + 3})`,
+  insertText(webhooks, ['secret', 'cursor_xid', 'cursor_seq', 'next_attempt_time']),
 );
 
 export const countWebhooks = read.number(
@@ -72,7 +65,10 @@ const CHANGEABLE = only(
   webhooks,
   ...(['url', 'description', 'kinds', 'state', 'pauseReason', 'updateTime'] as const),
 );
-/** Saves the webhook and ends its lease, so that it is claimed again with its new values; pending deliveries are due at once. */
+/**
+ * Saves the webhook and ends its lease, so that a deliverer claims the webhook with its new values. Pending deliveries
+ * become due at once.
+ */
 export const saveWebhook = inTransaction.last(
   (record: WebhookRecord, now: Timestamp) => [record.id, now, ...values(CHANGEABLE, record)],
   'webhook_update',
@@ -101,7 +97,7 @@ export const rotateSecret = inTransaction.last(
   `UPDATE webhooks SET old_secret = secret, old_secret_expiry = $3, secret = $2, update_time = $4 WHERE id = $1`,
 );
 
-/** Changes behind the position become deliveries again. */
+/** Moves the cursor back to the position, so that the changes behind it become deliveries again. */
 export const rewindWebhook = inTransaction.last(
   (id: string, { xid, seq }: Position, now: Timestamp) => [id, xid, seq, now],
   'webhook_rewind',
@@ -114,7 +110,7 @@ export const rewindWebhook = inTransaction.last(
     WHERE d.webhook = rewound.id AND d.state = 'PENDING' AND (d.xid, d.seq) > ($2::xid8, $3::bigint)`,
 );
 
-/** How many changes a rewind to the position delivers again, `limit` at most. The webhook is locked. */
+/** Counts the changes that a rewind to the position would deliver again, up to `limit`. The caller has locked the webhook. */
 export const countBehind = inTransaction.number(
   (id: string, { xid, seq }: Position, limit: number) => [id, xid, seq, limit],
   'webhook_count_behind',
@@ -124,7 +120,7 @@ export const countBehind = inTransaction.number(
         AND (w.kinds = '{}' OR c.kind = ANY (w.kinds)) LIMIT $4) counted`,
 );
 
-/** Adds to what the party had delivered again within the hour that began after `hourAgo`. */
+/** Adds to the number of changes that were delivered again to the party in its current hour. An hour starts after `hourAgo`. */
 export const addRedeliveries = inTransaction.one(
   (party: string, count: number, now: Timestamp, hourAgo: Timestamp) => [party, count, now, hourAgo],
   sql<{ since: Timestamp; count: number }>(
@@ -137,10 +133,9 @@ export const addRedeliveries = inTransaction.one(
   ),
 );
 
-/** A webhook that a deliverer has leased. */
 export interface LeasedWebhook {
   webhook: WebhookRecord;
-  /** Identifies this lease: each claim, also by the same process, has another owner. */
+  /** Identifies the lease. Each claim has a new owner, even if the same process claims the webhook again. */
   owner: string;
   cursor: Position;
   failures: number;
@@ -148,12 +143,12 @@ export interface LeasedWebhook {
   oldSecret: Uint8Array | null;
 }
 
-/** The deliverer reads no more of the log while so many are pending. */
+/** The deliverer does not read the log of changes while this many deliveries of a webhook are pending. */
 export const MAX_PENDING = 100;
 
 /**
- * Those that have something to deliver, the longest waiting first. `$1` now, `$2` limit, `$3` parties to pass over, `$4`
- * milliseconds of the lease, which go by the clock that all exchanges share. A test is sent to a paused one as well.
+ * Leases webhooks that have something to deliver, the longest waiting first. `$1` now, `$2` limit, `$3` parties to skip,
+ * `$4` milliseconds of the lease by the clock of the database. A paused webhook still sends tests.
  */
 const claim = (of: string) => `WITH due AS MATERIALIZED (
      SELECT w.id FROM webhooks w JOIN parties p ON p.name = w.party
@@ -193,9 +188,9 @@ export function claimWebhooks(
   return only === undefined ? db.query(CLAIM, values) : db.query(CLAIM_OF_PARTIES, [...values, only]);
 }
 
-const PARTIES = sql<{ party: string }>('webhook_parties', 'SELECT DISTINCT party FROM webhooks');
-
-/** The parties that have webhooks. */
-export async function partiesWithWebhooks(db: Queryable): Promise<Set<string>> {
-  return new Set((await db.query(PARTIES, [])).map(({ party }) => party));
-}
+export const partiesWithWebhooks = read.all(
+  () => [],
+  'webhook_parties',
+  'SELECT DISTINCT party FROM webhooks',
+  cell<string>('party'),
+);

@@ -1,15 +1,15 @@
-/** A measurement with its requisitions and participants is saved as a difference, with its logs, in one round trip. */
+/** Writes only the changed rows of a measurement, its requisitions and participants, and its logs, in one round trip. */
 import type { Finding } from '@measurement-exchange/contract';
 import type { Change, MeasurementRecord, Outline, RequisitionRecord } from '../domain/aggregate.ts';
 import { changesOf } from '../domain/changes.ts';
-import { appendChanges, changeValues, IN_ORDER, kindsOfChanges } from './changes.ts';
 import { sql, type Transaction } from './db.ts';
 import { type TransitionRecord, transitions } from './log.ts';
 import { measurements, requisitions } from './measurementTables.ts';
 import { insertParticipants, updateParticipants } from './participants.ts';
 import { arrayParameters, arrays, except, names, only, parameters, values } from './table.ts';
+import { appendChanges, changeValues, IN_ORDER, kindsOfChanges, type RequestKey } from './versions.ts';
 
-/** The author of a change, and what the checks found about it, for the log. */
+/** The author of a change, and the findings about it, for the transition log. */
 export interface Author {
   actor: string;
   requestId: string;
@@ -18,7 +18,7 @@ export interface Author {
 
 type LoggedStep = Omit<TransitionRecord, 'actor' | 'requestId' | 'findings'>;
 
-/** The log rows of one change; findings stand beside its first step. */
+/** Columns of the transition log. The findings are stored with the first step of a change. */
 const AUTHOR = 'actor, request_id, findings';
 function authorValues({ actor, requestId, findings }: Author): unknown[] {
   return [actor, requestId, findings.length > 0 ? JSON.stringify(findings) : undefined];
@@ -26,7 +26,7 @@ function authorValues({ actor, requestId, findings }: Author): unknown[] {
 
 /** A new measurement has neither a failure nor a result. */
 const NEW_MEASUREMENT = except(measurements, 'failure', 'result');
-/** Fields that all new requisitions of a measurement share are sent once, the others in arrays. */
+/** All new requisitions of a measurement share these fields, which are sent once. The other fields are sent in arrays. */
 const NEW_REQUISITIONS = only(requisitions, 'state', 'version', 'createTime', 'updateTime');
 const NEW_REQUISITION = except(
   requisitions,
@@ -68,7 +68,7 @@ function insertStatement() {
 export function insertMeasurement(
   tx: Transaction,
   change: Change,
-  request: { id: string; hash: Uint8Array } | undefined,
+  request: RequestKey | undefined,
   author: Author,
 ): void {
   const { measurement, requisitions } = change.after;
@@ -87,7 +87,7 @@ export function insertMeasurement(
   insertParticipants(tx, change.after);
 }
 
-/** The fields that can change after the creation. */
+/** The fields that can change after a measurement is created. */
 const CHANGED_MEASUREMENT = only(measurements, 'state', 'failure', 'result', 'version', 'updateTime');
 const CHANGED_REQUISITION = only(
   requisitions,
@@ -125,7 +125,7 @@ function updateStatement() {
        ${appendChanges(changes)}
      )
      SELECT expect_rows((SELECT count(*) FROM m) + (SELECT count(*) FROM r) +
-                        -- A duchy sees all of a measurement as one resource, so that no other step may be later either.
+                        -- A duchy reads the whole measurement as one resource, so none of its steps may be later.
                         CASE WHEN 'COMPUTATION' = ANY (${kindsOfChanges(changes)}) THEN (
                           SELECT count(*) FROM transitions t
                            WHERE t.measurement = ANY ($${measurement}::text[]) AND t.xid > pg_current_xact_id())
@@ -134,19 +134,9 @@ function updateStatement() {
   );
 }
 
-/** Only changed rows, each with its expected version; the log rows go with them. */
-export function saveMeasurement(
-  tx: Transaction,
-  before: Outline,
-  change: Change<Outline>,
-  author: Author,
-): void {
-  saveMeasurements(tx, [{ before, change }], author);
-}
-
 /**
- * Several at once: a hundred in one statement take a fifth of the time of a hundred statements. A result or a fulfillment that a
- * change sets has all of its fields, and nothing changes after it, so no field that was not loaded is written.
+ * Writes only changed rows, each of which must have its expected version. A hundred measurements take a fifth of the time of
+ * a hundred statements. Fields that were not loaded are never written: a change sets a result or a fulfillment completely.
  */
 export function saveMeasurements(
   tx: Transaction,

@@ -59,11 +59,10 @@ export async function startDevelopment(options: {
         return new X509Certificate(found.x509Der).subjectAltName === `URI:mex:${party}`;
       },
       addCertificate: ({ party, id, der }) =>
-        insertCertificate(
-          db,
-          { ...describeCertificate(der), party, id, x509Der: der, revocationState: undefined },
-          clock(),
-        ),
+        insertCertificate(db, {
+          ...describeCertificate(der),
+          ...{ party, id, x509Der: der, revocationState: undefined, version: 1, createTime: clock() },
+        }),
       setPublicKey: ({ party, certificate, ...key }) =>
         setPublicKey(db, party, { ...key, certificate: certificate.split('/').at(-1)! }),
     },

@@ -1,4 +1,4 @@
-/** Authorization, decided from names alone before any lookup. The rules are in the routes table. */
+/** Authorization. It needs only the names in a request, so it happens before any lookup. The routes table has the rules. */
 import {
   ExchangeError,
   formatName,
@@ -8,12 +8,12 @@ import {
   WILDCARD,
 } from '@measurement-exchange/contract';
 
-/** A caller: a party of the exchange, or its operator. */
+/** A caller, which is a party or the operator of the exchange. */
 export interface Principal {
   kind: PrincipalKind;
-  /** The party's ID; empty for the operator. */
+  /** The ID of the party; empty for the operator. */
   id: string;
-  /** `dataProviders/x` …, or `operator`. */
+  /** `dataProviders/x`, for example, or `operator`. */
   name: string;
 }
 
@@ -22,7 +22,7 @@ export const OPERATOR: Principal = { kind: 'operator', id: '', name: 'operator' 
 export const PARTY_KINDS = ['measurementConsumer', 'dataProvider', 'duchy'] as const;
 export type PartyKind = (typeof PARTY_KINDS)[number];
 
-/** Parses `dataProviders/x` or `operator`; undefined for anything else. */
+/** Parses the name of a party, or `operator`; undefined for anything else. */
 export function parsePrincipal(name: string): Principal | undefined {
   if (name === OPERATOR.name) return OPERATOR;
   for (const kind of PARTY_KINDS) {
@@ -32,11 +32,15 @@ export function parsePrincipal(name: string): Principal | undefined {
   return undefined;
 }
 
+/** Returns the party at the beginning of a name: `dataProviders/x` for `dataProviders/x/certificates/y`. */
+export function partyOf(name: string): string {
+  return name.split('/').slice(0, 2).join('/');
+}
+
 export function partyName(kind: PartyKind, id: string): string {
   return formatName(kind, { [kind]: id } as never);
 }
 
-/** Whether the principal may call this route with these IDs. */
 export function may(principal: Principal, route: Route, params: Record<string, string>): boolean {
   const rule = route.access[principal.kind];
   if (rule === undefined) return false;
@@ -46,7 +50,7 @@ export function may(principal: Principal, route: Route, params: Record<string, s
   return rule === 'all' || owner !== WILDCARD;
 }
 
-/** The same error for existing and absent resources, so that it does not reveal which exist. */
+/** Throws the same error whether the resource exists or not, so that a caller cannot learn which resources exist. */
 export function authorize(principal: Principal, route: Route, params: Record<string, string>): void {
   if (may(principal, route, params)) return;
   throw new ExchangeError('PERMISSION_DENIED', `${principal.name} may not do this here.`);

@@ -1,4 +1,4 @@
-/** A measurement with its requisitions and participants, and every transition between their states. */
+/** The records of a measurement, its requisitions and its participants, and every transition between their states. */
 import type {
   Deferral,
   DuchyRole,
@@ -20,23 +20,23 @@ import type {
 import type { StoredProtocolConfig } from './protocolConfig.ts';
 import { strictlyAfter } from './time.ts';
 
-/** A measurement without its long fields, which most rules do not need: together they may have megabytes. */
+/** A measurement without its long fields, which may have megabytes and which most rules do not need. */
 export interface MeasurementOutline {
   id: string;
-  /** `measurementConsumers/x` */
+  /** A name such as `measurementConsumers/x`. */
   consumer: string;
-  /** ID of the consumer's certificate. */
+  /** The ID of the consumer's certificate. */
   certificate: string;
   labels: Labels;
   measurementType: MeasurementType | undefined;
   protocol: Protocol;
-  /** Absent where no duchies compute. */
+  /** Undefined for a direct measurement. */
   protocolConfig: StoredProtocolConfig | undefined;
   state: MeasurementState;
   failure: { reason: FailureReason; message: string } | undefined;
-  /** The result that the duchies computed together; a direct measurement has those of its requisitions. */
-  result: ComputationResultOutline | undefined;
-  /** The trace that it was created in, where that is traced. */
+  /** The result that the duchies computed together. The results of a direct measurement are in its requisitions. */
+  result: OfDuchy<ResultOutline> | undefined;
+  /** The trace context of the request that created the measurement; undefined if the request was not traced. */
   traceparent: string | undefined;
   version: number;
   createTime: Timestamp;
@@ -48,11 +48,11 @@ export interface MeasurementWithSpec extends MeasurementOutline {
 }
 
 export interface MeasurementRecord extends MeasurementWithSpec {
-  result: ComputationResult | undefined;
+  result: OfDuchy<Result> | undefined;
 }
 
 /** The consumer's own notes on a measurement, which the exchange stores and returns unchanged. */
-export type Labels = Omit<
+type Labels = Omit<
   MeasurementInput,
   'measurementConsumerCertificate' | 'measurementSpec' | 'dataProviders' | 'protocolConfig'
 >;
@@ -60,24 +60,24 @@ export type Labels = Omit<
 /** A requisition without its long fields. */
 export interface RequisitionOutline {
   id: string;
-  /** `dataProviders/x` */
+  /** A name such as `dataProviders/x`. */
   provider: string;
-  /** ID of the provider's certificate. */
+  /** The ID of the provider's certificate. */
   certificate: string;
   nonceHash: Uint8Array;
-  /** The duchy that takes the provider's data, where duchies compute. */
+  /** The duchy that receives the provider's data; undefined for a direct measurement. */
   fulfillingDuchy: string | undefined;
   state: RequisitionState;
   refusal: Refusal | undefined;
-  /** The latest; it stays when the requisition is closed. */
+  /** The latest deferral. A closed requisition keeps it. */
   deferral: Deferral | undefined;
-  fulfillment: FulfillmentOutline | undefined;
+  fulfillment: Fulfillment<ResultOutline> | undefined;
   version: number;
   createTime: Timestamp;
   updateTime: Timestamp;
 }
 
-/** The long fields that the consumer sent. */
+/** The long fields of a requisition that the consumer sent. */
 export interface RequisitionContent {
   publicKey: EncryptionPublicKey;
   encryptedSpec: EncryptedRequisitionSpec;
@@ -86,76 +86,80 @@ export interface RequisitionContent {
 export interface RequisitionWithContent extends RequisitionOutline, RequisitionContent {}
 
 export interface RequisitionRecord extends RequisitionWithContent {
-  fulfillment: Fulfillment | undefined;
+  fulfillment: Fulfillment<Result> | undefined;
 }
 
-export interface FulfillmentOutline {
+interface Fulfillment<R extends ResultOutline> {
   nonce: bigint;
-  /** The provider's own result; absent where its data went to a duchy. */
-  result: DirectResultOutline | undefined;
+  /** The provider's own result; undefined if the provider sent its data to a duchy. */
+  result: R | undefined;
   context: FulfillmentContext | undefined;
 }
 
-export interface Fulfillment extends FulfillmentOutline {
-  result: DirectResult | undefined;
-}
-
-export interface DirectResultOutline {
-  /** ID of the provider's certificate whose key signed the result. */
+interface ResultOutline {
+  /** The ID of the provider's or duchy's certificate whose key signed the result. */
   certificate: string;
 }
 
-export interface DirectResult extends DirectResultOutline {
+interface Result extends ResultOutline {
   encryptedResult: EncryptedMessage;
 }
 
-export interface ComputationResultOutline {
-  /** `duchies/x`, the aggregator. */
-  duchy: string;
-  /** ID of the duchy's certificate whose key signed the result. */
-  certificate: string;
-}
+/** `duchy` is the aggregator, `duchies/x`. */
+type OfDuchy<R extends ResultOutline> = R & { duchy: string };
 
-export interface ComputationResult extends ComputationResultOutline {
-  encryptedResult: EncryptedMessage;
-}
-
-/** A duchy's part in the computation of a measurement. */
+/** A duchy in the computation of a measurement. */
 export interface ParticipantRecord {
-  /** `duchies/x` */
+  /** A name such as `duchies/x`. */
   duchy: string;
   role: DuchyRole;
   state: ParticipantState;
   parameters: DuchyParameters | undefined;
   version: number;
-  /** When the computation last changed: the same for all participants. */
+  /** The time of the last change of the computation, which is the same for all participants. */
   updateTime: Timestamp;
 }
 
 /** The keys that a duchy sets before requisitions can be fulfilled. */
 export interface DuchyParameters {
-  /** ID of the duchy's certificate. */
+  /** The ID of the duchy's certificate, whose key signs both public keys. */
   certificate: string;
-  /** An EncryptionPublicKey, signed with the certificate's key. */
+  /** An EncryptionPublicKey. */
   publicKey: SignedMessage | undefined;
-  /** In Liquid Legions: an ElGamalPublicKey, signed with the same key. */
+  /** An ElGamalPublicKey, which only Liquid Legions needs. */
   elGamalPublicKey: SignedMessage | undefined;
 }
 
-/** A measurement with its requisitions and participants, each with the fields that were loaded. */
+/** A measurement with its requisitions and participants. The type parameters say which fields were loaded. */
 export interface AggregateOf<M extends MeasurementOutline, R extends RequisitionOutline> {
   measurement: M;
   requisitions: R[];
-  /** Empty where no duchies compute. */
+  /** Empty for a direct measurement. */
   participants: ParticipantRecord[];
+}
+
+export function measurementName({ consumer, id }: Pick<MeasurementOutline, 'consumer' | 'id'>): string {
+  return `${consumer}/measurements/${id}`;
+}
+
+/** Every certificate that a measurement depends on. */
+export function dependenciesOf({ measurement, requisitions, participants }: Outline) {
+  return [
+    { party: measurement.consumer, id: measurement.certificate },
+    ...requisitions.flatMap(({ provider: party, certificate, fulfillment }) => [
+      { party, id: certificate },
+      { party, id: fulfillment?.result?.certificate },
+    ]),
+    ...participants.map(({ duchy: party, parameters }) => ({ party, id: parameters?.certificate })),
+  ];
 }
 
 export type Outline = AggregateOf<MeasurementOutline, RequisitionOutline>;
 export type Aggregate = AggregateOf<MeasurementRecord, RequisitionRecord>;
 
-/** One step, for the log. */
+/** One transition, as the log stores it. */
 export interface Step {
-  /** A requisition's ID, a participant's name (`duchies/x`), or '' for the measurement itself. */
+  /** The ID of a requisition, the name of a participant (`duchies/x`), or '' for the measurement. */
   subject: string;
   version: number;
   from: string | undefined;
@@ -169,7 +173,7 @@ export interface Change<A extends Outline = Aggregate> {
   steps: Step[];
 }
 
-/** Every allowed transition: the resource, the trigger, and the states before and after. */
+/** Every allowed transition: resource, trigger, and the states before and after. */
 export const EDGES = [
   ['measurement', 'created', undefined, 'AWAITING_REQUISITION_FULFILLMENT'],
   ['measurement', 'allFulfilled', 'AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING'],
@@ -186,15 +190,15 @@ export const EDGES = [
   ['measurement', 'overdue', 'AWAITING_REQUISITION_FULFILLMENT', 'FAILED'],
   ['measurement', 'overdue', 'COMPUTING', 'FAILED'],
   ['requisition', 'created', undefined, 'UNFULFILLED'],
-  // All duchies have set their parameters: the requisition shows them from now on.
+  // All duchies have set their parameters, which the requisition shows from now on.
   ['requisition', 'parametersSet', 'UNFULFILLED', 'UNFULFILLED'],
-  // It waits for something that only its provider knows.
+  // The provider says why it cannot fulfill the requisition yet.
   ['requisition', 'deferred', 'UNFULFILLED', 'UNFULFILLED'],
   ['requisition', 'fulfilled', 'UNFULFILLED', 'FULFILLED'],
   ['requisition', 'refused', 'UNFULFILLED', 'REFUSED'],
   ['requisition', 'withdrawn', 'UNFULFILLED', 'WITHDRAWN'],
   ['participant', 'created', undefined, 'CREATED'],
-  // In share-shuffle nothing is left to confirm once all data is there.
+  // In share-shuffle duchies do not confirm that they have all data.
   ['participant', 'parametersSet', 'CREATED', 'READY'],
   ['participant', 'keysSet', 'CREATED', 'PARAMS_SET'],
   ['participant', 'confirmed', 'PARAMS_SET', 'READY'],
@@ -209,12 +213,12 @@ type MeasurementTrigger = Extract<Edge, readonly ['measurement', ...unknown[]]>[
 type RequisitionTrigger = Extract<Edge, readonly ['requisition', ...unknown[]]>[1];
 type ParticipantTrigger = Extract<Edge, readonly ['participant', ...unknown[]]>[1];
 
-/** The state after a trigger, or undefined where the trigger is not allowed. */
+/** Returns the state after a trigger, or undefined if the trigger is not allowed. */
 export function target(resource: Edge[0], trigger: Trigger, from: string | undefined): string | undefined {
   return EDGES.find((e) => e[0] === resource && e[1] === trigger && e[2] === from)?.[3];
 }
 
-/** Builds a change of an aggregate: every step is one of EDGES, increments the version, and is logged. */
+/** Builds a change of an aggregate. Every step is one of EDGES, increments a version, and is logged. */
 export class ChangeBuilder<A extends Outline> {
   private measurement: MeasurementOutline;
   requisitions: RequisitionOutline[];
@@ -225,7 +229,7 @@ export class ChangeBuilder<A extends Outline> {
   constructor(before: A, now: Timestamp) {
     this.measurement = before.measurement;
     this.requisitions = before.requisitions;
-    // Every change of a measurement is a change of its computation.
+    // Every change of a measurement is also a change of its computation.
     this.participants = before.participants.map((p) => ({
       ...p,
       updateTime: strictlyAfter(now, p.updateTime),
@@ -261,7 +265,7 @@ export class ChangeBuilder<A extends Outline> {
     this.participants = this.participants.map((p) => (p.duchy === duchy ? changed : p));
   }
 
-  /** The next version of a record, whose step is logged. */
+  /** Logs the step and returns the next version of the record. */
   private changed<R extends { state: string; version: number; updateTime: Timestamp }>(
     resource: Edge[0],
     subject: string,
@@ -277,7 +281,7 @@ export class ChangeBuilder<A extends Outline> {
     return { ...record, state: to, version, updateTime };
   }
 
-  /** Withdraws open requisitions; FULFILLED ones stay FULFILLED, whatever happens to the measurement. */
+  /** Withdraws open requisitions. A FULFILLED requisition stays FULFILLED, whatever happens to the measurement. */
   withdrawOpen(): void {
     for (const r of this.requisitions) {
       if (r.state === 'UNFULFILLED') this.stepRequisition(r, 'withdrawn');
@@ -286,7 +290,7 @@ export class ChangeBuilder<A extends Outline> {
 
   done(): Change<A> {
     const { measurement, requisitions, participants, steps } = this;
-    // Records keep the fields that they were loaded with, and a result or fulfillment that is set has all of its fields.
+    // The cast is safe: records keep the fields that were loaded, and a new result or fulfillment has all fields.
     return { after: { measurement, requisitions, participants } as A, steps };
   }
 }

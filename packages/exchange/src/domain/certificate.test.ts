@@ -97,7 +97,7 @@ describe('the revocation state of a certificate', () => {
     expect(() => requireNoneRevoked([held])).toThrow(
       expect.objectContaining({
         reason: 'CERTIFICATE_IS_INVALID',
-        message: `The measurement rests on ${NAME}, which is on hold.`,
+        message: `The measurement depends on ${NAME}, which is on hold.`,
         metadata: { certificate: NAME },
       }),
     );

@@ -2,7 +2,7 @@ import { ExchangeError, type RevocationState, type Timestamp } from '@measuremen
 
 /** The properties that decide whether a certificate may be used. */
 export interface Certificate {
-  /** `dataProviders/x` … */
+  /** `dataProviders/x`, for example. */
   party: string;
   id: string;
   notBefore: Timestamp;
@@ -10,18 +10,18 @@ export interface Certificate {
   revocationState: RevocationState | undefined;
 }
 
-/** A certificate with its version; only its revocation state ever changes. */
+/** Each version of a certificate has another revocation state. */
 export interface VersionedCertificate extends Certificate {
   version: number;
 }
 
 export const EXPIRING_DAYS = 30;
 
-function nameOf({ party, id }: Certificate): string {
+export function certificateName(party: string, id: string): string {
   return `${party}/certificates/${id}`;
 }
 
-/** The certificate a request refers to, when it exists and may be used now; `field` is the caller's. */
+/** Returns the certificate if it exists and may be used now. `field` is the request field that refers to it. */
 export function requireUsable(
   certificate: Certificate | undefined,
   field: string,
@@ -35,7 +35,7 @@ export function requireUsable(
   }
   const why = whyUnusable(certificate, now);
   if (why === undefined) return certificate;
-  const name = nameOf(certificate);
+  const name = certificateName(certificate.party, certificate.id);
   throw new ExchangeError('CERTIFICATE_IS_INVALID', `${field} names ${name}, which ${why}.`, {
     metadata: { field, certificate: name },
   });
@@ -49,42 +49,41 @@ export function whyUnusable(certificate: Certificate, now: Timestamp): string | 
   return undefined;
 }
 
-/** A measurement that depends on such a certificate is about to be failed, and accepts no more results. */
+/** A measurement that depends on a revoked certificate is about to fail, so it accepts no more results. */
 export function requireNoneRevoked([revoked]: Certificate[]): void {
   if (revoked === undefined) return;
-  const name = nameOf(revoked);
+  const name = certificateName(revoked.party, revoked.id);
   throw new ExchangeError(
     'CERTIFICATE_IS_INVALID',
-    `The measurement rests on ${name}, which is ${inWords(revoked.revocationState!)}.`,
+    `The measurement depends on ${name}, which is ${inWords(revoked.revocationState!)}.`,
     { metadata: { certificate: name } },
   );
 }
 
-/** Revokes a certificate, which is final, or puts it on hold; returns the same record if nothing changes. */
+/** Revokes a certificate permanently, or puts it on hold. Returns the same record if nothing changes. */
 export function revoke<C extends VersionedCertificate>(before: C, to: RevocationState): C {
   if (before.revocationState === to) return before;
   if (before.revocationState === 'REVOKED') throw stateIllegal(before);
   return { ...before, revocationState: to, version: before.version + 1 };
 }
 
-/** `cascading`: some measurements that depended on it when it was put on hold have not been failed yet. */
+/** `cascading` says that some measurements which depend on the certificate have not been failed yet. */
 export function releaseHold<C extends VersionedCertificate>(before: C, cascading: boolean): C {
   if (before.revocationState !== 'HOLD') throw stateIllegal(before);
   if (cascading) {
-    // After the release, measurements from before the hold could not be told from those created later.
+    // After the release, measurements that the hold must fail look like measurements that were created later.
     throw new ExchangeError(
       'UNAVAILABLE',
-      'Measurements that rested on the certificate are still being failed: retry.',
-      { retryAfterSeconds: 1, metadata: { certificate: nameOf(before) } },
+      'Measurements that depend on the certificate are still being failed: retry.',
+      { retryAfterSeconds: 1, metadata: { certificate: certificateName(before.party, before.id) } },
     );
   }
   return { ...before, revocationState: undefined, version: before.version + 1 };
 }
 
-function stateIllegal(certificate: Certificate): ExchangeError {
-  const { revocationState } = certificate;
+function stateIllegal({ party, id, revocationState }: Certificate): ExchangeError {
   const state = revocationState === undefined ? 'not on hold' : `${inWords(revocationState)}, which is final`;
-  const name = nameOf(certificate);
+  const name = certificateName(party, id);
   return new ExchangeError('CERTIFICATE_REVOCATION_STATE_ILLEGAL', `${name} is ${state}.`, {
     metadata: { certificate: name, ...(revocationState && { revocationState }) },
   });
@@ -94,7 +93,7 @@ function inWords(state: RevocationState): string {
   return state === 'HOLD' ? 'on hold' : 'revoked';
 }
 
-/** The failure message of a measurement that depended on the certificate. */
+/** The failure message of a measurement that depends on the certificate. */
 export function revocationMessage(certificate: string, state: RevocationState): string {
   return `${certificate} was ${state === 'HOLD' ? 'put on hold' : 'revoked'}.`;
 }

@@ -1,28 +1,31 @@
-/** Changes as they appear in the log of each party that sees them. */
+/** The changes that the log shows to each party. */
 import type { ChangeKind, Timestamp } from '@measurement-exchange/contract';
-import type { Change, Outline } from './aggregate.ts';
-import type { VersionedCertificate } from './certificate.ts';
+import { type Change, measurementName, type Outline } from './aggregate.ts';
+import { certificateName, type VersionedCertificate } from './certificate.ts';
 import { type EventGroupRecord, eventGroupName } from './eventGroup.ts';
-import { computationState } from './participants.ts';
+import { computationName, computationState, computationVersion } from './participants.ts';
 import type { PartyRecord } from './party.ts';
 
-/** A version of a resource, for one of the parties that see it. */
+/** A version of a resource, for one of the parties that may read the resource. */
 export interface ChangeRecord {
   party: string;
-  /** As the party reads it. */
+  /** The name by which the party reads the resource. */
   name: string;
   kind: ChangeKind;
-  /** Undefined for what has none. */
+  /** Undefined for a resource without states. */
   state: string | undefined;
   version: number;
   time: Timestamp;
 }
 
-/** Each step of a measurement for its consumer, of a requisition for its provider and its consumer; once for each duchy. */
+/**
+ * The consumer gets each step of the measurement and of its requisitions, a provider each step of its requisition, and a
+ * duchy one change of its computation.
+ */
 export function changesOf({ after, steps }: Change<Outline>): ChangeRecord[] {
   const { measurement: m, requisitions, participants } = after;
   const changes: ChangeRecord[] = [];
-  const measurement = `${m.consumer}/measurements/${m.id}`;
+  const measurement = measurementName(m);
   for (const { subject, to: state, version, time } of steps) {
     if (subject === '') {
       changes.push({ party: m.consumer, name: measurement, kind: 'MEASUREMENT', state, version, time });
@@ -35,12 +38,13 @@ export function changesOf({ after, steps }: Change<Outline>): ChangeRecord[] {
     changes.push({ party: m.consumer, name: `${measurement}/requisitions/${subject}`, ...step });
   }
   if (participants.length === 0 || steps.length === 0) return changes;
-  // Every part of a computation has a version that never decreases, so their sum is the version of the computation.
-  const version = [m, ...requisitions, ...participants].reduce((sum, part) => sum + part.version, 0);
-  const state = computationState(after);
+  const computation = {
+    kind: 'COMPUTATION',
+    state: computationState(after),
+    version: computationVersion(after),
+  } as const;
   for (const { duchy, updateTime: time } of participants) {
-    const name = `${duchy}/computations/${m.id}`;
-    changes.push({ party: duchy, name, kind: 'COMPUTATION', state, version, time });
+    changes.push({ party: duchy, name: computationName(duchy, m.id), ...computation, time });
   }
   return changes;
 }
@@ -53,7 +57,7 @@ export function certificateChange(
   { party, id, revocationState, version }: VersionedCertificate,
   time: Timestamp,
 ): ChangeRecord {
-  const name = `${party}/certificates/${id}`;
+  const name = certificateName(party, id);
   return { party, name, kind: 'CERTIFICATE', state: revocationState, version, time };
 }
 
@@ -68,7 +72,7 @@ export function descriptorChange(d: {
   return { party, name, kind: 'DESCRIPTOR', state: undefined, version, time };
 }
 
-/** For its provider and its consumer, each under its own name. */
+/** The provider and the consumer read an event group by different names. */
 export function eventGroupChanges(group: EventGroupRecord): ChangeRecord[] {
   const { provider, consumer, id, state, version, updateTime: time } = group;
   return [provider, consumer].map((party) => {

@@ -1,10 +1,9 @@
 /**
- * Changes that duchies make to the computation of a measurement. Each function takes the time and returns the steps to log. A
- * repeated request returns no steps, so that a duchy that lost a response may send its request again.
+ * Changes that duchies make to a computation. A repeated request changes nothing, so that a duchy that lost a response may
+ * send its request again.
  */
 import { hash } from 'node:crypto';
 import {
-  type ComputationState,
   describeFailure,
   type EncryptedMessage,
   ExchangeError,
@@ -29,18 +28,22 @@ import {
 } from './aggregate.ts';
 import { type Certificate, requireUsable } from './certificate.ts';
 import { requireNonce, requisitionClosed } from './measurement.ts';
-import { areParametersSet, computationState, hasConfirmation } from './participants.ts';
+import {
+  areParametersSet,
+  computationName,
+  computationState,
+  computationVersion,
+  hasConfirmation,
+} from './participants.ts';
 
-/** Changes with everything that a duchy sees: derived from the versions of all parts, never from a clock. */
-export function computationEtag({ measurement, requisitions, participants }: Outline): string {
-  const parts = [measurement, ...requisitions, ...participants];
-  const version = parts.reduce((sum, part) => sum + part.version, 0);
-  return hash('sha256', `computation ${measurement.id} ${version}`).slice(0, 20);
+export function computationEtag(aggregate: Outline): string {
+  const text = `computation ${aggregate.measurement.id} ${computationVersion(aggregate)}`;
+  return hash('sha256', text).slice(0, 20);
 }
 
-export interface FulfillRequisitionInput {
+interface FulfillRequisitionInput {
   etag: string;
-  /** `dataProviders/x/requisitions/y` */
+  /** A name such as `dataProviders/x/requisitions/y`. */
   requisition: string;
   nonce: bigint;
   /** The accepted hashes of the nonce. */
@@ -48,7 +51,7 @@ export interface FulfillRequisitionInput {
   context: FulfillmentContext | undefined;
 }
 
-/** A provider's data is stored at the duchy. The last requisition starts the computation, or has the duchies confirm. */
+/** The duchy has stored the data of a provider. The last requisition starts the computation or the confirmations. */
 export function fulfillRequisition<A extends Outline>(
   before: A,
   duchy: string,
@@ -58,7 +61,7 @@ export function fulfillRequisition<A extends Outline>(
   const { requisition: name, nonce, context } = input;
   const requisition = before.requisitions.find((r) => `${r.provider}/requisitions/${r.id}` === name);
   if (requisition === undefined) {
-    throw new ExchangeError('REQUISITION_NOT_FOUND', `${name} is no requisition of this computation.`, {
+    throw new ExchangeError('REQUISITION_NOT_FOUND', `${name} is not a requisition of this computation.`, {
       metadata: { requisition: name },
     });
   }
@@ -79,14 +82,14 @@ export function fulfillRequisition<A extends Outline>(
   return changing.done();
 }
 
-export interface ResultInput {
+interface ResultInput {
   etag: string;
-  /** The certificate named in the request, if it exists. */
+  /** The certificate that the request names; undefined if it does not exist. */
   certificate: Certificate | undefined;
   encryptedResult: EncryptedMessage;
 }
 
-/** The aggregator has the result, the only one there is. */
+/** The aggregator sets the only result of the computation. */
 export function setResult<A extends AggregateOf<MeasurementRecord, RequisitionOutline>>(
   before: A,
   duchy: string,
@@ -137,20 +140,18 @@ export function giveUp<A extends Outline>(
   return changing.done();
 }
 
-/** All parties of the measurement read the message, so a position may only name parts of the measurement. */
+/** All parties of the measurement read the position, so it may name only parts of this measurement. */
 export function requirePosition({ requisitions, participants }: Outline, position: Position = {}): void {
-  const { requisition, dataProvider, duchy } = position;
+  const allowed = {
+    requisition: requisitions.map(({ provider, id }) => `${provider}/requisitions/${id}`),
+    dataProvider: requisitions.map(({ provider }) => provider),
+    duchy: participants.map(({ duchy }) => duchy),
+  };
   const violations = positionViolations(position);
-  const description = 'must be one of the computation';
-  const names = requisitions.map(({ provider, id }) => `${provider}/requisitions/${id}`);
-  if (requisition !== undefined && !names.includes(requisition)) {
-    violations.push({ field: 'position.requisition', description });
-  }
-  if (dataProvider !== undefined && !requisitions.some((r) => r.provider === dataProvider)) {
-    violations.push({ field: 'position.dataProvider', description });
-  }
-  if (duchy !== undefined && !participants.some((p) => p.duchy === duchy)) {
-    violations.push({ field: 'position.duchy', description });
+  for (const [member, names] of Object.entries(allowed)) {
+    const name = position[member as keyof typeof allowed];
+    if (name === undefined || names.includes(name)) continue;
+    violations.push({ field: `position.${member}`, description: 'must be part of the computation' });
   }
   if (violations.length > 0) throw invalid(violations);
 }
@@ -174,10 +175,11 @@ export function confirm<A extends Outline>(
   return changing.done();
 }
 
-/** Progress is reported until the computation ends. */
+/** Duchies may report progress until the computation ends. */
 export function requireOpenComputation(aggregate: Outline, duchy: string): void {
   const state = computationState(aggregate);
-  if (isFinal(state)) throw illegal(aggregate, duchy, `The computation is ${state} and stays so.`);
+  if (isTerminal(state as MeasurementState))
+    throw illegal(aggregate, duchy, `The computation is ${state} and stays so.`);
 }
 
 export function participantOf({ participants }: Outline, duchy: string): ParticipantRecord {
@@ -188,11 +190,7 @@ export function unchanged<A extends Outline>(before: A): Change<A> {
   return { after: before, steps: [] };
 }
 
-function isFinal(state: ComputationState): boolean {
-  return isTerminal(state as MeasurementState);
-}
-
-/** A computation that has ended is reported whatever the etag, because reading it again would not help. */
+/** The error about a computation that has ended comes first, because reading it again for its etag would not help. */
 export function requireCurrent(aggregate: Outline, duchy: string, etag: string): void {
   requireOpenComputation(aggregate, duchy);
   const actual = computationEtag(aggregate);
@@ -209,8 +207,4 @@ export function illegal(aggregate: Outline, duchy: string, message: string): Exc
   return new ExchangeError('COMPUTATION_STATE_ILLEGAL', message, {
     metadata: { computation, state: computationState(aggregate) },
   });
-}
-
-export function computationName(duchy: string, id: string): string {
-  return `${duchy}/computations/${id}`;
 }

@@ -1,4 +1,4 @@
-/** Checks the consent in a request: its signature, the trust in its certificates, and the keys it encrypts for. */
+/** Checks the signature of a request, the trust in its certificates, and the keys that its specifications are encrypted for. */
 import { fromBinary } from '@bufbuild/protobuf';
 import {
   equalBytes,
@@ -9,13 +9,12 @@ import {
 } from '@measurement-exchange/contract';
 import { finding } from './findings.ts';
 
-/** Facts about a request and the parties it names. */
 export interface ConsentFacts {
   /** Whether the key of the consumer's certificate signed the specification. */
   isSpecSigned: boolean;
-  /** By name: why a certificate in the request is not trusted; undefined if it is. */
+  /** The reason why a certificate in the request is not trusted, by its name; undefined for a trusted certificate. */
   untrusted: ReadonlyMap<string, string | undefined>;
-  /** By name. */
+  /** The parties in the request, by name. */
   parties: ReadonlyMap<string, { publicKey: SignedMessage | undefined }>;
 }
 
@@ -40,7 +39,7 @@ export function inspectConsent(input: MeasurementInput, facts: ConsentFacts): Fi
   return findings;
 }
 
-/** `field` is the request field with the certificate or its name; `why` is the reason it is not trusted. */
+/** `field` is the request field with the certificate or its name; `why` is the reason why it is not trusted. */
 export function trustFindings(field: string, why: string | undefined): Finding[] {
   return why === undefined ? [] : [finding('CERTIFICATE_UNTRUSTED', field, why)];
 }

@@ -1,4 +1,4 @@
-/** Deadlines of computations, and the messages that name the late parties. */
+/** Deadlines of computations, and the failure messages that name the late parties. */
 import { type LogRequest, type ProtocolStep, stepsOf, type Timestamp } from '@measurement-exchange/contract';
 import { number, object, type Static } from '@measurement-exchange/contract/schema';
 import type { Change, Outline } from './aggregate.ts';
@@ -9,18 +9,18 @@ import { viewProtocol } from './protocolConfig.ts';
 const hours = () => number({ exclusiveMinimum: 0 });
 
 export const Deadlines = object({
-  /** From the creation of a measurement until all duchies have set their parameters. */
+  /** The time from the creation of a measurement until all duchies have set their parameters. */
   parametersWithinHours: hours(),
-  /** From the creation of a measurement until the data of all providers is at the duchies. */
+  /** The time from the creation of a measurement until the duchies have the data of all providers. */
   fulfillWithinHours: hours(),
-  /** From the last fulfillment, or the last confirmation, until the next one: where duchies confirm that all data is there. */
+  /** The time from the last fulfillment or confirmation until the next confirmation, in protocols where duchies confirm. */
   confirmWithinHours: hours(),
-  /** From the last fulfillment, or the last confirmation where duchies confirm, until the result. */
+  /** The time from the last fulfillment, or the last confirmation where duchies confirm, until the result. */
   computeWithinHours: hours(),
 });
 export type Deadlines = Static<typeof Deadlines>;
 
-/** The states in which a computation waits for somebody, each with its deadline. */
+/** The states in which a computation waits for a party, and the deadline of each state. */
 export const WAITING = {
   PENDING_PARAMS: 'parametersWithinHours',
   PENDING_FULFILLMENT: 'fulfillWithinHours',
@@ -73,14 +73,14 @@ const MESSAGES: Record<WaitingState, (before: Outline, within: string, reports: 
   },
 };
 
-/** The duchies whose stage is the earliest, by what they reported: the others wait for them. */
+/** The duchies that reported the earliest stage. The other duchies wait for them. */
 export function behind(aggregate: Outline, reports: Report[]): string[] {
   const open = openSteps(aggregate, reports);
   const first = Math.min(...open.map(({ step }) => step));
   return open.filter(({ step }) => step === first).map(({ duchy }) => duchy);
 }
 
-/** The first step of each duchy that it has not finished, by what they reported; none for those that are done. */
+/** The first unfinished step of each duchy according to its report. A duchy that is done is left out. */
 export function openSteps(
   { measurement, participants }: Outline,
   reports: Report[],
@@ -91,21 +91,21 @@ export function openSteps(
     step: openStep(
       steps.filter((step) => step.duchy === duchy),
       reports.find((report) => report.duchy === duchy),
-      // Open as long as there is no result.
+      // The last step sets the result, so it is unfinished while no result exists.
       steps.at(-1)!,
     ),
   }));
   return open.filter(({ step }) => step !== Number.POSITIVE_INFINITY);
 }
 
-/** The first of its own steps that a duchy has not finished. */
+/** The first unfinished step of a duchy among its `own` steps, or infinity. */
 function openStep(own: ProtocolStep[], report: Report | undefined, last: ProtocolStep): number {
   const reported = own.findIndex(({ stage }) => stage === report?.stage);
   const open = report?.progress === 1 ? reported + 1 : Math.max(0, reported);
   return own[open]?.step ?? (own.includes(last) ? last.step : Number.POSITIVE_INFINITY);
 }
 
-/** A failure message has a bounded length, and a measurement may have a hundred providers. */
+/** Limits the providers in a failure message, since a measurement may have a hundred, and the message has a maximum length. */
 const MAX_LISTED = 10;
 
 function listed(names: string[]): string {

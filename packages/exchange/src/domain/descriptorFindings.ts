@@ -1,4 +1,4 @@
-/** Findings about a descriptor set beyond its structure. */
+/** Findings about a descriptor set that is well-formed. */
 import type { Finding } from '@measurement-exchange/contract';
 import { quote } from '../protobuf/descriptor/model.ts';
 import type { SetDiff } from '../protobuf/schemaDiff/schemaDiff.ts';
@@ -6,7 +6,7 @@ import { finding } from './findings.ts';
 
 const FIELD = 'descriptorSet';
 
-/** Limits the findings of one kind, since a set may hold ten thousand messages. */
+/** Limits the findings of one kind, since a set may have ten thousand messages. */
 const MAX_FINDINGS = 100;
 
 function atMost(findings: Finding[], count = findings.length): Finding[] {
@@ -24,13 +24,13 @@ export function packageFindings(messagesWithoutPackage: string[]): Finding[] {
 }
 
 /** A message type that other descriptors define too. */
-export interface RegisteredType {
+interface RegisteredType {
   type: string;
-  /** The name of such a descriptor of the same provider. */
+  /** The name of another descriptor of the same provider that defines the type; undefined if only other providers do. */
   own: string | undefined;
 }
 
-/** A descriptor of another provider is not named, only the type. */
+/** A finding does not name the descriptors of other providers. */
 export function typeFindings(registered: RegisteredType[]): { own: Finding[]; others: Finding[] } {
   const code = 'TYPE_ALREADY_REGISTERED';
   const toFinding = ({ type, own }: RegisteredType) => {

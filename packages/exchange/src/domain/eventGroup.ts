@@ -1,4 +1,4 @@
-/** Event groups: what a data provider describes to a measurement consumer, and how it may change. */
+/** Event groups, which describe the data of a data provider to a measurement consumer. */
 import {
   type EncryptedMessage,
   type EncryptionPublicKey,
@@ -12,7 +12,8 @@ import {
   TYPE_URLS,
   type Violation,
 } from '@measurement-exchange/contract';
-import { finding } from './findings.ts';
+import { typeUrlFindings } from './findings.ts';
+import { notFound } from './found.ts';
 import { nextVersion } from './time.ts';
 
 /** The fields that an update replaces. */
@@ -22,27 +23,26 @@ export interface EventGroupContent {
   availability: Interval | undefined;
   brandName: string | undefined;
   campaignName: string | undefined;
-  /** Opaque metadata … */
+  /** Metadata that the exchange cannot read. An event group never has both `encrypted` and `readable`. */
   encrypted: EncryptedMessage | undefined;
-  /** … or readable metadata; never both. */
   readable: ReadableMetadata | undefined;
   publicKey: EncryptionPublicKey | undefined;
 }
 
 export interface ReadableMetadata {
-  /** ID of the provider's descriptor that explains it. */
+  /** The ID of the provider's descriptor that defines the message type. */
   descriptor: string;
   typeUrl: string;
   value: Uint8Array;
-  /** Characters of the message as JSON. */
+  /** The bytes of the message as JSON. */
   size: number;
 }
 
 export interface EventGroupRecord extends EventGroupContent {
   id: string;
-  /** `dataProviders/x` */
+  /** A name such as `dataProviders/x`. */
   provider: string;
-  /** `measurementConsumers/x` */
+  /** A name such as `measurementConsumers/x`. */
   consumer: string;
   state: 'ACTIVE' | 'DELETED';
   version: number;
@@ -50,14 +50,14 @@ export interface EventGroupRecord extends EventGroupContent {
   updateTime: Timestamp;
 }
 
-/** The name under which each side reads it. */
+/** The provider and the consumer each read an event group by their own name. */
 export function eventGroupName(party: string, id: string): string {
   return `${party}/eventGroups/${id}`;
 }
 
 export const METADATA_FIELD = 'encryptedMetadata.metadata';
 
-/** The rules for an input that do not depend on stored data. */
+/** Checks the rules that do not depend on stored data. */
 export function inputViolations(provider: string, input: EventGroupInput): Violation[] {
   const violations: Violation[] = [];
   const report = (field: string, description: string) => violations.push({ field, description });
@@ -74,7 +74,7 @@ export function inputViolations(provider: string, input: EventGroupInput): Viola
   } else if (isOpaque) {
     if (ciphertext === undefined) report('encryptedMetadata.ciphertext', REQUIRED);
     if (typeUrl === undefined) report('encryptedMetadata.typeUrl', REQUIRED);
-    // The consumer must be able to tell for which of its keys the metadata was encrypted.
+    // The consumer must know for which of its keys the metadata is encrypted.
     if (input.measurementConsumerPublicKey === undefined) report('measurementConsumerPublicKey', REQUIRED);
   }
   if (metadata && !metadata.eventGroupMetadataDescriptor.startsWith(`${provider}/`)) {
@@ -83,15 +83,14 @@ export function inputViolations(provider: string, input: EventGroupInput): Viola
   return violations;
 }
 
-/** The findings of checks beyond structure. */
+/** `at` is the path of the event group in the request. */
 export function inspectEventGroup(input: EventGroupInput, at: string): Finding[] {
   const type = input.measurementConsumerPublicKey?.['@type'];
-  if (type === undefined || type === TYPE_URLS.EncryptionPublicKey) return [];
-  const message = `The type is not ${TYPE_URLS.EncryptionPublicKey}.`;
-  return [finding('TYPE_URL_UNKNOWN', `${at}measurementConsumerPublicKey.@type`, message)];
+  if (type === undefined) return [];
+  return typeUrlFindings(`${at}measurementConsumerPublicKey.@type`, type, [TYPE_URLS.EncryptionPublicKey]);
 }
 
-/** Requires an input without violations; `readable` is its decoded metadata. */
+/** Requires an input without violations. `readable` is its decoded metadata. */
 export function contentOf(input: EventGroupInput, readable: ReadableMetadata | undefined): EventGroupContent {
   const { ciphertext, typeUrl } = input.encryptedMetadata ?? {};
   const campaign = input.eventGroupMetadata?.adMetadata.campaignMetadata;
@@ -115,23 +114,17 @@ export function create(
   return { ...ids, ...content, state: 'ACTIVE', version: 1, createTime: now, updateTime: now };
 }
 
-/** Throws for a deleted event group as for one that does not exist. */
+/** Throws the same error for a deleted event group as for one that does not exist. */
 export function requireActive(
   group: EventGroupRecord | undefined,
   provider: string,
   id: string,
 ): EventGroupRecord {
   if (group?.state === 'ACTIVE') return group;
-  throw eventGroupNotFound(eventGroupName(provider, id));
+  throw notFound('EVENT_GROUP_NOT_FOUND', eventGroupName(provider, id));
 }
 
-export function eventGroupNotFound(eventGroup: string): ExchangeError {
-  return new ExchangeError('EVENT_GROUP_NOT_FOUND', `${eventGroup} does not exist.`, {
-    metadata: { eventGroup },
-  });
-}
-
-/** The measurement consumer cannot change, since it decides who may read the event group. */
+/** The measurement consumer of an event group cannot change, since it decides which party may read the event group. */
 export function requireSameConsumer(group: EventGroupRecord, consumer: string, at: string): void {
   if (group.consumer === consumer) return;
   const field = `${at}measurementConsumer`;
@@ -153,7 +146,7 @@ export function replace(
   return { ...before, ...content, ...nextVersion(before, now) };
 }
 
-/** Deletes an event group: its metadata, key, brand and campaign are removed, the rest stays readable. */
+/** A deleted event group loses its metadata, key, brand and campaign. The rest stays readable. */
 export function remove(before: EventGroupRecord, now: Timestamp): EventGroupRecord {
   return {
     ...before,

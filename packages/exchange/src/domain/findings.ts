@@ -1,6 +1,6 @@
 /**
- * Checks beyond structure. Each check returns findings; the setting `checks` decides whether they only
- * inform (advisory: the exchange stores and relays) or reject the request (strict).
+ * Checks of requests that are well-formed. Under the setting `advisory`, findings only inform the caller; under `strict`,
+ * they reject the request.
  */
 import {
   decodeMeasurementSpec,
@@ -18,8 +18,8 @@ import {
 export type Checks = 'advisory' | 'strict';
 
 /**
- * Every code with its remedy, and whether it rejects the request under `strict`: with CHECK_FAILED,
- * or with the reason given here.
+ * Every code, its remedy, and whether it rejects a request under `strict`. The reason of the error is CHECK_FAILED unless
+ * `refuses` is another reason.
  */
 export const FINDING_CODES = {
   SPEC_UNDECODABLE: {
@@ -54,7 +54,7 @@ export const FINDING_CODES = {
   PROTOCOL_NOT_USED: {
     refuses: false,
     remedy:
-      'Where people are to be counted once: change what the message names, or ask the operator of the exchange.',
+      'If people are to be counted once, change what the message says, or ask the operator of the exchange.',
   },
   PUBLIC_KEY_SIGNATURE_INVALID: {
     refuses: true,
@@ -64,7 +64,7 @@ export const FINDING_CODES = {
     refuses: true,
     remedy: 'Give the file a package, so that the type name cannot collide with that of another provider.',
   },
-  // A type of another provider rejects nothing, since two providers may share an industry schema.
+  // A type that only another provider defines does not reject a request: two providers may use one industry schema.
   TYPE_ALREADY_REGISTERED: {
     refuses: 'EVENT_GROUP_METADATA_DESCRIPTOR_ALREADY_EXISTS_WITH_TYPE',
     remedy: 'Update the descriptor that has the type, or give the new type a package of its own.',
@@ -85,7 +85,7 @@ export function finding(
   return { code, field, message, remedy };
 }
 
-/** Under `strict`, throws one error for all findings that reject, with every field and the reason of the first finding. */
+/** Under `strict`, throws one error for all findings that reject. The first finding decides the reason of the error. */
 export function enforce(checks: Checks, findings: Finding[]): void {
   const refusing = findings.filter((f) => refusal(f) !== false);
   if (checks === 'advisory' || refusing.length === 0) return;
@@ -108,7 +108,7 @@ function refusal({ code }: Finding): boolean | Reason {
   return FINDING_CODES[code as FindingCode].refuses;
 }
 
-/** Findings about the parameters of a spec, once the protocol is chosen. */
+/** Checks the parameters of a spec for the chosen protocol. */
 export function inspectParameters(spec: PlainSpec | undefined, protocol: Protocol): Finding[] {
   const violations = spec === undefined ? [] : measurementSpecViolations(spec, protocol);
   return violations.map(({ field, description }) =>
@@ -116,7 +116,7 @@ export function inspectParameters(spec: PlainSpec | undefined, protocol: Protoco
   );
 }
 
-/** The spec of a request, if it decodes, and what the other checks find. */
+/** Decodes the spec of a request, and checks its nonce hashes and the type URLs. */
 export function inspectMeasurement(input: MeasurementInput): {
   spec: PlainSpec | undefined;
   findings: Finding[];
@@ -144,17 +144,17 @@ export function inspectMeasurement(input: MeasurementInput): {
   return { spec: 'spec' in decoded ? decoded.spec : undefined, findings };
 }
 
-/** Nonce hashes in a spec are optional, but must match the entries. Duplicates are checked elsewhere. */
+/** A spec may omit nonce hashes, but those that it has must match the entries. */
 function nonceHashFindings(hashes: Uint8Array[], entries: { nonceHash: Uint8Array }[]): Finding[] {
   if (hashes.length === 0 || areNonceHashesOf(entries, hashes)) return [];
   const message = 'The nonce hashes of the spec are not those of the entries in dataProviders.';
   return [finding('NONCE_HASHES_MISMATCH', 'measurementSpec.message.nonceHashes', message)];
 }
 
-/** Whether a spec lists the nonce hash of each entry, and no other. */
+/** Whether the hashes are those of the entries, in any order. */
 export function areNonceHashesOf(entries: { nonceHash: Uint8Array }[], hashes: Uint8Array[]): boolean {
   const sorted = (list: Uint8Array[]) => list.map(toBase64).sort().join();
-  // The count is compared first, since a hostile spec may hold a million hashes.
+  // The counts are compared first, since a hostile spec may have a million hashes.
   return hashes.length === entries.length && sorted(hashes) === sorted(entries.map((e) => e.nonceHash));
 }
 
@@ -164,7 +164,6 @@ export function reachFinding(): Finding {
   return finding('REACH_NOT_DEDUPLICATED', 'dataProviders', message);
 }
 
-/** The findings about the result of a direct fulfillment. */
 export function inspectResult(typeUrl: string): Finding[] {
   return typeUrlFindings('encryptedResult.typeUrl', typeUrl, [
     TYPE_URLS.MeasurementResult,
@@ -172,7 +171,7 @@ export function inspectResult(typeUrl: string): Finding[] {
   ]);
 }
 
-function typeUrlFindings(field: string, actual: string, expected: string[]): Finding[] {
+export function typeUrlFindings(field: string, actual: string, expected: string[]): Finding[] {
   if (expected.includes(actual)) return [];
   return [finding('TYPE_URL_UNKNOWN', field, `The type is not ${expected.join(' or ')}.`)];
 }

@@ -23,7 +23,7 @@ export function legionsReasons(spec: CountingSpec, { maximumFrequency }: LiquidL
   return [{ field: 'measurementSpec.message.reachAndFrequency.maximumFrequency', reason }];
 }
 
-/** More than duchies can hold. */
+/** Reasons against more registers than duchies can hold. */
 export function legionsRegisterReasons(
   protocol: LiquidLegionsProtocol,
   spec: CountingSpec,
@@ -43,7 +43,7 @@ export function legionsRegisterReasons(
   return [{ field: 'dataProviders', reason }];
 }
 
-/** The noise registers of one duchy. */
+/** The numbers of noise registers and of noise tuples that one duchy adds. */
 function noiseOf(
   protocol: LiquidLegionsProtocol,
   spec: CountingSpec,

@@ -1,4 +1,4 @@
-/** Every change of a measurement: each function takes the time and returns the steps to log. */
+/** Every change of a measurement that duchies do not make. Each function returns the changed aggregate and the steps to log. */
 import { hash } from 'node:crypto';
 import { includesHash } from '@measurement-exchange/consent';
 import {
@@ -19,6 +19,7 @@ import {
   ChangeBuilder,
   type MeasurementOutline,
   type MeasurementRecord,
+  measurementName,
   type Outline,
   type RequisitionOutline,
   type RequisitionRecord,
@@ -27,7 +28,7 @@ import {
 import { type Certificate, requireUsable } from './certificate.ts';
 import { createParticipants, fulfillingDuchyOf } from './participants.ts';
 
-/** Changes with every version and never repeats; derived from the version, never from a clock. */
+/** The etag depends on the version and not on a clock, so that no two versions have the same etag. */
 export function etagOf({ id, version }: Pick<RequisitionOutline, 'id' | 'version'>): string {
   return hash('sha256', `${id} ${version}`).slice(0, 20);
 }
@@ -67,18 +68,18 @@ export function create(measurement: NewMeasurement, requisitions: NewRequisition
   };
 }
 
-export interface FulfillInput {
+interface FulfillInput {
   etag: string;
   nonce: bigint;
   /** The accepted hashes of the nonce. */
   nonceHashes: Uint8Array[];
   encryptedResult: EncryptedMessage;
   context: FulfillmentContext | undefined;
-  /** The certificate named in the request, if it exists. */
+  /** The certificate that the request names; undefined if it does not exist. */
   certificate: Certificate | undefined;
 }
 
-/** Stores a provider's direct result. The last one moves the measurement through COMPUTING to SUCCEEDED. */
+/** Stores a provider's direct result. The last result moves the measurement through COMPUTING to SUCCEEDED. */
 export function fulfill<A extends Outline>(
   before: A,
   requisitionId: string,
@@ -104,7 +105,7 @@ export function fulfill<A extends Outline>(
   });
   if (changing.requisitions.every((r) => r.state === 'FULFILLED')) {
     changing.stepMeasurement('allFulfilled');
-    // Direct results need no further computation.
+    // A direct measurement needs no further computation.
     changing.stepMeasurement('computed');
   }
   return changing.done();
@@ -129,32 +130,30 @@ export function refuse<A extends Outline>(
   const requisition = openRequisition(before, requisitionId, input.etag);
   const changing = new ChangeBuilder(before, now);
   changing.stepRequisition(requisition, 'refused', { refusal: input.refusal });
-  const { consumer, id } = before.measurement;
   const message =
-    `${requisition.provider} refused ${consumer}/measurements/${id}/requisitions/${requisition.id}: ` +
+    `${requisition.provider} refused ${measurementName(before.measurement)}/requisitions/${requisition.id}: ` +
     `${input.refusal.justification}${input.refusal.message ? `: ${input.refusal.message}` : ''}`;
   changing.stepMeasurement('refused', { failure: { reason: 'REQUISITION_REFUSED', message } });
   changing.withdrawOpen();
   return changing.done();
 }
 
-export const MAX_DEFERRAL_DAYS = 30;
-/** This many deferrals are logged as versions of a requisition, which both sides see; later ones replace the last. */
-export const MAX_LOGGED_DEFERRALS = 10;
-/** The time between two of the later ones. */
-export const DEFERRAL_INTERVAL_SECONDS = 60;
+const MAX_DEFERRAL_DAYS = 30;
+/** The number of deferrals that create a version of a requisition. Later deferrals only replace the last one. */
+const MAX_LOGGED_DEFERRALS = 10;
+/** The minimum time between two deferrals that are not logged. */
+const DEFERRAL_INTERVAL_SECONDS = 60;
 
-/** Earlier deferrals of a requisition. */
 export interface EarlierDeferrals {
-  /** How many of them are in the log. */
+  /** The number of deferrals in the log. */
   logged: number;
-  /** When the last one was accepted. */
+  /** The time of the last deferral. */
   lastTime: Timestamp | undefined;
 }
 
 /**
- * Says why a requisition waits, and until when. An agent may repeat a deferral, which then changes nothing. Once the log has
- * enough deferrals, further ones are not logged, so that a provider cannot fill the timeline, feed and webhooks of the consumer.
+ * Stores why a requisition waits, and until when. A repeated deferral changes nothing. The number of logged deferrals is
+ * limited, so that a provider cannot flood the timeline, feed and webhooks of the consumer.
  */
 export function defer<A extends Outline>(
   before: A,
@@ -171,8 +170,7 @@ export function defer<A extends Outline>(
     throw invalid([{ field: 'until', description }]);
   }
   const { deferral: last } = requisition;
-  if (last !== undefined && last.reason === reason && last.until === until)
-    return { after: before, steps: [] };
+  if (last?.reason === reason && last.until === until) return { after: before, steps: [] };
   if (earlier.logged < MAX_LOGGED_DEFERRALS) {
     const changing = new ChangeBuilder(before, now);
     changing.stepRequisition(requisition, 'deferred', { deferral });
@@ -189,7 +187,7 @@ function requireDeferralInterval(lastTime: Timestamp | undefined, now: Timestamp
   if (waitMs <= 0) return;
   throw new ExchangeError(
     'DEFERRED_TOO_OFTEN',
-    `The requisition was deferred more than ${MAX_LOGGED_DEFERRALS} times: say it again in ${DEFERRAL_INTERVAL_SECONDS} s, and until when it really waits.`,
+    `The requisition was deferred more than ${MAX_LOGGED_DEFERRALS} times: defer it again in ${DEFERRAL_INTERVAL_SECONDS} s, with a realistic time.`,
     {
       retryAfterSeconds: Math.ceil(waitMs / 1000),
       violations: [{ field: 'until', description: `changed less than ${DEFERRAL_INTERVAL_SECONDS} s ago` }],
@@ -197,7 +195,7 @@ function requireDeferralInterval(lastTime: Timestamp | undefined, now: Timestamp
   );
 }
 
-/** Cancels a measurement that is not complete: at the consumer's request, or because it was pending for too long. */
+/** Cancels a pending measurement: at the consumer's request, or because it was pending for too long. */
 export function cancel<A extends Outline>(
   before: A,
   now: Timestamp,
@@ -210,7 +208,7 @@ export function cancel<A extends Outline>(
   return changing.done();
 }
 
-/** Fails a measurement because a certificate it depends on was revoked or put on hold, or somebody is overdue. */
+/** Fails a measurement because a certificate that it depends on was revoked or put on hold, or a party is overdue. */
 export function fail<A extends Outline>(
   before: A,
   cause: 'certificateRevoked' | 'overdue',
@@ -230,11 +228,12 @@ function requireOpen(measurement: MeasurementOutline): void {
 }
 
 export function measurementClosed(
-  measurement: Pick<MeasurementOutline, 'consumer' | 'id' | 'state'>,
+  closed: Pick<MeasurementOutline, 'consumer' | 'id' | 'state'>,
 ): ExchangeError {
-  const name = `${measurement.consumer}/measurements/${measurement.id}`;
-  return new ExchangeError('MEASUREMENT_STATE_ILLEGAL', `${name} is ${measurement.state} and stays so.`, {
-    metadata: { measurement: name, state: measurement.state },
+  const measurement = measurementName(closed);
+  const { state } = closed;
+  return new ExchangeError('MEASUREMENT_STATE_ILLEGAL', `${measurement} is ${state} and stays so.`, {
+    metadata: { measurement, state },
   });
 }
 
@@ -248,7 +247,7 @@ function requireEtag(requisition: RequisitionOutline, etag: string): void {
   );
 }
 
-/** The etag is checked before the state: a stale etag is ABORTED even when the requisition is closed. */
+/** Checks the etag before the state, so that a stale etag is ABORTED even if the requisition is closed. */
 function openRequisition(aggregate: Outline, id: string, etag: string): RequisitionOutline {
   const requisition = aggregate.requisitions.find((r) => r.id === id)!;
   requireEtag(requisition, etag);

@@ -1,4 +1,4 @@
-/** Decides on a new measurement: first from its request alone, then together with the rows that the request names. */
+/** Decides on a new measurement, first from the request alone, then with the rows that the request refers to. */
 import {
   ExchangeError,
   type Finding,
@@ -13,6 +13,7 @@ import type { Change } from './aggregate.ts';
 import { type Certificate, requireUsable } from './certificate.ts';
 import { type ConsentFacts, inspectConsent } from './consent.ts';
 import { inspectMeasurement, inspectParameters } from './findings.ts';
+import { requireFound } from './found.ts';
 import { create } from './measurement.ts';
 import {
   type Candidate,
@@ -24,24 +25,24 @@ import {
   type Protocols,
 } from './protocol.ts';
 
-/** A request whose names and hashes agree, and the rows that the decision needs. */
+/** A request whose names and hashes are consistent, and the keys of the rows that the decision needs. */
 export interface Draft {
   consumer: string;
   input: MeasurementInput;
-  /** Undefined where the spec cannot be decoded. */
+  /** Undefined if the spec cannot be decoded. */
   spec: PlainSpec | undefined;
   candidate: Candidate;
-  /** The consumer's certificate, then that of each data provider. */
+  /** The consumer's certificate, followed by the certificate of each data provider. */
   certificates: { party: string; id: string }[];
   dataProviders: string[];
-  /** The duchies of every protocol that might be chosen. */
+  /** The duchies of every protocol that could be chosen. */
   duchies: string[];
   /** Whether the population of the spec's model line is needed. */
   needsPopulation: boolean;
   findings: Finding[];
 }
 
-/** `wrongNonces`: the data providers whose disclosed nonce does not match its hash. */
+/** `wrongNonces` are the data providers whose disclosed nonce does not match its hash. */
 export function draftMeasurement(
   consumer: string,
   input: MeasurementInput,
@@ -99,17 +100,17 @@ function splitCertificate(name: string): { party: string; id: string } {
 /** The rows that were loaded for a draft, and the other facts that the decision needs. */
 export interface NewMeasurementFacts extends Circumstances, ConsentFacts {
   parties: Circumstances['parties'] & ConsentFacts['parties'];
-  /** By name; those that do not exist are absent. */
+  /** The certificates of the draft that exist, by name. */
   certificates: ReadonlyMap<string, Certificate>;
-  /** The limit of open measurements where the consumer has reached it. */
+  /** The limit of open measurements; undefined if the consumer has not reached the limit. */
   reachedLimit: number | undefined;
-  /** New IDs: one for the measurement, then one for each requisition. */
+  /** A new ID for the measurement, followed by one for each requisition. */
   ids: string[];
-  /** The trace that the request belongs to, where it is traced. */
+  /** The trace context of the request; undefined if the request is not traced. */
   traceparent: string | undefined;
 }
 
-/** Rejects the request, or returns the change that creates the measurement with what the checks found. */
+/** Rejects the request, or returns the change that creates the measurement, and the findings about the request. */
 export function decideMeasurement(
   draft: Draft,
   facts: NewMeasurementFacts,
@@ -140,18 +141,11 @@ function requireRoom(consumer: string, limit: number | undefined): void {
 
 /** A data provider that does not exist is reported before one that is suspended. */
 function requireActive(dataProviders: string[], parties: NewMeasurementFacts['parties']): void {
-  const reject = (
-    reason: 'DATA_PROVIDER_NOT_FOUND' | 'DATA_PROVIDER_SUSPENDED',
-    dataProvider: string,
-    what: string,
-  ) => new ExchangeError(reason, `${dataProvider} ${what}.`, { metadata: { dataProvider } });
-  for (const name of dataProviders) {
-    if (!parties.has(name)) throw reject('DATA_PROVIDER_NOT_FOUND', name, 'does not exist');
-  }
-  for (const name of dataProviders) {
-    if (parties.get(name)!.state !== 'SUSPENDED') continue;
-    throw reject('DATA_PROVIDER_SUSPENDED', name, 'is suspended and takes no new requisitions');
-  }
+  for (const name of dataProviders) requireFound(parties.get(name), 'DATA_PROVIDER_NOT_FOUND', name);
+  const dataProvider = dataProviders.find((name) => parties.get(name)!.state === 'SUSPENDED');
+  if (dataProvider === undefined) return;
+  const message = `${dataProvider} is suspended and takes no new requisitions.`;
+  throw new ExchangeError('DATA_PROVIDER_SUSPENDED', message, { metadata: { dataProvider } });
 }
 
 function requireUsableCertificates(

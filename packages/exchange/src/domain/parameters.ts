@@ -21,7 +21,7 @@ import { illegal, participantOf, requireCurrent, unchanged } from './computation
 import { areParametersSet, hasConfirmation } from './participants.ts';
 import { requireEncryptionPublicKey } from './party.ts';
 
-/** The keys of a request, and the protocol that it sends them for, if it names one. */
+/** The keys of a request. `protocol` is the member of the request that has them; undefined if it sends no keys. */
 export interface ParameterKeys {
   protocol: Protocol | undefined;
   publicKey: SignedMessage | undefined;
@@ -30,19 +30,19 @@ export interface ParameterKeys {
 
 export interface ParametersInput {
   etag: string;
-  /** The certificate named in the request, if it exists. */
+  /** The certificate that the request names; undefined if it does not exist. */
   certificate: Certificate | undefined;
   keys: ParameterKeys;
   /** The members of `keys` that the key of the certificate signed. */
   signed: KeyMember[];
 }
 
-/** Keys are handed on in every requisition of the measurement. */
+/** The length of a key is limited, because every requisition of the measurement repeats it. */
 const MAX_KEY_BYTES = 1024;
 export const KEY_MEMBERS = ['publicKey', 'elGamalPublicKey'] as const;
 export type KeyMember = (typeof KEY_MEMBERS)[number];
 
-/** Checks a request without any lookup. */
+/** Reads the keys of a request, and checks them without a lookup. */
 export function readKeys(request: Partial<SetParametersRequest>): ParameterKeys {
   const [protocol, another] = PROTOCOLS.filter((name) => name !== 'direct' && request[name] !== undefined);
   if (another !== undefined) {
@@ -63,7 +63,7 @@ export function readKeys(request: Partial<SetParametersRequest>): ParameterKeys 
   return keys;
 }
 
-/** That its element is a point of the curve is checked by those that compute with it. */
+/** Does not check that the element is a point on the curve. The duchies that compute with the key do. */
 function requireElGamalPublicKey(key: SignedMessage | undefined, field: string): void {
   if (key === undefined) return;
   try {
@@ -75,7 +75,7 @@ function requireElGamalPublicKey(key: SignedMessage | undefined, field: string):
   }
 }
 
-/** The last participant to set its parameters makes the requisitions ready to be fulfilled. */
+/** Requisitions can be fulfilled after the last participant has set its parameters. */
 export function setParameters<A extends Outline>(
   before: A,
   duchy: string,
@@ -128,8 +128,8 @@ function isSameMessage(a: SignedMessage | undefined, b: SignedMessage | undefine
 }
 
 /**
- * In share-shuffle data providers encrypt for a worker, never for the aggregator. In Liquid Legions every duchy has a key
- * that registers are encrypted under, and one for the messages of its peers.
+ * In share-shuffle, data providers encrypt for the workers, so the aggregator has no key. In Liquid Legions, every duchy has
+ * an ElGamal key for the registers, and a key for the messages of other duchies.
  */
 function requireKeys(
   protocol: Protocol,

@@ -1,4 +1,4 @@
-/** The duchies that take part in the computation of a measurement, and the state of the computation. */
+/** The participants of a computation, which are duchies, and the state of the computation. */
 import { hash } from 'node:crypto';
 import type { ComputationState, DuchyRole, Timestamp } from '@measurement-exchange/contract';
 import type { MeasurementOutline, Outline, ParticipantRecord } from './aggregate.ts';
@@ -6,7 +6,7 @@ import type { StoredProtocolConfig } from './protocolConfig.ts';
 
 type Configured = Pick<MeasurementOutline, 'protocolConfig'>;
 
-/** The workers first, in the order of the protocol. */
+/** Returns the workers first, in the order of the protocol. */
 function rolesOf(config: StoredProtocolConfig): { duchy: string; role: DuchyRole }[] {
   const workers: { duchy: string; role: DuchyRole }[] =
     'workers' in config
@@ -18,7 +18,7 @@ function rolesOf(config: StoredProtocolConfig): { duchy: string; role: DuchyRole
   return [...workers, { duchy: config.aggregator, role: 'AGGREGATOR' }];
 }
 
-/** Empty for a direct measurement. */
+/** A direct measurement has no participants. */
 export function createParticipants(
   { protocolConfig: config }: Configured,
   now: Timestamp,
@@ -33,7 +33,7 @@ export function createParticipants(
   }));
 }
 
-/** A worker, each of which takes the data of about as many requisitions; from the ID, so that it never changes. */
+/** Chooses a worker by the hash of the requisition's ID, so that all workers get about the same number of requisitions. */
 export function fulfillingDuchyOf(
   { protocolConfig: config }: Configured,
   requisition: string,
@@ -43,22 +43,30 @@ export function fulfillingDuchyOf(
   return workers[hash('sha256', requisition, 'buffer')[0]! % workers.length]!.duchy;
 }
 
-/** Whether every participant has set its parameters, so that requisitions can be fulfilled. */
+/** Requisitions can be fulfilled as soon as every participant has set its parameters. */
 export function areParametersSet({ participants }: Pick<Outline, 'participants'>): boolean {
   return participants.every((p) => p.parameters !== undefined);
 }
 
-/** Whether duchies confirm that they have all they need before they compute. */
+/** Whether duchies confirm that they have all data before they compute. */
 export function hasConfirmation({ protocol }: Pick<MeasurementOutline, 'protocol'>): boolean {
   return protocol !== 'honestMajorityShareShuffle';
 }
 
-/** The duchies that have not confirmed yet. */
+/** The duchies that have not confirmed yet that they have all data. */
 export function unconfirmed({ participants }: Pick<Outline, 'participants'>): string[] {
   return participants.filter((p) => p.state === 'PARAMS_SET').map((p) => p.duchy);
 }
 
-/** The state of the computation, as the duchies see it. */
+export function computationName(duchy: string, id: string): string {
+  return `${duchy}/computations/${id}`;
+}
+
+/** The version of a computation is the sum of the versions of its parts, which never decrease. */
+export function computationVersion({ measurement, requisitions, participants }: Outline): number {
+  return [measurement, ...requisitions, ...participants].reduce((sum, { version }) => sum + version, 0);
+}
+
 export function computationState(aggregate: Outline): ComputationState {
   const { state } = aggregate.measurement;
   switch (state) {

@@ -1,8 +1,8 @@
-/** Parties: validation, creation and updates. */
+/** Validation, creation and updates of parties. */
 import { fromBinary } from '@bufbuild/protobuf';
 import {
   type Capabilities,
-  ExchangeError,
+  type ExchangeError,
   type Finding,
   hostOf,
   type Interval,
@@ -12,24 +12,24 @@ import {
   type PartyState,
   PROTOCOLS,
   type Protocol,
-  type Reason,
   type SignedMessage,
   specs,
   type Timestamp,
 } from '@measurement-exchange/contract';
 import { type PartyKind, parsePrincipal } from './access.ts';
 import { finding } from './findings.ts';
+import { notFound } from './found.ts';
 import { nextVersion } from './time.ts';
 
 export interface PartyRecord {
-  /** `dataProviders/x` … */
+  /** `dataProviders/x`, for example. */
   name: string;
   displayName: string;
   state: PartyState;
   publicKey: SignedMessage | undefined;
-  /** ID of the party's certificate that verifies the signature of its public key. */
+  /** The ID of the party's certificate that verifies the signature of its public key. */
   publicKeyCertificate: string | undefined;
-  /** Multi-party protocols it can take part in. */
+  /** The multi-party protocols that a data provider supports. */
   protocols: Protocol[];
   availability: Interval | undefined;
   /** The URL at which data providers and other duchies reach a duchy. */
@@ -39,7 +39,7 @@ export interface PartyRecord {
   updateTime: Timestamp;
 }
 
-/** Where a duchy may be: anywhere in development mode; otherwise at https, and in a private network only where that is named. */
+/** In production the endpoint of a duchy must be https, and public unless its host is one of `privateHosts`. */
 export type EndpointRules = 'anywhere' | { privateHosts: readonly string[] };
 const PUBLIC: EndpointRules = { privateHosts: [] };
 
@@ -75,12 +75,12 @@ export function updateParty(
   return { ...replaceFields(before, input, rules), ...nextVersion(before, now) };
 }
 
-/** Suspends or resumes the party; returns the same record if nothing changes. */
+/** Suspends or resumes a party. Returns the same record if nothing changes. */
 export function setState(before: PartyRecord, state: PartyState, now: Timestamp): PartyRecord {
   return before.state === state ? before : { ...before, state, ...nextVersion(before, now) };
 }
 
-/** With the certificate that verifies its public key. */
+/** `certificate` is the ID of the certificate that verifies the public key. */
 export function bindPublicKey(before: PartyRecord, certificate: string, now: Timestamp): PartyRecord {
   return { ...before, publicKeyCertificate: certificate, ...nextVersion(before, now) };
 }
@@ -104,12 +104,12 @@ function requireInterval(interval: Interval | undefined): void {
 }
 
 /**
- * The origin, to which paths can be appended. It is judged by its text: providers and duchies connect to it, from networks of
- * their own, and a private address would be one of theirs.
+ * Returns the origin, to which paths can be appended. The host is not resolved: providers and duchies connect to it from
+ * their own networks, where a private address belongs to another machine.
  */
 function readEndpoint(endpoint: string, rules: EndpointRules): string {
   const reject = (description: string) => invalid([{ field: 'endpoint', description }]);
-  // The parser would also take spaces, backslashes and credentials.
+  // The URL parser would also accept spaces, backslashes and credentials.
   const url = /^https?:\/\/[^/?#@\\\s]+\/?$/i.test(endpoint) ? URL.parse(endpoint) : null;
   if (url === null) {
     throw reject('must be a URL such as https://duchy.example.com:8443, without path, query or credentials');
@@ -123,13 +123,13 @@ function readEndpoint(endpoint: string, rules: EndpointRules): string {
   return url.origin;
 }
 
-/** `field` is the one of the request that holds the signed key. */
+/** `field` is the request field with the signed key. */
 export function requireEncryptionPublicKey(key: SignedMessage | undefined, field: string): void {
   if (key === undefined) return;
   try {
     if (fromBinary(specs.EncryptionPublicKeySchema, key.message).data.length > 0) return;
   } catch {
-    // Bytes that are not protobuf get the same error.
+    // The error is the same for bytes that are not protobuf.
   }
   throw invalid([{ field: `${field}.message`, description: 'must be a serialized EncryptionPublicKey' }]);
 }
@@ -139,7 +139,7 @@ export function publicKeyUnverified(): Finding {
   return finding('PUBLIC_KEY_SIGNATURE_INVALID', 'publicKey.signature', message);
 }
 
-/** Each protocol has a member of its name: `liquidLegionsV2` is `liquidLegionsV2Supported`. */
+/** Each protocol is a member of the capabilities: `liquidLegionsV2Supported` for `liquidLegionsV2`. */
 function protocolsOf(capabilities: Capabilities): Protocol[] {
   return PROTOCOLS.filter((protocol) => (capabilities as Record<string, boolean>)[`${protocol}Supported`]);
 }
@@ -148,13 +148,12 @@ export function capabilitiesOf(protocols: Protocol[]): Capabilities {
   return Object.fromEntries(protocols.map((protocol) => [`${protocol}Supported`, true]));
 }
 
-const NOT_FOUND: Record<PartyKind, Reason> = {
+const NOT_FOUND = {
   measurementConsumer: 'MEASUREMENT_CONSUMER_NOT_FOUND',
   dataProvider: 'DATA_PROVIDER_NOT_FOUND',
   duchy: 'DUCHY_NOT_FOUND',
-};
+} as const;
 
 export function partyNotFound(name: string): ExchangeError {
-  const kind = parsePrincipal(name)!.kind as PartyKind;
-  return new ExchangeError(NOT_FOUND[kind], `${name} does not exist.`, { metadata: { [kind]: name } });
+  return notFound(NOT_FOUND[parsePrincipal(name)!.kind as PartyKind], name);
 }

@@ -1,4 +1,4 @@
-/** Populations: validation, creation and updates. */
+/** Validation, creation and updates of populations. */
 import { hash } from 'node:crypto';
 import {
   ExchangeError,
@@ -17,13 +17,13 @@ import { nextVersion } from './time.ts';
 export interface PopulationRecord {
   id: string;
   displayName: string;
-  /** Disjoint, in ascending order; they never change, nor does what follows from them. */
+  /** The ranges are disjoint and in ascending order. They never change, and neither do the size and the fingerprint. */
   vidRanges: VidRange[];
   size: number;
   fingerprint: Uint8Array;
-  /** None of them belongs to another population. */
+  /** A model line belongs to at most one population. */
   modelLines: string[];
-  /** At most one population is. */
+  /** At most one population is the default. */
   isDefault: boolean;
   version: number;
   createTime: Timestamp;
@@ -72,12 +72,10 @@ export function updatePopulation(
   };
 }
 
-/** Another population becomes the default. */
 export function noLongerDefault(before: PopulationRecord, now: Timestamp): PopulationRecord {
   return { ...before, isDefault: false, ...nextVersion(before, now) };
 }
 
-/** The size and the fingerprint of the ranges. */
 export function summaryOf(vidRanges: VidRange[]): Pick<PopulationRecord, 'size' | 'fingerprint'> {
   return {
     size: populationSize(vidRanges),
@@ -85,7 +83,7 @@ export function summaryOf(vidRanges: VidRange[]): Pick<PopulationRecord, 'size' 
   };
 }
 
-/** Disjoint and in ascending order. */
+/** Whether the ranges are disjoint and in ascending order. */
 export function isAscending(ranges: VidRange[]): boolean {
   return ranges.every(({ start, end }, i) => start <= end && (i === 0 || ranges[i - 1]!.end < start));
 }
@@ -98,7 +96,7 @@ function sameRanges(a: VidRange[], b: VidRange[]): boolean {
   return a.length === b.length && a.every(({ start, end }, i) => start === b[i]!.start && end === b[i]!.end);
 }
 
-/** Each range has an end that is not before its start, and shares nobody with a range that begins before it. */
+/** A range must not end before it starts, and must not overlap a range that starts before it. */
 function rangeViolations(ranges: VidRange[]): Violation[] {
   const violations: Violation[] = [];
   const order = ranges.map((_, i) => i).sort((a, b) => ranges[a]!.start - ranges[b]!.start);
@@ -124,7 +122,7 @@ function modelLineViolations(modelLines: string[] = []): Violation[] {
   );
 }
 
-/** `takers` are the populations, other than this one, that have a model line of its. */
+/** `takers` are the other populations that have one of the model lines of this population. */
 export function requireFreeModelLines(
   population: PopulationRecord,
   takers: { modelLine: string; population: string }[],
@@ -142,11 +140,4 @@ export function requireFreeModelLines(
       violations: violations.slice(0, MAX_VIOLATIONS),
     },
   );
-}
-
-export function populationNotFound(id: string): ExchangeError {
-  const population = populationName(id);
-  return new ExchangeError('POPULATION_NOT_FOUND', `${population} does not exist.`, {
-    metadata: { population },
-  });
 }

@@ -1,4 +1,4 @@
-/** Selects the protocol of a measurement, once, at its creation. */
+/** Selects the protocol of a measurement when it is created. */
 import {
   ExchangeError,
   type Finding,
@@ -31,26 +31,26 @@ export interface Protocols {
   liquidLegionsV2?: LiquidLegionsV2Config;
 }
 
-/** By duchy: the data providers that it belongs to. */
+/** The data providers that operate a duchy, by the name of the duchy. */
 export type DuchyOperators = Readonly<Record<string, readonly string[]>>;
 
-export interface Choice {
+interface Choice {
   protocol: Protocol;
-  /** Absent where no duchies compute. */
+  /** Undefined for a direct measurement. */
   config: StoredProtocolConfig | undefined;
   findings: Finding[];
 }
 
-/** A protocol that is enabled, and how it is run. */
+/** An enabled protocol and its setting. */
 export type Option =
   | { protocol: 'honestMajorityShareShuffle'; setting: ShareShuffleSetting }
   | { protocol: LiquidLegionsProtocol; setting: LiquidLegionsConfig };
 
-/** How a measurement could be computed. */
+/** The protocols that could compute a measurement. */
 export interface Candidate {
-  /** Undefined where no protocol but `direct` applies. */
+  /** Undefined if only `direct` applies. */
   spec: CountingSpec | undefined;
-  /** In the order in which they are tried; if everything about one fits, it is taken. */
+  /** The options in the order in which they are tried. The first without a reason against it is chosen. */
   options: Option[];
   /** The reasons why the requested protocol is not among the options. */
   findings: Finding[];
@@ -60,11 +60,11 @@ export interface Candidate {
 
 interface Traits {
   computes: CountingSpec['measurementType'][];
-  /** Whether it counts the people of a registered population. */
+  /** Whether the protocol counts the people of a registered population. */
   needsPopulation: boolean;
 }
 
-/** In the usual order. */
+/** The protocols in the order in which they are tried. */
 const TRAITS: Record<keyof Protocols, Traits> = {
   honestMajorityShareShuffle: { computes: ['REACH', 'REACH_AND_FREQUENCY'], needsPopulation: true },
   reachOnlyLiquidLegionsV2: { computes: ['REACH'], needsPopulation: false },
@@ -72,7 +72,6 @@ const TRAITS: Record<keyof Protocols, Traits> = {
 };
 const MPC_PROTOCOLS = Object.keys(TRAITS) as (keyof Protocols)[];
 
-/** The protocols that are enabled, each with its setting. */
 export function optionsOf(enabled: Protocols): Option[] {
   return MPC_PROTOCOLS.filter((protocol) => enabled[protocol] !== undefined).map(
     (protocol) => ({ protocol, setting: enabled[protocol] }) as Option,
@@ -84,7 +83,7 @@ export function duchiesOf({ protocol, setting }: Option): string[] {
   return [setting.firstWorker, setting.secondWorker, setting.aggregator];
 }
 
-/** `wish`: the protocol that the consumer asked for. */
+/** `wish` is the protocol that the consumer asked for. */
 export function candidateOf(
   spec: PlainSpec | undefined,
   providers: number,
@@ -120,11 +119,11 @@ export function needsPopulation({ protocol }: Option): boolean {
   return TRAITS[protocol].needsPopulation;
 }
 
-/** The facts beside the request that the choice depends on. */
+/** The facts that the choice depends on, besides the request. */
 export interface Circumstances {
   /** The parties of the request and the duchies of the options, by name. */
   parties: ReadonlyMap<string, { state: PartyState; protocols: Protocol[] }>;
-  /** That of the spec's model line, or the default one where the spec names none. */
+  /** The population of the spec's model line, or the default population if the spec has no model line. */
   population: Population | undefined;
   /** Whether the key of the consumer's certificate signed the spec. */
   isSpecSigned: boolean;
@@ -154,8 +153,8 @@ export function chooseProtocol(
 }
 
 /**
- * A data provider that also runs the aggregator learns more than either role alone: it knows its own data, and sees all counts
- * before they are released. In a ring it reads registers that it chose. A worker only sees data that the others masked.
+ * A data provider that also runs the aggregator would learn more than either role alone: it knows its own data, and sees all
+ * counts before they are released. A data provider may run a worker, which sees only data that other duchies masked.
  */
 function twoRolesReasons(
   { setting: { aggregator } }: Option,
@@ -171,7 +170,7 @@ function twoRolesReasons(
     }));
 }
 
-/** A consumer that asks for a protocol is told, instead of getting another one, that it would give a provider two roles. */
+/** A consumer that asks for a protocol gets an error, not another protocol, if a provider also runs the aggregator. */
 function requireAllowed(option: Option, providers: string[], circumstances: Circumstances): void {
   const [first] = twoRolesReasons(option, providers, circumstances);
   if (first === undefined) return;
@@ -199,7 +198,7 @@ function reasonsAgainst(
   const unsigned = consentReasons(spec, entries, circumstances);
   return [
     ...circumstanceReasons(option, spec, providers, circumstances),
-    // The parameters are read only where the spec lists as many nonce hashes as there are entries, not a million.
+    // The parameters are checked only after the number of nonce hashes, of which a hostile spec may have a million.
     ...(unsigned.length > 0
       ? unsigned
       : specReasons(option, spec, providers.length, circumstances.population)),
@@ -232,7 +231,7 @@ function circumstanceReasons(
   return reasons;
 }
 
-/** A direct measurement is relayed as it is, and its providers judge it; duchies take part only in what is signed whole. */
+/** Duchies compute only what the consumer has signed completely. A direct measurement is checked by its providers. */
 function consentReasons(
   { nonceHashes }: CountingSpec,
   entries: Entries,
@@ -250,7 +249,7 @@ function consentReasons(
   return reasons;
 }
 
-/** Reasons why this protocol cannot compute the spec, though another one might. */
+/** Reasons why this protocol cannot compute the spec, although another protocol might. */
 function specReasons(
   option: Option,
   spec: CountingSpec,
@@ -271,7 +270,7 @@ function specReasons(
       ? shareShuffleReasons(spec, option.setting, providers)
       : legionsReasons(spec, option.setting)),
   ];
-  // The registers can be counted only from sound parameters.
+  // The registers can be counted only if the parameters are valid.
   if (reasons.length > 0) return reasons;
   if (!isShuffled) return legionsRegisterReasons(option.protocol, spec, option.setting, providers);
   return population === undefined ? [] : shuffledRegisterReasons(spec, option.setting, population.size);

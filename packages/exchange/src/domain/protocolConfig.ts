@@ -1,4 +1,4 @@
-/** The config of a measurement's protocol, as it is stored and as parties read it. */
+/** The configuration of a measurement's protocol: its stored form, and the form that parties read. */
 import {
   fromBase64,
   type LiquidLegionsConfig,
@@ -8,7 +8,7 @@ import {
   type ShareShuffleConfig,
 } from '@measurement-exchange/contract';
 
-/** The bytes of the fingerprint are base64, as in a response. */
+/** The stored fingerprint is base64. */
 export type StoredShareShuffleConfig = Omit<ShareShuffleConfig, 'populationFingerprint'> & {
   populationFingerprint: string;
 };

@@ -1,4 +1,4 @@
-/** Why a multi-party protocol cannot compute a measurement. */
+/** Reasons why a multi-party protocol cannot compute a measurement. */
 import {
   MIN_MPC_EPSILON,
   type MpcNoiseMechanism,
@@ -6,10 +6,10 @@ import {
   type PrivacyParams,
 } from '@measurement-exchange/contract';
 
-/** A spec that multi-party protocols compute. */
+/** A spec of a type that multi-party protocols can compute. */
 export type CountingSpec = Extract<PlainSpec, { measurementType: 'REACH' | 'REACH_AND_FREQUENCY' }>;
 
-/** Why a protocol is not taken, and the field of the request that says so. */
+/** The reason why a protocol is not chosen, and the request field that causes it. */
 export interface Reason {
   field: string;
   reason: string;

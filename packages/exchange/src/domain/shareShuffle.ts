@@ -1,4 +1,4 @@
-/** HonestMajorityShareShuffle: how it is run, and what it cannot compute. */
+/** The setting of HonestMajorityShareShuffle, and reasons why it cannot compute a spec. */
 import {
   MAX_NOISE_REGISTERS,
   MAX_SHUFFLED,
@@ -9,12 +9,12 @@ import {
   sampledRegisters,
   toBase64,
 } from '@measurement-exchange/contract';
-import { populationName } from './population.ts';
+import { type PopulationRecord, populationName } from './population.ts';
 import type { StoredShareShuffleConfig } from './protocolConfig.ts';
 import type { CountingSpec, Reason } from './protocolReasons.ts';
 
 export interface ShareShuffleSetting {
-  /** `duchies/x`, each another one. */
+  /** `duchies/x`. The three duchies differ. */
   firstWorker: string;
   secondWorker: string;
   aggregator: string;
@@ -23,11 +23,7 @@ export interface ShareShuffleSetting {
   reachAndFrequencyRingModulus: number;
 }
 
-export interface Population {
-  id: string;
-  size: number;
-  fingerprint: Uint8Array;
-}
+export type Population = Pick<PopulationRecord, 'id' | 'size' | 'fingerprint'>;
 
 export function shareShuffleConfig(
   spec: CountingSpec,
@@ -43,7 +39,7 @@ export function shareShuffleConfig(
   };
 }
 
-/** The ring must have room for the sum of all frequencies of a person. */
+/** The ring modulus must be above the sum of a person's frequencies at all providers. */
 export function shareShuffleReasons(
   spec: CountingSpec,
   setting: ShareShuffleSetting,
@@ -60,7 +56,7 @@ export function shareShuffleReasons(
   return [{ field: 'measurementSpec.message.reachAndFrequency.maximumFrequency', reason }];
 }
 
-/** Reasons against a sample of no people, or of more than duchies can hold. */
+/** Reasons against a sample that is empty, or larger than duchies can hold. */
 export function shuffledRegisterReasons(
   spec: CountingSpec,
   setting: ShareShuffleSetting,
@@ -82,7 +78,7 @@ export function shuffledRegisterReasons(
   return [{ field, reason }];
 }
 
-/** The noise registers of one worker. */
+/** The number of noise registers that one worker adds. */
 function noiseRegistersOf(spec: CountingSpec, setting: ShareShuffleSetting): number {
   if (setting.noiseMechanism === 'NONE') return 0;
   const modulus = ringModulusOf(spec, setting);

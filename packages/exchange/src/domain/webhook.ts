@@ -1,4 +1,4 @@
-/** Webhooks: where they may point, what is sent and how it is signed, when a delivery is tried again. */
+/** Webhooks: the URLs that are allowed, the payload and its signature, and the schedule of retries. */
 import { createHmac, hash } from 'node:crypto';
 import { isIP } from 'node:net';
 import {
@@ -22,24 +22,24 @@ export interface WebhookRecord {
   id: string;
   url: string;
   description: string;
-  /** Empty: every kind. */
+  /** An empty list stands for every kind. */
   kinds: ChangeKind[];
   state: WebhookState;
-  /** Why it is paused; undefined while it is active. */
+  /** The reason why the webhook is paused; undefined while it is active. */
   pauseReason: string | undefined;
-  /** When changes behind its place in the log were no longer kept; they were not delivered. */
+  /** The time at which the webhook last skipped changes, because retention had removed them. */
   skippedTime: Timestamp | undefined;
   createTime: Timestamp;
   updateTime: Timestamp;
 }
 
 export const MAX_WEBHOOKS = 10;
-/** After a rotation the old secret signs as well, so that a receiver can change it without missing anything. */
+/** The old secret also signs for this long after a rotation, so that a receiver can replace it without missing a delivery. */
 export const OLD_SECRET_HOURS = 24;
 export const SECRET_BYTES = 32;
-/** Changes that a party can have delivered again within an hour, of all its webhooks. */
+/** The number of changes that all webhooks of a party together can deliver again within an hour. */
 export const MAX_REDELIVERED = 1_000;
-/** Tests of a webhook that are not sent yet. */
+/** The number of tests of a webhook that may be waiting. */
 const MAX_TESTS = 10;
 const OWNER_PAUSED = 'The owner paused it.';
 
@@ -94,11 +94,11 @@ function readUrl(text: string, isDevelopment: boolean): string {
 }
 
 /**
- * Why nothing may be sent to this URL. The address that a name stands for is checked again when a connection is made,
- * because names change.
+ * Returns why nothing may be sent to this URL. The address behind a host name is checked at each connection, because names
+ * may resolve to another address later.
  */
 export function urlProblem(text: string, isDevelopment: boolean): string | undefined {
-  // The parser would also take spaces, backslashes and control characters.
+  // The URL parser would also accept spaces, backslashes and control characters.
   const url = /^https?:\/\/(?!\/)[\x21-\x5b\x5d-\x7e]+$/i.test(text) ? URL.parse(text) : null;
   if (url === null) return 'must be an https URL such as https://example.com/webhooks';
   if (url.protocol !== 'https:' && !isDevelopment) return 'must be https';
@@ -112,12 +112,12 @@ export function urlProblem(text: string, isDevelopment: boolean): string | undef
   return isAllowedName ? undefined : 'must have a public host name';
 }
 
-/** Whether a connection to this address may be made: to a public one, in development to this machine as well. */
+/** Allows public addresses, and in development mode also those of this machine. */
 export function isAllowed(address: string, isDevelopment: boolean): boolean {
   return isPublicAddress(address) || (isDevelopment && isLoopbackAddress(address));
 }
 
-/** `total`: what the party had delivered again in its hour, with the `count` of this request. */
+/** `total` is the number of redelivered changes of the party in its current hour, with the `count` of this request. */
 export function requireRedeliverable(
   total: { since: Timestamp; count: number },
   count: number,
@@ -126,15 +126,15 @@ export function requireRedeliverable(
   if (total.count <= MAX_REDELIVERED) return;
   const violations = [{ field: 'from', description: 'is before too many changes' }];
   if (count > MAX_REDELIVERED) {
-    const message = `More than ${MAX_REDELIVERED} changes are behind this time: take a later one, or read them with listChanges.`;
+    const message = `More than ${MAX_REDELIVERED} changes are behind this time: choose a later time, or read them with listChanges.`;
     throw new ExchangeError('TOO_MANY_DELIVERIES', message, { violations });
   }
-  const message = `A party can have ${MAX_REDELIVERED} changes delivered again within an hour: take a later time, or wait.`;
+  const message = `A party can have ${MAX_REDELIVERED} changes delivered again within an hour: choose a later time, or wait.`;
   const retryAfterSeconds = Math.ceil((Date.parse(total.since) + 3600_000 - Date.parse(now)) / 1000);
   throw new ExchangeError('TOO_MANY_DELIVERIES', message, { violations, retryAfterSeconds });
 }
 
-/** `waiting`: tests that are not sent yet. */
+/** `waiting` is the number of tests that are not sent yet. */
 export function requireTestable(waiting: number): void {
   if (waiting < MAX_TESTS) return;
   const message = `${waiting} tests of this webhook are not sent yet: wait for them.`;
@@ -144,18 +144,18 @@ export function requireTestable(waiting: number): void {
 /** The content of a delivery: a change of a resource, or a test that the owner requested. */
 export type WebhookEvent = Omit<Change, 'kind'> & { kind: ChangeKind | 'TEST' };
 
-/** The same for each attempt, and after `:redeliver` too, so that a receiver recognizes a repeat. */
+/** Every attempt has the same ID, also after `:redeliver`, so that a receiver recognizes a repeated message. */
 export function messageId(webhook: string, { name, version, time }: WebhookEvent): string {
   return `msg_${hash('sha256', JSON.stringify([webhook, name, version, time]), 'base64url').slice(0, 27)}`;
 }
 
-/** As Standard Webhooks recommend: type, timestamp, data. */
+/** The members are those that Standard Webhooks recommends: type, timestamp, data. */
 export function payloadOf({ time, ...event }: WebhookEvent): string {
   const type = event.kind === 'TEST' ? 'webhook.test' : `${event.kind.toLowerCase()}.changed`;
   return JSON.stringify({ type, timestamp: time, data: { ...event, time } });
 }
 
-/** The headers of one attempt; each secret that is in force signs. */
+/** The headers of one attempt. Each valid secret adds a signature. */
 export function signedHeaders(
   id: string,
   atSeconds: number,
@@ -171,25 +171,25 @@ export function signedHeaders(
   };
 }
 
-/** As the standard writes secrets. */
+/** Prints a secret in the form of Standard Webhooks. */
 export function printSecret(secret: Uint8Array): string {
   return `whsec_${Buffer.from(secret).toString('base64')}`;
 }
 
-/** An endpoint that fails for so long is paused. */
-export const RETRY_HOURS = 72;
+/** A webhook whose endpoint fails for this long is paused. */
+const RETRY_HOURS = 72;
 const FIRST_RETRY_SECONDS = 5;
 const LONGEST_RETRY_SECONDS = 6 * 3600;
 
-/** Tripled after each failure, and spread by a quarter to both sides; `random` is from 0 to 1. */
+/** The delay triples after each failure, with a jitter of a quarter. `random` is from 0 to 1. */
 export function retrySeconds(failures: number, random: number): number {
   const delay = Math.min(FIRST_RETRY_SECONDS * 3 ** (failures - 1), LONGEST_RETRY_SECONDS);
   return delay * (0.75 + random / 2);
 }
 
 /**
- * How long an endpoint asks to be left alone: a number of seconds, or a date. It never brings an attempt forward, and is
- * not believed beyond the longest wait.
+ * Reads `Retry-After`, which is a number of seconds or a date. The result is never negative, and at most the longest delay
+ * between retries.
  */
 export function retryAfterSeconds(header: string | undefined, now: Timestamp): number {
   if (header === undefined) return 0;
@@ -200,10 +200,10 @@ export function retryAfterSeconds(header: string | undefined, now: Timestamp): n
 /** The effect of a round of deliveries on the webhook. */
 export function endRound(
   round: {
-    /** Rounds in a row without a delivery, before this one. */
+    /** The number of rounds in a row without a successful delivery, before this round. */
     failures: number;
     settled: { state: string; status: number | undefined }[];
-    /** The time since which each failed delivery has failed. */
+    /** For each failed delivery, the time of its first failure. */
     failingSince: Timestamp[];
   },
   now: Timestamp,
@@ -216,7 +216,7 @@ export function endRound(
   const pauseReason = isGone
     ? 'The endpoint responded 410 Gone.'
     : isTooLong
-      ? `A delivery failed for ${RETRY_HOURS / 24} days: mend the endpoint, then set state to ACTIVE.`
+      ? `A delivery failed for ${RETRY_HOURS / 24} days: fix the endpoint, then set state to ACTIVE.`
       : undefined;
   return { failures, isDead, pauseReason };
 }

@@ -1,4 +1,4 @@
-/** Reading the certificates that parties register. */
+/** Reads the certificates that parties register. */
 import {
   ConsentError,
   MAX_CERTIFICATE_BYTES,
@@ -7,10 +7,8 @@ import {
 } from '@measurement-exchange/consent';
 import { fromBase64, invalid, type Timestamp, timestampOf } from '@measurement-exchange/contract';
 
-export interface CertificateDescription {
+interface CertificateDescription {
   subjectKeyIdentifier: Uint8Array;
-  /** The subject key identifier of the issuing certificate, if the certificate contains it. */
-  authorityKeyIdentifier?: Uint8Array;
   notBefore: Timestamp;
   notAfter: Timestamp;
 }
@@ -18,11 +16,11 @@ export interface CertificateDescription {
 /** The message completes a sentence that begins with the field name: "x509Der is not …". */
 export class BadCertificate extends Error {}
 
-/** The longest hash in use, SHA-512: key identifiers are hashes of keys. */
+/** Key identifiers are hashes of keys. SHA-512, the longest hash in use, has 64 bytes. */
 const MAX_KEY_IDENTIFIER_BYTES = 64;
 const ONE_PEM = /^\s*-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----\s*$/;
 
-/** Reads the certificate of a request in either form; violations name the field that was used. */
+/** Reads the certificate of a request in either form. A violation names the field that the request used. */
 export function readCertificate(input: {
   x509Der?: Uint8Array | undefined;
   x509Pem?: string | undefined;
@@ -61,7 +59,6 @@ export function describeCertificate(der: Uint8Array): CertificateDescription {
   }
   return {
     subjectKeyIdentifier,
-    ...(authorityKeyIdentifier !== undefined && { authorityKeyIdentifier }),
     notBefore: timestampOf(notBefore.getTime()),
     notAfter: timestampOf(notAfter.getTime()),
   };

@@ -5,7 +5,7 @@ import { Feed } from './feed.ts';
 
 const AT = { xid: '5', seq: 1n };
 let asked: { name: string; values: unknown[] }[];
-let movedOn: () => Promise<{ party: string }[]>;
+let movedOn: () => Promise<string[]>;
 let bus: ChangeBus;
 let feed: Feed;
 beforeEach(() => {
@@ -59,7 +59,7 @@ it('wakes those that moved on, and nobody else', async () => {
   bus.on('changed', woken);
   await vi.advanceTimersByTimeAsync(1_000);
   const before = [reads('dataProviders/a').length, reads('dataProviders/b').length];
-  movedOn = async () => [{ party: 'dataProviders/b' }];
+  movedOn = async () => ['dataProviders/b'];
   await vi.advanceTimersByTimeAsync(1_000);
   expect(woken.mock.calls).toEqual([[['dataProviders/b']]]);
   expect([reads('dataProviders/a').length, reads('dataProviders/b').length]).toEqual([

@@ -5,13 +5,12 @@ import {
   type Cascade,
   deleteCascades,
   lockNextCascades,
-  nextResting,
+  nextDependent,
 } from '../database/revocationCascades.ts';
 import { saveMeasurements } from '../database/writeMeasurements.ts';
-import type { Outline } from '../domain/aggregate.ts';
-import { revocationMessage } from '../domain/certificate.ts';
+import { dependenciesOf, type Outline } from '../domain/aggregate.ts';
+import { certificateName, revocationMessage } from '../domain/certificate.ts';
 import { fail } from '../domain/measurement.ts';
-import { certificateName } from '../operations/certificates/view.ts';
 import type { Exchange } from '../operations/context.ts';
 
 /** The limits of one transaction: certificates, checked measurements, failed measurements. */
@@ -26,7 +25,7 @@ export async function cascadeRevocations(exchange: Exchange): Promise<boolean> {
     if (locked.length === 0) return false;
     const cascades = locked.map(({ cascade }) => cascade);
     const limits = { looked: MAX_PENDING, limit: MAX_FAILED };
-    const { ids, upTo } = await nextResting(tx, cascades, locked[0]!.done, limits);
+    const { ids, upTo } = await nextDependent(tx, cascades, locked[0]!.done, limits);
 
     const now = exchange.clock();
     const failing = await lockMeasurements(tx, ids);
@@ -49,15 +48,8 @@ export async function cascadeRevocations(exchange: Exchange): Promise<boolean> {
 /** Groups measurements by a revocation that fails them. */
 function byCause(cascades: Cascade[], aggregates: Outline[]): Map<Cascade, Outline[]> {
   const byName = new Map(cascades.map((cascade) => [nameOf(cascade), cascade]));
-  return Map.groupBy(aggregates, ({ measurement: m, requisitions, participants }) => {
-    const names = [
-      certificateName(m.consumer, m.certificate),
-      ...requisitions.flatMap((r) => [
-        certificateName(r.provider, r.certificate),
-        certificateName(r.provider, r.fulfillment?.result?.certificate ?? ''),
-      ]),
-      ...participants.map((p) => certificateName(p.duchy, p.parameters?.certificate ?? '')),
-    ];
+  return Map.groupBy(aggregates, (aggregate) => {
+    const names = dependenciesOf(aggregate).map(({ party, id = '' }) => certificateName(party, id));
     const cause = names.find((name) => byName.has(name));
     return byName.get(cause!)!;
   });

@@ -25,7 +25,7 @@ export async function failOverdueComputations(exchange: Store, deadlines: Deadli
 function failOverdue(exchange: Store, deadlines: Deadlines, state: WaitingState): Promise<boolean> {
   return exchange.db.tx('failOverdueComputations', async (tx) => {
     const now = exchange.clock();
-    const ids = await findOverdue(tx, state, hoursBefore(now, deadlines[WAITING[state]]), BATCH);
+    const ids = await findOverdue[state](tx, hoursBefore(now, deadlines[WAITING[state]]), BATCH);
     if (ids.length === 0) return false;
     const [pending, reports] = await Promise.all([lockMeasurements(tx, ids), latestReports(tx, ids)]);
     // A computation may have stopped waiting since it was found.

@@ -2,7 +2,7 @@
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { Config } from '../config/config.ts';
 import { lockMeasurements } from '../database/measurements.ts';
-import { countExpired, findExpired, removeMeasurements } from '../database/retention.ts';
+import { expiredMeasurements, removeMeasurements } from '../database/retention.ts';
 import { saveMeasurements } from '../database/writeMeasurements.ts';
 import { cancel } from '../domain/measurement.ts';
 import { hoursBefore } from '../domain/time.ts';
@@ -31,9 +31,14 @@ export async function applyRetention(exchange: Store, retention: Retention): Pro
 export async function previewRetention(exchange: Store, retention: Retention): Promise<RetentionCounts> {
   const cutoffs = cutoffsOf(exchange.clock(), retention);
   return {
-    cancel: cutoffs.pending === undefined ? 0 : await countExpired(exchange.db, 'pending', cutoffs.pending),
+    cancel:
+      cutoffs.pending === undefined
+        ? 0
+        : await expiredMeasurements.pending.count(exchange.db, cutoffs.pending),
     remove:
-      cutoffs.terminal === undefined ? 0 : await countExpired(exchange.db, 'terminal', cutoffs.terminal),
+      cutoffs.terminal === undefined
+        ? 0
+        : await expiredMeasurements.terminal.count(exchange.db, cutoffs.terminal),
   };
 }
 
@@ -48,7 +53,7 @@ function cutoffsOf(now: Timestamp, retention: Retention) {
 /** Returns true if more may be left. */
 function cancelPending(exchange: Store, cutoff: Timestamp): Promise<boolean> {
   return exchange.db.tx('cancelPendingMeasurements', async (tx) => {
-    const ids = await findExpired(tx, 'pending', cutoff, CANCEL_BATCH);
+    const ids = await expiredMeasurements.pending.find(tx, cutoff, CANCEL_BATCH);
     if (ids.length === 0) return false;
     const now = exchange.clock();
     // `lockMeasurements` skips measurements that have ended since they were found.
@@ -64,7 +69,7 @@ function cancelPending(exchange: Store, cutoff: Timestamp): Promise<boolean> {
 /** Returns true if more may be left. If another replica has locked all rows that were found, it removes the rest as well. */
 function removeTerminal(exchange: Store, cutoff: Timestamp): Promise<boolean> {
   return exchange.db.tx('removeTerminalMeasurements', async (tx) => {
-    const ids = await findExpired(tx, 'terminal', cutoff, REMOVE_BATCH);
+    const ids = await expiredMeasurements.terminal.find(tx, cutoff, REMOVE_BATCH);
     if (ids.length === 0) return false;
     const removed = await removeMeasurements(tx, ids, exchange.clock());
     return ids.length === REMOVE_BATCH && removed > 0;

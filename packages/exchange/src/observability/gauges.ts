@@ -22,7 +22,7 @@ export function watchDatabase(
     const counts = await countExpiring(db, clock(), EXPIRING_DAYS);
     return PARTY_KINDS.map((kind) => {
       const [collection] = PATTERNS[kind].split('/');
-      return { labels: { kind }, value: counts.get(collection!) ?? 0 };
+      return { labels: { kind }, value: counts.get(collection!)?.n ?? 0 };
     });
   });
   const cascades = {

@@ -22,51 +22,44 @@ export interface Exchange {
   newId: () => string;
   checks: Checks;
   protocols: Protocols;
-  /** By duchy: the data providers that it belongs to. */
   duchyOperators: DuchyOperators;
-  /** Limits the open measurements of a consumer. */
   openMeasurements: OpenMeasurements;
-  /** The deadlines after which pending measurements end by themselves. */
   deadlines: PendingDeadlines;
   lastSeen: LastSeen;
-  /** The endpoints that duchies may have. */
   duchyEndpoints: EndpointRules;
-  /** Whether webhooks may be http: in development mode only. */
+  /** Whether webhooks may use http, which only development mode allows. */
   allowsHttp: boolean;
   pageTokens: PageTokens;
-  /** Follows the log of changes. */
   feed: Feed;
   /** Encrypts secrets that must not be readable in a copy of the database. */
   secrets: Secrets;
-  /** To be called after a change of parties or bindings: this replica sees it at once, the others within 30 s. */
+  /** Must be called after a change of parties or bindings. This replica sees the change at once, the others within 30 s. */
   principalsChanged: () => void;
   /** Announces changes, and work for the background jobs. */
   bus: ChangeBus;
 }
 
-/** One call of an operation: its caller, and the findings that are not part of its response. */
 export interface Call {
   principal: Principal;
   issuer: string;
   subject: string;
   /** Identifies the log line of the request. */
   requestId: string;
-  /** Filled by the operation; counted in the `x-mex-findings` header and logged. */
+  /** The operation sets the findings. They are counted in the header `x-mex-findings`, and logged. */
   findings: Finding[];
-  /** Runs a job in the caller's turn and charges its time to the caller's rate. */
+  /** Runs a job in a worker thread when it is the caller's turn, and charges its time to the caller's rate. */
   compute<J extends JobName>(job: J, input: Input<J>): Promise<Output<J>>;
-  /** Waits without a slot and outside of the deadline. `gone` is aborted when the caller hangs up. */
+  /** Waits without occupying a slot and without a deadline. `gone` is aborted when the caller disconnects. */
   waitAside(wait: (gone: AbortSignal) => Promise<void>): Promise<void>;
 }
 
-/** An operation: its name in the routes table gives the types of its request and its response. */
+/** An operation. The routes table has the types of its request and its response. */
 export type Handler<O extends Operation> = (
   exchange: Exchange,
   call: Call,
   request: RequestOf<O>,
 ) => Promise<['watchChanges'] extends [O] ? Watch : ResponseOf<O>>;
 
-/** The author of a change, for the transition log. */
 export function authorOf(call: Call): Author {
   return { actor: call.principal.name, requestId: call.requestId, findings: call.findings };
 }

@@ -7,44 +7,30 @@ import {
   explainRequisition as explainOwn,
   explainRemoved,
 } from '../domain/explain/index.ts';
-import { computationNotFound } from './computations/view.ts';
+import { requireFound } from '../domain/found.ts';
 import type { Exchange, Handler } from './context.ts';
-import { measurementNotFound } from './measurements/get.ts';
-import { requisitionNotFound } from './requisitions/view.ts';
 
-export const explainMeasurement: Handler<'explainMeasurement'> = async (exchange, _call, { params }) => {
+export const explainMeasurement: Handler<'explainMeasurement'> = async (exchange, _, { params, path }) => {
   const consumer = partyName('measurementConsumer', params.measurementConsumer);
-  const facts = await factsOf(exchange, 'measurementConsumer', consumer, params.measurement);
+  const { measurement: id } = params;
+  const facts = await factsOf(exchange, 'measurementConsumer', consumer, id);
   if (facts !== undefined) return explain(facts);
-  const tombstone = (await getTombstones(exchange.db, consumer, [params.measurement])).get(
-    params.measurement,
-  );
-  if (tombstone === undefined) throw measurementNotFound(consumer, params.measurement);
-  return explainRemoved(tombstone);
+  const tombstone = (await getTombstones(exchange.db, consumer, [id])).get(id);
+  return explainRemoved(requireFound(tombstone, 'MEASUREMENT_NOT_FOUND', path));
 };
 
-export const explainRequisition: Handler<'explainRequisition'> = async (
-  exchange,
-  _call,
-  { params, path },
-) => {
+export const explainRequisition: Handler<'explainRequisition'> = async (exchange, _, { params, path }) => {
   const provider = partyName('dataProvider', params.dataProvider);
   const facts = await factsOf(exchange, 'dataProvider', provider, params.requisition);
   if (facts !== undefined) return explainOwn(facts);
   const tombstone = await getRequisitionTombstone(exchange.db, { provider }, params.requisition);
-  if (tombstone === undefined) throw requisitionNotFound(path);
-  return explainRemoved(tombstone);
+  return explainRemoved(requireFound(tombstone, 'REQUISITION_NOT_FOUND', path));
 };
 
-export const explainComputation: Handler<'explainComputation'> = async (
-  exchange,
-  _call,
-  { params, path },
-) => {
+export const explainComputation: Handler<'explainComputation'> = async (exchange, _, { params, path }) => {
   const duchy = partyName('duchy', params.duchy);
   const facts = await factsOf(exchange, 'duchy', duchy, params.computation);
-  if (facts === undefined) throw computationNotFound(path);
-  return explain(facts);
+  return explain(requireFound(facts, 'COMPUTATION_NOT_FOUND', path));
 };
 
 async function factsOf(

@@ -1,4 +1,4 @@
-/** requestId: one resource per (parent, method, ID), however often and concurrently it is requested. */
+/** A requestId creates at most one resource per parent and method, even if requests are repeated or concurrent. */
 import { hash } from 'node:crypto';
 import { ExchangeError, equalBytes } from '@measurement-exchange/contract';
 import { uniqueViolation } from '../database/db.ts';
@@ -7,7 +7,7 @@ export function contentHash(content: string | Uint8Array): Uint8Array {
   return hash('sha256', content, 'buffer');
 }
 
-/** The loser of a race on the same ID waits on the unique index, then finds what the winner made. */
+/** A request that loses a race for a requestId waits at the unique index. Its second attempt finds the existing resource. */
 export async function idempotently<T>(index: string, attempt: () => Promise<T>): Promise<T> {
   try {
     return await attempt();
@@ -26,7 +26,7 @@ export function requireSameContent(
   if (equalBytes(stored, given)) return;
   throw new ExchangeError(
     'REQUEST_ID_REUSED',
-    'This requestId already created another content: resend the same request, or use a new requestId.',
+    'This requestId was used with other content: resend the same request, or use a new requestId.',
     { metadata: { requestId, existing } },
   );
 }

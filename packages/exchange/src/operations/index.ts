@@ -1,4 +1,4 @@
-/** The product's table of contents: every operation, by the name it has in the routes table. */
+/** Every operation, by its name in the routes table. */
 import type { Operation } from '@measurement-exchange/contract';
 import { listAuditEntries } from './audit/list.ts';
 import { createCertificate } from './certificates/create.ts';
@@ -72,7 +72,7 @@ export { authorize, type Principal } from '../domain/access.ts';
 export type { ChangeEvent, Found, Watch } from './changes/events.ts';
 export type { Call, Exchange, Handler } from './context.ts';
 
-/** An operation of the table that is missing here does not compile. */
+/** The type requires an entry for every operation of the routes table. */
 export const operations: { [O in Operation]: Handler<O> } = {
   createMeasurement,
   getMeasurement,

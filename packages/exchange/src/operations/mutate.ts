@@ -1,6 +1,6 @@
 /**
- * The frame of every mutation: in one named transaction the operation locks and loads what it needs and decides; then the
- * findings are enforced, the writes and the audit entries are sent, and the resource is built while the database commits.
+ * The frame of every mutation. In one named transaction the operation loads rows and decides; then findings are enforced,
+ * the writes and audit entries are sent, and the response is built while the database commits.
  */
 import type { Finding, Operation, Timestamp } from '@measurement-exchange/contract';
 import type { Transaction } from '../database/db.ts';
@@ -9,15 +9,14 @@ import { enforce } from '../domain/findings.ts';
 import type { Call, Exchange } from './context.ts';
 
 export interface Decision<Resource> {
-  /** Findings of the checks. */
   findings?: Finding[];
-  /** The findings that reject the request under strict checks; all of them by default. */
+  /** The findings that can reject the request under strict checks. By default, all of them can. */
   rejecting?: Finding[];
-  /** Sends the writes; absent where nothing changes. */
+  /** Sends the writes; undefined if nothing changes. */
   save?: (() => void | Promise<void>) | undefined;
-  /** Only the write shows whether the resource exists already: `validateOnly` sends it as well, and rolls back. */
+  /** Whether `validateOnly` sends the writes and rolls back, because only the write shows that a resource exists. */
   savesToValidate?: boolean;
-  /** The written versions, for the audit log. Changes of measurements are in the transition log instead. */
+  /** The versions for the audit log. Changes of measurements have none, since the transition log has them. */
   versions?: Version[];
   view: () => Resource;
   /** The response to `validateOnly`; by default the view without the fields that only a write sets. */
@@ -61,10 +60,10 @@ export function mutate<Resource extends object>(
   });
 }
 
-/** The `save` of a delete, which was sent already to find what it deletes. */
+/** The `save` of a delete. The DELETE was already sent, because it also returns the deleted row. */
 export function alreadySent(): void {}
 
-/** The resource as it would be, without the fields that only a write sets. */
+/** The resource as it would be created or changed, without the fields that only a write sets. */
 export function asValidated<Resource extends object>(resource: Resource, findings: Finding[]): Resource {
   return {
     ...resource,

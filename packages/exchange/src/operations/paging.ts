@@ -1,29 +1,32 @@
-/** Page tokens: opaque, authenticated, and bound to the list they came from. They grant nothing. */
+/** Page tokens. A token is authenticated and valid only for the list that it came from. It grants no access. */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { DEFAULT_PAGE_SIZE, ExchangeError, type Timestamp } from '@measurement-exchange/contract';
 import type { Cursor } from '../database/page.ts';
 
-/** A page also ends at 8 MiB. */
+/** A page ends at this size even if it has fewer rows than requested. */
 export const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 export const MAX_BATCH_BYTES = 64 * 1024 * 1024;
 
+export function responseTooLarge(): ExchangeError {
+  return new ExchangeError('RESPONSE_TOO_LARGE', 'The response would be above 64 MiB: request fewer names.');
+}
+
 export const START: Cursor = { time: '-infinity', id: '' };
 
-/** The list that a token belongs to: the method, the parent and every filter. */
+/** Identifies the list that a token belongs to. */
 export type ListScope = [operation: string, parent: string, ...filters: unknown[]];
 
 const MAC_BYTES = 16;
 
-/** The part of a list that a request asks for. */
-export interface ListPage {
+interface ListPage {
   /** The page begins behind this row. */
   after: Cursor;
   limit: number;
-  /** The token of the next page, which begins behind the last of these rows; undefined where no more follow. */
+  /** Returns the token of the page behind these items; undefined if no more rows follow. */
   next<T>(more: boolean, items: readonly T[], cursorOf: (last: T) => Cursor): string | undefined;
 }
 
-/** The place of a row in a list in the order of creation. */
+/** The position of a row in a list that is sorted by creation time. */
 export function byCreation({ createTime, id }: { createTime: Timestamp; id: string }): Cursor {
   return { time: createTime, id };
 }
@@ -46,7 +49,7 @@ export class PageTokens {
     };
   }
 
-  /** The position at which the page of this token begins; without a token, the start of the list. */
+  /** Returns the position behind which the page of this token begins. Without a token, that is the start of the list. */
   read(scope: ListScope, token: string | undefined): Cursor {
     if (token === undefined) return START;
     const bytes = Buffer.from(token, 'base64url');

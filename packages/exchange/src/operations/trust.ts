@@ -1,21 +1,32 @@
-/** Checks whether certificates are trusted. The domain decides what an untrusted one means. */
-import { ConsentError, cachedCertificate, type Root, requireTrusted } from '@measurement-exchange/consent';
+/** Checks whether certificates are trusted. */
+import {
+  ConsentError,
+  cachedCertificate,
+  type Root,
+  requireTrusted,
+  type X509,
+} from '@measurement-exchange/consent';
 import type { Timestamp } from '@measurement-exchange/contract';
+import type { CertificateRecord } from '../database/certificates.ts';
+import type { TrustedRootRecord } from '../database/trustedRoots.ts';
 
-interface StoredCertificate {
-  party: string;
-  x509Der: Uint8Array;
-}
-interface StoredRoot {
-  /** The party whose certificates it may issue; undefined: those of any party that has no root of its own. */
-  party: string | undefined;
-  x509Der: Uint8Array;
+/** Undefined for a certificate that an earlier version of the exchange accepted, and that this version cannot parse. */
+export function storedCertificate(x509Der: Uint8Array): X509 | undefined {
+  try {
+    return cachedCertificate(x509Der);
+  } catch (error) {
+    if (error instanceof ConsentError) return undefined;
+    throw error;
+  }
 }
 
-/** Why a certificate is not trusted, as a sentence; undefined where it is. */
+type StoredCertificate = Pick<CertificateRecord, 'party' | 'x509Der'>;
+type StoredRoot = Pick<TrustedRootRecord, 'party' | 'x509Der'>;
+
+/** Returns a sentence that says why a certificate is not trusted; undefined for a trusted certificate. */
 export type TrustCheck = (certificate: StoredCertificate) => Promise<string | undefined>;
 
-/** Reads the roots once, for all certificates of a request. Where no root applies, everything is trusted. */
+/** Parses the roots once for all certificates of a request. A certificate is trusted if no root applies to its party. */
 export function trustCheck(stored: readonly StoredRoot[], now: Timestamp): TrustCheck {
   let roots: Root[] | undefined;
   return async ({ party, x509Der }) => {

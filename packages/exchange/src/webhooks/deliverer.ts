@@ -41,7 +41,7 @@ export class Deliverer {
     const { failure } = this;
     this.failure = undefined;
     if (failure !== undefined) throw failure;
-    this.parties = await partiesWithWebhooks(this.options.db);
+    this.parties = new Set(await partiesWithWebhooks(this.options.db));
     if (this.parties.size === 0) return false;
     this.running = this.claim(undefined);
     await this.running;

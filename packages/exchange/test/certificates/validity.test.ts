@@ -64,5 +64,5 @@ it.each([
   const certificate = (await getCertificate(db, PARTY, 'first'))!;
   expect(expiresIn(certificate, now) !== undefined).toBe(isSoon);
   const counts = await countExpiring(db, now, EXPIRING_DAYS);
-  expect(counts.get('dataProviders') ?? 0).toBe(isSoon ? 1 : 0);
+  expect(counts.get('dataProviders')?.n ?? 0).toBe(isSoon ? 1 : 0);
 });

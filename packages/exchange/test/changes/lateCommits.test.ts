@@ -9,7 +9,7 @@ import { castOf, createMeasurement, fulfill, ok, requisitionOf } from '@measurem
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { Database, type Transaction } from '../../src/database/db.ts';
 import { lockMeasurement } from '../../src/database/measurements.ts';
-import { saveMeasurement } from '../../src/database/writeMeasurements.ts';
+import { saveMeasurements } from '../../src/database/writeMeasurements.ts';
 import { cancel } from '../../src/domain/measurement.ts';
 import { page, tokenNow } from './follow.ts';
 import { useStreams } from './stream.ts';
@@ -45,7 +45,7 @@ async function beginCancel(measurement: Json): Promise<() => Promise<void>> {
   await client.query('BEGIN');
   const before = await lockMeasurement(tx, acme.name, measurement.name.split('/').at(-1));
   const change = cancel(before!, timestampOf(Date.now()));
-  saveMeasurement(tx, before!, change, { actor: acme.name, requestId: 'late', findings: [] });
+  saveMeasurements(tx, [{ before: before!, change }], { actor: acme.name, requestId: 'late', findings: [] });
   await Promise.all(sent);
   return async () => {
     await client.query('COMMIT');

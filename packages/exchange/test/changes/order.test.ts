@@ -16,14 +16,14 @@ import {
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lockCertificate, updateCertificate } from '../../src/database/certificates.ts';
-import { isNotLater } from '../../src/database/changes.ts';
 import { Database, sql, type Transaction } from '../../src/database/db.ts';
 import { lockDescriptor, updateDescriptor } from '../../src/database/descriptors.ts';
 import { lockEventGroups, updateEventGroup } from '../../src/database/eventGroups.ts';
 import { audit } from '../../src/database/log.ts';
 import { lockMeasurements } from '../../src/database/measurements.ts';
 import { lockParty, saveParty } from '../../src/database/parties.ts';
-import { saveMeasurement } from '../../src/database/writeMeasurements.ts';
+import { isNotLater } from '../../src/database/versions.ts';
+import { saveMeasurements } from '../../src/database/writeMeasurements.ts';
 import { cancel } from '../../src/domain/measurement.ts';
 
 type Json = Reply['json'];
@@ -200,7 +200,7 @@ describe('a transaction begins again where a later one was faster', () => {
       async (tx) => {
         const [before] = await lockMeasurements(tx, [idOf({ name })]);
         const author = { actor: 'test', requestId: 'test', findings: [] };
-        saveMeasurement(tx, before!, cancel(before!, now(), 'expired'), author);
+        saveMeasurements(tx, [{ before: before!, change: cancel(before!, now(), 'expired') }], author);
       },
     );
     expect(count).toBe(2);

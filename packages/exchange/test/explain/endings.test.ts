@@ -22,7 +22,7 @@ const ENDINGS: Record<string, Ended> = {
   'a refusal': {
     code: 'REFUSED',
     remedy:
-      'Change what the refusal names, or measure without this provider, and create the measurement again.',
+      'Fix the reason of the refusal, or measure without this provider, and create the measurement again.',
     says: /DECLINED: not this quarter/,
     end: async () => {
       const measurement = await direct();
@@ -59,7 +59,7 @@ const ENDINGS: Record<string, Ended> = {
   },
   'a deadline that was missed': {
     code: 'DEADLINE_MISSED',
-    remedy: 'Ask those it waited for what kept them; then the measurement can be created again.',
+    remedy: 'Ask the late parties for the reason; then the measurement can be created again.',
     says: /set no parameters within 1 h/,
     end: async () => {
       const measurement = await world.create();

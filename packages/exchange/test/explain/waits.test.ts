@@ -106,7 +106,7 @@ const SITUATIONS: Record<string, Situation> = {
       return {
         name: measurement.name,
         waits,
-        says: new RegExp(`${resource}, which it rests on, expired on`),
+        says: new RegExp(`${resource}, which it depends on, expired on`),
       };
     },
   },

@@ -60,7 +60,7 @@ export const REMEDY = {
   byItself: ({ name }: Named) =>
     `It does this by itself while it runs; if it continues, ask the operator of ${name} to look into its log.`,
   mend: ({ name }: Named) =>
-    `Only the operator of ${name} can mend this: send them the name of the computation and the report.`,
+    `Only the operator of ${name} can fix this: send them the name of the computation and the report.`,
   resume: 'Ask the operator of the exchange why, and to resume it.',
   renew: ({ name }: Named) =>
     `${name} registers a new certificate; then cancel the measurement and create it again.`,

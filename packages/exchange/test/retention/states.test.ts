@@ -6,7 +6,7 @@ import { castOf, createMeasurement } from '@measurement-exchange/testkit/steps';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database as Sql } from '../../src/database/db.ts';
 import { lockMeasurements } from '../../src/database/measurements.ts';
-import { countExpired, findExpired } from '../../src/database/retention.ts';
+import { expiredMeasurements } from '../../src/database/retention.ts';
 import { applyRetention } from '../../src/jobs/retention.ts';
 
 const KINDS: Record<MeasurementState, 'pending' | 'terminal'> = {
@@ -54,10 +54,12 @@ describe.each(MEASUREMENT_STATES)('a measurement that is %s', (state) => {
 
   it('is found once it is older, and not yet at the exact age', async () => {
     const { exact, later } = await agesOf(state);
-    expect(await findExpired(db, kind, exact, ALL)).not.toContain(ids[state]);
-    expect(await findExpired(db, kind, later, ALL)).toContain(ids[state]);
-    expect(await countExpired(db, kind, later)).toBe((await findExpired(db, kind, later, ALL)).length);
-    expect(await findExpired(db, other, '2100-01-01T00:00:00Z', ALL)).not.toContain(ids[state]);
+    expect(await expiredMeasurements[kind].find(db, exact, ALL)).not.toContain(ids[state]);
+    expect(await expiredMeasurements[kind].find(db, later, ALL)).toContain(ids[state]);
+    expect(await expiredMeasurements[kind].count(db, later)).toBe(
+      (await expiredMeasurements[kind].find(db, later, ALL)).length,
+    );
+    expect(await expiredMeasurements[other].find(db, '2100-01-01T00:00:00Z', ALL)).not.toContain(ids[state]);
   });
 
   it(`is ${kind === 'pending' ? 'locked to be ended' : 'not ended again'}`, async () => {

@@ -1,9 +1,9 @@
-/** The audit log: does it tell who made every version of everything that has no transitions? */
+/** Checks that the audit log has the author of every version that is not in the transition log. */
 import { checks, NAME, unionAll } from './check.ts';
 
 /**
- * Everything that has versions, with the first that must have an entry. The demo parties of development mode and
- * their certificates have no entry for version 1.
+ * Every resource with versions, and the first version that must have an audit entry. Version 1 of the demo parties of
+ * development mode and of their certificates has no entry.
  */
 const VERSIONED = unionAll(
   `SELECT ${NAME.descriptor} AS name, d.version, 1 AS first FROM event_group_metadata_descriptors d`,
@@ -13,7 +13,7 @@ const VERSIONED = unionAll(
   `SELECT p.name, p.version, 2 FROM parties p`,
 );
 
-/** Resources without versions: each is created once, and deleted at most once. */
+/** Resources without versions. Each is created once and deleted at most once. */
 const UNVERSIONED = unionAll(
   `SELECT ${NAME.principal} AS name FROM principals p`,
   `SELECT ${NAME.trustedRoot} FROM trusted_roots t`,
@@ -24,14 +24,14 @@ const IS_UNVERSIONED = `a.name ~ '^(principals|trustedRoots)/|/webhooks/'`;
 export const auditChecks = checks({
   'audit-missing': {
     meaning:
-      'A version of a party, certificate, descriptor, event group or population has no audit entry: nobody knows who ' +
-      'made it.',
+      'A version of a party, certificate, descriptor, event group or population has no audit entry, so its author is ' +
+      'unknown.',
     names: `SELECT v.name FROM (${VERSIONED}) AS v
        LEFT JOIN audit_entries a ON a.name = v.name AND a.version BETWEEN v.first AND v.version
       GROUP BY v.name, v.version, v.first HAVING count(DISTINCT a.version) <= v.version - v.first`,
   },
   'audit-unmatched': {
-    meaning: 'An audit entry tells of a version that was never made, or that another entry tells of.',
+    meaning: 'An audit entry is about a version that does not exist, or that has another audit entry.',
     names: `SELECT a.name FROM (
         SELECT *, row_number() OVER (PARTITION BY name, version ORDER BY seq) AS nth FROM audit_entries a
          WHERE NOT ${IS_UNVERSIONED}
@@ -40,7 +40,7 @@ export const auditChecks = checks({
   },
   'audit-deletion': {
     meaning:
-      'A principal, trusted root or webhook is gone though no audit entry tells of it, or there though one says it went.',
+      'A principal, trusted root or webhook is gone without an audit entry of its deletion, or exists despite such an entry.',
     names: `SELECT audited.name FROM (
         SELECT a.name, bool_or(a.operation LIKE 'delete%') AS deleted FROM audit_entries a
          WHERE ${IS_UNVERSIONED} GROUP BY a.name

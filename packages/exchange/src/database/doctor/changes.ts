@@ -1,13 +1,13 @@
-/** The log of changes: does it show every version of a resource once and in order to those who follow it? */
+/** Checks that the log of changes has every version of a resource once and in order. */
 import { ALL_AHEAD } from '../transactionIds.ts';
 import { checks, NAME, RESTORE, unionAll } from './check.ts';
 
-/** Each row beside the one before it of the same resource, in the order in which they are read. */
+/** Each change with the previous version of the same resource, in the order in which parties read changes. */
 const STEPS = `
   SELECT name, kind, version, lag(version) OVER w AS previous
     FROM changes WINDOW w AS (PARTITION BY party, name ORDER BY xid, seq)`;
 
-/** Everything that has changes, under the name of each party that sees it. */
+/** The current version of every resource, under each name by which a party reads the resource. */
 const CURRENT = unionAll(
   `SELECT ${NAME.measurement} AS name, m.version FROM measurements m`,
   `SELECT ${NAME.requisition}, r.version FROM requisitions r`,
@@ -23,24 +23,25 @@ const CURRENT = unionAll(
   `SELECT p.name, p.version FROM parties p`,
 );
 
-const LIST_AGAIN = `Whoever follows it may have missed a version: tell them to list their resources. ${RESTORE}`;
+const LIST_AGAIN = `Parties that follow the log may have missed a version: tell them to list their resources. ${RESTORE}`;
 
 export const changeChecks = checks({
   'changes-ahead': {
     meaning:
       'A log has transaction IDs that this server has not reached, as after restoring a dump of another server: new ' +
-      'changes would come before old ones, and nobody who follows would see them.',
-    remedy: 'Run mex migrate: the log of changes begins anew, and everybody who follows it is told to list.',
+      'changes would come before old ones, and parties that follow the log would not see them.',
+    remedy: 'Run mex migrate: the log of changes starts anew, and parties that follow it are told to list.',
     names: ALL_AHEAD,
   },
   'changes-order': {
-    meaning: 'The log of changes shows the versions of a resource in another order than they were made in.',
+    meaning:
+      'The log of changes has the versions of a resource in a different order than they were written in.',
     remedy: LIST_AGAIN,
     names: `SELECT name FROM (${STEPS}) AS step WHERE version <= previous`,
   },
-  // Retention removes the oldest changes: what is left of a resource ends with its version.
+  // Retention removes only the oldest changes, so the last change of a resource has its current version.
   'changes-gap': {
-    meaning: 'The log of changes lacks a version of a resource that is later than others it has.',
+    meaning: 'The log of changes lacks a version of a resource, but has an earlier one.',
     remedy: LIST_AGAIN,
     names: unionAll(
       `SELECT name FROM (${STEPS}) AS step WHERE version > previous + 1 AND kind <> 'COMPUTATION'`,

@@ -1,41 +1,41 @@
 import type pg from 'pg';
 import { sql } from '../db.ts';
 
-/** One query about the database: each row it returns names something that is wrong. */
+/** A query that finds wrong rows. */
 export interface Check extends CheckInfo {
   find(client: pg.ClientBase): Promise<Found>;
 }
 
 export interface CheckInfo {
-  /** Stable: scripts may rely on it. */
+  /** The ID never changes, since scripts rely on it. */
   id: string;
-  /** A warning is about the server; the stored data is correct. */
+  /** A warning means that the stored data is correct, but something else needs attention. */
   severity: 'error' | 'warning';
   /** The problem, in one sentence. */
   meaning: string;
-  /** The remedy. */
   remedy: string;
 }
 
 export interface Found {
-  /** The first rows, by name. */
+  /** The names of the first wrong rows. */
   names: string[];
+  /** The number of wrong rows. */
   rows: number;
 }
 
 export const MAX_EXAMPLES = 5;
 
 interface CheckByQuery extends Omit<CheckInfo, 'id' | 'severity' | 'remedy'> {
-  /** An error by default. */
+  /** `error` by default. */
   severity?: Check['severity'];
-  /** To restore the rows by default. */
+  /** `RESTORE` by default. */
   remedy?: string;
-  /** A statement with one column, name. */
+  /** A query with one column, `name`: the names of wrong rows. */
   names: string;
   values?: unknown[];
 }
 
-/** The checks that a query can make, by ID. */
+/** Makes checks of queries, by the ID of the check. */
 export function checks(byId: Record<string, CheckByQuery>): Check[] {
   return Object.entries(byId).map(
     ([id, { severity = 'error', meaning, remedy = RESTORE, names, values }]) => {
@@ -53,15 +53,15 @@ export function checks(byId: Record<string, CheckByQuery>): Check[] {
   );
 }
 
-/** The remedy for rows that the exchange cannot have written: no operation mends them. */
+/** The remedy for rows that the exchange cannot have written, and that no operation can fix. */
 export const RESTORE =
-  'The exchange writes no such rows, so they were changed past it or damaged: find out what did it, and ' +
+  'The exchange does not write such rows, so something else changed or damaged them: find out what did, and ' +
   'restore them from a backup.';
 
-/** The names of resources, by the usual aliases of their tables. */
+/** SQL expressions for the names of resources. They use the usual aliases of the tables. */
 export const NAME = {
   certificate: `c.party || '/certificates/' || c.id`,
-  /** The tombstone of a measurement has the same name, and so does that of a requisition. */
+  /** A tombstone has the name of the measurement or requisition that was removed. */
   measurement: `m.consumer || '/measurements/' || m.id`,
   requisition: `r.provider || '/requisitions/' || r.id`,
   computation: `c.duchy || '/computations/' || c.id`,
@@ -72,7 +72,6 @@ export const NAME = {
   trustedRoot: `'trustedRoots/' || t.id`,
 };
 
-/** Joins queries into one that returns the rows of all of them. */
 export function unionAll(...queries: string[]): string {
   return queries.join(' UNION ALL ');
 }

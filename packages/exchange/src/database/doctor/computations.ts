@@ -1,7 +1,7 @@
-/** Computations: do the right duchies take part, and are they as far as their measurement is? */
+/** Checks that a computation has the configured duchies, and that its state matches the state of its measurement. */
 import { checks, NAME, RESTORE, unionAll } from './check.ts';
 
-/** The duchies that must take part in each measurement, by its configuration. */
+/** The duchies that the configuration of each measurement lists. */
 const CONFIGURED = unionAll(
   `SELECT m.id, role, m.protocol_config ->> member AS duchy
      FROM measurements m CROSS JOIN (VALUES
@@ -12,7 +12,7 @@ const CONFIGURED = unionAll(
     FROM measurements m CROSS JOIN jsonb_array_elements_text(m.protocol_config -> 'workers') AS ring(worker)`,
 );
 
-/** The state that a computation must have, by its measurement and its participants. */
+/** The state that each computation must have, derived from its measurement and its participants. */
 const EXPECTED = `
   SELECT m.id, CASE WHEN m.state = 'COMPUTING' AND bool_or(c.participant_state = 'PARAMS_SET') THEN 'PENDING_CONFIRMATION'
                     WHEN m.state <> 'AWAITING_REQUISITION_FULFILLMENT' THEN m.state
@@ -23,7 +23,8 @@ const EXPECTED = `
 
 export const computationChecks = checks({
   'computation-participants': {
-    meaning: 'Others take part in a computation than those that the measurement was configured with.',
+    meaning:
+      'The participants of a computation are not the duchies that its measurement was configured with.',
     remedy: `Cancel the measurement and create it again. ${RESTORE}`,
     names: `SELECT ${NAME.measurement} AS name FROM (${CONFIGURED}) AS configured
        FULL JOIN computations c ON c.id = configured.id AND c.role = configured.role AND c.duchy = configured.duchy
@@ -32,13 +33,13 @@ export const computationChecks = checks({
   },
   'computation-state': {
     meaning:
-      'A computation is not in the state that its measurement and its participants make it, or not of one time for ' +
-      'all of them.',
+      'A computation is not in the state that follows from its measurement and its participants, or its update time ' +
+      'differs between its participants.',
     names: `SELECT ${NAME.computation} AS name FROM computations c JOIN (${EXPECTED}) AS expected USING (id)
       WHERE (c.state, c.update_time) <> (expected.state, expected.update_time)`,
   },
   'computation-parameters': {
-    meaning: 'A duchy lacks the parameters that its state or that of the computation rests on.',
+    meaning: 'A duchy lacks parameters that its state or the state of the computation requires.',
     remedy: `Cancel the measurement and create it again. ${RESTORE}`,
     names: `SELECT ${NAME.computation} AS name FROM computations c
       WHERE c.state IN ('PENDING_FULFILLMENT', 'PENDING_CONFIRMATION', 'COMPUTING', 'SUCCEEDED') AND c.certificate IS NULL
@@ -52,7 +53,8 @@ export const computationChecks = checks({
   },
   'computation-confirmation': {
     meaning:
-      'A duchy has confirmed a computation before all data was there, or one that has no confirmation is waiting for it.',
+      'A duchy confirmed a computation before all data had arrived, or a computation that needs no confirmation waits ' +
+      'for one.',
     remedy: `Cancel the measurement and create it again. ${RESTORE}`,
     names: `SELECT ${NAME.computation} AS name FROM computations c JOIN measurements m ON m.id = c.id
       WHERE m.protocol_config ? 'workers' AND c.participant_state = 'READY' AND EXISTS (
@@ -61,7 +63,7 @@ export const computationChecks = checks({
   },
   'computation-result': {
     meaning:
-      'A measurement that duchies compute is SUCCEEDED without the one result of its aggregator, or has one without ' +
+      'A measurement that duchies compute is SUCCEEDED without the result of its aggregator, or has a result without ' +
       'being SUCCEEDED.',
     remedy: `Do not trust its result. ${RESTORE}`,
     names: `SELECT ${NAME.measurement} AS name FROM measurements m
@@ -76,7 +78,8 @@ export const computationChecks = checks({
       WHERE c.participant_state = 'FAILED' AND m.state <> 'FAILED'`,
   },
   'fulfilling-duchy': {
-    meaning: 'The data of a requisition goes to a duchy that is no worker of the computation, or to none.',
+    meaning:
+      'The data of a requisition goes to no duchy, or to a duchy that is not a worker of the computation.',
     remedy: `Cancel the measurement and create it again. ${RESTORE}`,
     names: `SELECT ${NAME.requisition} AS name FROM requisitions r JOIN measurements m ON m.id = r.measurement
       WHERE CASE WHEN m.protocol_config IS NULL THEN r.fulfilling_duchy IS NOT NULL

@@ -1,9 +1,9 @@
-/** Descriptors: are the message types noted beside each one those of its set? */
+/** Checks that the stored message types of each descriptor are those that its set defines. */
 import type pg from 'pg';
 import { messageTypesOf } from '../../protobuf/descriptor/descriptorSet.ts';
 import { type Check, type Found, MAX_EXAMPLES, NAME, RESTORE } from './check.ts';
 
-/** SQL cannot read descriptor sets: they come here, a few at a time, for each may have 1 MiB. */
+/** SQL cannot parse descriptor sets, so they are fetched in small batches. Each may have 1 MiB. */
 const DECLARE = `
   DECLARE described NO SCROLL CURSOR FOR
   SELECT ${NAME.descriptor} AS name, d.provider, d.descriptor_set, noted.types, noted.providers
@@ -12,8 +12,6 @@ const DECLARE = `
         FROM descriptor_types GROUP BY descriptor
     ) AS noted ON noted.descriptor = d.id
    ORDER BY 1`;
-const FETCH = 'FETCH 25 FROM described';
-const CLOSE = 'CLOSE described';
 
 interface Described {
   name: string;
@@ -38,15 +36,15 @@ export const descriptorChecks: Check[] = [
     id: 'descriptor-types',
     severity: 'error',
     meaning:
-      'The message types noted for a descriptor are not those that its set defines, or the set cannot be read.',
+      'The message types stored for a descriptor are not those that its set defines, or the set cannot be read.',
     remedy:
-      'Delete its rows of descriptor_types and run mex migrate, which notes them anew. ' +
-      `Where it is found again, the set is damaged. ${RESTORE}`,
+      'Delete its rows in descriptor_types and run mex migrate, which stores the types again. ' +
+      `If the doctor finds it again, the set is damaged. ${RESTORE}`,
     async find(client: pg.ClientBase): Promise<Found> {
       const found: Found = { names: [], rows: 0 };
       await client.query(DECLARE);
       for (;;) {
-        const { rows } = await client.query<Described>(FETCH);
+        const { rows } = await client.query<Described>('FETCH 25 FROM described');
         if (rows.length === 0) break;
         for (const row of rows) {
           if (isNotedRight(row)) continue;
@@ -54,7 +52,7 @@ export const descriptorChecks: Check[] = [
           if (found.names.length < MAX_EXAMPLES) found.names.push(row.name);
         }
       }
-      await client.query(CLOSE);
+      await client.query('CLOSE described');
       return found;
     },
   },

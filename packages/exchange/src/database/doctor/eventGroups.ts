@@ -1,4 +1,4 @@
-/** Event groups: do they hold what goes together, and nothing once they are deleted? */
+/** Checks that the metadata of an event group is complete, and that a deleted event group has none. */
 import { eventGroups } from '../eventGroups.ts';
 import { names, only } from '../table.ts';
 import { checks, NAME, RESTORE } from './check.ts';
@@ -9,7 +9,7 @@ function eventGroupsWhere(condition: string): string {
 
 const ENCRYPTED = names(only(eventGroups, 'encrypted'), 'e');
 const READABLE = names(only(eventGroups, 'readable'), 'e');
-/** The columns that are empty in a deleted event group. */
+/** The columns that must be null in a deleted event group. */
 const CONTENT = names(
   only(eventGroups, 'encrypted', 'readable', 'publicKey', 'brandName', 'campaignName'),
   'e',
@@ -17,15 +17,15 @@ const CONTENT = names(
 
 export const eventGroupChecks = checks({
   'event-group-deleted': {
-    meaning: 'A deleted event group still holds metadata, a key, or names of a campaign.',
+    meaning: 'A deleted event group still has metadata, a key, or the name of a brand or campaign.',
     remedy: `Set them to NULL: its provider wanted them gone. ${RESTORE}`,
     names: eventGroupsWhere(`e.state = 'DELETED' AND num_nonnulls(${CONTENT}) > 0`),
   },
   'event-group-metadata': {
     meaning:
-      'The metadata of an event group is both opaque and readable, in part missing, or opaque without a key.',
+      'The metadata of an event group is both encrypted and readable, partly missing, or encrypted without a key.',
     remedy: `Ask its provider to update it. ${RESTORE}`,
-    // One that is deleted has none, or event-group-deleted says so.
+    // The check event-group-deleted covers the metadata of deleted event groups.
     names:
       eventGroupsWhere(`e.state = 'ACTIVE' AND (e.metadata_ciphertext IS NOT NULL AND e.descriptor IS NOT NULL
         OR num_nulls(${ENCRYPTED}) NOT IN (0, 2)
@@ -34,7 +34,7 @@ export const eventGroupChecks = checks({
         OR e.metadata_ciphertext IS NOT NULL AND e.key_data IS NULL)`),
   },
   'event-group-descriptor': {
-    meaning: "The metadata of an event group is explained by another provider's descriptor.",
+    meaning: "The metadata of an event group refers to another provider's descriptor.",
     remedy: `Ask its provider to update it. ${RESTORE}`,
     names: `SELECT ${NAME.eventGroup} AS name FROM event_groups e
        JOIN event_group_metadata_descriptors d ON d.id = e.descriptor WHERE d.provider <> e.provider`,

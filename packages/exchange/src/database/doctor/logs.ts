@@ -1,33 +1,33 @@
-/** The transition log: does it tell how every measurement, requisition and participant became what it is? */
+/** Checks that the transition log explains the state of every measurement, requisition and participant. */
 import { EDGES } from '../../domain/aggregate.ts';
 import { checks, NAME, RESTORE, unionAll } from './check.ts';
 
-/** Everything that has transitions, under the key of its log rows. */
+/** Every resource with transitions, and the key of its log rows. */
 const LOGGED = unionAll(
   `SELECT m.id AS measurement, '' AS requisition, ${NAME.measurement} AS name, m.state, m.version FROM measurements m`,
   `SELECT r.measurement, r.id, ${NAME.requisition}, r.state, r.version FROM requisitions r`,
   `SELECT c.id, c.duchy, ${NAME.computation}, c.participant_state, c.version FROM computations c`,
 );
 
-/** Each log row beside the one before it. */
+/** Each log row with values of the log row before it. */
 const STEPS = `
   SELECT *, lag(to_state) OVER w AS previous_state, lag(time) OVER w AS previous_time, lag(seq) OVER w AS previous_seq
     FROM transitions WINDOW w AS (PARTITION BY measurement, requisition ORDER BY version)`;
 
-/** Rows of nothing that exists are left to the orphan check. */
+/** Log rows of a resource that does not exist are left out, because the check `orphan` finds them. */
 function stepsWhere(condition: string): string {
   return `SELECT name FROM (${STEPS}) AS step JOIN (${LOGGED}) AS logged USING (measurement, requisition)
            WHERE ${condition}`;
 }
 
-const TRUST_THE_LOG = `The transition log is append-only: take it for true unless a backup says otherwise. ${RESTORE}`;
+const TRUST_THE_LOG = `The transition log is append-only: trust it unless a backup contradicts it. ${RESTORE}`;
 
 export const logChecks = checks({
   'log-state': {
     meaning:
       'A measurement, requisition or participant is not in the state that its transition log leads to.',
     remedy: TRUST_THE_LOG,
-    // Where the step to the stored version is missing, log-version says so.
+    // The check log-version finds a missing step to the stored version.
     names: `SELECT name FROM transitions t JOIN (${LOGGED}) AS logged USING (measurement, requisition, version)
       WHERE t.to_state <> logged.state`,
   },
@@ -42,7 +42,7 @@ export const logChecks = checks({
       ) AS log USING (measurement, requisition)
        WHERE (logged.version, logged.version, 1, logged.version) IS DISTINCT FROM (rows, versions, first, last)`,
   },
-  // Nothing leads out of a terminal state in EDGES, so a step out of one is found here too.
+  // EDGES has no edge out of a terminal state, so this check also finds a step out of one.
   'log-edge': {
     meaning: 'The transition log has a step that no measurement, requisition or participant can take.',
     names:
@@ -59,11 +59,12 @@ export const logChecks = checks({
     names: stepsWhere('from_state IS DISTINCT FROM previous_state'),
   },
   'log-order': {
-    meaning: 'Steps were logged in another order than they happened in: readers that follow seq go astray.',
+    meaning:
+      'Steps were logged in a different order than they happened in, which misleads readers that sort by seq.',
     names: stepsWhere('seq <= previous_seq'),
   },
   'log-time': {
-    meaning: 'A step in the transition log is not dated after the one it follows.',
+    meaning: 'A step in the transition log is not dated after the step before it.',
     names: stepsWhere('time <= previous_time'),
   },
 });

@@ -1,9 +1,9 @@
-/** Measurements and their requisitions: do their states fit each other, and their contents their states? */
+/** Checks that the states of a measurement and its requisitions match each other, and their fields match the states. */
 import { TERMINAL_MEASUREMENT_STATES } from '@measurement-exchange/contract';
 import { literals } from '../db.ts';
 import { checks, NAME, RESTORE } from './check.ts';
 
-/** One row a measurement. The planner drops the columns that a check does not ask for. */
+/** One row for each measurement. The planner does not compute columns that a check does not use. */
 const TALLY = `
   SELECT ${NAME.measurement} AS name, m.state, m.requisition_count AS declared, m.failure_reason,
          count(r.id) AS requisitions, count(DISTINCT r.provider) AS providers,
@@ -41,7 +41,8 @@ export const measurementChecks = checks({
     names: measurementsWhere('requisitions <> providers'),
   },
   'requisition-order': {
-    meaning: 'The requisitions of a measurement are not numbered 0, 1, 2, …: reads show it incomplete.',
+    meaning:
+      'The requisitions of a measurement are not numbered 0, 1, 2, …: reads show the measurement incompletely.',
     remedy: 'Set requisitions.ordinal to the position in the request, beginning at 0.',
     // Reads take the measurement spec from the row whose ordinal is 0.
     names: measurementsWhere(

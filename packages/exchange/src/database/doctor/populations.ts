@@ -1,4 +1,4 @@
-/** Populations, and the measurements that count their people. */
+/** Checks populations, and the configurations that refer to them. */
 import { equalBytes, MAX_VID, PROTOCOLS, type VidRange } from '@measurement-exchange/contract';
 import type pg from 'pg';
 import { isAscending, summaryOf } from '../../domain/population.ts';
@@ -21,7 +21,7 @@ export const populationChecks: Check[] = [
   {
     id: 'population-ranges',
     severity: 'error',
-    meaning: 'The ranges of a population overlap, or are not those of its size and fingerprint.',
+    meaning: 'The ranges of a population overlap, or do not match its size and fingerprint.',
     remedy: RESTORE,
     async find(client: pg.ClientBase): Promise<Found> {
       const { rows } = await client.query<Ranges>(
@@ -45,8 +45,8 @@ export const populationChecks: Check[] = [
     },
     'protocol-config': {
       meaning:
-        'A measurement lacks the configuration of its protocol, or has one it does not need, or counts people of a ' +
-        'population that is not there or has another fingerprint.',
+        'A measurement lacks the configuration of its protocol, has a configuration that it does not need, or refers to ' +
+        'a population that does not exist or has another fingerprint.',
       names: `SELECT ${NAME.measurement} AS name FROM measurements m
          LEFT JOIN populations o ON ${NAME.population} = m.protocol_config->>'population'
               AND encode(o.fingerprint, 'base64') = m.protocol_config->>'populationFingerprint'

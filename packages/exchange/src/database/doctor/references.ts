@@ -1,7 +1,7 @@
-/** Checks that the rows to which others refer exist, and belong to the right party. */
+/** Checks that rows to which other rows refer exist and belong to the right party. */
 import { checks, NAME, unionAll } from './check.ts';
 
-/** Each certificate that something names, with the party that must own it. */
+/** Each reference to a certificate, with the party that must own the certificate. */
 const CERTIFICATE_REFERENCES = unionAll(
   `SELECT ${NAME.measurement} AS name, m.consumer AS party, m.certificate AS id FROM measurements m`,
   `SELECT ${NAME.requisition}, r.provider, r.certificate FROM requisitions r`,
@@ -15,7 +15,7 @@ const CERTIFICATE_REFERENCES = unionAll(
     FROM revocation_cascades k`,
 );
 
-/** Each party that something belongs to. */
+/** Each reference to a party. */
 const PARTY_REFERENCES = unionAll(
   `SELECT ${NAME.certificate} AS name, c.party FROM certificates c`,
   `SELECT ${NAME.computation}, c.duchy FROM computations c`,
@@ -27,7 +27,7 @@ const PARTY_REFERENCES = unionAll(
 
 export const referenceChecks = checks({
   'certificate-owner': {
-    meaning: 'A certificate is named that the party in question does not have.',
+    meaning: 'A row refers to a certificate that its party does not have.',
     names: `SELECT name FROM (${CERTIFICATE_REFERENCES}) AS reference LEFT JOIN certificates c USING (party, id)
       WHERE c.party IS NULL`,
   },

@@ -4,7 +4,7 @@ import { checks, unionAll } from './check.ts';
 
 const SCHEMA = readFileSync(new URL('../schema.sql', import.meta.url), 'utf8');
 
-/** Each promise of "at most one" rests on one of these. */
+/** The names of the indexes that guarantee uniqueness, read from the schema. */
 export const UNIQUE_INDEXES = Array.from(
   SCHEMA.matchAll(/CONSTRAINT (\w+) (?:PRIMARY KEY|UNIQUE)|CREATE UNIQUE INDEX (\w+)/g),
   ([, constraint, index]) => (constraint ?? index)!,
@@ -19,8 +19,9 @@ const OURS = 'relnamespace = current_schema()::regnamespace';
 
 export const serverChecks = checks({
   'index-damaged': {
-    meaning: 'An index is missing, or PostgreSQL does not use it: duplicates may come in, reads are slow.',
-    remedy: 'REINDEX INDEX it; make a missing one again as in the migrations (database/migrations).',
+    meaning:
+      'An index is missing, or PostgreSQL does not use it: duplicates may be stored, and reads are slow.',
+    remedy: 'REINDEX INDEX it; create a missing index again as in the migrations (database/migrations).',
     names: unionAll(
       `SELECT wanted AS name FROM unnest($1::text[]) AS wanted LEFT JOIN pg_index i ON i.indexrelid = to_regclass(wanted)
         WHERE i.indisunique IS NOT TRUE`,
@@ -32,13 +33,13 @@ export const serverChecks = checks({
   'trigger-off': {
     meaning: 'A trigger or foreign key is missing or disabled: nothing stops rows that break its rule.',
     remedy:
-      'ALTER TABLE … ENABLE TRIGGER ALL; make a missing one again as in the migrations (database/migrations).',
+      'ALTER TABLE … ENABLE TRIGGER ALL; create a missing one again as in the migrations (database/migrations).',
     names: unionAll(
       `SELECT wanted.relation || ' ' || wanted.trigger AS name
          FROM unnest($1::text[], $2::text[]) AS wanted(relation, trigger)
          LEFT JOIN pg_trigger t ON t.tgrelid = to_regclass(wanted.relation) AND t.tgname = wanted.trigger
         WHERE t.oid IS NULL`,
-      `-- A foreign key is kept by internal triggers; its own name says more than theirs.
+      `-- PostgreSQL enforces a foreign key by internal triggers, whose names say less than the name of the key.
         SELECT c.relname || ' ' || coalesce(k.conname, t.tgname)
           FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid LEFT JOIN pg_constraint k ON k.oid = t.tgconstraint
          WHERE c.${OURS} AND t.tgenabled NOT IN ('O', 'A')`,
@@ -46,7 +47,7 @@ export const serverChecks = checks({
     values: [TRIGGERS.map(([relation]) => relation), TRIGGERS.map(([, trigger]) => trigger)],
   },
   'constraint-not-valid': {
-    meaning: 'A constraint was added without looking at the rows that were there.',
+    meaning: 'A constraint was added without validating the existing rows.',
     remedy: 'ALTER TABLE … VALIDATE CONSTRAINT …',
     names: `SELECT c.relname || ' ' || k.conname AS name FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
       WHERE c.${OURS} AND NOT k.convalidated`,
@@ -61,7 +62,7 @@ export const serverChecks = checks({
         WHERE name IN ('fsync', 'full_page_writes') AND setting <> 'on'
            OR name = 'synchronous_commit' AND setting NOT IN ('on', 'remote_write', 'remote_apply')
            OR name = 'server_encoding' AND setting <> 'UTF8'`,
-      `-- Another role may serve than the one that asks.
+      `-- The exchange may serve with another role than the doctor connects with.
         SELECT 'role ' || r.rolname || ': ' || setting
           FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole CROSS JOIN unnest(s.setconfig) AS setting
          WHERE s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
@@ -71,7 +72,7 @@ export const serverChecks = checks({
   },
   'checksums-off': {
     severity: 'warning',
-    meaning: 'Data checksums are off: PostgreSQL returns what a failing disk damaged as if it were sound.',
+    meaning: 'Data checksums are off: PostgreSQL does not detect data that a failing disk damaged.',
     remedy: 'Stop the server and run pg_checksums --enable on its data directory.',
     names: `SELECT name || ' = ' || setting AS name FROM pg_settings WHERE name = 'data_checksums' AND setting <> 'on'`,
   },

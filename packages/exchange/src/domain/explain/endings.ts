@@ -1,4 +1,4 @@
-/** Why something ended, and what to do next. */
+/** Explains why a measurement or requisition ended, and what to do next. */
 import type { Ending } from '@measurement-exchange/contract';
 import type { RequisitionOutline, Trigger } from '../aggregate.ts';
 import type { Facts } from './facts.ts';
@@ -6,12 +6,12 @@ import type { Facts } from './facts.ts';
 const AGAIN = 'It stays so; create the measurement again.';
 const DONE = 'Nothing is left to do.';
 
-/** By the cause of the last step of a measurement that failed; of the other causes, a duchy gave up. */
+/** The ending of a failed measurement, by the cause of its last step. Any other cause means that a duchy gave up. */
 const FAILURES: Partial<Record<Trigger, Pick<Ending, 'code' | 'remedy'>>> = {
   refused: {
     code: 'REFUSED',
     remedy:
-      'Change what the refusal names, or measure without this provider, and create the measurement again.',
+      'Fix the reason of the refusal, or measure without this provider, and create the measurement again.',
   },
   certificateRevoked: {
     code: 'CERTIFICATE_REVOKED',
@@ -19,7 +19,7 @@ const FAILURES: Partial<Record<Trigger, Pick<Ending, 'code' | 'remedy'>>> = {
   },
   overdue: {
     code: 'DEADLINE_MISSED',
-    remedy: 'Ask those it waited for what kept them; then the measurement can be created again.',
+    remedy: 'Ask the late parties for the reason; then the measurement can be created again.',
   },
 };
 const GAVE_UP: Pick<Ending, 'code' | 'remedy'> = {
@@ -28,7 +28,7 @@ const GAVE_UP: Pick<Ending, 'code' | 'remedy'> = {
     'It may be transient: create the measurement again; if it fails again, ask the operator of the duchy.',
 };
 
-/** The ending of a measurement, and of its computation. */
+/** The ending of a measurement or of its computation. */
 export function endingOf({ aggregate, cause, viewer }: Facts): Ending {
   const { state, failure, consumer } = aggregate.measurement;
   const isConsumer = viewer === 'measurementConsumer';
@@ -48,7 +48,7 @@ export function endingOf({ aggregate, cause, viewer }: Facts): Ending {
   return { code, detail: failure!.message, remedy: isLeft ? remedy : DONE };
 }
 
-/** A provider learns the state of the measurement, and not who or what ended it. */
+/** A provider learns the state of the measurement, but not which party ended it. */
 export function requisitionEnding({ aggregate }: Facts, { state, refusal }: RequisitionOutline): Ending {
   const measurement = aggregate.measurement.state;
   if (state === 'FULFILLED') {

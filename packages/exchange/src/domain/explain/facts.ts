@@ -1,27 +1,28 @@
-/** The facts that an explanation is decided from, beside the measurement itself. */
+/** The facts from which an explanation is derived. */
 import {
   equalBytes,
   type PartyState,
   type SignedMessage,
   type Timestamp,
 } from '@measurement-exchange/contract';
-import type {
-  AggregateOf,
-  MeasurementOutline,
-  RequisitionContent,
-  RequisitionOutline,
-  Trigger,
+import {
+  type AggregateOf,
+  type MeasurementOutline,
+  measurementName,
+  type RequisitionContent,
+  type RequisitionOutline,
+  type Trigger,
 } from '../aggregate.ts';
 import type { Certificate } from '../certificate.ts';
 import { keysetOf } from '../consent.ts';
 import type { Deadlines, Report } from '../deadlines.ts';
 
-/** The kind of caller; each is shown only facts that it could read elsewhere. */
+/** The kind of the caller. An explanation shows a caller only facts that it may also read elsewhere. */
 export type Viewer = 'measurementConsumer' | 'dataProvider' | 'duchy';
 
-/** When something that is pending ends by itself. */
+/** The deadlines after which a pending measurement ends by itself. */
 export interface PendingDeadlines extends Deadlines {
-  /** Retention: measurements pending longer than this are cancelled. */
+  /** Retention cancels measurements that are pending for longer than this. */
   cancelPendingAfterDays: number | undefined;
 }
 
@@ -32,7 +33,7 @@ export interface PartyFacts {
   lastSeen: Timestamp | undefined;
 }
 
-/** The latest report of a duchy, in its words. */
+/** The latest report of a duchy, with its message. */
 export interface WordedReport extends Report {
   message: string;
   time: Timestamp;
@@ -44,27 +45,27 @@ export type ExplainedAggregate = AggregateOf<MeasurementOutline, RequisitionWith
 
 export interface Facts {
   viewer: Viewer;
-  /** Where a provider asks, the only requisition is its own. */
+  /** For a provider, the aggregate has only the provider's own requisition. */
   aggregate: ExplainedAggregate;
   /** The cause of the last step of the measurement. */
   cause: Trigger;
   parties: ReadonlyMap<string, PartyFacts>;
-  /** By name: those that the measurement rests on. */
+  /** The certificates that the measurement depends on, by name. */
   certificates: ReadonlyMap<string, Certificate>;
   reports: readonly WordedReport[];
   deadlines: PendingDeadlines;
   now: Timestamp;
 }
 
-/** A party that was not seen for this long is offline: agents and duchies call every few seconds. */
-export const OFFLINE_AFTER_MS = 10 * 60_000;
+/** A party that did not call for this long is offline, since agents and duchies call every few seconds. */
+const OFFLINE_AFTER_MS = 10 * 60_000;
 
 export function isPresent({ parties, now }: Facts, party: string): boolean {
   const lastSeen = parties.get(party)?.lastSeen;
   return lastSeen !== undefined && Date.parse(now) - Date.parse(lastSeen) <= OFFLINE_AFTER_MS;
 }
 
-/** Whether the viewer can read the state of the party: a consumer cannot read duchies. */
+/** False for a duchy if the viewer is a consumer, which may not read the state of duchies. */
 export function isSuspended({ viewer, parties }: Facts, party: string): boolean {
   if (viewer === 'measurementConsumer' && party.startsWith('duchies/')) return false;
   return parties.get(party)?.state === 'SUSPENDED';
@@ -76,15 +77,13 @@ export function hasChangedKey({ parties }: Facts, { provider, publicKey }: Requi
   return current !== undefined && !equalBytes(keysetOf(current), publicKey.data);
 }
 
-/** The name under which the viewer knows a requisition. */
+/** The name by which the viewer reads a requisition. */
 export function requisitionName({ viewer, aggregate }: Facts, { provider, id }: RequisitionOutline): string {
-  const { consumer, id: measurement } = aggregate.measurement;
-  return viewer === 'measurementConsumer'
-    ? `${consumer}/measurements/${measurement}/requisitions/${id}`
-    : `${provider}/requisitions/${id}`;
+  const parent = viewer === 'measurementConsumer' ? measurementName(aggregate.measurement) : provider;
+  return `${parent}/requisitions/${id}`;
 }
 
-/** `3 h`, `2 days`. */
+/** Prints `3 h` or `2 days`, for example. */
 export function inWords(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 120) return `${seconds} s`;
@@ -93,7 +92,7 @@ export function inWords(ms: number): string {
   return `${Math.round(seconds / 86_400)} days`;
 }
 
-/** To the minute, which is enough to read. */
+/** Prints a time to the minute. */
 export function shortTime(time: Timestamp): string {
   return `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
 }

@@ -12,7 +12,7 @@ import type { Facts } from './facts.ts';
 import { deadlineOf, risksOf } from './risks.ts';
 import { waitsOf } from './waits.ts';
 
-/** For the consumer, or as a computation for one of its duchies. */
+/** Explains a measurement to its consumer, or its computation to a duchy. */
 export function explainMeasurement(facts: Facts): Explanation {
   const { measurement, participants } = facts.aggregate;
   const isComputation = facts.viewer === 'duchy';
@@ -23,7 +23,7 @@ export function explainMeasurement(facts: Facts): Explanation {
   return pending(facts, state, isNew ? measurement.createTime : changed);
 }
 
-/** For the provider: the only requisition of the facts is its own. */
+/** Explains a requisition to its provider. The facts have only this requisition. */
 export function explainRequisition(facts: Facts): Explanation {
   const [requisition] = facts.aggregate.requisitions;
   const { state, createTime, updateTime } = requisition!;
@@ -31,7 +31,7 @@ export function explainRequisition(facts: Facts): Explanation {
   return pending(facts, state, createTime);
 }
 
-/** Explains a measurement that the retention removed: only its state is left. */
+/** Explains a measurement that retention removed. Only its state and the time of its end remain. */
 export function explainRemoved({ state, updateTime }: { state: string; updateTime: Timestamp }): Explanation {
   return ended(state, updateTime, {
     code: 'REMOVED',
@@ -53,7 +53,7 @@ function ended(state: string, since: Timestamp, ending: Ending): Explanation {
 
 const MAX_NAMED = 3;
 
-/** One sentence: the most severe wait, and the other parties. */
+/** One sentence about the most severe wait, which also names the other parties. */
 function summaryOf([first, ...others]: Wait[]): string {
   const sentence = first!.detail;
   const names = [...new Set(others.map(({ party }) => party))].filter((party) => party !== first!.party);

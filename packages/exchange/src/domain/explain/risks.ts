@@ -1,13 +1,13 @@
-/** When something pending ends by itself, and what is likely to go wrong before. */
+/** The deadline at which a pending measurement ends by itself, and the risks before it. */
 import { type Risk, type Timestamp, timestampOf } from '@measurement-exchange/contract';
-import { EXPIRING_DAYS } from '../certificate.ts';
+import { certificateName, EXPIRING_DAYS } from '../certificate.ts';
 import { WAITING, type WaitingState } from '../deadlines.ts';
 import { computationState } from '../participants.ts';
 import { type Facts, inWords, shortTime } from './facts.ts';
 import { certificatesOf } from './waits.ts';
 
 const HOUR_MS = 3600_000;
-/** A deadline is near in the last quarter of its time. */
+/** A deadline is near when less than this part of its time is left. */
 const NEAR = 1 / 4;
 
 interface Deadline {
@@ -15,7 +15,7 @@ interface Deadline {
   from: Timestamp;
 }
 
-/** The earliest; undefined where nothing ends it. */
+/** The earliest deadline of a measurement; undefined if it has none. */
 export function deadlineOf({ aggregate, deadlines }: Facts): Deadline | undefined {
   const { measurement, participants } = aggregate;
   const all: Deadline[] = [];
@@ -40,14 +40,18 @@ export function risksOf(facts: Facts, deadline: Deadline | undefined): Risk[] {
     .filter(({ notAfter }) => now <= notAfter && notAfter < until)
     .map(({ party, id, notAfter }) => ({
       code: 'CERTIFICATE_EXPIRES',
-      detail: `${party}/certificates/${id} expires on ${shortTime(notAfter)}${deadline ? ', before the deadline' : ''}.`,
+      detail: `${certificateName(party, id)} expires on ${shortTime(notAfter)}${deadline ? ', before the deadline' : ''}.`,
       at: notAfter,
     }));
   if (deadline === undefined) return risks;
   const { at, from } = deadline;
   const leftMs = Date.parse(at) - Date.parse(now);
   if (leftMs < NEAR * (Date.parse(at) - Date.parse(from))) {
-    risks.push({ code: 'DEADLINE_NEAR', detail: `It ends in ${inWords(leftMs)} unless this has come.`, at });
+    risks.push({
+      code: 'DEADLINE_NEAR',
+      detail: `It ends in ${inWords(leftMs)} unless this happens before.`,
+      at,
+    });
   }
   for (const { state, deferral, provider } of facts.aggregate.requisitions) {
     if (state !== 'UNFULFILLED' || deferral === undefined || deferral.until <= at) continue;

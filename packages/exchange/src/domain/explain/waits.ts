@@ -1,9 +1,8 @@
-/** The parties that a pending measurement waits for, with the task of each and the obstacle to it. */
+/** The parties that a pending measurement waits for, the task of each party, and the obstacle to the task. */
 import type { Timestamp, Wait, WaitCode } from '@measurement-exchange/contract';
-import type { Certificate } from '../certificate.ts';
-import { computationName } from '../computation.ts';
+import { type Certificate, certificateName } from '../certificate.ts';
 import { behind, openSteps } from '../deadlines.ts';
-import { computationState, unconfirmed } from '../participants.ts';
+import { computationName, computationState, unconfirmed } from '../participants.ts';
 import { halfMinuteOf } from '../time.ts';
 import {
   type Facts,
@@ -20,14 +19,13 @@ import {
 /** From this attempt on, a stage is reported as failing. */
 const FAILING_ATTEMPTS = 3;
 
-/** Something that a party has to do. */
 interface Task {
   party: string;
   resource: string | undefined;
   since: Timestamp;
-  /** The code to report where no obstacle, such as a suspension, keeps the party from the task. */
+  /** The code to report if the party has no obstacle, such as a suspension. */
   code: WaitCode;
-  /** The missing act, worded to follow the party's name. */
+  /** Says what the party has not done, in words that follow the name of the party. */
   owes: string;
   remedy: string;
 }
@@ -55,7 +53,7 @@ export function certificatesOf({ aggregate, certificates }: Facts): Certificate[
     ]),
     ...participants.map((p): [string, string | undefined] => [p.duchy, p.parameters?.certificate]),
   ];
-  return named.flatMap(([party, id]) => certificates.get(`${party}/certificates/${id}`) ?? []);
+  return named.flatMap(([party, id]) => (id && certificates.get(certificateName(party, id))) || []);
 }
 
 function tasksOf(facts: Facts): Wait[] {
@@ -83,7 +81,7 @@ function tasksOf(facts: Facts): Wait[] {
   }
 }
 
-/** Duchies that are offline and have later stages to compute: the duchies that compute now cannot send them their output. */
+/** Duchies that are offline and have later stages to compute. The current stage cannot send its output to them. */
 function goneTasks(facts: Facts, late: string[]) {
   return openSteps(facts.aggregate, [...facts.reports])
     .filter(({ duchy }) => !late.includes(duchy) && !isPresent(facts, duchy))
@@ -93,7 +91,7 @@ function goneTasks(facts: Facts, late: string[]) {
     });
 }
 
-/** The time of the last report of the duchy; without a report, the last change of its part of the computation. */
+/** The time of the last report of the duchy, or the last change of the computation if the duchy has not reported. */
 function stageSince({ reports, aggregate }: Facts, duchy: string): Timestamp {
   const report = reports.find((r) => r.duchy === duchy);
   return report?.time ?? aggregate.participants.find((p) => p.duchy === duchy)!.updateTime;
@@ -120,7 +118,7 @@ function stageTask(facts: Facts, duchy: string): Wait {
     since,
     code: 'STAGE_FAILING',
     owes: `fails again and again in ${words}`,
-    remedy: `Only the operator of ${duchy} can mend this: send them the name of the computation and the report.`,
+    remedy: `Only the operator of ${duchy} can fix this: send them the name of the computation and the report.`,
   });
 }
 
@@ -130,7 +128,7 @@ function reportWords({ viewer }: Facts, { stage, attempt, message }: WordedRepor
   return viewer === 'measurementConsumer' ? `${words} (“${message}”)` : words;
 }
 
-/** The name of a duchy's computation. Duchies know it, and the consumer from its timeline; a data provider does not. */
+/** The name of a computation. Duchies may read it, and consumers see it in their timeline, but data providers do not. */
 function computationOf({ viewer, aggregate }: Facts, duchy: string): string | undefined {
   return viewer === 'dataProvider' ? undefined : computationName(duchy, aggregate.measurement.id);
 }
@@ -169,7 +167,7 @@ function requisitionTask(facts: Facts, requisition: RequisitionWithKey): Wait {
   });
 }
 
-/** The reason of a deferral is shown to the consumer and to the provider itself, but not to duchies. */
+/** The consumer and the provider see the reason of a deferral; duchies do not. */
 function deferredTask(
   facts: Facts,
   requisition: RequisitionWithKey,
@@ -189,7 +187,7 @@ function deferredTask(
   };
 }
 
-/** An obstacle, such as a suspension, is reported before the task itself. */
+/** Reports an obstacle, such as a suspension, instead of the task. */
 function taskOf(facts: Facts, { party, resource, since, code, owes, remedy }: Task): Wait {
   const common = about(facts, party, resource, since);
   if (isSuspended(facts, party)) {
@@ -222,7 +220,7 @@ function seen(facts: Facts, party: string, since: Timestamp): string {
   return `, and was last seen ${ago}`;
 }
 
-/** Whether the party was last seen before the measurement was created; `lastSeen` is exact to half a minute. */
+/** `lastSeen` is rounded to half a minute, so the creation time is rounded as well. */
 function isBeforeCreation({ aggregate }: Facts, lastSeen: Timestamp): boolean {
   return lastSeen < halfMinuteOf(aggregate.measurement.createTime);
 }
@@ -232,21 +230,21 @@ function about({ parties }: Facts, party: string, resource: string | undefined, 
 }
 
 function revocationWait(facts: Facts, { party, id, revocationState }: Certificate): Wait {
-  const name = `${party}/certificates/${id}`;
+  const name = certificateName(party, id);
   return {
     ...about(facts, party, name, facts.aggregate.measurement.updateTime),
     code: 'REVOCATION_RUNNING',
-    detail: `${name} is ${revocationState === 'HOLD' ? 'on hold' : 'revoked'}, and what rests on it is being failed.`,
+    detail: `${name} is ${revocationState === 'HOLD' ? 'on hold' : 'revoked'}, and measurements that depend on it are being failed.`,
     remedy: 'It fails within seconds; measure again with another certificate.',
   };
 }
 
 function expiredWait(facts: Facts, { party, id, notAfter }: Certificate): Wait {
-  const name = `${party}/certificates/${id}`;
+  const name = certificateName(party, id);
   return {
     ...about(facts, party, name, notAfter),
     code: 'CERTIFICATE_EXPIRED',
-    detail: `${name}, which it rests on, expired on ${shortTime(notAfter)}.`,
+    detail: `${name}, which it depends on, expired on ${shortTime(notAfter)}.`,
     remedy: `${party} registers a new certificate; then cancel the measurement and create it again.`,
   };
 }

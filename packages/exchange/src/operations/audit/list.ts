@@ -2,21 +2,14 @@ import { listAudit } from '../../database/log.ts';
 import type { Handler } from '../context.ts';
 import { START } from '../paging.ts';
 
-/** In the order of transactions, and only as far as no earlier one can still commit: nothing is missed. */
+/** Lists entries in the order of transactions, up to the oldest running transaction, so that a reader misses no entry. */
 export const listAuditEntries: Handler<'listAuditEntries'> = async (exchange, _call, { query }) => {
   const name = query['filter.name'];
   const page = exchange.pageTokens.page(['listAuditEntries', '', name], query);
   const after = page.after === START ? { xid: '0', seq: '0' } : { xid: page.after.time, seq: page.after.id };
   const { items, more } = await listAudit(exchange.db, name, after, page.limit);
   return {
-    auditEntries: items.map(({ entry: { time, principal, operation, name: resource, requestId } }) => ({
-      time,
-      principal,
-      operation,
-      name: resource,
-      outcome: 'OK',
-      requestId,
-    })),
+    auditEntries: items.map(({ entry: { version: _, ...entry } }) => ({ ...entry, outcome: 'OK' })),
     nextPageToken: page.next(more, items, ({ xid, seq }) => ({ time: xid, id: String(seq) })),
   };
 };

@@ -1,11 +1,12 @@
 import type { Certificate, Operation, Timestamp } from '@measurement-exchange/contract';
 import { type CertificateRecord, lockCertificate, updateCertificate } from '../../database/certificates.ts';
 import type { Transaction } from '../../database/db.ts';
+import { partyOf } from '../../domain/access.ts';
 import type { Call, Exchange } from '../context.ts';
 import { mutate } from '../mutate.ts';
-import { certificateName, partyOf, requireFound, viewCertificate } from './view.ts';
+import { requireFound, viewCertificate } from './view.ts';
 
-/** Locks a certificate and saves what was decided about it, if that is a new version. */
+/** Locks a certificate, and saves it if `decide` returns a new version. */
 export function changeCertificate(
   operation: Operation,
   exchange: Exchange,
@@ -28,7 +29,7 @@ export function changeCertificate(
     };
     return {
       save: after.version === before.version ? undefined : save,
-      versions: [{ name: certificateName(party, after.id), version: after.version, time: now }],
+      versions: [{ name: request.path, version: after.version, time: now }],
       view: () => viewCertificate(after),
     };
   });

@@ -3,31 +3,29 @@ import { ExchangeError, type Timestamp } from '@measurement-exchange/contract';
 import { type CertificateRecord, findCertificate, insertCertificate } from '../../database/certificates.ts';
 import { lockParty, saveParty } from '../../database/parties.ts';
 import { rootsForParties } from '../../database/trustedRoots.ts';
-import { whyUnusable } from '../../domain/certificate.ts';
+import { partyOf } from '../../domain/access.ts';
+import { certificateName, whyUnusable } from '../../domain/certificate.ts';
 import { trustFindings } from '../../domain/consent.ts';
 import { bindPublicKey, type PartyRecord, partyNotFound } from '../../domain/party.ts';
 import { readCertificate } from '../../domain/x509.ts';
 import type { Handler } from '../context.ts';
 import { mutate } from '../mutate.ts';
 import { trustCheck } from '../trust.ts';
-import { certificateName, partyOf, viewCertificate } from './view.ts';
+import { viewCertificate } from './view.ts';
 
 export const createCertificate: Handler<'createCertificate'> = async (exchange, call, request) => {
   const { body } = request;
   const party = partyOf(request.path);
-  const { x509Der, subjectKeyIdentifier, notBefore, notAfter } = readCertificate(body);
+  const described = readCertificate(body);
   return mutate('createCertificate', exchange, call, request, async (tx) => {
     const now = exchange.clock();
-    // Locked: of two that are sent at once, or of a public key and its certificate, the later one finds the earlier.
+    // The lock serializes requests that register the same certificate, or that change the public key.
     const owner = await lockParty(tx, party, now);
     if (owner === undefined) throw partyNotFound(party);
     const certificate: CertificateRecord = {
+      ...described,
       party,
       id: exchange.newId(),
-      x509Der,
-      subjectKeyIdentifier,
-      notBefore,
-      notAfter,
       revocationState: undefined,
       version: 1,
       createTime: now,
@@ -43,7 +41,7 @@ export const createCertificate: Handler<'createCertificate'> = async (exchange, 
     return {
       findings,
       save: async () => {
-        await insertCertificate(tx, certificate, now);
+        await insertCertificate(tx, certificate);
         if (bound !== undefined) saveParty(tx, bound);
       },
       savesToValidate: true,
@@ -56,7 +54,7 @@ export const createCertificate: Handler<'createCertificate'> = async (exchange, 
   });
 };
 
-/** Whether the certificate may be used now and verifies a public key that no earlier one did. */
+/** Whether the certificate may be used now and verifies a public key that no earlier certificate verifies. */
 async function verifiesKey(
   certificate: CertificateRecord,
   { publicKey, publicKeyCertificate }: PartyRecord,
@@ -68,11 +66,8 @@ async function verifiesKey(
 }
 
 function alreadyExists({ party, id }: CertificateRecord): ExchangeError {
-  return new ExchangeError(
-    'CERTIFICATE_ALREADY_EXISTS',
-    `${party} has registered this certificate already.`,
-    {
-      metadata: { existing: certificateName(party, id) },
-    },
-  );
+  const message = `${party} has registered this certificate already.`;
+  return new ExchangeError('CERTIFICATE_ALREADY_EXISTS', message, {
+    metadata: { existing: certificateName(party, id) },
+  });
 }

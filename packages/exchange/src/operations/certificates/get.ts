@@ -1,7 +1,8 @@
 import { PREFERRED } from '@measurement-exchange/contract';
 import { getCertificate as get, getPreferredCertificate } from '../../database/certificates.ts';
+import { partyOf } from '../../domain/access.ts';
 import type { Handler } from '../context.ts';
-import { partyOf, requireFound, viewCertificate } from './view.ts';
+import { requireFound, viewCertificate } from './view.ts';
 
 export const getCertificate: Handler<'getCertificate'> = async (exchange, _call, { params, path }) => {
   const party = partyOf(path);

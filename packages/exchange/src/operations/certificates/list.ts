@@ -1,11 +1,12 @@
 import { toBase64 } from '@measurement-exchange/contract';
 import { listCertificates as list } from '../../database/certificates.ts';
 import { partyExists } from '../../database/parties.ts';
+import { partyOf } from '../../domain/access.ts';
 import { expiresIn } from '../../domain/certificate.ts';
 import { partyNotFound } from '../../domain/party.ts';
 import type { Handler } from '../context.ts';
 import { byCreation, MAX_PAGE_BYTES } from '../paging.ts';
-import { partyOf, viewCertificate } from './view.ts';
+import { viewCertificate } from './view.ts';
 
 export const listCertificates: Handler<'listCertificates'> = async (exchange, _call, { path, query }) => {
   const party = partyOf(path);

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isCascading } from '../../database/revocationCascades.ts';
+import { partyOf } from '../../domain/access.ts';
 import { releaseHold } from '../../domain/certificate.ts';
 import type { Handler } from '../context.ts';
 import { changeCertificate } from './change.ts';
-import { partyOf } from './view.ts';
 
-/** A cascade mostly ends within milliseconds: waiting for it spares most callers a retry. */
+/** Most cascades end within milliseconds, so most callers need no retry if the operation waits. */
 const CASCADE_WAIT_MS = 2_000;
 const CASCADE_POLL_MS = 20;
 

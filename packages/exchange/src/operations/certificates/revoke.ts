@@ -1,9 +1,9 @@
 import { insertCascade } from '../../database/revocationCascades.ts';
 import { revoke } from '../../domain/certificate.ts';
-import type { Handler } from '../context.ts';
+import { authorOf, type Handler } from '../context.ts';
 import { changeCertificate } from './change.ts';
 
-/** In force for creates and fulfillments from the commit on; a background job fails the measurements that rest on it. */
+/** Creates and fulfillments see the revocation as soon as it is committed. A background job fails dependent measurements. */
 export const revokeCertificate: Handler<'revokeCertificate'> = async (exchange, call, request) => {
   const { revocationState } = request.body;
   const revoked = await changeCertificate(
@@ -14,13 +14,8 @@ export const revokeCertificate: Handler<'revokeCertificate'> = async (exchange, 
     async (tx, before, now) => {
       const after = revoke(before, revocationState);
       const { party, id: certificate } = after;
-      const cascade = {
-        party,
-        certificate,
-        revocationState,
-        actor: call.principal.name,
-        requestId: call.requestId,
-      };
+      const { actor, requestId } = authorOf(call);
+      const cascade = { party, certificate, revocationState, actor, requestId };
       return { after, alsoSave: () => insertCascade(tx, cascade, now) };
     },
   );

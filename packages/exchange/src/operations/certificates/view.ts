@@ -1,16 +1,7 @@
-/** Certificates as resources of the API, and their names. */
 import { type Certificate, ExchangeError } from '@measurement-exchange/contract';
 import type { CertificateRecord } from '../../database/certificates.ts';
-import { parsePrincipal } from '../../domain/access.ts';
-
-export function certificateName(party: string, id: string): string {
-  return `${party}/certificates/${id}`;
-}
-
-/** `dataProviders/x/certificates` or `dataProviders/x/certificates/y` to `dataProviders/x`. */
-export function partyOf(path: string): string {
-  return path.split('/').slice(0, 2).join('/');
-}
+import { parsePrincipal, partyOf } from '../../domain/access.ts';
+import { certificateName } from '../../domain/certificate.ts';
 
 export function viewCertificate(c: CertificateRecord): Certificate {
   return {

@@ -1,7 +1,7 @@
 /** The events that a watch of changes returns. */
 import type { Change } from '@measurement-exchange/contract';
 
-/** A change, and the token that continues behind it. */
+/** A change, and the token with which a client continues behind it. */
 export interface ChangeEvent {
   token: string;
   change: Change;
@@ -9,17 +9,17 @@ export interface ChangeEvent {
 
 /** The next events of a watch. */
 export interface Found {
-  /** Empty where the filter leaves nothing. */
+  /** Empty if no change matches the filter. */
   events: ChangeEvent[];
-  /** Continues behind everything that was read. */
+  /** The token with which a client continues behind all changes that were read. */
   token: string;
 }
 
-/** A watch holds no slot. It queries the database by itself only where it is far behind. */
+/** A watch occupies no slot. It queries the database only if it is far behind; otherwise it shares the rows of the feed. */
 export interface Watch {
-  /** Where it begins; undefined where the first events are there already. */
+  /** The token of the start; undefined if the first events are available already. */
   token: string | undefined;
-  /** Waits for more; undefined when it is closed, or the exchange stops. */
+  /** Waits for more events. Returns undefined when the watch is closed or the exchange stops. */
   next(): Promise<Found | undefined>;
   close(): void;
 }

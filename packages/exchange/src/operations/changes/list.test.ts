@@ -32,7 +32,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const MESSAGE = 'Too many wait for changes already';
+const MESSAGE = 'Too many requests are waiting for changes';
 const partyOf = (n: number) => `dataProviders/${n % 30}`;
 
 it('has room for 3,000 who wait, of all parties, and for another one when one has left', () => {

@@ -1,10 +1,11 @@
 import { DEFAULT_PAGE_SIZE, ExchangeError } from '@measurement-exchange/contract';
 import type { ChangePage, Position } from '../../database/changes.ts';
+import { partyOf } from '../../domain/access.ts';
 import type { Feed, Follower } from '../../feed/feed.ts';
 import type { Call, Exchange, Handler } from '../context.ts';
-import { changeTokenExpired, partyOf, startOf, tokenAt, viewChange } from './token.ts';
+import { changeTokenExpired, startOf, tokenAt, viewChange } from './token.ts';
 
-/** The most rows that a page with a filter reads. The page may be empty; its token continues behind these rows. */
+/** The number of rows that a page with a filter reads at most. The token of an empty page continues behind these rows. */
 const MAX_LOOKED = 1000;
 
 export const listChanges: Handler<'listChanges'> = async (exchange, call, { path, query }) => {
@@ -46,7 +47,7 @@ async function lookFor(
   return { ...page, changes, next: changes.length < wanted.length ? changes.at(-1)!.at : page.next };
 }
 
-/** Waits until there is a change, the time is over or the caller has hung up; then the page may be empty. */
+/** Waits for a change. The page is empty if the time is over, or the caller has disconnected. */
 async function waitFor(
   { feed }: Exchange,
   call: Call,
@@ -77,13 +78,13 @@ async function waitFor(
   return page;
 }
 
-/** The most followers that may wait in this process, for one party and for all parties. */
+/** The maximum number of followers that wait in this process, for one party and for all parties. */
 const MAX_OF_PARTY = 500;
 const MAX_FOLLOWERS = 3_000;
 
 export function requireRoom(feed: Feed, party: string): void {
   if (feed.followersOf(party) <= MAX_OF_PARTY && feed.followers <= MAX_FOLLOWERS) return;
-  throw new ExchangeError('RATE_LIMITED', 'Too many wait for changes already: retry later.', {
+  throw new ExchangeError('RATE_LIMITED', 'Too many requests are waiting for changes: retry later.', {
     retryAfterSeconds: 5,
   });
 }

@@ -1,4 +1,4 @@
-/** Positions of readers of changes. A token belongs to the party, whatever the filter. */
+/** Tokens for positions in the log of changes. A token is valid for one party, with any filter. */
 import { type Change, ExchangeError } from '@measurement-exchange/contract';
 import { latestPosition, type Position } from '../../database/changes.ts';
 import type { ChangeRecord } from '../../domain/changes.ts';
@@ -11,12 +11,6 @@ export function tokenAt({ pageTokens }: Exchange, party: string, { xid, seq }: P
   return pageTokens.write(scopeOf(party), { time: xid, id: String(seq) });
 }
 
-/** The party in the path of its changes. */
-export function partyOf(path: string): string {
-  return path.slice(0, path.lastIndexOf('/'));
-}
-
-/** The position at which a request starts to read. */
 export async function startOf(
   exchange: Exchange,
   party: string,
@@ -34,7 +28,7 @@ export function viewChange({ party: _, ...change }: ChangeRecord): Change {
 export function changeTokenExpired(): ExchangeError {
   return new ExchangeError(
     'CHANGE_TOKEN_EXPIRED',
-    'The log of changes no longer reaches back to this token: take a fresh token (without pageToken), list the ' +
-      'resources, then go on from that token.',
+    'The log of changes no longer reaches back to this token: get a new token (without pageToken), list the ' +
+      'resources, then continue from the new token.',
   );
 }

@@ -1,10 +1,11 @@
 import type { ChangePage, PlacedChange } from '../../database/changes.ts';
+import { partyOf } from '../../domain/access.ts';
 import type { Exchange, Handler } from '../context.ts';
 import type { ChangeEvent, Found } from './events.ts';
 import { requireRoom } from './list.ts';
-import { changeTokenExpired, partyOf, startOf, tokenAt, viewChange } from './token.ts';
+import { changeTokenExpired, startOf, tokenAt, viewChange } from './token.ts';
 
-/** The most changes that `next` returns. */
+/** The number of changes that `next` returns at most. */
 const MAX_EVENTS = 100;
 
 export const watchChanges: Handler<'watchChanges'> = async (exchange, _call, { path, query }) => {
@@ -42,7 +43,7 @@ export const watchChanges: Handler<'watchChanges'> = async (exchange, _call, { p
   }
 };
 
-/** All followers of a party share the rows of its tail: each row is signed and printed once. */
+/** All followers of a party share the latest rows of its log, so each row is signed and printed only once. */
 const events = new WeakMap<PlacedChange, ChangeEvent>();
 
 function eventOf(exchange: Exchange, placed: PlacedChange): ChangeEvent {

@@ -1,13 +1,14 @@
-/** The frame of everything that a participant does to its computation. */
+/** The frame of all operations by which a duchy changes its computation. */
 import type { Computation, Finding, Operation } from '@measurement-exchange/contract';
 import { type ComputationRecord, lockComputation } from '../../database/computations.ts';
 import type { Transaction } from '../../database/db.ts';
-import { saveMeasurement } from '../../database/writeMeasurements.ts';
+import { saveMeasurements } from '../../database/writeMeasurements.ts';
 import { partyName } from '../../domain/access.ts';
 import type { Change, MeasurementRecord } from '../../domain/aggregate.ts';
+import { requireFound } from '../../domain/found.ts';
 import { authorOf, type Call, type Exchange } from '../context.ts';
 import { mutate } from '../mutate.ts';
-import { computationNotFound, viewComputation } from './view.ts';
+import { viewComputation } from './view.ts';
 
 interface ComputationRequest {
   params: { duchy: string; computation: string };
@@ -22,7 +23,7 @@ interface Decided {
   findings?: Finding[];
 }
 
-/** The queries of `prepare` are sent together with the lock; `decide` gets their results with the locked aggregate. */
+/** The queries of `prepare` are sent together with the lock. `decide` gets their results and the locked aggregate. */
 export function changeComputation<Prepared>(
   operation: Operation,
   exchange: Exchange,
@@ -37,17 +38,12 @@ export function changeComputation<Prepared>(
       lockComputation(tx, duchy, request.params.computation),
       prepare(tx),
     ]);
-    const { aggregate: before, requisitionSpecHashes } = requireFound(found, request.path);
+    const computation = requireFound(found, 'COMPUTATION_NOT_FOUND', request.path);
+    const { aggregate: before, requisitionSpecHashes } = computation;
     const { change, findings = [] } = await decide(before, duchy, prepared);
     const view = () => viewComputation({ aggregate: change.after, requisitionSpecHashes }, duchy);
-    // The same was done before, and judged then.
+    // A repeated request was checked the first time.
     if (change.steps.length === 0) return { view };
-    return { findings, save: () => saveMeasurement(tx, before, change, authorOf(call)), view };
+    return { findings, save: () => saveMeasurements(tx, [{ before, change }], authorOf(call)), view };
   });
-}
-
-/** `path` is the name of the computation as it was requested. */
-export function requireFound<C extends ComputationRecord>(found: C | undefined, path: string): C {
-  if (found === undefined) throw computationNotFound(path);
-  return found;
 }

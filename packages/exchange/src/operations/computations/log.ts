@@ -2,12 +2,12 @@ import { describeProgress, invalid, isStageName, STAGE_RULE } from '@measurement
 import { insertProgress, lockComputation } from '../../database/computations.ts';
 import { partyName } from '../../domain/access.ts';
 import { requireOpenComputation, requirePosition } from '../../domain/computation.ts';
+import { requireFound } from '../../domain/found.ts';
 import type { Handler } from '../context.ts';
 import { mutate } from '../mutate.ts';
-import { requireFound } from './change.ts';
 import { viewComputation } from './view.ts';
 
-/** A report is its own record of the duchy and the time, so it needs no audit entry and makes no version. */
+/** A report has its author and its time, so it needs no audit entry. It does not create a version. */
 export const logComputation: Handler<'logComputation'> = async (exchange, call, request) => {
   const { params, path, body } = request;
   const { code, position, stage, attempt, progress } = body;
@@ -17,7 +17,8 @@ export const logComputation: Handler<'logComputation'> = async (exchange, call, 
   if (!isStageName(stage)) throw invalid([{ field: 'stage', description: STAGE_RULE }]);
   const duchy = partyName('duchy', params.duchy);
   return mutate('logComputation', exchange, call, request, async (tx) => {
-    const found = requireFound(await lockComputation(tx, duchy, params.computation), path);
+    const locked = await lockComputation(tx, duchy, params.computation);
+    const found = requireFound(locked, 'COMPUTATION_NOT_FOUND', path);
     requireOpenComputation(found.aggregate, duchy);
     requirePosition(found.aggregate, position);
     const message = describeProgress(code, position);

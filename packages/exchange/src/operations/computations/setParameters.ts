@@ -1,4 +1,4 @@
-import { ConsentError, cachedCertificate, isSignedBy } from '@measurement-exchange/consent';
+import { isSignedBy } from '@measurement-exchange/consent';
 import { invalid, parseName } from '@measurement-exchange/contract';
 import { type CertificateRecord, lockCertificatesForShare } from '../../database/certificates.ts';
 import { rootsForParties } from '../../database/trustedRoots.ts';
@@ -12,7 +12,7 @@ import {
   setParameters,
 } from '../../domain/parameters.ts';
 import type { Handler } from '../context.ts';
-import { trustCheck } from '../trust.ts';
+import { storedCertificate, trustCheck } from '../trust.ts';
 import { changeComputation } from './change.ts';
 
 export const setComputationParameters: Handler<'setComputationParameters'> = async (
@@ -41,7 +41,7 @@ export const setComputationParameters: Handler<'setComputationParameters'> = asy
   );
 };
 
-/** The ID of a certificate of the duchy itself. */
+/** Returns the ID of a certificate, which must belong to the duchy. */
 export function requireOwnCertificate(duchy: string, name: string): string {
   const named = parseName('duchyCertificate', name)!;
   if (named.duchy === duchy) return named.certificate;
@@ -49,23 +49,17 @@ export function requireOwnCertificate(duchy: string, name: string): string {
   throw invalid([{ field: 'certificate', description }]);
 }
 
-/** The keys that the key of the certificate signed. */
+/** Finds the keys that the key of the certificate signed. */
 async function signedBy(
   certificate: CertificateRecord | undefined,
   keys: ParameterKeys,
 ): Promise<KeyMember[]> {
-  if (certificate === undefined) return [];
-  try {
-    const x509 = cachedCertificate(certificate.x509Der);
-    const signed: KeyMember[] = [];
-    for (const member of KEY_MEMBERS) {
-      const key = keys[member];
-      if (key !== undefined && (await isSignedBy(key, x509))) signed.push(member);
-    }
-    return signed;
-  } catch (error) {
-    // The certificate was registered before today's rules for reading certificates.
-    if (error instanceof ConsentError) return [];
-    throw error;
+  const x509 = certificate && storedCertificate(certificate.x509Der);
+  if (x509 === undefined) return [];
+  const signed: KeyMember[] = [];
+  for (const member of KEY_MEMBERS) {
+    const key = keys[member];
+    if (key !== undefined && (await isSignedBy(key, x509))) signed.push(member);
   }
+  return signed;
 }

@@ -22,7 +22,7 @@ export const setComputationResult: Handler<'setComputationResult'> = async (exch
     (tx) =>
       Promise.all([
         lockCertificatesForShare(tx, [{ party, id }]),
-        // Not shared: a revocation that commits from here on comes after this result.
+        // These certificates are not locked: a revocation that commits after this query comes after the result.
         revokedOfComputation(tx, params.computation),
         rootsForParties(tx, [party]),
       ]),

@@ -1,17 +1,11 @@
-/** Computations as resources of the API, each in the view of one participant. */
-import {
-  type Computation,
-  ExchangeError,
-  type Participant,
-  type Protocol,
-} from '@measurement-exchange/contract';
+/** Computations as resources of the API. Each participant reads them by its own name. */
+import type { Computation, Participant, Protocol } from '@measurement-exchange/contract';
 import type { ComputationRecord } from '../../database/computations.ts';
 import type { ParticipantRecord } from '../../domain/aggregate.ts';
-import { computationEtag, computationName } from '../../domain/computation.ts';
-import { computationState } from '../../domain/participants.ts';
+import { certificateName } from '../../domain/certificate.ts';
+import { computationEtag } from '../../domain/computation.ts';
+import { computationName, computationState } from '../../domain/participants.ts';
 import { viewProtocol } from '../../domain/protocolConfig.ts';
-import { certificateName } from '../certificates/view.ts';
-
 export function viewComputation(
   { aggregate, requisitionSpecHashes }: ComputationRecord,
   duchy: string,
@@ -57,11 +51,4 @@ function viewParticipant(
     certificate: certificateName(duchy, certificate),
     parameters: { [protocol]: { publicKey, elGamalPublicKey } },
   };
-}
-
-/** The same whether it does not exist or the duchy takes no part in it. */
-export function computationNotFound(name: string): ExchangeError {
-  return new ExchangeError('COMPUTATION_NOT_FOUND', `${name} does not exist.`, {
-    metadata: { computation: name },
-  });
 }

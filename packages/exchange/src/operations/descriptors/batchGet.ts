@@ -1,8 +1,8 @@
-import { ExchangeError, invalid, parseName, WILDCARD } from '@measurement-exchange/contract';
+import { invalid, parseName, WILDCARD } from '@measurement-exchange/contract';
 import { getDescriptors } from '../../database/descriptors.ts';
 import type { Handler } from '../context.ts';
-import { MAX_BATCH_BYTES } from '../paging.ts';
-import { descriptorName, descriptorNotFound, printedBytes, sizeOf, viewDescriptors } from './view.ts';
+import { MAX_BATCH_BYTES, responseTooLarge } from '../paging.ts';
+import { descriptorName, printedBytes, requireDescriptor, sizeOf, viewDescriptors } from './view.ts';
 
 export const batchGetEventGroupMetadataDescriptors: Handler<'batchGetEventGroupMetadataDescriptors'> = async (
   exchange,
@@ -22,23 +22,15 @@ export const batchGetEventGroupMetadataDescriptors: Handler<'batchGetEventGroupM
   });
   const found = await getDescriptors(exchange.db, [...new Set(ids)]);
   const byName = new Map(found.map((d) => [descriptorName(d.provider, d.id), d]));
-  const descriptors = query.names.map((name) => {
-    const descriptor = byName.get(name);
-    if (descriptor === undefined) throw descriptorNotFound(name);
-    return descriptor;
-  });
+  const descriptors = query.names.map((name) => requireDescriptor(byName.get(name), name));
   const encoding = query.descriptorSetEncoding;
   const bytes = descriptors.reduce((sum, d) => sum + printedBytes(d, encoding), 0);
-  if (bytes > MAX_BATCH_BYTES) throw tooLarge();
+  if (bytes > MAX_BATCH_BYTES) throw responseTooLarge();
   const views = await viewDescriptors(call, found, encoding, MAX_BATCH_BYTES);
-  if (views.length < found.length) throw tooLarge();
+  if (views.length < found.length) throw responseTooLarge();
   const viewOf = new Map(found.map((d, i) => [d, views[i]!]));
   const asked = descriptors.map((d) => viewOf.get(d)!);
-  // Those that an earlier version stored have their size only now.
-  if (asked.reduce((sum, view) => sum + sizeOf(view), 0) > MAX_BATCH_BYTES) throw tooLarge();
+  // The JSON size of sets that an earlier version stored is known only after they are printed.
+  if (asked.reduce((sum, view) => sum + sizeOf(view), 0) > MAX_BATCH_BYTES) throw responseTooLarge();
   return { eventGroupMetadataDescriptors: asked };
 };
-
-function tooLarge(): ExchangeError {
-  return new ExchangeError('RESPONSE_TOO_LARGE', 'The response would be above 64 MiB: request fewer names.');
-}

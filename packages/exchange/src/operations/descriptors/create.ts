@@ -26,10 +26,10 @@ export const createEventGroupMetadataDescriptor: Handler<'createEventGroupMetada
   return idempotently('descriptors_request_id', () =>
     mutate('createEventGroupMetadataDescriptor', exchange, call, request, async (tx) => {
       const id = exchange.newId();
-      // In this order: a request that waited for the lock finds what the same request made meanwhile.
+      // The types are locked first, so that a request that waited for the lock finds the descriptor of an identical request.
       const [types, earlier] = await Promise.all([
         findTypes(exchange, tx, provider, id, set),
-        findDescriptorByRequestId(tx, provider, requestId),
+        requestId === undefined ? undefined : findDescriptorByRequestId(tx, provider, requestId),
       ]);
       if (earlier !== undefined) {
         const { descriptor } = earlier;

@@ -1,9 +1,9 @@
-/** The schemas of readable metadata, as jobs take them. */
+/** Runs jobs that need the schemas of metadata. */
 import type { Missing, SchemaSource } from '../../compute/jobs.ts';
 import type { Queryable } from '../../database/db.ts';
 import { getDescriptors } from '../../database/descriptors.ts';
 
-/** Runs a job, a second time with the descriptor sets where they were not compiled yet. */
+/** Runs a job without descriptor sets. If a schema is not compiled yet, runs the job again with the sets. */
 export async function withSchemas<T extends object | undefined>(
   db: Queryable,
   schemas: SchemaSource[],
@@ -15,7 +15,7 @@ export async function withSchemas<T extends object | undefined>(
     db,
     schemas.map(({ id }) => id),
   );
-  // They may have changed meanwhile.
+  // The versions may have changed since the first run.
   const given = found.map(({ id, version, descriptorSet: set }) => ({ id, version, bytes: set.length, set }));
   return (await run(given)) as T;
 }
@@ -25,4 +25,4 @@ function isMissing(output: object | undefined): output is Missing {
 }
 
 export const UNLINKABLE =
-  'carries google/protobuf files that differ from those of the exchange, or has too long a chain of message types';
+  'has google/protobuf files that differ from those of the exchange, or too long a chain of message types';

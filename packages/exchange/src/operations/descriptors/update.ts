@@ -12,7 +12,7 @@ import { nextVersion } from '../../domain/time.ts';
 import type { Handler } from '../context.ts';
 import { mutate } from '../mutate.ts';
 import { findTypes, readSet } from './read.ts';
-import { descriptorName, descriptorNotFound, versionOf, viewDescriptor } from './view.ts';
+import { requireDescriptor, versionOf, viewDescriptor } from './view.ts';
 
 export const updateEventGroupMetadataDescriptor: Handler<'updateEventGroupMetadataDescriptor'> = async (
   exchange,
@@ -25,15 +25,15 @@ export const updateEventGroupMetadataDescriptor: Handler<'updateEventGroupMetada
   const json = request.query.descriptorSetEncoding === 'BASE64' ? undefined : set.json;
   const diffWith = ({ descriptorSet }: DescriptorRecord) =>
     call.compute('diff', { before: descriptorSet, after: set.bytes });
-  // Compared before the row is locked, and again only if it changed meanwhile.
+  // The sets are compared before the row is locked, and again only if the row changed since.
   const found = await getDescriptor(exchange.db, provider, id);
   const expected = found && { version: found.version, diff: await diffWith(found) };
   return mutate('updateEventGroupMetadataDescriptor', exchange, call, request, async (tx) => {
-    const [types, before] = await Promise.all([
+    const [types, locked] = await Promise.all([
       findTypes(exchange, tx, provider, id, set),
       lockDescriptor(tx, provider, id),
     ]);
-    if (before === undefined) throw descriptorNotFound(descriptorName(provider, id));
+    const before = requireDescriptor(locked, request.path);
     const diff = expected?.version === before.version ? expected.diff : await diffWith(before);
     const eventGroups = diff.breaking === 0 ? 0 : await countEventGroups(tx, id);
     const rejecting = [

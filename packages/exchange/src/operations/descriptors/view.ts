@@ -1,4 +1,3 @@
-/** Descriptors of metadata as resources of the API. */
 import {
   type EventGroupMetadataDescriptor,
   ExchangeError,
@@ -6,6 +5,7 @@ import {
   toBase64,
 } from '@measurement-exchange/contract';
 import type { DescriptorRecord } from '../../database/descriptors.ts';
+import { requireFound } from '../../domain/found.ts';
 import type { Call } from '../context.ts';
 import type { Version } from '../mutate.ts';
 
@@ -15,7 +15,7 @@ export function descriptorName(provider: string, id: string): string {
   return `${provider}/eventGroupMetadataDescriptors/${id}`;
 }
 
-/** `json` is the set as JSON text; a set is shown as base64 without it. */
+/** `json` is the set as JSON text; if it is undefined, the set is shown as base64. */
 export function viewDescriptor(
   { provider, id, descriptorSet }: DescriptorRecord,
   json: string | undefined,
@@ -24,7 +24,7 @@ export function viewDescriptor(
   return { name, descriptorSet: json === undefined ? toBase64(descriptorSet) : new JsonText(json) };
 }
 
-/** The first of them, as many as take no more than `maxBytes` as JSON, but one at least. */
+/** Returns as many views as fit into `maxBytes` as JSON, but at least one. */
 export async function viewDescriptors(
   call: Call,
   descriptors: DescriptorRecord[],
@@ -34,7 +34,7 @@ export async function viewDescriptors(
   if (encoding === 'BASE64') return descriptors.map((d) => viewDescriptor(d, undefined));
   const sets = descriptors.map(({ descriptorSet }) => descriptorSet);
   const texts = await call.compute('printSets', { sets, maxBytes }).catch((error) => {
-    // One that an earlier version accepted: what cannot be printed is shown as bytes.
+    // An earlier version accepted a set that cannot be printed, so the sets are shown as base64.
     if (isTooCostly(error)) return sets.map(() => undefined);
     throw error;
   });
@@ -45,13 +45,13 @@ export function isTooCostly(error: unknown): boolean {
   return error instanceof ExchangeError && error.reason === 'DESCRIPTOR_TOO_COSTLY';
 }
 
-/** Bytes of a descriptor in a response, where they are known. */
+/** The bytes of a descriptor in a response. The JSON size counts as 0 if an earlier version of the exchange did not store it. */
 export function printedBytes({ descriptorSet, jsonBytes = 0 }: DescriptorRecord, encoding: Encoding): number {
   const base64 = Math.ceil(descriptorSet.length / 3) * 4;
   return encoding === 'BASE64' ? base64 : Math.max(base64, jsonBytes);
 }
 
-/** Characters of the set in a response. */
+/** The number of characters of the set in a response. */
 export function sizeOf({ descriptorSet }: EventGroupMetadataDescriptor): number {
   return descriptorSet instanceof JsonText ? descriptorSet.text.length : (descriptorSet as string).length;
 }
@@ -60,9 +60,6 @@ export function versionOf(d: DescriptorRecord): Version {
   return { name: descriptorName(d.provider, d.id), version: d.version, time: d.updateTime };
 }
 
-export function descriptorNotFound(name: string, code?: 'FAILED_PRECONDITION'): ExchangeError {
-  return new ExchangeError('EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND', `${name} does not exist.`, {
-    ...(code && { code }),
-    metadata: { eventGroupMetadataDescriptor: name },
-  });
+export function requireDescriptor(found: DescriptorRecord | undefined, name: string): DescriptorRecord {
+  return requireFound(found, 'EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND', name);
 }

@@ -1,19 +1,18 @@
 import { ExchangeError, JsonText } from '@measurement-exchange/contract';
 import { descriptorVersions, getEventGroup } from '../../database/eventGroups.ts';
-import { eventGroupNotFound } from '../../domain/eventGroup.ts';
+import { requireFound } from '../../domain/found.ts';
 import { within } from '../../protobuf/metadata/metadata.ts';
 import type { Handler } from '../context.ts';
 import { withSchemas } from '../descriptors/schemas.ts';
 import { sideOf } from './view.ts';
 
-/** The metadata of an event group, by the descriptor as it is now. */
+/** Decodes the metadata of an event group by the current version of its descriptor. */
 export const decodeEventGroup: Handler<'decodeEventGroup'> = async (exchange, call, { params, path }) => {
   const { side, party } = sideOf(params);
-  const group = await getEventGroup(exchange.db, side, party, params.eventGroup);
-  if (group === undefined) throw eventGroupNotFound(path);
-  const { readable } = group;
+  const group = await getEventGroup[side](exchange.db, party, params.eventGroup);
+  const { readable } = requireFound(group, 'EVENT_GROUP_NOT_FOUND', path);
   if (readable === undefined) {
-    throw notReadable(`${path} has no readable metadata: it has none, or it is encrypted.`);
+    throw notReadable(`${path} has no metadata, or its metadata is encrypted.`);
   }
   const { descriptor, typeUrl, value } = readable;
   const schemas = await descriptorVersions(exchange.db, [descriptor]);
@@ -25,7 +24,7 @@ export const decodeEventGroup: Handler<'decodeEventGroup'> = async (exchange, ca
     ? within('metadata', read.violations).map((v) => `${v.field} ${v.description}`)[0]
     : undefined;
   throw notReadable(
-    `${path} does not match its descriptor, which changed since${why ? `: ${why}` : ''}. Update the event group.`,
+    `The metadata of ${path} does not match its descriptor any more${why ? `: ${why}` : ''}. Update the event group.`,
   );
 };
 

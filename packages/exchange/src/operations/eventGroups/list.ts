@@ -35,7 +35,7 @@ const NOTHING = { items: [], more: false };
 
 type Filters = Pick<EventGroupListQuery, 'parties' | 'mediaTypes' | 'start' | 'end' | 'words'>;
 
-/** `none` when the filters name the list's own side, but not the party whose list it is. */
+/** Returns `none` if a filter names parties on the side of the list, but not the party that owns the list. */
 function filtersOf(
   side: Side,
   party: string,

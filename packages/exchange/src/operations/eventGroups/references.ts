@@ -1,10 +1,10 @@
-/** The rows that event groups refer to, and their readable metadata. */
+/** Loads the rows that event groups refer to, and reads their metadata. */
 import {
   type EventGroupInput,
-  ExchangeError,
   exactJson,
   invalid,
   type JsonValue,
+  MAX_VIOLATIONS,
   parseName,
   type Violation,
 } from '@measurement-exchange/contract';
@@ -18,28 +18,28 @@ import {
   METADATA_FIELD,
   type ReadableMetadata,
 } from '../../domain/eventGroup.ts';
+import { notFound } from '../../domain/found.ts';
 import { within } from '../../protobuf/metadata/metadata.ts';
 import type { Call } from '../context.ts';
 import { UNLINKABLE, withSchemas } from '../descriptors/schemas.ts';
-import { descriptorNotFound } from '../descriptors/view.ts';
 
-/** One event group of a request. `at` is the path of its fields: empty, or `requests[0].eventGroup.` */
+/** One event group of a request. `at` is the prefix of its fields: empty, or `requests[0].eventGroup.` */
 export interface Part {
   at: string;
   input: EventGroupInput;
 }
-/** The rows that event groups refer to, locked until the transaction ends. */
+/** The rows that event groups refer to. The descriptors cannot change until the transaction ends. */
 export interface References {
   consumers: ReadonlyMap<string, unknown>;
-  /** IDs of the descriptors that there are. */
+  /** The IDs of descriptors that exist. */
   descriptors: ReadonlySet<string>;
   messages: Messages;
 }
 
-/** The readable metadata of the parts, read by these versions of descriptors. */
+/** The metadata of the parts, and the versions of the descriptors by which it was read. */
 export interface Messages {
   versions: Map<string, number>;
-  /** Undefined where the schema cannot be linked. */
+  /** Undefined for a part whose schema cannot be linked. */
   read: Map<Part, ReadMessage | { violations: Violation[] } | undefined>;
 }
 
@@ -60,7 +60,7 @@ export async function loadReferences(
   return { consumers, descriptors: new Set(shared.map(({ id }) => id)), messages };
 }
 
-/** Reads the metadata before anything is locked: it takes time, and is wrong only if a descriptor changes meanwhile. */
+/** Reads the metadata before rows are locked, since it takes time. It is read again only if a descriptor changes meanwhile. */
 export async function readMessages(db: Queryable, call: Call, parts: Part[]): Promise<Messages> {
   const named = Map.groupBy(parts, ({ input }) => descriptorOf(input)?.id);
   named.delete(undefined);
@@ -82,12 +82,8 @@ export async function readMessages(db: Queryable, call: Call, parts: Part[]): Pr
 
 export function requireConsumers(parts: Part[], { consumers }: References): void {
   for (const { input } of parts) {
-    const { measurementConsumer } = input;
-    if (consumers.has(measurementConsumer)) continue;
-    throw new ExchangeError('MEASUREMENT_CONSUMER_NOT_FOUND', `${measurementConsumer} does not exist.`, {
-      code: 'FAILED_PRECONDITION',
-      metadata: { measurementConsumer },
-    });
+    if (consumers.has(input.measurementConsumer)) continue;
+    throw notFound('MEASUREMENT_CONSUMER_NOT_FOUND', input.measurementConsumer, 'FAILED_PRECONDITION');
   }
 }
 
@@ -97,7 +93,7 @@ function descriptorOf(input: EventGroupInput): { name: string; id: string } | un
   return { name, id: parseName('eventGroupMetadataDescriptor', name)!.eventGroupMetadataDescriptor };
 }
 
-/** Returns the contents of all parts, or throws with every fault of every part. */
+/** Returns the contents of all parts, or throws one error with the violations of all parts. */
 export function readContents<P extends Part>(
   parts: P[],
   { descriptors, messages }: References,
@@ -105,8 +101,8 @@ export function readContents<P extends Part>(
   const violations: Violation[] = [];
   for (const { input } of parts) {
     const descriptor = descriptorOf(input);
-    if (descriptor && !descriptors.has(descriptor.id))
-      throw descriptorNotFound(descriptor.name, 'FAILED_PRECONDITION');
+    if (descriptor === undefined || descriptors.has(descriptor.id)) continue;
+    throw notFound('EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND', descriptor.name, 'FAILED_PRECONDITION');
   }
   const contents = parts.map((part) => {
     const read = readReadable(part, messages);
@@ -118,9 +114,6 @@ export function readContents<P extends Part>(
   if (violations.length > 0) throw invalid(violations.slice(0, MAX_VIOLATIONS));
   return new Map(parts.map((part, i) => [part, contents[i]!]));
 }
-
-/** More violations than these help nobody. */
-const MAX_VIOLATIONS = 50;
 
 function readReadable(
   part: Part,

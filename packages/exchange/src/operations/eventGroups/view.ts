@@ -1,4 +1,4 @@
-/** Event groups as resources of the API, in the form of the side that reads them. */
+/** Event groups as resources of the API. The provider and the consumer read them by different names. */
 import { type EventGroup, JsonText, toBase64 } from '@measurement-exchange/contract';
 import type { Queryable } from '../../database/db.ts';
 import { type DescriptorVersion, descriptorVersions, type Side } from '../../database/eventGroups.ts';
@@ -9,7 +9,6 @@ import { withSchemas } from '../descriptors/schemas.ts';
 import { descriptorName, isTooCostly } from '../descriptors/view.ts';
 import type { Version } from '../mutate.ts';
 
-/** The party in a path: each side reads event groups under its own name. */
 export function sideOf(params: { dataProvider: string } | { measurementConsumer: string }): {
   side: Side;
   party: string;
@@ -23,12 +22,12 @@ export function versionOf(group: EventGroupRecord): Version {
   return { name: eventGroupName(group.provider, group.id), version: group.version, time: group.updateTime };
 }
 
-/** Sets of this size are compiled for one job; more would take too much memory. */
+/** One job compiles descriptor sets of up to this size together, since larger ones take too much memory. */
 const MAX_SCHEMA_BYTES = 2 * 1024 * 1024;
 
 /**
- * Readable metadata is decoded by its descriptor as it is now, and shown as bytes where that does not explain it. The
- * first of the groups, as many as take no more than `maxBytes` as JSON, but one at least.
+ * Metadata is decoded by the current version of its descriptor, and shown as base64 if it does not match the descriptor.
+ * Returns as many views as fit into `maxBytes` as JSON, but at least one.
  */
 export async function viewEventGroups(
   db: Queryable,
@@ -58,7 +57,7 @@ export async function viewEventGroups(
   return views;
 }
 
-/** Bytes of an event group in a response, roughly. */
+/** The approximate bytes of an event group in a response. */
 function bytesOf(group: EventGroupRecord, json: string | undefined): number {
   const { encrypted, readable, publicKey, brandName = '', campaignName = '' } = group;
   const bytes = [encrypted?.ciphertext, publicKey?.data, json === undefined ? readable?.value : undefined];
@@ -72,7 +71,7 @@ function bytesOf(group: EventGroupRecord, json: string | undefined): number {
   );
 }
 
-/** In their order, each with the messages whose schemas are compiled together. */
+/** Yields batches of messages whose schemas are compiled together. */
 function* batchesOf(messages: ReadableMetadata[], schemas: Map<string, DescriptorVersion>) {
   let batch: ReadableMetadata[] = [];
   let bytes = 0;
@@ -104,13 +103,13 @@ async function printMetadata(
       call.compute('printMetadata', { schemas, messages, maxBytes }),
     );
   } catch (error) {
-    // An earlier version of the exchange accepted it, and it cannot be printed.
+    // An earlier version of the exchange accepted a descriptor that this version cannot print.
     if (isTooCostly(error)) return messages.map(() => undefined);
     throw error;
   }
 }
 
-/** `json` is the metadata as JSON text; it is shown as bytes without. */
+/** `json` is the metadata as JSON text; if it is undefined, the metadata is shown as base64. */
 export function viewEventGroup(g: EventGroupRecord, side: Side, json: string | undefined): EventGroup {
   const isAd = g.brandName !== undefined || g.campaignName !== undefined;
   return {

@@ -1,4 +1,4 @@
-/** Creating and replacing event groups, one or many: all or nothing, in the order they came in. */
+/** Creates or updates one or many event groups: all of them or none. */
 import {
   canonicalJson,
   type EventGroup,
@@ -13,6 +13,7 @@ import {
   lockEventGroups,
   updateEventGroup,
 } from '../../database/eventGroups.ts';
+import { partyOf } from '../../domain/access.ts';
 import {
   create,
   type EventGroupRecord,
@@ -40,32 +41,34 @@ import { versionOf, viewEventGroup, viewEventGroups } from './view.ts';
 type CreatePart = Part & { requestId: string | undefined };
 type UpdatePart = Part & { id: string };
 
-interface Write<P> {
-  operation: Operation;
-  provider: string;
-  parts: P[];
+interface WriteRequest {
+  path: string;
   validateOnly: boolean;
 }
 
 export async function createEventGroups(
+  operation: Operation,
   exchange: Exchange,
   call: Call,
-  { operation, provider, parts, validateOnly }: Write<CreatePart>,
+  request: WriteRequest,
+  parts: CreatePart[],
 ): Promise<EventGroup[]> {
+  const provider = partyOf(request.path);
   requireConsistent(provider, parts);
   const expected = await readMessages(exchange.db, call, parts);
   const hashes = new Map(
     parts.map((part) => [part, contentHash(canonicalJson(EventGroupInput, part.input))]),
   );
+  const requestIds = parts.flatMap(({ requestId }) => requestId ?? []);
   return untilUnique(parts.length, () =>
-    mutate(operation, exchange, call, { validateOnly }, async (tx) => {
+    mutate(operation, exchange, call, request, async (tx) => {
       const [earlier, references] = await Promise.all([
-        findByRequestIds(tx, provider, requestIdsOf(parts)),
+        requestIds.length === 0 ? undefined : findByRequestIds(tx, provider, requestIds),
         loadReferences(tx, call, provider, parts, expected),
       ]);
       const groups = new Map<CreatePart, EventGroupRecord>();
       for (const part of parts) {
-        const found = part.requestId === undefined ? undefined : earlier.get(part.requestId);
+        const found = part.requestId === undefined ? undefined : earlier?.get(part.requestId);
         if (found === undefined) continue;
         const name = eventGroupName(provider, found.group.id);
         requireSameContent(found.hash, hashes.get(part)!, part.requestId!, name);
@@ -76,7 +79,7 @@ export async function createEventGroups(
       const contents = readContents(fresh, references);
 
       const now = exchange.clock();
-      // Batches with the same request IDs wait for each other: in one order, or they would deadlock.
+      // Batches with the same request IDs wait for each other, and would deadlock if they inserted in different orders.
       const ordered = fresh.toSorted((a, b) => compare(a.requestId, b.requestId));
       for (const part of ordered) {
         const ids = { id: exchange.newId(), provider, consumer: part.input.measurementConsumer };
@@ -99,19 +102,22 @@ export async function createEventGroups(
 }
 
 export async function updateEventGroups(
+  operation: Operation,
   exchange: Exchange,
   call: Call,
-  { operation, provider, parts, validateOnly }: Write<UpdatePart>,
+  request: WriteRequest,
+  parts: UpdatePart[],
 ): Promise<EventGroup[]> {
+  const provider = partyOf(request.path);
   requireConsistent(provider, parts);
   const expected = await readMessages(exchange.db, call, parts);
-  return mutate(operation, exchange, call, { validateOnly }, async (tx) => {
+  return mutate(operation, exchange, call, request, async (tx) => {
     const ids = parts.map(({ id }) => id);
     const [locked, references] = await Promise.all([
       lockEventGroups(tx, provider, ids),
       loadReferences(tx, call, provider, parts, expected),
     ]);
-    // All of them exist before any of them is judged.
+    // An event group that does not exist is reported before any other violation.
     const before = parts.map(({ id }) => requireActive(locked.get(id), provider, id));
     for (const [i, part] of parts.entries()) {
       requireSameConsumer(before[i]!, part.input.measurementConsumer, part.at);
@@ -130,7 +136,7 @@ export async function updateEventGroups(
   });
 }
 
-/** Findings and views. Only fresh parts are written; an earlier request wrote the others. */
+/** Returns findings about fresh parts and the views of all parts. An earlier request wrote the parts that are not fresh. */
 async function written<P extends Part>(
   tx: Transaction,
   call: Call,
@@ -157,8 +163,8 @@ async function written<P extends Part>(
 }
 
 /**
- * The loser of a race on a requestId finds what the winner made. A batch can lose once for each of its IDs, to as
- * many other batches.
+ * Repeats an attempt that lost a race for a requestId, and then finds the existing event group. A batch can lose once for
+ * each of its IDs, each time to another batch.
  */
 async function untilUnique<T>(races: number, attempt: () => Promise<T>): Promise<T> {
   for (let lost = 0; ; lost++) {
@@ -172,10 +178,6 @@ async function untilUnique<T>(races: number, attempt: () => Promise<T>): Promise
 
 function compare(a = '', b = ''): number {
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-function requestIdsOf(parts: CreatePart[]): string[] {
-  return parts.flatMap(({ requestId }) => requestId ?? []);
 }
 
 function requireConsistent(provider: string, parts: Part[]): void {

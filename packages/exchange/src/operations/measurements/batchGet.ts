@@ -1,10 +1,11 @@
-import { ExchangeError, invalid, parseName } from '@measurement-exchange/contract';
+import { invalid, parseName } from '@measurement-exchange/contract';
 import { getMeasurements } from '../../database/measurements.ts';
 import { getTombstones } from '../../database/retention.ts';
 import { partyName } from '../../domain/access.ts';
+import { measurementName } from '../../domain/aggregate.ts';
+import { notFound } from '../../domain/found.ts';
 import type { Handler } from '../context.ts';
-import { MAX_BATCH_BYTES } from '../paging.ts';
-import { measurementNotFound } from './get.ts';
+import { MAX_BATCH_BYTES, responseTooLarge } from '../paging.ts';
 import { viewMeasurement, viewTombstone } from './view.ts';
 
 export const batchGetMeasurements: Handler<'batchGetMeasurements'> = async (
@@ -23,10 +24,10 @@ export const batchGetMeasurements: Handler<'batchGetMeasurements'> = async (
   const missing = ids.filter((id) => !existing.has(id));
   const tombstones = missing.length > 0 ? await getTombstones(exchange.db, consumer, missing) : new Map();
   const absent = missing.find((id) => !tombstones.has(id));
-  if (absent !== undefined) throw measurementNotFound(consumer, absent);
-  if ('tooLarge' in batch) {
-    throw new ExchangeError('RESPONSE_TOO_LARGE', 'The response would be above 64 MiB: request fewer names.');
+  if (absent !== undefined) {
+    throw notFound('MEASUREMENT_NOT_FOUND', measurementName({ consumer, id: absent }));
   }
+  if ('tooLarge' in batch) throw responseTooLarge();
   return {
     measurements: ids.map((id) => {
       const aggregate = batch.found.get(id);

@@ -3,20 +3,21 @@ import { canonicalJson, MeasurementInput, type RequestOf } from '@measurement-ex
 import { telemetry } from '@measurement-exchange/server/telemetry';
 import { insertMeasurement } from '../../database/writeMeasurements.ts';
 import { partyName } from '../../domain/access.ts';
+import { measurementName } from '../../domain/aggregate.ts';
 import { decideMeasurement, draftMeasurement } from '../../domain/newMeasurement.ts';
 import { authorOf, type Handler } from '../context.ts';
 import { contentHash, idempotently, requireSameContent } from '../idempotency.ts';
 import { mutate } from '../mutate.ts';
 import { readMeasurement } from './get.ts';
 import { loadForDraft } from './load.ts';
-import { measurementName, viewMeasurement } from './view.ts';
+import { viewMeasurement } from './view.ts';
 
 export const createMeasurement: Handler<'createMeasurement'> = async (exchange, call, request) => {
   const { openMeasurements, protocols, duchyOperators } = exchange;
   const consumer = partyName('measurementConsumer', request.params.measurementConsumer);
   const draft = draftMeasurement(consumer, request.body, await wrongNonces(request.body), protocols);
   const key = requestKeyOf(request);
-  // A measurement that is only validated does not become open.
+  // A validated request creates no measurement, so it takes no place.
   using place = request.validateOnly ? undefined : await openMeasurements.take(consumer);
   const reachedLimit = place === undefined && !request.validateOnly ? openMeasurements.limit : undefined;
   return await idempotently('measurements_request_id', () =>
@@ -51,8 +52,8 @@ async function wrongNonces({ dataProviders }: MeasurementInput): Promise<Set<str
 }
 
 /**
- * The requested protocol is not part of the content: a measurement that is sent back as it was read names the protocol
- * that was chosen.
+ * The requested protocol is not part of the content, because a measurement that a client reads and sends again has the
+ * protocol that the exchange chose.
  */
 function requestKeyOf({ requestId, body }: RequestOf<'createMeasurement'>) {
   if (requestId === undefined) return undefined;

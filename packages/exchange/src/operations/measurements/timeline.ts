@@ -7,29 +7,26 @@ import {
 } from '../../database/log.ts';
 import type { Page } from '../../database/page.ts';
 import { partyName } from '../../domain/access.ts';
-import { computationName } from '../../domain/computation.ts';
+import { computationName } from '../../domain/participants.ts';
 import type { Exchange, Handler } from '../context.ts';
 import { START } from '../paging.ts';
 import { readMeasurement } from './get.ts';
-import { measurementName } from './view.ts';
 
-/** The consumer sees the measurement, all its requisitions, and the duchies that compute. */
+/** Shows the consumer the transitions of the measurement, of all its requisitions, and of its participants. */
 export const getMeasurementTimeline: Handler<'getMeasurementTimeline'> = async (
   exchange,
   _call,
-  { params, query },
+  { params, path: name, query },
 ) => {
   const { db } = exchange;
   const consumer = partyName('measurementConsumer', params.measurementConsumer);
-  const name = measurementName({ consumer, id: params.measurement });
   const page = timelinePage(exchange, 'getMeasurementTimeline', name, query);
   const rows = await transitionsOfMeasurement(db, consumer, params.measurement, page.after, page.size);
   if (rows.items.length === 0) await readMeasurement(db, consumer, params.measurement);
   const resourceOf = ({ subject }: TransitionRecord) => {
     if (subject === '') return name;
-    return isDuchy(subject)
-      ? computationName(subject, params.measurement)
-      : `${name}/requisitions/${subject}`;
+    const isDuchy = subject.includes('/');
+    return isDuchy ? computationName(subject, params.measurement) : `${name}/requisitions/${subject}`;
   };
   const reports = page.isFirst
     ? await progressOfMeasurement(db, consumer, params.measurement, page.size)
@@ -41,7 +38,7 @@ export const getMeasurementTimeline: Handler<'getMeasurementTimeline'> = async (
   };
 };
 
-/** Where a page of a timeline begins and how long it is. */
+/** The start and the size of a page of a timeline. */
 export function timelinePage(
   { pageTokens }: Exchange,
   operation: 'getMeasurementTimeline' | 'getRequisitionTimeline',
@@ -57,11 +54,6 @@ export function timelinePage(
     size: limit,
     nextToken: ({ items, more }: Page<PlacedTransition>) => next(more, items, placeOf),
   };
-}
-
-/** Whether the subject of a transition is a participant. */
-function isDuchy(subject: string): boolean {
-  return subject.includes('/');
 }
 
 function viewProgress({ computation: _c, ...report }: ProgressRecord): Progress {

@@ -6,7 +6,7 @@ import type { Call, Exchange } from '../context.ts';
 import { mutate } from '../mutate.ts';
 import { type Party, viewParty } from './view.ts';
 
-/** Locks a party and saves what was decided about it, if that is a new version. */
+/** Locks a party, and saves it if `decide` returns a new version. */
 export function changeParty(
   operation: Operation,
   exchange: Exchange,
@@ -31,6 +31,6 @@ export function changeParty(
       view: () => viewParty({ ...after, preferredCertificate: before.preferredCertificate }),
     };
   });
-  // Also after an error: where the outcome is not known, the change may have been committed.
+  // After an error the outcome may be unknown: the change may have been committed.
   return changed.finally(exchange.principalsChanged);
 }

@@ -1,4 +1,3 @@
-/** Suspending and resuming a party. */
 import type { PartyState } from '@measurement-exchange/contract';
 import { setState } from '../../domain/party.ts';
 import type { Handler } from '../context.ts';

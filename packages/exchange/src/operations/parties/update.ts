@@ -18,7 +18,7 @@ export const updateParty: Handler<'updateParty'> = async (exchange, call, reques
   });
 };
 
-/** One after the other: the first that verifies ends the search, and a party may have many certificates. */
+/** Tries one certificate after the other, since a party may have many certificates and the first match ends the search. */
 async function signerOf<C extends { x509Der: Uint8Array }>(
   key: SignedMessage,
   certificates: C[],

@@ -1,13 +1,12 @@
-/** Parties as resources of the API. */
 import type { DataProvider, Duchy, MeasurementConsumer } from '@measurement-exchange/contract';
 import type { PartyWithCertificate } from '../../database/parties.ts';
+import { certificateName } from '../../domain/certificate.ts';
 import { capabilitiesOf } from '../../domain/party.ts';
-import { certificateName } from '../certificates/view.ts';
 
 export type Party = MeasurementConsumer & DataProvider & Duchy;
 
 export function viewParty(party: PartyWithCertificate): Party {
-  // The certificate that signed the party's key: a party that encrypts for the key verifies it with this certificate.
+  // Parties that encrypt for the key verify its signature with this certificate.
   const certificate = party.publicKeyCertificate ?? party.preferredCertificate;
   const isProvider = party.name.startsWith('dataProviders/');
   return {

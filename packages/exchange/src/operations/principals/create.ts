@@ -1,4 +1,4 @@
-/** Binds the subject of an issuer to a party or to the operator: its tokens speak for them. */
+/** Binds the subject of a token issuer to a principal. Tokens of the subject then authenticate that principal. */
 import { ExchangeError, invalid } from '@measurement-exchange/contract';
 import { uniqueViolation } from '../../database/db.ts';
 import { partyExists } from '../../database/parties.ts';

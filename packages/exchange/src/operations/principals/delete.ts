@@ -1,24 +1,19 @@
-import { ExchangeError } from '@measurement-exchange/contract';
 import { deleteBinding } from '../../database/principals.ts';
+import { requireFound } from '../../domain/found.ts';
 import type { Handler } from '../context.ts';
 import { alreadySent, mutate } from '../mutate.ts';
-import { principalName, viewPrincipal } from './view.ts';
+import { viewPrincipal } from './view.ts';
 
 export const deletePrincipal: Handler<'deletePrincipal'> = async (exchange, call, request) => {
-  const name = principalName(request.params.principal);
+  const { params, path: name } = request;
   const deleted = mutate('deletePrincipal', exchange, call, request, async (tx) => {
-    const binding = await deleteBinding(tx, request.params.principal);
-    if (binding === undefined) {
-      throw new ExchangeError('PRINCIPAL_NOT_FOUND', `${name} does not exist.`, {
-        metadata: { principal: name },
-      });
-    }
+    const binding = requireFound(await deleteBinding(tx, params.principal), 'PRINCIPAL_NOT_FOUND', name);
     return {
       save: alreadySent,
       versions: [{ name, version: 1, time: exchange.clock() }],
       view: () => viewPrincipal(binding),
     };
   });
-  // Also after an error: where the outcome is not known, the binding may be gone.
+  // After an error the outcome may be unknown: the binding may have been deleted.
   return deleted.finally(exchange.principalsChanged);
 };

@@ -1,5 +1,5 @@
 import { earlierDeferrals, saveDeferral } from '../../database/deferrals.ts';
-import { saveMeasurement } from '../../database/writeMeasurements.ts';
+import { saveMeasurements } from '../../database/writeMeasurements.ts';
 import { partyName } from '../../domain/access.ts';
 import { defer } from '../../domain/measurement.ts';
 import { authorOf, type Handler } from '../context.ts';
@@ -13,18 +13,13 @@ export const deferRequisition: Handler<'deferRequisition'> = async (exchange, ca
   return mutate('deferRequisition', exchange, call, request, async (tx) => {
     const before = await lockRequisition(tx, provider, params.requisition);
     const now = exchange.clock();
-    const change = defer(
-      before,
-      params.requisition,
-      body,
-      await earlierDeferrals(tx, params.requisition),
-      now,
-    );
+    const earlier = await earlierDeferrals(tx, params.requisition);
+    const change = defer(before, params.requisition, body, earlier, now);
     const view = () => viewOwn(change.after, params.requisition);
-    // The same was said before.
+    // The provider repeated its last deferral.
     if (change.after === before) return { view };
     const save = () => {
-      if (change.steps.length > 0) saveMeasurement(tx, before, change, authorOf(call));
+      if (change.steps.length > 0) saveMeasurements(tx, [{ before, change }], authorOf(call));
       saveDeferral(tx, params.requisition, body, now);
     };
     return { save, view };

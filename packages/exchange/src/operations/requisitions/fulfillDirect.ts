@@ -2,7 +2,7 @@ import { nonceHashes } from '@measurement-exchange/consent';
 import { invalid, parseName } from '@measurement-exchange/contract';
 import { lockCertificatesForShare, revokedCertificates } from '../../database/certificates.ts';
 import { rootsForParties } from '../../database/trustedRoots.ts';
-import { saveMeasurement } from '../../database/writeMeasurements.ts';
+import { saveMeasurements } from '../../database/writeMeasurements.ts';
 import { partyName } from '../../domain/access.ts';
 import { requireNoneRevoked } from '../../domain/certificate.ts';
 import { trustFindings } from '../../domain/consent.ts';
@@ -30,7 +30,7 @@ export const fulfillDirectRequisition: Handler<'fulfillDirectRequisition'> = asy
     const [before, certificates, revoked, roots, hashes] = await Promise.all([
       lockRequisition(tx, provider, params.requisition),
       lockCertificatesForShare(tx, [{ party: provider, id: named.certificate }]),
-      // Not shared: a revocation that commits from here on comes after this fulfillment.
+      // These certificates are not locked: a revocation that commits after this query comes after the fulfillment.
       revokedCertificates(tx, provider, params.requisition),
       rootsForParties(tx, [provider]),
       nonceHashes(body.nonce),
@@ -52,7 +52,7 @@ export const fulfillDirectRequisition: Handler<'fulfillDirectRequisition'> = asy
         ...inspectResult(body.encryptedResult.typeUrl),
         ...trustFindings('certificate', await trustCheck(roots, now)(certificate!)),
       ],
-      save: () => saveMeasurement(tx, before, change, authorOf(call)),
+      save: () => saveMeasurements(tx, [{ before, change }], authorOf(call)),
       view: () => viewOwn(change.after, params.requisition),
     };
   });

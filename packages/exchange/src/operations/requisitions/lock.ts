@@ -1,10 +1,10 @@
 import type { Transaction } from '../../database/db.ts';
 import { type AggregateOfRequisition, lockByRequisition } from '../../database/measurements.ts';
 import { getRequisitionTombstone } from '../../database/retention.ts';
+import { requireFound } from '../../domain/found.ts';
 import { requisitionClosed } from '../../domain/measurement.ts';
-import { requisitionNotFound } from './view.ts';
 
-/** Locks the measurement of a requisition; a removed requisition has only its final state left. */
+/** Locks the measurement of a requisition. Only the final state of a removed requisition remains. */
 export async function lockRequisition(
   tx: Transaction,
   provider: string,
@@ -14,5 +14,5 @@ export async function lockRequisition(
   if (aggregate !== undefined) return aggregate;
   const name = `${provider}/requisitions/${id}`;
   const tombstone = await getRequisitionTombstone(tx, { provider }, id);
-  throw tombstone === undefined ? requisitionNotFound(name) : requisitionClosed(name, tombstone.state);
+  throw requisitionClosed(name, requireFound(tombstone, 'REQUISITION_NOT_FOUND', name).state);
 }

@@ -1,4 +1,4 @@
-import { saveMeasurement } from '../../database/writeMeasurements.ts';
+import { saveMeasurements } from '../../database/writeMeasurements.ts';
 import { partyName } from '../../domain/access.ts';
 import { refuse } from '../../domain/measurement.ts';
 import { authorOf, type Handler } from '../context.ts';
@@ -13,7 +13,7 @@ export const refuseRequisition: Handler<'refuseRequisition'> = async (exchange, 
     const before = await lockRequisition(tx, provider, params.requisition);
     const change = refuse(before, params.requisition, body, exchange.clock());
     return {
-      save: () => saveMeasurement(tx, before, change, authorOf(call)),
+      save: () => saveMeasurements(tx, [{ before, change }], authorOf(call)),
       view: () => viewOwn(change.after, params.requisition),
     };
   });

@@ -5,24 +5,17 @@ import type { Handler } from '../context.ts';
 import { timelinePage, viewTransition } from '../measurements/timeline.ts';
 import { viewTombstone } from './view.ts';
 
-/** A provider sees its own part, and not which other provider's refusal withdrew it. */
+/** Shows a provider the transitions of its requisition, but not which other provider's refusal withdrew it. */
 export const getRequisitionTimeline: Handler<'getRequisitionTimeline'> = async (
   exchange,
   _call,
-  { params, query },
+  { params: { dataProvider, requisition: id }, path: name, query },
 ) => {
-  const provider = partyName('dataProvider', params.dataProvider);
-  const name = `${provider}/requisitions/${params.requisition}`;
+  const provider = partyName('dataProvider', dataProvider);
   const page = timelinePage(exchange, 'getRequisitionTimeline', name, query);
-  const rows = await transitionsOfRequisition(
-    exchange.db,
-    provider,
-    params.requisition,
-    page.after,
-    page.size,
-  );
-  // The log of a removed requisition was removed with it: only fails where there is no tombstone either.
-  if (rows.items.length === 0) await viewTombstone(exchange, name, { provider }, params.requisition);
+  const rows = await transitionsOfRequisition(exchange.db, provider, id, page.after, page.size);
+  // A removed requisition has no log. This call throws if the requisition has no tombstone either.
+  if (rows.items.length === 0) await viewTombstone(exchange, name, { provider }, id);
   const isRival = (actor: string) => actor.startsWith('dataProviders/') && actor !== provider;
   return {
     transitions: rows.items.map(({ transition }) => ({

@@ -1,22 +1,16 @@
-/** Requisitions as resources of the API. */
-import {
-  type DuchyEntry,
-  ExchangeError,
-  type Protocol,
-  type Requisition,
-} from '@measurement-exchange/contract';
+import type { DuchyEntry, Protocol, Requisition } from '@measurement-exchange/contract';
 import type { AggregateOfRequisition } from '../../database/measurements.ts';
 import type { RequisitionWithMeasurement } from '../../database/requisitions.ts';
 import { getRequisitionTombstone } from '../../database/retention.ts';
-import type { ParticipantRecord } from '../../domain/aggregate.ts';
+import { measurementName, type ParticipantRecord } from '../../domain/aggregate.ts';
+import { certificateName } from '../../domain/certificate.ts';
+import { requireFound } from '../../domain/found.ts';
 import { etagOf } from '../../domain/measurement.ts';
 import { areParametersSet } from '../../domain/participants.ts';
 import { viewProtocol } from '../../domain/protocolConfig.ts';
-import { certificateName } from '../certificates/view.ts';
 import type { Exchange } from '../context.ts';
-import { measurementName } from '../measurements/view.ts';
 
-/** `view` decides the form of the name: each side sees the one it may use. */
+/** `view` is the side that reads the requisition. The provider and the consumer use different names. */
 export function viewRequisition(
   { requisition: r, measurement: m, participants }: RequisitionWithMeasurement,
   view: 'dataProvider' | 'measurementConsumer',
@@ -48,14 +42,14 @@ export function viewRequisition(
   };
 }
 
-/** All at once: a requisition that does not show duchies yet cannot be fulfilled yet. */
+/** Undefined until all duchies have set their parameters. Before that, the requisition cannot be fulfilled. */
 function viewDuchies(
   protocol: Protocol,
   participants: ParticipantRecord[],
 ): Record<string, DuchyEntry> | undefined {
   if (participants.length === 0 || !areParametersSet({ participants })) return undefined;
   const isShuffle = protocol === 'honestMajorityShareShuffle';
-  // In share-shuffle the aggregator gets nothing from providers; elsewhere they encrypt for all duchies together.
+  // In share-shuffle, providers encrypt for the workers only; in Liquid Legions, for all duchies together.
   const shown = participants.filter((p) => !isShuffle || p.role !== 'AGGREGATOR');
   return Object.fromEntries(
     shown.map(({ duchy, parameters }) => {
@@ -64,7 +58,7 @@ function viewDuchies(
         duchy,
         {
           duchyCertificate: certificateName(duchy, certificate),
-          // In share-shuffle the share is encrypted for one worker, and a seed for the other one.
+          // In share-shuffle, a provider encrypts a share for one worker, and a seed for the other.
           [protocol]: isShuffle ? { publicKey } : { elGamalPublicKey },
         },
       ];
@@ -72,13 +66,13 @@ function viewDuchies(
   );
 }
 
-/** A requisition of a changed measurement, for the provider that changed it. */
+/** Shows a requisition to the provider that changed it. */
 export function viewOwn({ requisitions, ...rest }: AggregateOfRequisition, id: string): Requisition {
   const { content, ...outline } = requisitions.find((r) => r.id === id)!;
   return viewRequisition({ requisition: { ...outline, ...content! }, ...rest }, 'dataProvider');
 }
 
-/** The tombstone of a requisition whose measurement retention removed; `name` is the requested name. */
+/** Reads the tombstone of a removed requisition. `name` is the name in the request. */
 export async function viewTombstone(
   exchange: Exchange,
   name: string,
@@ -86,13 +80,6 @@ export async function viewTombstone(
   id: string,
 ): Promise<Requisition> {
   const tombstone = await getRequisitionTombstone(exchange.db, by, id);
-  if (tombstone === undefined) throw requisitionNotFound(name);
-  const { state, createTime, updateTime, deleteTime } = tombstone;
-  return { name, state, createTime, updateTime, deleteTime };
-}
-
-export function requisitionNotFound(name: string): ExchangeError {
-  return new ExchangeError('REQUISITION_NOT_FOUND', `${name} does not exist.`, {
-    metadata: { requisition: name },
-  });
+  const { id: _, ...left } = requireFound(tombstone, 'REQUISITION_NOT_FOUND', name);
+  return { name, ...left };
 }

@@ -1,4 +1,4 @@
-/** Trusts a root: the exchange checks the certificates of parties against it. */
+/** Adds a root, against which the exchange checks the certificates of parties. */
 import { ConsentError, parseCertificate, requireRoot } from '@measurement-exchange/consent';
 import { ExchangeError, invalid } from '@measurement-exchange/contract';
 import { uniqueViolation } from '../../database/db.ts';
@@ -20,12 +20,9 @@ export const createTrustedRoot: Handler<'createTrustedRoot'> = async (exchange, 
     throw invalid([{ field, description }]);
   });
   const root: TrustedRootRecord = {
+    ...certificate,
     id: exchange.newId(),
     party: body.party,
-    x509Der: certificate.x509Der,
-    subjectKeyIdentifier: certificate.subjectKeyIdentifier,
-    notBefore: certificate.notBefore,
-    notAfter: certificate.notAfter,
     createTime: exchange.clock(),
   };
   try {

@@ -1,18 +1,13 @@
-import { ExchangeError } from '@measurement-exchange/contract';
 import { deleteTrustedRoot as remove } from '../../database/trustedRoots.ts';
+import { requireFound } from '../../domain/found.ts';
 import type { Handler } from '../context.ts';
 import { alreadySent, mutate } from '../mutate.ts';
-import { trustedRootName, viewTrustedRoot } from './view.ts';
+import { viewTrustedRoot } from './view.ts';
 
 export const deleteTrustedRoot: Handler<'deleteTrustedRoot'> = async (exchange, call, request) => {
-  const name = trustedRootName(request.params.trustedRoot);
+  const { params, path: name } = request;
   return mutate('deleteTrustedRoot', exchange, call, request, async (tx) => {
-    const root = await remove(tx, request.params.trustedRoot);
-    if (root === undefined) {
-      throw new ExchangeError('TRUSTED_ROOT_NOT_FOUND', `${name} does not exist.`, {
-        metadata: { trustedRoot: name },
-      });
-    }
+    const root = requireFound(await remove(tx, params.trustedRoot), 'TRUSTED_ROOT_NOT_FOUND', name);
     return {
       save: alreadySent,
       versions: [{ name, version: 1, time: exchange.clock() }],

@@ -3,12 +3,12 @@ import type { Transaction } from '../../database/db.ts';
 import { lockWebhook } from '../../database/webhooks.ts';
 import { type WebhookRecord, webhookName } from '../../domain/webhook.ts';
 import type { Call, Exchange } from '../context.ts';
-import { mutate } from '../mutate.ts';
+import { type Decision, mutate } from '../mutate.ts';
 import { addressed, requireWebhook } from './view.ts';
 
 type MaybePromise<T> = T | Promise<T>;
 
-/** Locks a webhook and saves what was decided about it. */
+/** Locks a webhook, and saves the decision about it. */
 export async function changeWebhook<Resource extends object>(
   operation: Operation,
   exchange: Exchange,
@@ -18,12 +18,7 @@ export async function changeWebhook<Resource extends object>(
     tx: Transaction,
     before: WebhookRecord,
     now: Timestamp,
-  ) => MaybePromise<{
-    save: () => void | Promise<void>;
-    savesToValidate?: boolean;
-    view: () => Resource;
-    viewValidated?: () => Resource;
-  }>,
+  ) => MaybePromise<Omit<Decision<Resource>, 'versions'>>,
 ): Promise<Resource> {
   const at = addressed(request.path);
   const changed = await mutate(operation, exchange, call, request, async (tx) => {

@@ -3,9 +3,9 @@ import { ExchangeError } from '@measurement-exchange/contract';
 import { latestPosition } from '../../database/changes.ts';
 import { lockParty } from '../../database/parties.ts';
 import { countWebhooks, insertWebhook } from '../../database/webhooks.ts';
+import { partyOf } from '../../domain/access.ts';
 import { partyNotFound } from '../../domain/party.ts';
 import { MAX_WEBHOOKS, newWebhook, printSecret, SECRET_BYTES, webhookName } from '../../domain/webhook.ts';
-import { partyOf } from '../certificates/view.ts';
 import type { Handler } from '../context.ts';
 import { asValidated, mutate } from '../mutate.ts';
 import { viewWebhook } from './view.ts';
@@ -15,7 +15,7 @@ export const createWebhook: Handler<'createWebhook'> = async (exchange, call, re
   const now = exchange.clock();
   const webhook = newWebhook(party, exchange.newId(), request.body, now, exchange.allowsHttp);
   const created = await mutate('createWebhook', exchange, call, request, async (tx) => {
-    // Locked: of several that are created at once, each counts those before it.
+    // The lock makes concurrent requests count each other's webhooks.
     if ((await lockParty(tx, party, now)) === undefined) throw partyNotFound(party);
     const [count, position] = await Promise.all([countWebhooks(tx, party), latestPosition(tx, party)]);
     if (count >= MAX_WEBHOOKS) {

@@ -1,8 +1,8 @@
 import { partyExists } from '../../database/parties.ts';
 import { listDeliveries } from '../../database/webhookDeliveries.ts';
 import { getWebhook, listWebhooks as list } from '../../database/webhooks.ts';
+import { partyOf } from '../../domain/access.ts';
 import { partyNotFound } from '../../domain/party.ts';
-import { partyOf } from '../certificates/view.ts';
 import type { Handler } from '../context.ts';
 import { byCreation, START } from '../paging.ts';
 import { addressed, requireWebhook, viewDelivery, viewWebhook } from './view.ts';
@@ -18,7 +18,7 @@ export const listWebhooks: Handler<'listWebhooks'> = async (exchange, _call, { p
   };
 };
 
-/** The latest first. */
+/** Lists the latest deliveries first. */
 export const listWebhookDeliveries: Handler<'listWebhookDeliveries'> = async (
   exchange,
   _call,

@@ -8,7 +8,7 @@ import { addressed, viewWebhook } from './view.ts';
 
 export const redeliverWebhook: Handler<'redeliverWebhook'> = async (exchange, call, request) => {
   const { party } = addressed(request.path);
-  // Before the transaction: as long as one with an ID runs, nobody reads what is committed after it began.
+  // This search runs before the transaction, because a transaction with an ID delays all readers of the log of changes.
   const position = await positionBefore(exchange.db, party, request.body.from);
   return changeWebhook('redeliverWebhook', exchange, call, request, async (tx, webhook, now) => {
     const count = await countBehind(tx, webhook.id, position, MAX_REDELIVERED + 1);

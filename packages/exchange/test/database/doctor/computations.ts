@@ -38,7 +38,7 @@ export async function addComputations(db: Database): Promise<void> {
   for (const name of [FIRST, SECOND, AGGREGATOR]) {
     const der = { x509Der: Buffer.from(name), subjectKeyIdentifier: Buffer.from(name) };
     await insertParty(db, newParty(name, {}, clock()));
-    await insertCertificate(db, { ...certificateOf(name), ...der }, clock());
+    await insertCertificate(db, { ...certificateOf(name), ...der, version: 1, createTime: clock() });
   }
   await setBy(db, await addMeasurement(db, 'shares-missing', await configOf(db)), FIRST);
   await compute(db, 'shares-sent');

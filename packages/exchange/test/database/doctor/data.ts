@@ -16,7 +16,7 @@ import { insertPopulation, savePopulation } from '../../../src/database/populati
 import { insertBinding } from '../../../src/database/principals.ts';
 import { removeMeasurements } from '../../../src/database/retention.ts';
 import { insertTrustedRoot } from '../../../src/database/trustedRoots.ts';
-import { insertMeasurement, saveMeasurement } from '../../../src/database/writeMeasurements.ts';
+import { insertMeasurement, saveMeasurements } from '../../../src/database/writeMeasurements.ts';
 import type { Aggregate, Change } from '../../../src/domain/aggregate.ts';
 import { releaseHold, revoke } from '../../../src/domain/certificate.ts';
 import {
@@ -69,7 +69,7 @@ export async function addParties(db: Database): Promise<void> {
     const certificate = { ...certificateOf(name), ...der, version: 1, createTime: clock() };
     const party = newParty(name, { displayName: 'A party' }, clock());
     await insertParty(db, party);
-    await insertCertificate(db, certificate, certificate.createTime);
+    await insertCertificate(db, certificate);
     await setPublicKey(db, name, { message: BYTES, signature: BYTES, certificate: certificate.id });
     await db.tx('update', async (tx) => {
       if (name === TV) {
@@ -211,7 +211,7 @@ export async function change(
   decide: (now: Timestamp) => Change,
 ): Promise<Aggregate> {
   const changed = decide(clock());
-  await db.tx('change', async (tx) => saveMeasurement(tx, before, changed, AUTHOR));
+  await db.tx('change', async (tx) => saveMeasurements(tx, [{ before, change: changed }], AUTHOR));
   return changed.after;
 }
 

@@ -1,0 +1,110 @@
+/** Writes versions of resources. The statement that writes a version also appends it to the log of changes. */
+import type { ChangeRecord } from '../domain/changes.ts';
+import { type Queryable, sql, type Transaction } from './db.ts';
+import {
+  arrayParameters,
+  arrays,
+  type Column,
+  column,
+  insertText,
+  names,
+  only,
+  optional,
+  parameters,
+  type Table,
+  table,
+  values,
+} from './table.ts';
+
+export const changes = table<ChangeRecord>('changes', {
+  party: column('party'),
+  name: column('name'),
+  kind: column('kind'),
+  state: optional('state'),
+  version: column('version', 'int'),
+  time: column('time', 'time'),
+});
+
+/** An INSERT of changes. The parameters from `$first` on are the arrays of `changeValues`. */
+export function appendChanges(first: number): string {
+  const columns = names(changes.columns);
+  return `INSERT INTO changes (${columns}) SELECT ${names(changes.columns, 'c')}
+    FROM unnest(${arrayParameters(changes.columns, first)}) WITH ORDINALITY AS c(${columns}, n) ORDER BY c.n`;
+}
+
+/** The parameter with the kinds of the changes, among those of `appendChanges`. */
+export function kindsOfChanges(first: number): string {
+  return `$${first + changes.columns.findIndex(({ name }) => name === 'kind')}::text[]`;
+}
+
+/** The arrays for `appendChanges`. After the commit, the change bus announces the parties. */
+export function changeValues(db: Queryable, rows: ChangeRecord[]): unknown[][] {
+  for (const { party } of rows) db.wakes?.(party);
+  return arrays(changes.columns, rows);
+}
+
+/**
+ * Holds for a row that no transaction with a later ID wrote. If it does not hold, a later transaction got the lock of the
+ * row first, and this transaction must start again with a new ID.
+ */
+export const IN_ORDER = isNotLater('xmin');
+
+/**
+ * Transaction IDs wrap around at 32 bits, so half of all old IDs look later. An ID of a transaction that runs now is less
+ * than a million ahead.
+ */
+export function isNotLater(xid: string): string {
+  return `age(${xid}) NOT BETWEEN -1000000 AND -1`;
+}
+
+function insertStatement<R>(name: string, of: Table<R>, others: string[] = []) {
+  const changes = appendChanges(of.columns.length + others.length + 1);
+  return sql(name, `WITH change AS (${changes}) ${insertText(of, others)}`);
+}
+
+/** Returns a function that inserts the first version of a record and its changes. */
+export function insertVersion<R>(name: string, of: Table<R>, changesOf: (record: R) => ChangeRecord[]) {
+  const statement = insertStatement(name, of);
+  return async (db: Queryable, record: R): Promise<void> => {
+    await db.query(statement, [...values(of.columns, record), ...changeValues(db, changesOf(record))]);
+  };
+}
+
+/** The ID of a request that creates a resource at most once, and the hash of its content. */
+export interface RequestKey {
+  id: string;
+  hash: Uint8Array;
+}
+
+/** Returns a function that inserts the first version of a record, its changes, and the request that created it. */
+export function insertRequested<R>(name: string, of: Table<R>, changesOf: (record: R) => ChangeRecord[]) {
+  const statement = insertStatement(name, of, ['request_id', 'request_hash']);
+  return (tx: Transaction, record: R, request: RequestKey | undefined): void => {
+    const appended = changeValues(tx, changesOf(record));
+    tx.last(statement, [...values(of.columns, record), request?.id, request?.hash, ...appended]);
+  };
+}
+
+/** Returns a function that saves the next version of a record and its changes. It fails unless the row has the version before. */
+export function saveVersion<R extends { version: number }, Args extends unknown[]>(
+  name: string,
+  of: Table<R>,
+  keys: (keyof R)[],
+  changeable: Column<R>[],
+  changesOf: (record: R, ...args: Args) => ChangeRecord[],
+) {
+  const key = only(of, ...keys) as Column<R>[];
+  const version = key.length + 1;
+  const statement = sql(
+    name,
+    `WITH saved AS (
+       UPDATE ${of.name} SET (${names(changeable)}) = (${parameters(changeable, version + 1)})
+        WHERE (${names(key)}) = (${parameters(key, 1)}) AND version = $${version}::int - 1 AND ${IN_ORDER} RETURNING 1
+     ), change AS (${appendChanges(version + 1 + changeable.length)})
+     SELECT expect_rows((SELECT count(*) FROM saved), 1)`,
+  );
+  return (tx: Transaction, record: R, ...args: Args): void => {
+    const appended = changeValues(tx, changesOf(record, ...args));
+    tx.last(statement, [...values(key, record), record.version, ...values(changeable, record), ...appended]);
+  };
+}

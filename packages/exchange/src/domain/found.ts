@@ -1,0 +1,18 @@
+/** Errors about resources that do not exist. */
+import { camelCase, ExchangeError, type Reason } from '@measurement-exchange/contract';
+
+type NotFound = Extract<Reason, `${string}_NOT_FOUND`>;
+
+/** The metadata of the error has the name under a key such as `trustedRoot`, which is the reason without `_NOT_FOUND`. */
+export function notFound(reason: NotFound, name: string, code?: 'FAILED_PRECONDITION'): ExchangeError {
+  const resource = camelCase(reason.replace('_NOT_FOUND', '').toLowerCase());
+  return new ExchangeError(reason, `${name} does not exist.`, {
+    ...(code && { code }),
+    metadata: { [resource]: name },
+  });
+}
+
+export function requireFound<T>(found: T | undefined, reason: NotFound, name: string): T {
+  if (found === undefined) throw notFound(reason, name);
+  return found;
+}
