@@ -160,7 +160,7 @@ const RULES: Rule[] = [
       'contract',
       'consent',
       'mpc',
-      ...['consent.ts', 'privacy.ts', ...SDK_LAYERS].map((part) => `${SDK}/${part}`),
+      ...['consent.ts', ...SDK_LAYERS].map((part) => `${SDK}/${part}`),
     ],
   ],
   ...layers(SDK, ['contract', 'consent', 'mpc'], SDK_LAYERS),

@@ -1,4 +1,4 @@
-/** The part of the consent package that parties need. */
+/** The exports of the consent package that parties need. */
 export {
   type CertificateKey,
   ConsentError,

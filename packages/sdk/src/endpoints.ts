@@ -1,22 +1,23 @@
 /**
- * Endpoints of duchies that the exchange names. The operator of the exchange must not be able to make a provider or a duchy
- * connect to a service of its own network, or send in the clear.
+ * Checks the endpoints of duchies, which the exchange supplies. The operator of the exchange must not be able to make a
+ * provider or a duchy connect to a service of its private network, or send without encryption.
  */
 import { lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { hostOf, isPublicAddress } from '@measurement-exchange/contract';
 
-/** Nothing was sent to the endpoint. */
+/** The endpoint failed a check, and nothing was sent to it. */
 export class EndpointRefused extends Error {
   override readonly name = 'EndpointRefused';
 }
 
-/** The URL of an origin, to which a path can be appended. Throws where it is not the URL of a host, or not encrypted. */
+/** Parses the endpoint as a URL without a path; a path can be appended to it. Throws if it is anything else, or not https. */
 export function endpointUrl(endpoint: string, { allowHttp = false } = {}): URL {
   const url = URL.parse(endpoint);
   const isHost =
     url !== null && url.pathname === '/' && !url.search && !url.hash && !url.username && !url.password;
-  if (!isHost) throw new EndpointRefused(`The endpoint ${JSON.stringify(endpoint)} is no URL of a host.`);
+  if (!isHost)
+    throw new EndpointRefused(`The endpoint ${JSON.stringify(endpoint)} is not the URL of a host.`);
   if (url.protocol !== 'https:' && !(allowHttp && url.protocol === 'http:')) {
     throw new EndpointRefused(`The endpoint ${endpoint} is not https.`);
   }
@@ -24,12 +25,12 @@ export function endpointUrl(endpoint: string, { allowHttp = false } = {}): URL {
 }
 
 /**
- * Options of a request that connects to public addresses alone: those that were checked, so that a name that changes
- * meanwhile gains nothing. Throws where the URL has another address itself.
+ * Request options that allow connections to public addresses only. The connection uses the addresses that were checked, so
+ * a DNS name cannot change in between. Throws if the URL itself contains a private address.
  */
 export function publicOnly(url: URL, isAllowed = isPublicAddress): { lookup: LookupFunction } {
   const host = hostOf(url);
-  // Node looks up names only.
+  // Node calls `lookup` only for names, so an address is checked here.
   if (isIP(host) !== 0 && !isAllowed(host)) throw notPublic(host);
   return {
     lookup: (hostname, options, callback) =>

@@ -119,7 +119,11 @@ export const FEED_BUGS: PlantedBug[] = [
     // Changes between the two are never reported.
     name: 'token-after-the-first-look',
     edits: [
-      inConsumer('client/follow.ts', '// Changes from before are not reported.\n    this.pollIn(0);', ''),
+      inConsumer(
+        'client/follow.ts',
+        '// Changes from before this moment are not reported, so a poll looks for them.\n    this.pollIn(0);',
+        '',
+      ),
     ],
     foundBy: test(
       'sdk/test/consumer/waitFollowing.test.ts',

@@ -152,7 +152,7 @@ describe('a list', () => {
   it('with a repeated page token throws', async () => {
     const { client } = scripted([found([], 'again'), found([], 'again')]);
     await expect(Array.fromAsync(client.listPrincipals())).rejects.toThrow(
-      'The list does not end: a page of it comes again.',
+      'The list does not end: a page comes again.',
     );
   });
 

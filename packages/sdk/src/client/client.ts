@@ -1,5 +1,5 @@
 /** The client of an exchange: one method for each operation of the routes table. */
-import { type Operation, ROUTES, type Route } from '@measurement-exchange/contract';
+import { type Keywords, type Operation, ROUTES, type Route } from '@measurement-exchange/contract';
 import { type Clock, systemClock } from './clock.ts';
 import { createListing } from './listing.ts';
 import { type CallArguments, prepareCall } from './request.ts';
@@ -7,32 +7,32 @@ import { type Sender, send } from './send.ts';
 import type { ExchangeClient } from './types.ts';
 import { type WatchArguments, type Watching, watch } from './watch.ts';
 
-/** The address of the exchange, the caller's token, and the limits on time and attempts. */
+/** Options of `createClient`. */
 export interface ClientOptions {
   /** The address of the exchange: `https://exchange.example.com`, without `/v2alpha`. */
   baseUrl: string;
-  /** The bearer token, or a function that returns it, called for every attempt and once more after a 401. */
+  /** The bearer token, or a function that returns it. The function is called for every attempt, and again after a 401. */
   token: string | (() => string | Promise<string>);
   fetch?: typeof fetch;
-  /** The clock of the backoff between attempts. */
+  /** The clock that the backoff between attempts uses. */
   clock?: Clock;
   /** The timeout of one attempt; 30 s by default. */
   timeoutMs?: number;
   /** The maximum number of attempts; 5 by default, 1 to never retry. */
   maxAttempts?: number;
-  /** The longest response that is read; 96 MiB by default, above the largest batch of an exchange. */
+  /** The longest response that is read; 96 MiB by default, more than the largest batch that an exchange returns. */
   maxResponseBytes?: number;
-  /** The User-Agent header; leave it out in a browser. */
+  /** The User-Agent header; omit it in a browser. */
   userAgent?: string;
-  /** Called once when something between here and the exchange breaks the streams of `watch`, which then reads pages. */
+  /** Called once when a proxy breaks the streams of `watch`, which reads pages from then on. */
   onWarning?: (message: string) => void;
 }
 
 /**
- * A client of the exchange at `baseUrl`. A rate-limited call is retried. A call without a response (lost connection,
- * timeout, UNAVAILABLE) is retried where that is safe: reads, creates (each has a requestId, and every attempt sends
- * the same bytes) and changes that carry an etag. Such a change may be ABORTED because its own first attempt took
- * effect: read the resource again, see `retryOnAborted`. Every other change is sent once; after such a failure, read
+ * Creates a client of the exchange at `baseUrl`. A rate-limited call is retried. A call without a response (lost
+ * connection, timeout, UNAVAILABLE) is retried if that is safe: reads, creates (each has a requestId, and every attempt
+ * sends the same bytes) and changes with an etag. A retried change may fail with ABORTED because its first attempt took
+ * effect: read the resource again, see `retryOnAborted`. Every other change is sent once; if its response is lost, read
  * the resource to learn whether it took effect.
  *
  * @example
@@ -53,7 +53,7 @@ export function createClient(options: ClientOptions): ExchangeClient {
   const routes = Map.groupBy<Operation, Route>(CALLS, (route) => route.operation as Operation);
   const methods = [...routes].map(([operation, rows]) => [operation, methodOf(sender, rows)]);
   const watching: Watching = {
-    // A watch continues after any number of failures, and decides for itself what to try next.
+    // A watch handles failures itself, so each of its requests is a single attempt.
     sender: { ...sender, maxAttempts: 1 },
     pages: routes.get('listChanges')!,
     streams: STREAMS,
@@ -66,8 +66,8 @@ export function createClient(options: ClientOptions): ExchangeClient {
 
 function methodOf(sender: Sender, routes: readonly Route[]) {
   const call = async (args: CallArguments) => send(sender, prepareCall(routes, args), args.signal);
-  const { properties, required = [] } = routes[0]!.response as unknown as Page;
-  // Where there always is a next page, the caller asks for each.
+  const { properties = {}, required = [] } = routes[0]!.response as Keywords;
+  // A response that always has a next page never ends, so the caller requests each page instead of iterating.
   const isList = Object.hasOwn(properties, 'nextPageToken') && !required.includes('nextPageToken');
   if (!isList) return (args: CallArguments = {}) => call(args);
   return (args: CallArguments = {}) =>
@@ -76,14 +76,9 @@ function methodOf(sender: Sender, routes: readonly Route[]) {
     );
 }
 
-/** A stream is not a call. */
+/** The client has no method for a route that streams: `watch` reads the stream. */
 const CALLS = (ROUTES as readonly Route[]).filter(({ streams }) => !streams);
 const STREAMS = (ROUTES as readonly Route[]).filter(({ streams }) => streams);
-
-interface Page {
-  properties: object;
-  required?: string[];
-}
 
 function validUrl(baseUrl: string): string {
   const url = URL.parse(baseUrl);

@@ -1,6 +1,4 @@
-/** The clock of waits, and the backoff between attempts. */
-
-/** The clock that the waits between attempts use. */
+/** The clock that waits between attempts use. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
@@ -28,7 +26,7 @@ export const systemClock: Clock = {
 const INITIAL_BACKOFF_MS = 200;
 const MAX_BACKOFF_MS = 10_000;
 
-/** Exponential backoff with jitter: the wait doubles with each failed attempt, and its second half is random. */
+/** Exponential backoff with jitter: the wait doubles with each failed attempt, up to 10 s, and its second half is random. */
 export function backoffMs(failedAttempts: number): number {
   const longest = Math.min(INITIAL_BACKOFF_MS * 2 ** (failedAttempts - 1), MAX_BACKOFF_MS);
   const randomFraction = crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32;

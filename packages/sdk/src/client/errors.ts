@@ -1,14 +1,14 @@
-/** Errors between a caller and the exchange. Errors of the exchange itself are `ExchangeError`. */
+/** Errors of the connection to the exchange. Errors that the exchange returns are `ExchangeError`. */
 import { ExchangeError } from '@measurement-exchange/contract';
 
-/** No response: the connection failed or timed out. Whether a change took effect is unknown. */
+/** The connection failed or timed out before a response arrived. It is unknown whether a change took effect. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
-/** A response that is not one of the exchange: a proxy's page, a redirect, a truncated body. */
+/** The response did not come from an exchange: it is a proxy's page, a redirect or a truncated body. */
 export class UnexpectedResponse extends Error {
-  /** The HTTP status; 0 where a browser hides it. */
+  /** The HTTP status; 0 if the browser hides it. */
   readonly status: number;
   readonly requestId: string | undefined;
   /** Whether a retry may succeed. */
@@ -35,10 +35,7 @@ const TRANSIENT_CODES: readonly string[] = [
   'INTERNAL',
 ] satisfies ExchangeError['code'][];
 
-/**
- * Whether the error is not about the request, so that a retry may succeed: the exchange is unreachable, overloaded,
- * too slow or broken.
- */
+/** Whether a retry may succeed because the request is not at fault: the exchange is unreachable, overloaded or broken. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof ExchangeError) {
     return TRANSIENT_CODES.includes(error.code) && error.reason !== 'RESPONSE_TOO_LARGE';

@@ -8,22 +8,22 @@ export interface StreamEvent {
   retry?: string;
 }
 
-/** A change has a few hundred characters, and its token. */
+/** An event of an exchange has a few hundred characters, so a longer one is an error. */
 const MAX_EVENT_LENGTH = 64 * 1024;
 const LINE_END = /\r\n|\r|\n/;
 const FIELD = /^(id|event|data|retry)(?:: ?(.*))?$/s;
 
 export class EventParser {
-  /** The line that has not ended yet. */
+  /** The part of the current line that has arrived. */
   private rest = '';
-  /** The event that has not ended yet, and its length so far. */
+  /** The part of the current event that has arrived, and its length. */
   private event: StreamEvent = {};
   private length = 0;
   private endedWithCr = false;
 
-  /** Returns the events that have ended. Throws where one is longer than any of an exchange. */
+  /** Returns the events that are complete. Throws if an event is too long. */
   push(text: string): StreamEvent[] {
-    // The second half of a \r\n whose first half ended the line already.
+    // A \r\n may arrive in two pieces; the \r ended the line already.
     const isSecondHalf = this.endedWithCr && text.startsWith('\n');
     if (text !== '') this.endedWithCr = text.endsWith('\r');
     const lines = (this.rest + (isSecondHalf ? text.slice(1) : text)).split(LINE_END);

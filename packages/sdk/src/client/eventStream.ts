@@ -1,25 +1,24 @@
-/** One connection on which Server-Sent Events of an exchange arrive, and how it ended. */
+/** One connection on which Server-Sent Events of an exchange arrive, and the way in which it ended. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { EventParser, type StreamEvent } from './eventParser.ts';
 import type { PreparedCall } from './request.ts';
 import { readBody, readResponse } from './response.ts';
 import { reasonOf, request, type Sender, withToken } from './send.ts';
 
-/** An exchange sends something at once, also where nothing has changed. */
+/** An exchange sends its first bytes at once, even if nothing has changed. */
 const OPENING_MS = 5_000;
-/** It sends a comment every 15 seconds. */
+/** An exchange sends a comment at least every 15 seconds. */
 const SILENCE_MS = 40_000;
-/** A stream that is cut earlier is no better than a page. */
+/** A stream that is cut sooner than this counts as broken. */
 const LASTING_MS = 2_000;
 const MAX_RETRY_MS = 60_000;
 
 const NOTHING_ARRIVED = new Error('nothing arrives');
 
-/** How a stream ended. */
 export interface Ending {
-  /** Why streams seem not to get through; undefined where this one did. */
+  /** The reason why streams seem to be blocked on the way; undefined if this stream worked. */
   broken: string | undefined;
-  /** After which the exchange wants its reader again. */
+  /** The time after which the exchange asks the client to reconnect. */
   retryMs: number | undefined;
 }
 
@@ -43,7 +42,7 @@ export class EventStream {
     signal.addEventListener('abort', this.close, { once: true });
   }
 
-  /** The next event or comment; undefined at the end. Throws what the exchange responds with instead of a stream. */
+  /** Returns the next event or comment; undefined at the end. Throws the error with which the exchange responds. */
   async next(): Promise<StreamEvent | undefined> {
     this.signal.throwIfAborted();
     const { timeoutMs } = this.sender;
@@ -84,7 +83,7 @@ export class EventStream {
 
   private stop(reason?: Error): void {
     this.connection.abort(reason);
-    // The other side may do anything with the rest.
+    // An error of the server no longer matters after this.
     this.reader?.cancel().catch(() => {});
   }
 

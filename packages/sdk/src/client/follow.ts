@@ -1,54 +1,54 @@
-/** Following the changes of a party in order to act on them, with polls as the net. */
+/** Follows the changes of a party in order to act on them, and polls in case a change was missed. */
 import type { Change, ChangeKind } from '@measurement-exchange/contract';
 import { type Clock, systemClock } from './clock.ts';
 import { messageOf } from './errors.ts';
 import { type Listener, listen } from './sharedWatch.ts';
 import type { ExchangeClient } from './types.ts';
 
-/** The changes to follow, and callbacks for when that does not work. */
+/** Options of `followChanges`. */
 export interface FollowOptions {
   /** Your own name: `measurementConsumers/…`, `dataProviders/…` or `duchies/…`. */
   parent: string;
   kinds: ChangeKind[];
-  /** Only changes of this resource, and of those below it. */
+  /** Limits the changes to this resource and the resources below it. */
   name?: string;
-  /** Aborted, it is closed, and `next` rejects with its reason. */
+  /** When the signal is aborted, the follower closes, and `next` rejects with the reason. */
   signal?: AbortSignal | undefined;
   clock?: Clock;
-  /** Called with the reason when changes cannot be followed, so that `next` asks for more polls. */
+  /** Called with the reason when changes cannot be followed, and `next` requests polls more often. */
   onPolling?: ((why: string) => void) | undefined;
-  /** Called when they can be followed again. */
+  /** Called when changes can be followed again. */
   onFollowing?: (() => void) | undefined;
 }
 
-/** Why a follower acts now. */
+/** The reason why `Follower.next` resolved. */
 export interface Wake {
   /** The latest change of each resource that changed. */
   changes: Change[];
-  /** Anything may have changed: read all that matters. */
+  /** Whether anything may have changed, so that the caller must read all its resources. */
   poll: boolean;
 }
 
-/** Waits for changes. All that follow the same with one client share one watch. */
+/** Waits for changes. Followers of the same changes with the same client share one watch. */
 export interface Follower {
   /**
-   * Resolves when something changed or a poll is due: at first, when changes are followed from now on, every `pollMs`
-   * while they cannot be, and otherwise every 30 seconds, or `pollMs` where that is longer.
+   * Resolves when something changed or a poll is due. A poll is due at first and whenever changes can be followed again,
+   * every `pollMs` while changes cannot be followed, and otherwise every 30 seconds or `pollMs`, whichever is longer.
    */
   next(pollMs: number): Promise<Wake>;
-  /** Makes a poll due after this time at the latest. */
+  /** Schedules a poll after this time, unless one is due sooner. */
   pollIn(ms: number): void;
   close(): void;
 }
 
-/** For changes that nobody was told of. */
+/** The interval of polls while changes are followed, in case one was missed. */
 const NET_MS = 30_000;
-/** Where more resources than this changed, a poll is less work than to read each. */
+/** If more resources than this changed, a poll is less work than reading each of them. */
 const MAX_CHANGES = 50;
 
 /**
- * Follows changes, in order to act on each at once. A poll that begins after `next` asked for it, and the changes that
- * `next` returns from then on, have no gap between them.
+ * Follows changes in order to act on each at once. No change is missed between a poll that `next` requested and the
+ * changes that `next` returns afterwards.
  *
  * @example
  * const follower = followChanges(client, { parent, kinds: ['REQUISITION'] });
@@ -75,7 +75,7 @@ class ChangeFollower implements Follower, Listener {
   private polledAt = Number.NEGATIVE_INFINITY;
   private pollAt = Number.POSITIVE_INFINITY;
   private wake = () => {};
-  /** The error that a callback threw: `next` rejects with it. */
+  /** The error that a callback threw; `next` rejects with this error. */
   private thrown: { error: unknown } | undefined;
 
   constructor(client: ExchangeClient, options: FollowOptions) {
@@ -113,7 +113,7 @@ class ChangeFollower implements Follower, Listener {
     this.isFollowing = true;
     if (this.isPollingSaid) this.tell(() => this.options.onFollowing?.());
     this.isPollingSaid = false;
-    // Changes from before are not reported.
+    // Changes from before this moment are not reported, so a poll looks for them.
     this.pollIn(0);
   }
 
@@ -134,7 +134,7 @@ class ChangeFollower implements Follower, Listener {
     this.pollIn(0);
   }
 
-  /** Others share the watch that tells this. */
+  /** Keeps the error of a callback for `next`, since throwing it here would break the watch that others share. */
   private tell(callback: () => void): void {
     try {
       callback();

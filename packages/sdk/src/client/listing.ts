@@ -1,27 +1,26 @@
-/** Lists, page by page or item by item. */
+/** Iterates over the lists of an exchange, page by page or item by item. */
 import { UnexpectedResponse } from './errors.ts';
 
 /**
- * A list of the exchange. Pages are requested while it is iterated, and a new iteration starts over:
- * `for await (const item of listing)`, or all of it with `await Array.fromAsync(listing)`.
+ * A list of the exchange. Each page is requested when the iteration reaches it, and a new iteration starts over:
+ * `for await (const item of listing)`, or `await Array.fromAsync(listing)` for all items.
  */
 export interface Listing<Item, Page> extends AsyncIterable<Item> {
-  /** The pages, as the exchange returns them. */
   pages(): AsyncIterableIterator<Page>;
-  /** One page: the first, or that of the given `pageToken`. The last page has no `nextPageToken`. */
+  /** Requests the first page, or the page of the given `pageToken`. The last page has no `nextPageToken`. */
   page(): Promise<Page>;
 }
 
-/** An exchange fills its pages; a proxy or a future version may not. */
+/** An exchange fills its pages, but a future version may return some empty ones. */
 const MAX_EMPTY_PAGES = 100;
 
-/** `fetchPage` requests one page; without a token, the one that the caller's arguments name. */
+/** `fetchPage` requests one page; without a token, the page that the caller's arguments select. */
 export function createListing<Item, Page extends { nextPageToken?: string }>(
   fetchPage: (pageToken?: string) => Promise<Page>,
 ): Listing<Item, Page> {
   async function* pages() {
     let pageToken: string | undefined;
-    // One of the tokens so far, moved on at each power of two: a list that goes in circles meets it again.
+    // Brent's cycle detection: a token that is replaced at each power of two comes again if the list is endless.
     let passed: string | undefined;
     let empty = 0;
     for (let count = 1; ; count++) {
@@ -29,7 +28,7 @@ export function createListing<Item, Page extends { nextPageToken?: string }>(
       yield page;
       pageToken = page.nextPageToken;
       if (!pageToken) return;
-      if (pageToken === passed) throw endless('a page of it comes again');
+      if (pageToken === passed) throw endless('a page comes again');
       if (Number.isInteger(Math.log2(count))) passed = pageToken;
       empty = itemsOf(page).length === 0 ? empty + 1 : 0;
       if (empty > MAX_EMPTY_PAGES) throw endless(`${empty} pages in a row are empty`);

@@ -26,17 +26,17 @@ export interface CallArguments {
   [parameter: string]: unknown;
 }
 
-/** A request, ready to be sent; every attempt sends the same bytes. */
+/** A request that is ready to be sent; every attempt sends the same bytes. */
 export interface PreparedCall {
   route: Route;
-  /** Below the base URL, with the query. */
+  /** The path below the base URL, with the query. */
   path: string;
   body: string | undefined;
-  /** Whether it may be retried after an attempt whose outcome is unknown. */
+  /** Whether the call may be retried after an attempt whose outcome is unknown. */
   retryable: boolean;
 }
 
-/** `routes` are the rows of one operation. */
+/** `routes` are the rows of one operation in the routes table. */
 export function prepareCall(routes: readonly Route[], args: CallArguments): PreparedCall {
   const { route, path } = findRoute(routes, args);
   const { name: _n, parent: _p, collection: _c, body: given, signal: _s, ...parameters } = args;
@@ -57,8 +57,8 @@ export function prepareCall(routes: readonly Route[], args: CallArguments): Prep
 }
 
 /**
- * Reads and dry runs change nothing, a requestId makes a create idempotent, and an etag is valid for one change, so
- * that a retry either makes the change or is ABORTED. Every other change may have taken effect already.
+ * Reads and dry runs change nothing, and a requestId makes a create idempotent. An etag is valid for one change, so a
+ * retry either makes the change or is ABORTED. Every other change may have taken effect already.
  */
 function isRetryable(route: Route, parameters: object, body: object | undefined): boolean {
   if (!route.mutates || ('validateOnly' in parameters && parameters.validateOnly === true)) return true;
@@ -69,7 +69,7 @@ function isRetryable(route: Route, parameters: object, body: object | undefined)
   );
 }
 
-/** The route that matches the name, the parent or the collection, and its path. */
+/** Finds the route that matches the name, the parent or the collection, and fills in its path. */
 function findRoute(routes: readonly Route[], args: CallArguments): { route: Route; path: string } {
   const first = routes[0]!;
   const target = targetOf(first.path);
@@ -99,7 +99,7 @@ function targetOf(path: string): 'name' | 'parent' | 'collection' {
   return path.includes('/') ? 'parent' : 'collection';
 }
 
-/** The pattern of the argument: the path, without the collection after a parent. */
+/** Returns the pattern of the argument: the path, without the collection after a parent. */
 function patternOf(path: string): string {
   return targetOf(path) === 'parent' ? path.slice(0, path.lastIndexOf('/')) : path;
 }
@@ -138,7 +138,7 @@ function bodyViolations(form: Body | undefined, body: object | undefined): Viola
     return required.length === 0 ? [] : [{ field: 'body', description: 'is required' }];
   }
   if (typeof body !== 'object' || body === null) return [{ field: 'body', description: 'must be an object' }];
-  // A resource that was read and is sent back may hold fields that only the exchange sets.
+  // A resource that was read and is sent back may contain fields that only the exchange sets.
   const outputOnly = form.form === 'resource' ? Object.keys(propertiesOf(form.resource)) : [];
   return unknownMembers(form.schema, body, 'body', outputOnly);
 }
@@ -173,7 +173,7 @@ function propertiesOf(schema: TSchema): Record<string, TSchema> {
   return (schema as Keywords).properties ?? {};
 }
 
-/** Whether the body is a batch of creates, each with its own requestId. */
+/** Whether the body is a batch of creates, each with a separate requestId. */
 function partsTakeRequestIds(route: Route): boolean {
   const parts = route.body && (propertiesOf(route.body.schema).requests as Keywords | undefined);
   return parts?.items !== undefined && propertiesOf(parts.items).requestId !== undefined;

@@ -1,4 +1,4 @@
-/** Turns an HTTP response into what a method returns or throws. */
+/** Turns an HTTP response into the value that a method returns, or the error that it throws. */
 import {
   decode,
   errorFromJson,
@@ -11,12 +11,11 @@ import {
 import { UnexpectedResponse } from './errors.ts';
 import type { StreamEvent } from './eventParser.ts';
 
-/** An error has a few sentences and violations. */
 const MAX_ERROR_BYTES = 1024 * 1024;
-/** Keys and values: time and memory go by their number. A batch of 64 MiB of measurements has some 600,000. */
+/** The number of JSON keys and values, on which time and memory depend. 64 MiB of measurements have some 600,000. */
 const MAX_VALUES = 2_000_000;
 
-/** The body, up to a limit; beyond it, and once the signal is aborted, nothing more is read. */
+/** Reads the body, and stops reading when it exceeds the limit or the signal is aborted. */
 export async function readBody(
   route: Route,
   response: Response,
@@ -28,7 +27,7 @@ export async function readBody(
   const chunks: Uint8Array[] = [];
   let length = 0;
   const reader = body?.getReader();
-  // The server may do anything with the rest.
+  // An error of the server no longer matters after this.
   const stop = () => reader?.cancel().catch(() => {});
   signal.addEventListener('abort', stop, { once: true });
   for (;;) {
@@ -57,7 +56,7 @@ function joined(chunks: Uint8Array[], length: number): Uint8Array {
   return bytes;
 }
 
-/** The decoded response of a route; throws the exchange's error, or UnexpectedResponse for one of something else. */
+/** Decodes the response of a route. Throws the error of the exchange, or UnexpectedResponse if it is from something else. */
 export function readResponse(route: Route, response: Response, bytes: Uint8Array, now: number): unknown {
   const { status, headers } = response;
   const details = {
@@ -88,7 +87,7 @@ export function readResponse(route: Route, response: Response, bytes: Uint8Array
   return decoded(route, body.json, unexpected);
 }
 
-/** The decoded data of an event in a stream of a route; throws as for a response. */
+/** Decodes the data of an event in a stream of a route; throws the same errors as `readResponse`. */
 export function readEvent(route: Route, { event, data = '' }: StreamEvent): unknown {
   const unexpected = (what: string, transient: boolean) =>
     new UnexpectedResponse(`${route.operation}: ${what}`, { status: 200, transient });
@@ -129,7 +128,7 @@ function isTransientStatus(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 
-/** Seconds, or a date (RFC 9110, 10.2.3), as seconds from now. */
+/** Reads a Retry-After header, a number of seconds or a date (RFC 9110, 10.2.3), as seconds from now. */
 export function parseRetryAfter(header: string | null, now: number): number | undefined {
   if (header === null) return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header);

@@ -1,7 +1,7 @@
 import { ExchangeError } from '@measurement-exchange/contract';
 import { backoffMs, type Clock, systemClock } from './clock.ts';
 
-/** How often `retryOnAborted` tries, and the clock of its backoff. */
+/** Options of `retryOnAborted`. */
 export interface RetryOnAbortedOptions {
   /** The maximum number of attempts; 5 by default. */
   maxAttempts?: number;
@@ -10,9 +10,8 @@ export interface RetryOnAbortedOptions {
 }
 
 /**
- * Reads a resource and changes it; when the change is ABORTED by a concurrent one, reads again and retries. `change`
- * decides from the fresh state each time: a change of its own whose response was lost is ABORTED when it is retried,
- * and visible in the state read next.
+ * Reads a resource and changes it; if the change is ABORTED by a concurrent one, reads again and retries. `change` decides
+ * from the fresh state each time: if its first attempt took effect and only the response was lost, the fresh state shows it.
  */
 export async function retryOnAborted<T, R>(
   read: () => Promise<T>,

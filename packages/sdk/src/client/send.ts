@@ -1,4 +1,4 @@
-/** Sends a call, and retries it with a backoff where that is safe. */
+/** Sends a call, and retries it with backoff if that is safe. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { backoffMs, type Clock } from './clock.ts';
 import { UnexpectedResponse, Unreachable } from './errors.ts';
@@ -6,7 +6,7 @@ import type { PreparedCall } from './request.ts';
 import { readBody, readResponse } from './response.ts';
 
 export interface Sender {
-  /** Without a trailing slash. */
+  /** The URL without a trailing slash. */
   baseUrl: string;
   token: string | (() => string | Promise<string>);
   fetch: typeof fetch;
@@ -17,7 +17,7 @@ export interface Sender {
   userAgent: string | undefined;
 }
 
-/** A longer Retry-After is left to the caller; the error states it. */
+/** After a longer Retry-After the call is not retried; the error tells the caller the time. */
 const MAX_RETRY_AFTER_S = 60;
 
 export async function send(sender: Sender, call: PreparedCall, signal?: AbortSignal): Promise<unknown> {
@@ -36,7 +36,7 @@ export async function send(sender: Sender, call: PreparedCall, signal?: AbortSig
   }
 }
 
-/** After a 429 nothing was done; after UNAVAILABLE, a timeout or a lost connection the outcome is unknown. */
+/** A call with the response 429 had no effect; after UNAVAILABLE, a timeout or a lost connection the outcome is unknown. */
 function mayRetry(error: unknown, call: PreparedCall): boolean {
   if (error instanceof ExchangeError) {
     if (error.reason === 'RATE_LIMITED') return true;
@@ -48,7 +48,7 @@ function mayRetry(error: unknown, call: PreparedCall): boolean {
   return call.retryable && error instanceof Unreachable;
 }
 
-/** After a 401 once more, where there is another token by now. */
+/** Attempts the call again after a 401 if the token has changed by then. */
 export async function withToken<R extends { response: Response }>(
   sender: Sender,
   attempt: (token: string) => Promise<R>,
@@ -60,7 +60,7 @@ export async function withToken<R extends { response: Response }>(
   return renewed === token ? received : attempt(renewed);
 }
 
-/** Rejects a token that no header can hold, since the error of fetch would quote it. */
+/** Rejects a token that is not valid in a header, since the error of fetch would quote the token. */
 async function tokenOf({ token }: Sender): Promise<string> {
   const given = typeof token === 'function' ? await token() : token;
   const trimmed = typeof given === 'string' ? given.trim() : '';
@@ -76,7 +76,7 @@ async function fetchOnce(
   token: string,
   signal: AbortSignal | undefined,
 ): Promise<{ response: Response; bytes: Uint8Array }> {
-  // Getting the token may have taken a while.
+  // The signal may have been aborted while the token was fetched.
   signal?.throwIfAborted();
   const attempt = new AbortController();
   const stop = () => attempt.abort(signal!.reason);
@@ -110,7 +110,7 @@ export function request(
       ...(sender.userAgent === undefined ? {} : { 'user-agent': sender.userAgent }),
     },
     body: call.body ?? null,
-    // The token must not follow a redirect.
+    // A redirect is not followed, since the token would be sent to its target.
     redirect: 'manual',
     credentials: 'omit',
     cache: 'no-store',

@@ -1,23 +1,23 @@
-/** One watch for all who follow the same changes with the same client: the exchange serves a bounded number of them. */
+/** Followers of the same changes with the same client share one watch, since an exchange limits the number of watches. */
 import { type Change, ExchangeError } from '@measurement-exchange/contract';
 import { backoffMs, systemClock } from './clock.ts';
 import type { ExchangeClient } from './types.ts';
 import type { WatchArguments } from './watch.ts';
 
 export interface Listener {
-  /** From now on each change is heard of; one from before this is not. */
+  /** Called when `onChange` is about to report every change from now on; earlier changes are not reported. */
   onFollowing(): void;
-  /** No change is heard of until `onFollowing` is called again. */
+  /** Called when no change will be reported until `onFollowing` is called again. */
   onLost(reason: unknown): void;
   onChange(change: Change): void;
 }
 
 type Watched = Pick<WatchArguments, 'parent' | 'filter.kinds'>;
 
-/** Those that are open. */
+/** The open watches of each client. */
 const open = new WeakMap<ExchangeClient, Map<string, SharedWatch>>();
 
-/** Returns how to stop listening. */
+/** Returns a function that stops listening. */
 export function listen(client: ExchangeClient, watched: Watched, listener: Listener): () => void {
   const watches = open.get(client) ?? new Map<string, SharedWatch>();
   open.set(client, watches);
@@ -50,7 +50,7 @@ class SharedWatch {
     else if (this.state === 'LOST') listener.onLost(this.reason);
   }
 
-  /** The last one ends it. */
+  /** Ends the watch when no listener is left. */
   remove(listener: Listener): void {
     if (!this.listeners.delete(listener) || this.listeners.size > 0) return;
     this.onEnd();
@@ -67,7 +67,7 @@ class SharedWatch {
       const reason = await this.follow(onFollowing).catch((error: unknown) => error);
       if (signal.aborted) return;
       failures++;
-      // The log of changes no longer reaches back: it is followed anew, and those who follow look for what they missed.
+      // The log of changes no longer contains the token, so the watch restarts, and its listeners poll for missed changes.
       const isExpired = reason instanceof ExchangeError && reason.reason === 'CHANGE_TOKEN_EXPIRED';
       if (isExpired && failures === 1) {
         this.state = 'STARTING';

@@ -1,4 +1,4 @@
-/** Following the changes of a party, as long as the caller wants to. */
+/** Follows the changes of a party until the caller stops. */
 import type { Change, ChangeKind, Route } from '@measurement-exchange/contract';
 import { backoffMs } from './clock.ts';
 import { isTransient } from './errors.ts';
@@ -10,19 +10,19 @@ import { type Sender, send } from './send.ts';
 export interface WatchArguments {
   /** Your own name: `measurementConsumers/…`, `dataProviders/…` or `duchies/…`. */
   parent: string;
-  /** Where to continue: a token that `onToken` was given earlier. */
+  /** A token that `onToken` received earlier; the watch continues there. */
   pageToken?: string;
-  /** Where to begin without a token: with what changes from now on (default), or with the oldest change that is kept. */
+  /** Without a token, the watch begins now (default) or with the oldest change that the exchange still has. */
   from?: 'NOW' | 'OLDEST';
   'filter.kinds'?: ChangeKind[];
   signal?: AbortSignal;
   /**
-   * Called with the token to continue from once every change before it was taken, and with the first token before the first
-   * change: a list that is read after that has no gap to the changes that follow. A caller that keeps the token can resume
-   * after a restart.
+   * Called with the token to continue from, after every change before the token was processed. A caller that stores the
+   * token can resume after a restart. The first call comes before the first change: no change is missed between a list
+   * that is read after that call and the changes that follow.
    */
   onToken?: (pageToken: string) => void;
-  /** Called when changes arrive as they happen: at first, and again after `onRetry`. */
+  /** Called when the watch starts to receive changes as they happen: at first, and again after `onRetry`. */
   onFollowing?: () => void;
   /** Called with the reason when changes cannot be read for now; the watch retries. */
   onRetry?: (reason: unknown) => void;
@@ -30,40 +30,36 @@ export interface WatchArguments {
 
 /** The state that the watches of a client share. */
 export interface Watching {
-  /** Makes one attempt of a page. */
+  /** Sends a request for a page once, without retries. */
   sender: Sender;
-  /** The routes of pages, and those of streams. */
   pages: readonly Route[];
   streams: readonly Route[];
-  /** Every watch reads pages until this time, because something such as a proxy lets no stream through. */
+  /** Every watch reads pages until this time, because a proxy or the like blocks streams. */
   pagesUntil: number;
   onWarning: (message: string) => void;
 }
 
 /** After this many broken streams in a row, while pages arrive, the client reads pages only. */
 const MAX_BROKEN = 3;
-/** How long the client reads pages before it tries a stream again: the network path may have changed. */
+/** The client reads pages for this long before it tries a stream again, since the network may have changed. */
 const PAGES_MS = 3600_000;
-/** How long the exchange holds a request for a page while there is no change (long polling). */
+/** The exchange holds a request for a page for this long while there is no change (long polling). */
 const WAIT_SECONDS = 25;
-/**
- * The exchange holds a request while there is no change. An empty page that arrives sooner than this may come from the
- * cache of a proxy, so the client pauses before the next request.
- */
+/** An empty page that arrives sooner than this may come from the cache of a proxy, so the client pauses before the next. */
 const EARLY_MS = 1_000;
 const PAUSE_MS = 200;
 const MAX_RETRY_AFTER_S = 60;
 
 /**
- * Yields each change once and in order, and resumes where it was after a lost connection or an outage of the exchange.
- * Ends with the loop that reads it, or with the signal; throws errors that are not transient, such as `CHANGE_TOKEN_EXPIRED`.
+ * Yields each change once and in order, and resumes after a lost connection or an outage of the exchange. Ends when the
+ * caller leaves its loop or aborts the signal; throws errors that are not transient, such as `CHANGE_TOKEN_EXPIRED`.
  */
 export function watch(watching: Watching, args: WatchArguments): AsyncGenerator<Change, void, undefined> {
   const ended = new AbortController();
   const signal = args.signal ? AbortSignal.any([args.signal, ended.signal]) : ended.signal;
   const changes = untilEnded(new Watch(watching, { ...args, signal }), ended.signal);
   const finish = changes.return.bind(changes);
-  // Without the abort, a generator that waits for a change would end only after that change.
+  // Without the abort, a generator that waits for a change would end only after the change.
   changes.return = (value) => {
     ended.abort();
     return finish(value);
@@ -84,7 +80,7 @@ class Watch {
   private readonly args: WatchArguments & { signal: AbortSignal };
   private token: string | undefined;
   private isFollowing = false;
-  /** Failures of any kind in a row. */
+  /** The number of consecutive failures of any kind. */
   private failures = 0;
   private readonly longestWait: number;
   private waitSeconds: number;
@@ -93,7 +89,7 @@ class Watch {
     this.watching = watching;
     this.args = args;
     this.token = args.pageToken;
-    // The response must arrive before the attempt times out.
+    // The wait is 5 s shorter than the timeout of an attempt, so that the response arrives in time.
     this.longestWait = Math.max(0, Math.min(WAIT_SECONDS, Math.floor(watching.sender.timeoutMs / 1000) - 5));
     this.waitSeconds = this.longestWait;
   }
@@ -117,9 +113,9 @@ class Watch {
     }
   }
 
-  /** Returns how many streams in a row are broken now. */
+  /** Takes and returns the number of consecutive broken streams. */
   private async *stream(broken: number): AsyncGenerator<Change, number, undefined> {
-    // After a failure a page is read first: the exchange responds even where it has no room for another stream.
+    // After a failure a page is read first, since the exchange serves pages even when it has too many streams.
     if (this.failures > 0) yield* this.page(0);
     const ending = yield* this.readStream();
     if (ending.broken === undefined) {
@@ -127,7 +123,7 @@ class Watch {
       await this.sleep(ending.retryMs ?? backoffMs(1));
       return 0;
     }
-    // Reads a page to tell a broken stream from an unreachable exchange, for which this throws.
+    // If the exchange is unreachable, reading a page throws; if only the stream is broken, the page arrives.
     yield* this.page(0);
     if (broken + 1 < MAX_BROKEN) await this.sleep(backoffMs(broken + 1));
     else this.giveUpStreams(ending.broken);
@@ -165,11 +161,11 @@ class Watch {
     );
   }
 
-  /** Waits for a page with changes (long polling). Where a proxy times out first, the next wait is shorter. */
+  /** Waits for a page with changes (long polling). If a proxy times out first, the next wait is shorter. */
   private async *waitForPage(): AsyncGenerator<Change, void, undefined> {
     const { clock } = this.watching.sender;
     const began = clock.now();
-    // The first token is fetched at once, since a caller that begins now wants to know where it begins.
+    // The first request does not wait, so that the caller gets the first token at once.
     const isFirst = this.token === undefined;
     try {
       const count = yield* this.page(isFirst ? 0 : this.waitSeconds);
@@ -184,7 +180,7 @@ class Watch {
     if (clock.now() - began < EARLY_MS) await this.sleep(PAUSE_MS);
   }
 
-  /** Returns how many changes there were. */
+  /** Yields the changes of one page and returns their number. */
   private async *page(waitSeconds: number): AsyncGenerator<Change, number, undefined> {
     const { sender, pages } = this.watching;
     const call = prepareCall(pages, { ...this.query(), waitSeconds });

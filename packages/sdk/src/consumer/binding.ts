@@ -1,7 +1,7 @@
 /**
- * Binds a measurement to its consumer and to its request. The key for its results and the nonces of its data providers
- * follow from the consumer's private key, a random salt, and what was asked; the public key shows the salt. So the consumer
- * finds them again from the measurement alone, keeps nothing, and sees whether anything was changed.
+ * Binds a measurement to its consumer and to its request. The result key and the nonces of the data providers are derived
+ * from the consumer's private key, the request, and a random salt that the public key contains. So the consumer stores
+ * nothing: it derives key and nonces again from the measurement, and detects whether anything was changed.
  */
 import {
   deriveEncryptionKeysets,
@@ -20,7 +20,7 @@ export interface Binding {
   nonces: Map<string, bigint>;
 }
 
-/** The part of a measurement that everybody can see. */
+/** The part of a measurement that is not encrypted. */
 interface Visible {
   /** The serialized MeasurementSpec without its key and nonce hashes. */
   parameters: Uint8Array;
@@ -28,11 +28,11 @@ interface Visible {
   referenceId: string | undefined;
 }
 
-/** The first half of a salt is random; the other half depends on the whole request. */
+/** The length of each half of a salt: the first is random, the second is the tag of the request. */
 const HALF_BYTES = 16;
 const NONCE_BYTES = 8;
 
-/** For a new measurement. `privateKeyset` is that of the consumer. */
+/** Derives the key and the nonces of a new measurement from the private keyset of the consumer. */
 export async function newBinding(privateKeyset: Uint8Array, request: ReadRequest): Promise<Binding> {
   const { primary } = await readPrivateKeyset(privateKeyset);
   const secret = await importSecret(primary.privateKey);
@@ -41,7 +41,7 @@ export async function newBinding(privateKeyset: Uint8Array, request: ReadRequest
   return bindingOf(secret, salt, visibleIn(request));
 }
 
-/** That of a measurement; undefined where it was not made with one of these private keysets, or was altered. */
+/** Derives those of an existing measurement; undefined if none of the private keysets created it, or it was altered. */
 export async function findBinding(
   privateKeysets: Uint8Array[],
   measurement: Measurement,
@@ -67,7 +67,7 @@ export async function findBinding(
   return undefined;
 }
 
-/** Whether the measurement with this result key was made from this very request. */
+/** Whether the measurement with this result key was created from exactly this request. */
 export async function isOfRequest(
   privateKeysets: Uint8Array[],
   publicKeyset: Uint8Array,
@@ -83,7 +83,7 @@ export async function isOfRequest(
   return false;
 }
 
-/** The private keyset of this public one: earlier versions had results encrypted for the consumer's own key. */
+/** Finds the private keyset of a public one: earlier versions had results encrypted for the consumer's own key. */
 export function findOwnKeyset(
   privateKeysets: Uint8Array[],
   publicKeyset: Uint8Array,
@@ -95,7 +95,7 @@ async function bindingOf(secret: CryptoKey, salt: Uint8Array, visible: Visible):
   const seed = await derive(secret, salt, 'result key', [askedOf(visible)], 32);
   const nonces = visible.dataProviders.map(async (name) => {
     const { buffer } = await derive(secret, salt, 'nonce', [name], NONCE_BYTES);
-    // A nonce is not zero.
+    // A nonce must not be zero.
     return [name, new DataView(buffer).getBigUint64(0) || 1n] as const;
   });
   return { keysets: await deriveEncryptionKeysets(seed, salt), nonces: new Map(await Promise.all(nonces)) };
@@ -105,7 +105,7 @@ function askedOf({ parameters, dataProviders, referenceId }: Visible): string {
   return JSON.stringify([toBase64(parameters), [...dataProviders].sort(), referenceId ?? null]);
 }
 
-/** Nobody without the consumer's private key can tell from it what was asked, or make one. */
+/** A keyed hash of the whole request: nobody without the consumer's private key can read the request from it, or forge it. */
 function requestTag(secret: CryptoKey, random: Uint8Array, request: ReadRequest): Promise<Uint8Array> {
   const { parameters, referenceId } = visibleIn(request);
   const selections = request.dataProviders
@@ -113,7 +113,7 @@ function requestTag(secret: CryptoKey, random: Uint8Array, request: ReadRequest)
     .sort(([a], [b]) => (a! < b! ? -1 : 1));
   const { requestId, protocol } = request;
   const asked = [toBase64(parameters), selections, referenceId ?? null, requestId ?? null];
-  // Absent in requests of earlier versions, whose tags stay as they are.
+  // Requests of earlier versions had no protocol, and their tags must stay the same.
   if (protocol !== undefined) asked.push(protocol);
   return derive(secret, random, 'request', asked, HALF_BYTES);
 }
@@ -126,7 +126,7 @@ function visibleIn({ spec, dataProviders, referenceId }: ReadRequest): Visible {
   };
 }
 
-/** Undefined where the measurement has no spec, or none in protobuf, which is what `create` writes. */
+/** Returns undefined if the measurement has no spec, or a spec in JSON, which `create` never writes. */
 function visibleOf({ measurementSpec, dataProviders = {}, measurementReferenceId }: Measurement) {
   const message = measurementSpec?.message;
   if (message === undefined || message[0] === 0x7b) return undefined;
@@ -137,12 +137,10 @@ function visibleOf({ measurementSpec, dataProviders = {}, measurementReferenceId
   };
 }
 
-/**
- * The values derived from a private keyset, kept as long as its array is in use. A measurement may be opened many times.
- */
+/** A cache of values derived from a private keyset, since a measurement may be opened many times. */
 interface Derived {
   secrets: Promise<CryptoKey[]>;
-  /** Those found last. */
+  /** The bindings that were found last. */
   bindings: Map<string, Binding>;
 }
 const MAX_BINDINGS = 100;
@@ -164,7 +162,7 @@ function importSecret(privateKey: Uint8Array): Promise<CryptoKey> {
   return crypto.subtle.importKey('raw', Uint8Array.from(privateKey), 'HKDF', false, ['deriveBits']);
 }
 
-/** HKDF (RFC 5869): each label and content has bytes of its own. */
+/** HKDF (RFC 5869): every label and content yields different bytes. */
 async function derive(
   secret: CryptoKey,
   salt: Uint8Array,

@@ -1,5 +1,4 @@
-/** Creates a measurement: signs everything, and encrypts each provider's part for it alone. */
-
+/** Creates a measurement: signs everything, and encrypts each data provider's part so that no other can read it. */
 import {
   ConsentError,
   createSigner,
@@ -21,16 +20,17 @@ import {
 } from '@measurement-exchange/contract';
 import { UnexpectedResponse } from '../client/errors.ts';
 import { CertificateFault, trustedCertificate } from '../verification/certificates.ts';
+import { Fault } from '../verification/fault.ts';
 import { newBinding } from './binding.ts';
 import { certificatesOf, type Dependencies } from './deps.ts';
 import { DataProviderUntrusted, ProtocolRejected } from './errors.ts';
-import { isOwnershipFault, requireOwn } from './own.ts';
+import { requireOwn } from './own.ts';
 import { acceptedProtocol, ProtocolError } from './protocol.ts';
 import { readRequest } from './readRequest.ts';
 import type { MeasurementRequest, ReadRequest } from './request.ts';
 import { encodeMeasurementSpec, encodeRequisitionSpec } from './specs.ts';
 
-/** The certificate of a trusted data provider, and the keyset to encrypt to. */
+/** The certificate of a trusted data provider, and the public keyset to encrypt with. */
 interface ProviderKey {
   certificate: string;
   keyset: Uint8Array;
@@ -63,7 +63,7 @@ async function send(deps: Dependencies, body: MeasurementInput, request: ReadReq
   }
 }
 
-/** Throws unless its result could be opened: better now than when everybody has computed it. */
+/** Throws if the consumer would reject the result, so that the error comes before everybody computes. */
 function requireAccepted(deps: Dependencies, created: Measurement, { spec }: ReadRequest): void {
   try {
     acceptedProtocol(deps, created, spec);
@@ -73,18 +73,18 @@ function requireAccepted(deps: Dependencies, created: Measurement, { spec }: Rea
   }
 }
 
-/** Throws unless the exchange returned the measurement that it was sent, under a name of this consumer. */
+/** Throws unless the exchange returned the measurement that was sent, under a name of this consumer. */
 function requireSent({ credentials }: Dependencies, sent: MeasurementInput, created: Measurement): void {
   const message = created.measurementSpec?.message;
   const isOurs = created.name?.startsWith(`${credentials.name}/measurements/`);
   if (isOurs && message !== undefined && equalBytes(message, sent.measurementSpec.message)) return;
   throw new UnexpectedResponse(
-    'createMeasurement: the exchange returned another measurement than the one it was sent',
+    'createMeasurement: the exchange returned a different measurement than the one that was sent',
     { status: 200, transient: false },
   );
 }
 
-/** The key that the provider publishes, signed with the certificate that a trusted root issued. */
+/** Reads the key that the provider publishes; a certificate from a trusted root must have signed the key. */
 async function providerKey(deps: Dependencies, name: string): Promise<ProviderKey> {
   const provider = await deps.client.getParty({ name, signal: deps.signal });
   const { certificate, publicKey } = provider;
@@ -139,7 +139,7 @@ async function seal(
   };
 }
 
-/** One provider's part: the signed message is encrypted, so that the provider can verify who signed it. */
+/** Encrypts one provider's part together with its signature, so that the provider can verify the signer. */
 async function sealEntry(
   signed: SignedMessage,
   nonce: bigint,
@@ -156,7 +156,7 @@ async function sealEntry(
   };
 }
 
-/** The measurement that this consumer made from the same request with the same requestId, if there is one. */
+/** Reads the measurement that this consumer created from the same request with the same requestId, if there is one. */
 async function existingMeasurement(
   deps: Dependencies,
   error: unknown,
@@ -170,7 +170,7 @@ async function existingMeasurement(
     await requireOwn(deps, existing, request);
     return existing;
   } catch (fault) {
-    if (isOwnershipFault(fault)) return undefined;
+    if (fault instanceof Fault || fault instanceof ConsentError) return undefined;
     throw fault;
   }
 }

@@ -1,50 +1,52 @@
-/** The figures of a result that duchies computed: everybody is counted once, whichever data providers reached them. */
+/** Reads the figures of a result that duchies computed: a person whom several data providers reached is counted once. */
 import type { PlainSpec, PrivacyParams, specs } from '@measurement-exchange/contract';
-import type { AskedFrequency } from './duchyErrors.ts';
-import { type Figures, FiguresFault, how, mechanismOf, required, sharesOf } from './figures.ts';
+import {
+  type AskedFrequency,
+  type Figures,
+  FiguresFault,
+  how,
+  mechanismOf,
+  required,
+  sharesOf,
+} from './figures.ts';
 import type { DuchyProtocol } from './protocol.ts';
-import { duchyErrors } from './protocols.ts';
+import { DUCHY_ERRORS } from './protocols.ts';
 
 /** Figures over all data providers, and the duchies that computed them. */
 export interface DeduplicatedFigures extends Figures {
-  /** The duchy that signed them. */
+  /** The duchy that signed the figures. */
   aggregator: string;
-  /** The duchies that computed them with it. */
+  /** The other duchies of the computation. */
   workers: string[];
 }
 
 /**
- * Reads them. The values and the noise mechanism are those that the aggregator signed, the privacy parameters and the
- * sampling interval those that this consumer signed. `protocolConfig` is the word of the exchange: it has to agree.
+ * The aggregator signed the values and the noise mechanism, and this consumer signed the privacy parameters and the
+ * sampling interval. Only the exchange vouches for `protocolConfig`, so it must agree with the result.
  */
 export function deduplicatedFigures(
   spec: PlainSpec,
   result: specs.Measurement_Result,
   computed: DuchyProtocol,
 ): DeduplicatedFigures {
-  const { reachPrivacy, frequency: askedFrequency } = askedOf(spec);
+  const asked = askedOf(spec);
   const width = spec.vidSamplingInterval?.width ?? 1;
   const reach = required(result.reach, 'reach');
   requireProtocol(reach, computed);
-  const errorsOf = duchyErrors(computed.protocol);
-  const estimates = errorsOf(reach, reachPrivacy, width, computed.config as never);
+  const errorsOf = DUCHY_ERRORS[computed.protocol];
+  const estimates = errorsOf(reach, asked.reachPrivacyParams, width, computed.config as never);
   const people = Number(reach.value);
   if (!(people >= 0 && people <= estimates.maximum)) {
     const among = Number.isFinite(estimates.maximum) ? ` among ${estimates.maximum} people` : '';
     throw new FiguresFault('RESULT_MALFORMED', `it has a reach of ${reach.value}${among}`);
   }
   const { aggregator, workers } = computed;
-  const figures = {
-    reach: estimates.reach,
-    ...how(reach),
-    aggregator,
-    workers,
-  };
-  if (askedFrequency === undefined) return figures;
+  const figures = { reach: estimates.reach, ...how(reach), aggregator, workers };
+  if (asked.maximumFrequency === undefined) return figures;
   const frequency = required(result.frequency, 'frequency');
   requireProtocol(frequency, computed);
-  const shares = sharesOf(frequency, askedFrequency.maximumFrequency);
-  const each = estimates.atFrequencies(frequency, shares, askedFrequency);
+  const shares = sharesOf(frequency, asked.maximumFrequency);
+  const each = estimates.atFrequencies(frequency, shares, asked);
   const { noiseMechanism, methodology } = how(frequency);
   return {
     ...figures,
@@ -54,23 +56,21 @@ export function deduplicatedFigures(
   };
 }
 
-function askedOf(spec: PlainSpec): { reachPrivacy?: PrivacyParams | undefined; frequency?: AskedFrequency } {
+/** A reach without frequencies has no `maximumFrequency`. */
+function askedOf(
+  spec: PlainSpec,
+): AskedFrequency | { reachPrivacyParams: PrivacyParams | undefined; maximumFrequency?: never } {
   switch (spec.measurementType) {
     case 'REACH':
-      return { reachPrivacy: spec.reach.privacyParams };
-    case 'REACH_AND_FREQUENCY': {
-      const { reachPrivacyParams, frequencyPrivacyParams, maximumFrequency } = spec.reachAndFrequency;
-      return {
-        reachPrivacy: reachPrivacyParams,
-        frequency: { privacyParams: frequencyPrivacyParams, maximumFrequency },
-      };
-    }
+      return { reachPrivacyParams: spec.reach.privacyParams };
+    case 'REACH_AND_FREQUENCY':
+      return spec.reachAndFrequency;
     default:
       throw new FiguresFault('PROTOCOL_MISMATCH', `duchies do not compute ${spec.measurementType}`);
   }
 }
 
-/** It was computed as `protocolConfig` says. */
+/** Throws if the result was not computed in the way that `protocolConfig` says. */
 function requireProtocol(
   { methodology, noiseMechanism }: specs.Measurement_Result_Reach | specs.Measurement_Result_Frequency,
   { protocol, config }: DuchyProtocol,

@@ -1,5 +1,3 @@
-/** The dependencies of a consumer. */
-
 import type { TrustStore } from '@measurement-exchange/consent';
 import type { Clock } from '../client/clock.ts';
 import type { ExchangeClient } from '../client/index.ts';
@@ -12,8 +10,8 @@ export interface ConsumerOptions {
   /** The roots that must have issued the certificates of data providers and duchies, obtained outside the exchange. */
   trust: TrustStore;
   /**
-   * The duchies that may compute a figure over several data providers, such as `duchies/alpha`, known from outside the
-   * exchange. Absent: none, and only what each data provider computes by itself is accepted.
+   * The duchies that may compute a figure over several data providers, such as `duchies/alpha`; learn them from their
+   * operators, not from the exchange. Default: none, so only figures that each data provider computes alone are accepted.
    */
   duchies?: readonly string[];
   /** Former private keysets, to open measurements that were created with them. */
@@ -21,10 +19,10 @@ export interface ConsumerOptions {
   clock?: Clock;
 }
 
-/** The dependencies of one call, which the signal aborts. */
+/** The dependencies of one call; the signal aborts the call. */
 export type Dependencies = ConsumerOptions & { clock: Clock; signal?: AbortSignal | undefined };
 
-/** The present one first. */
+/** Returns all private keysets, the current one first. */
 export function privateKeysets({
   credentials,
   formerEncryptionPrivateKeys = [],
@@ -32,7 +30,7 @@ export function privateKeysets({
   return [credentials.encryptionPrivateKey, ...formerEncryptionPrivateKeys];
 }
 
-/** How a consumer reads and judges the certificates of others. */
+/** Returns the means by which a consumer reads and verifies certificates of other parties. */
 export function certificatesOf({ client, trust, clock, signal }: Dependencies) {
   const fetch = (name: string) => client.getCertificate({ name, signal });
   return { fetch, trust, now: new Date(clock.now()) };

@@ -1,4 +1,4 @@
-/** The error of figures that duchies computed, for every protocol. */
+/** The errors of figures that duchies computed: the parts that all protocols share. */
 import {
   type MpcNoiseShape,
   type PrivacyParams,
@@ -6,20 +6,14 @@ import {
   type specs,
 } from '@measurement-exchange/contract';
 import { type Estimate, mpcNoise } from '@measurement-exchange/mpc';
-import { type FrequencyEstimate, mechanismOf } from './figures.ts';
+import { type AskedFrequency, type FrequencyEstimate, mechanismOf } from './figures.ts';
 
-/** The request for a frequency distribution. */
-export interface AskedFrequency {
-  privacyParams: PrivacyParams | undefined;
-  maximumFrequency: number;
-}
-
-/** The figures of one protocol, with how far they may be from the truth. */
+/** The figures of a result with their errors. */
 export interface DuchyEstimates {
-  /** Nobody can reach more people than this. */
+  /** The largest reach that is possible. */
   maximum: number;
   reach: Estimate;
-  /** The share and the number of people at each frequency, from 1 on. */
+  /** Estimates the share and the number of people at each frequency, starting at 1. */
   atFrequencies(
     frequency: specs.Measurement_Result_Frequency,
     shares: number[],
@@ -27,7 +21,7 @@ export interface DuchyEstimates {
   ): Omit<FrequencyEstimate, 'frequency'>[];
 }
 
-/** Computes them from a reach with the signed privacy parameters, the width of the sample and the config. */
+/** Estimates errors from the reported reach, the signed privacy parameters, the width of the sample and the config. */
 export type DuchyErrors<Config> = (
   reach: specs.Measurement_Result_Reach,
   privacyParams: PrivacyParams | undefined,
@@ -35,7 +29,7 @@ export type DuchyErrors<Config> = (
   config: Config,
 ) => DuchyEstimates;
 
-/** The variance of their noise: Infinity where the result names no noise, or noise that does not fit the request. */
+/** The variance of the duchies' noise; Infinity if the result names no noise mechanism, or one that does not fit the request. */
 export function duchyNoiseVariance(
   { noiseMechanism }: specs.Measurement_Result_Reach | specs.Measurement_Result_Frequency,
   params: PrivacyParams | undefined,
@@ -53,7 +47,7 @@ export function duchyNoiseVariance(
   }
 }
 
-/** Differences of infinite variances are NaN. */
+/** Returns undefined for a variance that is unknown: infinite, or NaN as the difference of infinite variances. */
 export function known(variance: number): number | undefined {
   return Number.isFinite(variance) ? variance : undefined;
 }

@@ -1,5 +1,4 @@
-/** Errors of a consumer, besides those of the exchange (`ExchangeError`). */
-
+/** Errors of a consumer, in addition to those of the exchange (`ExchangeError`). */
 import type { ConsentErrorCode } from '@measurement-exchange/consent';
 import {
   cut,
@@ -10,7 +9,7 @@ import {
 import { Fault } from '../verification/fault.ts';
 import type { ProtocolFault } from './protocol.ts';
 
-/** Why a data provider is not trusted: an error of its certificate, signature or keyset, or one of these. */
+/** The reason why a data provider is not trusted: an error of its certificate, signature or keyset, or one of these. */
 export type DataProviderFault =
   | ConsentErrorCode
   | 'CERTIFICATE_MISSING'
@@ -29,8 +28,8 @@ export class DataProviderUntrusted extends Fault<DataProviderFault> {
 }
 
 /**
- * The exchange has others compute the measurement than this consumer accepts. It was created, and continues: cancel it, or
- * accept these duchies and wait for it.
+ * The exchange assigned the measurement to duchies that this consumer does not accept. The measurement was created and
+ * continues: cancel it, or accept these duchies and wait for it.
  */
 export class ProtocolRejected extends Fault<ProtocolFault> {
   override readonly name = 'ProtocolRejected';
@@ -44,18 +43,18 @@ export class ProtocolRejected extends Fault<ProtocolFault> {
   }
 }
 
-/** The data provider that refused, and why. */
+/** The data provider that refused, and its reason. */
 export interface RefusedBy {
   dataProvider: string;
   justification: RefusalJustification;
   message: string;
 }
 
-/** A measurement that ended without a result, for good. */
+/** The measurement ended without a result, permanently. */
 export class MeasurementFailed extends Error {
   readonly measurement: Measurement;
   readonly reason: FailureReason | 'CANCELLED';
-  /** For REQUISITION_REFUSED: the data provider that refused. */
+  /** The data provider that refused, if the reason is REQUISITION_REFUSED. */
   readonly refusedBy: RefusedBy | undefined;
 
   constructor(measurement: Measurement, refusedBy?: RefusedBy) {
@@ -73,7 +72,7 @@ export class MeasurementFailed extends Error {
 
 /** `wait` timed out. The measurement continues: wait again, or cancel it. */
 export class WaitTimedOut extends Error {
-  /** As last read. */
+  /** The measurement in the state in which it was last read. */
   readonly measurement: Measurement;
 
   constructor(measurement: Measurement, timeoutMs: number) {
@@ -85,38 +84,38 @@ export class WaitTimedOut extends Error {
   }
 }
 
-/** Why a result was rejected: an error of its encryption, signature or certificate, or one of these. */
+/** The reason why a result was rejected: an error of its encryption, signature or certificate, or one of these. */
 export type ResultFault =
   | ConsentErrorCode
   | ProtocolFault
   /** No result exists: the measurement has not succeeded, or its content was removed. */
   | 'RESULT_ABSENT'
-  /** The measurement's own spec cannot be read. */
+  /** The spec of the measurement cannot be read. */
   | 'SPEC_MALFORMED'
-  /** The spec is not one that this consumer made, or what it asks for was changed. */
+  /** This consumer did not create the spec, or somebody changed it. */
   | 'SPEC_FOREIGN'
-  /** The data providers of the measurement are not exactly those that were asked. */
+  /** The data providers of the measurement are not exactly those of the request. */
   | 'NONCES_MISMATCH'
-  /** The measurement was made from another request than the one given. */
+  /** The measurement was created from another request than the given one. */
   | 'REQUEST_MISMATCH'
-  /** The certificate belongs to nobody who computes the measurement: to no data provider, or not to the aggregator. */
+  /** The certificate of a result does not belong to a data provider of the measurement, or not to the aggregator. */
   | 'SIGNER_FOREIGN'
-  /** Two results of one data provider, or of the aggregator. */
+  /** A data provider or the aggregator has two results. */
   | 'SIGNER_REPEATED'
-  /** A data provider, or the aggregator, has no result in it. */
+  /** A data provider or the aggregator has no result. */
   | 'SIGNER_MISSING'
   | 'CERTIFICATE_MISSING'
   | 'CERTIFICATE_REVOKED'
   /** The signed bytes are not a valid Measurement.Result. */
   | 'RESULT_MALFORMED'
-  /** The result of another kind of measurement. */
+  /** The result is of another type of measurement. */
   | 'RESULT_TYPE_MISMATCH';
 
-/** A result that failed verification, and is not returned. */
+/** The result failed verification, and is not returned. */
 export class ResultRejected extends Fault<ResultFault> {
   override readonly name = 'ResultRejected';
   readonly measurement: string;
-  /** The data provider or duchy whose result is at fault, if one is. */
+  /** The data provider or duchy whose result is at fault; undefined if the measurement is. */
   readonly signer: string | undefined;
 
   constructor(measurement: string, code: ResultFault, message: string, signer?: string, cause?: unknown) {
@@ -130,24 +129,24 @@ export class ResultRejected extends Fault<ResultFault> {
 
 const MAX_MESSAGE = 1000;
 
-/** Why the metadata of an event group cannot be read. */
+/** The reason why the metadata of an event group cannot be read. */
 export type MetadataFault =
   | ConsentErrorCode
   | 'DESCRIPTOR_NOT_FOUND'
   | 'DESCRIPTOR_UNAVAILABLE'
   | 'DESCRIPTOR_MALFORMED'
   | 'TYPE_UNKNOWN'
-  /** It is small as bytes, and beyond what one event group may print as JSON. */
+  /** The metadata is small as bytes, but exceeds the bounds of its JSON form. */
   | 'METADATA_TOO_LARGE'
   | 'METADATA_MALFORMED';
 
-/** The metadata of an event group cannot be read; the event group itself is fine. */
+/** The metadata of an event group cannot be read, but the event group itself is valid. */
 export class MetadataUnreadable extends Fault<MetadataFault> {
   override readonly name = 'MetadataUnreadable';
   readonly eventGroup: string;
 
   constructor(eventGroup: string, code: MetadataFault, message: string, cause?: unknown) {
-    // Names of types and fields are of the provider's making, and may be as long as its descriptor.
+    // The provider chooses the names of types and fields, which may be as long as its whole descriptor.
     super(code, cut(`${eventGroup}: ${message}`, MAX_MESSAGE), { cause });
     this.eventGroup = eventGroup;
   }

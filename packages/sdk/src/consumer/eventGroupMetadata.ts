@@ -1,4 +1,4 @@
-/** EventGroup.Metadata: what is encrypted about an event group, and how its message is read by reflection. */
+/** EventGroup.Metadata: the encrypted description of an event group. Its message is read by reflection. */
 import { create, createFileRegistry, type FileRegistry, toBinary } from '@bufbuild/protobuf';
 import { protoCamelCase } from '@bufbuild/protobuf/reflect';
 import {
@@ -10,7 +10,7 @@ import { importedFirst, readMessage, specs, TYPE_URLS } from '@measurement-excha
 
 const METADATA = specs.EventGroup_MetadataSchema;
 
-/** The type of what an event group's `encryptedMetadata.ciphertext` holds. */
+/** The type of the plaintext of an event group's `encryptedMetadata.ciphertext`. */
 export const EVENT_GROUP_METADATA_TYPE_URL: string = TYPE_URLS.EventGroupMetadata;
 
 /** A message about an event group, and the name of the descriptor that explains it. */
@@ -20,14 +20,14 @@ export interface PackedMetadata {
   value: Uint8Array;
 }
 
-/** The serialized EventGroup.Metadata: what a data provider encrypts for a consumer. */
+/** Serializes an EventGroup.Metadata, which a data provider then encrypts for a consumer. */
 export function packEventGroupMetadata(metadata: PackedMetadata): Uint8Array {
   const { eventGroupMetadataDescriptor, typeUrl, value } = metadata;
   const message = create(METADATA, { eventGroupMetadataDescriptor, metadata: { typeUrl, value } });
   return toBinary(METADATA, message);
 }
 
-/** Decodes the message; throws an Error with the reason if it is invalid. */
+/** Decodes an EventGroup.Metadata; throws an Error with the reason if it is invalid. */
 export function unpackEventGroupMetadata(bytes: Uint8Array): PackedMetadata {
   const { eventGroupMetadataDescriptor, metadata } = readMessage(METADATA, bytes);
   if (eventGroupMetadataDescriptor === '') throw new Error('it names no descriptor');
@@ -35,13 +35,13 @@ export function unpackEventGroupMetadata(bytes: Uint8Array): PackedMetadata {
   return { eventGroupMetadataDescriptor, typeUrl: metadata.typeUrl, value: metadata.value };
 }
 
-/** Every type of a descriptor set, and the well-known ones it may leave out. */
+/** Returns all types of a descriptor set, and the well-known types, which the set may omit. */
 export function registryOf(set: FileDescriptorSet): FileRegistry {
   for (const file of set.file) file.messageType.forEach(nameForJson);
   return createFileRegistry(create(FileDescriptorSetSchema, { file: importedFirst(set.file) }));
 }
 
-/** Compilers may leave out JSON names, and the runtime needs them. */
+/** Compilers may omit JSON names, but the runtime needs them. */
 function nameForJson(message: DescriptorProto): void {
   for (const field of message.field) field.jsonName ||= protoCamelCase(field.name);
   message.nestedType.forEach(nameForJson);

@@ -20,7 +20,7 @@ import { beyondBounds } from './printedBounds.ts';
 /** An event group with its decoded metadata. */
 export interface DescribedEventGroup {
   eventGroup: EventGroup;
-  /** Absent if the event group has none, and in a list if `error` tells why it cannot be read. */
+  /** Absent if the event group has no metadata, or if a list has an `error` instead. */
   metadata?: DescribedMetadata;
   error?: MetadataUnreadable;
 }
@@ -30,26 +30,26 @@ export interface DescribedMetadata {
   /** The descriptor that explains the message: `dataProviders/x/eventGroupMetadataDescriptors/y`. */
   descriptor: string;
   typeUrl: string;
-  /** In proto3 JSON. */
+  /** The message in proto3 JSON. */
   json: JsonValue;
   /** A dynamic message of the type that the descriptor defines. */
   message: Message;
 }
 
-/** Which event groups to list: the filters of the exchange. */
+/** Selects the event groups to list: the filters of the exchange. */
 export type EventGroupFilters = Omit<ArgumentsOf<'listEventGroups'>, 'parent' | 'pageToken'>;
 
-/** Descriptors by name, the last ones used. One per list: a provider may replace a descriptor at any time. */
+/** Each list has a cache of descriptors by name. It is not kept longer, since a provider may replace a descriptor. */
 const MAX_REGISTRIES = 100;
 type Registries = Map<string, Promise<FileRegistry>>;
 
-/** Throws `MetadataUnreadable` where its metadata cannot be read. */
+/** Throws `MetadataUnreadable` if the metadata of the event group cannot be read. */
 export async function readEventGroup(deps: Dependencies, name: string): Promise<DescribedEventGroup> {
   const eventGroup = await deps.client.getEventGroup({ name, signal: deps.signal });
   return described(eventGroup, await metadataOf(deps, eventGroup, new Map()));
 }
 
-/** An entry whose metadata cannot be read has an `error`, and the list continues. */
+/** An entry has an `error` if its metadata cannot be read; the list continues. */
 export async function* listEventGroups(
   deps: Dependencies,
   filters: EventGroupFilters = {},
@@ -69,7 +69,7 @@ function described(eventGroup: EventGroup, metadata: DescribedMetadata | undefin
   return { eventGroup, ...(metadata && { metadata }) };
 }
 
-/** The message as bytes, or as the JSON that the exchange decoded it to. */
+/** The message as bytes, or as JSON if the exchange decoded it. */
 interface Given {
   descriptor: string;
   typeUrl: string;
@@ -105,7 +105,7 @@ async function metadataOf(
     return { descriptor: given.descriptor, typeUrl: given.typeUrl, json, message };
   } catch (error) {
     if (error instanceof MetadataUnreadable) throw error;
-    const message = `the metadata is no ${type.typeName}: ${(error as Error).message}`;
+    const message = `the metadata is not a ${type.typeName}: ${(error as Error).message}`;
     throw unreadable('METADATA_MALFORMED', message, error);
   }
 
@@ -118,12 +118,12 @@ async function metadataOf(
       const { eventGroupMetadataDescriptor, typeUrl, value } = unpackEventGroupMetadata(plaintext);
       return { descriptor: eventGroupMetadataDescriptor, typeUrl, content: { bytes: value } };
     } catch (error) {
-      const message = `what was encrypted is no EventGroup.Metadata: ${(error as Error).message}`;
+      const message = `the plaintext is not an EventGroup.Metadata: ${(error as Error).message}`;
       throw unreadable('METADATA_MALFORMED', message, error);
     }
   }
 
-  /** The exchange prints the message as JSON, and as bytes once its descriptor no longer explains it. */
+  /** The exchange returns the message as JSON, or as bytes if its descriptor no longer contains the type. */
   function readable(): Given {
     const { eventGroupMetadataDescriptor: descriptor, metadata: any } = metadata!;
     const { '@type': type, ...fields } = (toPlainJson(any as ExactJson) ?? {}) as Record<string, JsonValue>;
@@ -157,7 +157,7 @@ async function decryptWithAny(keysets: Uint8Array[], ciphertext: Uint8Array): Pr
       return await decrypt(keyset, ciphertext);
     } catch (error) {
       if (!(error instanceof ConsentError)) throw error;
-      // The error of a key that matched is more useful than that of one that did not.
+      // The error of a key that matched is more useful than the error of a key that did not.
       if (fault === undefined || fault.code === 'NO_MATCHING_KEY') fault = error;
     }
   }
@@ -171,10 +171,10 @@ class DescriptorFault extends Fault<
 async function fetchRegistry({ client, signal }: Dependencies, name: string): Promise<FileRegistry> {
   const asked = { name, descriptorSetEncoding: 'BASE64', signal } as const;
   const { descriptorSet } = await client.getEventGroupMetadataDescriptor(asked).catch((error) => {
-    // An encrypted message may hold a malformed name, which the client rejects before it sends anything.
+    // An encrypted message may contain a malformed name, which the client rejects before it sends anything.
     const unknown = error instanceof ExchangeError && ['NOT_FOUND', 'INVALID_ARGUMENT'].includes(error.code);
     if (unknown) throw new DescriptorFault('DESCRIPTOR_NOT_FOUND', `there is no descriptor ${name}`);
-    // A descriptor that an exchange cannot send concerns its event groups alone; an exchange that is away, all of them.
+    // If the exchange responds with an error, only the event groups of this descriptor are affected.
     const isResponse = error instanceof ExchangeError || error instanceof UnexpectedResponse;
     if (!isResponse || (error as ExchangeError).code === 'UNAUTHENTICATED') throw error;
     throw new DescriptorFault('DESCRIPTOR_UNAVAILABLE', `${name} cannot be read: ${error.message}`);

@@ -1,4 +1,4 @@
-/** The figures of a result, each with its uncertainty: here of what one data provider computed by itself. */
+/** Reads the figures of a result that one data provider computed by itself, and estimates their errors. */
 import { type PlainSpec, type PrivacyParams, specs } from '@measurement-exchange/contract';
 import {
   countAtFrequencyVariance,
@@ -12,33 +12,33 @@ import {
 } from '@measurement-exchange/mpc';
 import { Fault } from '../verification/fault.ts';
 
-/** How often people were reached: `frequency` times, the last entry that often or more. */
+/** The people who were reached `frequency` times; in the last entry, that often or more. */
 export interface FrequencyEstimate {
   frequency: number;
-  /** The people who were reached. */
+  /** Their share of all people who were reached. */
   share: Estimate;
-  /** In people. */
+  /** Their number. */
   count: Estimate;
 }
 
-/** The figures that a result reports. Which figures there are depends on the type of the measurement. */
+/** The figures that a result reports. Their members depend on the type of the measurement. */
 export interface Figures {
   reach?: Estimate;
-  /** From 1 to the maximum frequency that was asked for; empty where nobody was counted at any frequency. */
+  /** The entries from 1 to the requested maximum frequency; empty if nobody was counted at any frequency. */
   frequency?: FrequencyEstimate[];
   impressions?: Estimate;
   watchDurationSeconds?: Estimate;
   population?: Estimate;
-  /** As the result states it; absent where it names none that is known here. */
+  /** The mechanism that the result states; absent if it states none, or one that this version does not know. */
   noiseMechanism?: ReportedNoiseMechanism;
-  /** The member of the result's methodology, such as `deterministicCountDistinct`, if it has one. */
+  /** The name of the methodology that the result states, such as `deterministicCountDistinct`. */
   methodology?: string;
-  /** The methodology of the frequency distribution, which may differ from that of the reach. */
+  /** The noise and the methodology of the frequency distribution may differ from those of the reach. */
   frequencyNoiseMechanism?: ReportedNoiseMechanism;
   frequencyMethodology?: string;
 }
 
-/** A result of another type or protocol than requested, or an invalid one. */
+/** The result has another type or protocol than requested, or is invalid. */
 export class FiguresFault extends Fault<'RESULT_TYPE_MISMATCH' | 'RESULT_MALFORMED' | 'PROTOCOL_MISMATCH'> {
   override readonly name = 'FiguresFault';
 }
@@ -50,8 +50,8 @@ export function figuresOf(spec: PlainSpec, result: specs.Measurement_Result): Fi
     case 'REACH':
       return reachFigures(required(result.reach, 'reach'), spec.reach.privacyParams, width);
     case 'REACH_AND_FREQUENCY': {
-      const { reachPrivacyParams, ...asked } = spec.reachAndFrequency;
-      const figures = reachFigures(required(result.reach, 'reach'), reachPrivacyParams, width);
+      const asked = spec.reachAndFrequency;
+      const figures = reachFigures(required(result.reach, 'reach'), asked.reachPrivacyParams, width);
       const frequency = required(result.frequency, 'frequency');
       return { ...figures, ...frequencyFigures(frequency, asked, figures.reach, width) };
     }
@@ -82,7 +82,7 @@ export function figuresOf(spec: PlainSpec, result: specs.Measurement_Result): Fi
     case 'POPULATION': {
       const population = required(result.population, 'population');
       const { value, methodology } = population;
-      // Counted, not sampled, and without noise.
+      // A population is counted without sampling and without noise.
       const variance = methodology.case === 'deterministicCount' ? 0 : undefined;
       return { population: estimate(value, variance), noiseMechanism: 'NONE', ...how(population) };
     }
@@ -125,10 +125,10 @@ function reachFigures(reach: Reach, privacy: PrivacyParams | undefined, width: n
   return { reach: scalar(Number(reach.value), reach, privacy, width, unit), ...how(reach) };
 }
 
-/** The methodologies whose variance follows from the spec: everybody in the sample is counted. */
+/** The methodologies that count everybody in the sample, so that the variance follows from the spec. */
 const COUNTED = ['deterministicCountDistinct', 'deterministicCount', 'deterministicSum'];
 
-/** `perUser` is the cap in the unit that noise is drawn in: there are `scale` in one of the value's. */
+/** `perUser` is the cap in the unit in which noise is drawn; `scale` of these units are one unit of the value. */
 function scalar(
   value: number,
   reported: Reported,
@@ -153,7 +153,7 @@ function scalar(
   return estimate(value, variance / scale ** 2);
 }
 
-/** Undefined for an unknown mechanism, or one that does not fit the spec's parameters. */
+/** Returns the variance of the noise; undefined if the mechanism is unknown or does not fit the spec's parameters. */
 function noiseOf(
   { noiseMechanism }: Reported,
   privacy: PrivacyParams | undefined,
@@ -164,7 +164,7 @@ function noiseOf(
   try {
     return noiseVariance(mechanism, privacy, sensitivity);
   } catch (error) {
-    // Such as Gaussian noise, which needs a delta, where the spec has none.
+    // For example, Gaussian noise needs a delta, and the spec may have none.
     if (error instanceof RangeError) return undefined;
     throw error;
   }
@@ -175,10 +175,11 @@ function stated(variance: number | undefined): number | undefined {
   return variance !== undefined && variance >= 0 ? variance : undefined;
 }
 
-interface AskedFrequency {
-  frequencyPrivacyParams?: PrivacyParams;
-  maximumFrequency: number;
-}
+/** The part of a spec that asks for reach and frequency. */
+export type AskedFrequency = Extract<
+  PlainSpec,
+  { measurementType: 'REACH_AND_FREQUENCY' }
+>['reachAndFrequency'];
 
 function frequencyFigures(
   frequency: Frequency,
@@ -217,7 +218,7 @@ function frequencyFigures(
   }
 }
 
-function countVariance(share: Estimate, reach: Estimate): number | undefined {
+export function countVariance(share: Estimate, reach: Estimate): number | undefined {
   // 0 times an infinite variance would be NaN.
   if (!Number.isFinite(share.variance) || !Number.isFinite(reach.variance)) return undefined;
   return countAtFrequencyVariance({
@@ -228,7 +229,7 @@ function countVariance(share: Estimate, reach: Estimate): number | undefined {
   });
 }
 
-/** The shares of all frequencies from 1 to the maximum; one that is left out is 0. Without any people there is no share. */
+/** Returns the shares of all frequencies from 1 to the maximum, 0 if the result omits one; no shares if nobody was reached. */
 export function sharesOf(frequency: Frequency, maximumFrequency: number): number[] {
   const shares = new Array<number>(maximumFrequency).fill(0);
   for (const [key, share] of Object.entries(frequency.relativeFrequencyDistribution)) {

@@ -1,4 +1,4 @@
-/** Reads the members of what a caller gave, and records each violation under the caller's name of the field. */
+/** Reads the members of an object that a caller passed, and records each violation under the name of the field. */
 import { parseTimestamp, REQUIRED, type Timestamp, type Violation } from '@measurement-exchange/contract';
 
 export type Members = Record<string, unknown>;
@@ -8,7 +8,7 @@ const MAX_INT32 = 2 ** 31 - 1;
 const MAX_SECONDS = 315_576_000_000;
 const EXAMPLE_TIME = '2026-01-31T00:00:00Z';
 
-/** Records a violation and continues with a valid value, so that nothing is reported twice. */
+/** Records a violation and continues with a valid value, so that one mistake is reported only once. */
 export class MemberReader {
   readonly violations: Violation[] = [];
 
@@ -34,7 +34,7 @@ export class MemberReader {
     return 2;
   }
 
-  /** To the nanosecond, as the spec has it. */
+  /** Rounds to nanoseconds, the precision of the spec. */
   protected seconds(given: unknown, at: string): number {
     const value = this.number(given, at, 1);
     if (value <= MAX_SECONDS) return Math.round(value * 1e9) / 1e9;

@@ -1,5 +1,4 @@
-/** Decrypts and verifies the results of a measurement: only what those who computed it signed is returned. */
-
+/** Decrypts and verifies the results of a measurement; only figures that the right parties signed are returned. */
 import { ConsentError, decrypt, unpackSignedMessage, verifySignature } from '@measurement-exchange/consent';
 import type { Measurement, PlainSpec, specs } from '@measurement-exchange/contract';
 import { partyOf } from '../client/names.ts';
@@ -15,13 +14,13 @@ import type { ReadRequest, RequestType } from './request.ts';
 import { parseResult } from './result.ts';
 import { type Total, totalOf } from './total.ts';
 
-/** The result of a measurement: the figures of each data provider, and of all together. */
+/** The result of a measurement: the figures of each data provider, and of all data providers together. */
 export interface MeasurementResult {
   measurement: string;
   type: RequestType;
-  /** The caller's own reference, if the measurement was created with one. */
+  /** The caller's reference, if the measurement was created with one. */
   referenceId?: string;
-  /** Those that were asked. Where duchies computed the result, they have no figures of their own. */
+  /** All data providers of the request. They have no separate figures if duchies computed the result. */
   dataProviders: ({ name: string } & Figures)[];
   total: Total;
 }
@@ -44,7 +43,7 @@ export async function openMeasurement(
   const name = measurement.name ?? 'measurement';
   const reject = (code: ResultFault, message: string, signer?: string, cause?: unknown) =>
     new ResultRejected(name, code, message, signer, cause);
-  /** Turns what is wrong with the measurement, or with the result of `signer`, into a rejection. */
+  /** Turns a fault of the measurement, or of the result of `signer`, into a rejection. */
   const checked = async <T>(check: () => Promise<T>, signer?: string): Promise<T> => {
     try {
       return await check();
@@ -82,7 +81,7 @@ export async function openMeasurement(
   return { ...about, dataProviders: figures, total: totalOf(figures, spec.vidSamplingInterval?.width ?? 1) };
 }
 
-/** A measurement of this consumer, and how duchies that it accepts compute it, if they do. */
+/** Verifies that the measurement is the consumer's, and that the consumer accepts the duchies, if duchies compute it. */
 async function readOwn(
   deps: Dependencies,
   measurement: Measurement,
@@ -96,7 +95,7 @@ async function readOwn(
   return { ...own, computed };
 }
 
-/** Matches everybody who computes the measurement with their one result by names, before anything is fetched. */
+/** Finds the one result of each expected signer by name, before any certificate is fetched. */
 function entriesBySigner(
   results: Entry[],
   signers: string[],
@@ -130,6 +129,6 @@ async function openEntry(
   try {
     return parseResult(signed.message);
   } catch (error) {
-    throw new FiguresFault('RESULT_MALFORMED', `it is no Measurement.Result: ${(error as Error).message}`);
+    throw new FiguresFault('RESULT_MALFORMED', `it is not a Measurement.Result: ${(error as Error).message}`);
   }
 }

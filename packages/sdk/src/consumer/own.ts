@@ -1,7 +1,6 @@
-/** Verifies that a measurement is one that this consumer made, and asks what it asked: the exchange is not believed. */
+/** Verifies, without trusting the exchange, that this consumer created a measurement and that nobody changed it. */
 import {
   type CertificateKey,
-  ConsentError,
   includesHash,
   isSignedBy,
   nonceHash,
@@ -18,7 +17,7 @@ import {
   type SignedMessage,
 } from '@measurement-exchange/contract';
 import type { Credentials } from '../identity/credentials.ts';
-import { CertificateFault, existing } from '../verification/certificates.ts';
+import { existing } from '../verification/certificates.ts';
 import { Fault } from '../verification/fault.ts';
 import { type Binding, findBinding, findOwnKeyset, isOfRequest } from './binding.ts';
 import { certificatesOf, type Dependencies, privateKeysets } from './deps.ts';
@@ -29,18 +28,18 @@ export interface OwnMeasurement {
   spec: PlainSpec;
   /** The private keyset that decrypts its results. */
   resultKeyset: Uint8Array;
-  /** Whether that keyset is of this measurement alone; earlier versions used one for all. */
+  /** Whether the keyset belongs to this measurement alone; earlier versions used one keyset for all measurements. */
   isBound: boolean;
 }
 
-/** Why a measurement is not what this consumer made. */
+/** The measurement is not one that this consumer created, or it was changed. */
 export class OwnershipFault extends Fault<
   'SPEC_MALFORMED' | 'SPEC_FOREIGN' | 'NONCES_MISMATCH' | 'REQUEST_MISMATCH'
 > {
   override readonly name = 'OwnershipFault';
 }
 
-/** Throws `OwnershipFault`, `CertificateFault` or `ConsentError`. `request` is what it was made from, if that is known. */
+/** Throws `OwnershipFault`, `CertificateFault` or `ConsentError`. With a `request`, the measurement must be of that request. */
 export async function requireOwn(
   deps: Dependencies,
   measurement: Measurement,
@@ -70,8 +69,8 @@ export async function requireOwn(
 }
 
 /**
- * The private keyset that decrypts the results of a measurement: the one that follows from the consumer's own, or its
- * own where an earlier version created the measurement. Undefined where neither is the key that the spec names.
+ * Finds the private keyset that decrypts the results of a measurement: one derived from the consumer's keyset, or that
+ * keyset itself if an earlier version created the measurement. Undefined if neither matches the public key in the spec.
  */
 export async function findResultKeyset(
   { encryptionPrivateKey }: Pick<Credentials, 'encryptionPrivateKey'>,
@@ -90,9 +89,8 @@ function resultKeysetIn({ measurementPublicKey: key }: PlainSpec): Uint8Array {
 }
 
 /**
- * The key of this consumer signed the spec. After a renewal that was an earlier one, of which only the certificate is
- * left: it counts where the consumer's own roots vouch for it, or where the result key shows that nobody else made the
- * spec.
+ * Requires that a key of this consumer signed the spec. If the key was renewed since, only the certificate of the earlier
+ * key is left. It is accepted if a trusted root of the consumer issued it, or if the result key proves the origin.
  */
 async function requireOwnSignature(
   deps: Dependencies,
@@ -117,7 +115,7 @@ async function requireOwnSignature(
 
 const ownKeys = new WeakMap<Credentials, Promise<CertificateKey>>();
 
-/** Read once for each credentials. */
+/** Imports the key once for each credentials object. */
 function ownKey(credentials: Credentials): Promise<CertificateKey> {
   const key = ownKeys.get(credentials) ?? publicKeyOf(credentials.privateKeyPem);
   ownKeys.set(credentials, key);
@@ -125,7 +123,7 @@ function ownKey(credentials: Credentials): Promise<CertificateKey> {
   return key;
 }
 
-/** Exactly the nonces of its data providers, each its own. */
+/** Requires that the signed hashes are exactly those of the data providers' nonces, each provider with its own nonce. */
 async function requireNonces(
   { nonceHashes }: PlainSpec,
   dataProviders: Record<string, DataProviderEntry>,
@@ -144,10 +142,4 @@ async function requireNonces(
   if (nonceHashes.length === entries.length) return;
   const message = `${nonceHashes.length} data providers were asked, and ${entries.length} are in it`;
   throw new OwnershipFault('NONCES_MISMATCH', message);
-}
-
-export function isOwnershipFault(error: unknown): error is OwnershipFault | CertificateFault | ConsentError {
-  return (
-    error instanceof OwnershipFault || error instanceof CertificateFault || error instanceof ConsentError
-  );
 }

@@ -1,10 +1,10 @@
-/** How large decoded metadata may be when it is printed. A small message may be long: its schema names fields and values. */
+/** Bounds on the JSON of decoded metadata. It may be much longer than the message, because it contains field names. */
 import type { JsonValue } from '@bufbuild/protobuf';
 
-/** The bound on the JSON of one event group's metadata. */
+/** The bounds for one event group. */
 export const PRINTED_BOUNDS = { characters: 1024 * 1024, items: 20_000, depth: 64 } as const;
 
-/** Names the bound that is exceeded; undefined where no bound is. It stops there, whatever is left. */
+/** Describes the first bound that is exceeded, without reading further; undefined if none is. */
 export function beyondBounds(
   json: JsonValue,
   bounds: typeof PRINTED_BOUNDS = PRINTED_BOUNDS,
@@ -13,7 +13,7 @@ export function beyondBounds(
   let items = 0;
   const left: [value: JsonValue, depth: number][] = [[json, 1]];
   const count = (text: string) => {
-    // Escaping makes text longer, never shorter.
+    // Escaping never makes text shorter, so a text that is too long is not escaped.
     characters +=
       characters + text.length > bounds.characters ? text.length : JSON.stringify(text).length + 1;
   };

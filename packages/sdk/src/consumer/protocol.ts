@@ -1,4 +1,4 @@
-/** The parties that compute a measurement, as the exchange says, and whether this consumer accepts them. */
+/** Reads from the exchange which parties compute a measurement, and decides whether this consumer accepts them. */
 import {
   type Measurement,
   type PlainSpec,
@@ -15,28 +15,27 @@ import {
 import { Fault } from '../verification/fault.ts';
 import type { Dependencies } from './deps.ts';
 
-/** Why a consumer does not accept the protocol of a measurement. */
+/** The reason why a consumer does not accept the protocol of a measurement. */
 export type ProtocolFault =
-  /** `protocolConfig` names none, several, or one with parameters that it cannot have. */
+  /** `protocolConfig` has no protocol, several protocols, or one with invalid parameters. */
   | 'PROTOCOL_UNSUPPORTED'
-  /** Nobody computes this type or sample in that way, or the result says that it was computed in another way. */
+  /** The protocol cannot compute this type or sample, or the result states another protocol. */
   | 'PROTOCOL_MISMATCH'
-  /** A duchy that this consumer does not accept. */
+  /** This consumer does not accept one of the duchies. */
   | 'DUCHY_UNKNOWN'
-  /** One duchy has two roles, and would see more than it may. */
+  /** One duchy has two roles, and would see too much. */
   | 'DUCHY_REPEATED';
 
-/** The fault of a protocol. */
 export class ProtocolError extends Fault<ProtocolFault> {
   override readonly name = 'ProtocolError';
 }
 
-/** The duchies that compute a measurement, and how. */
+/** The protocol and the duchies that compute a measurement. */
 export type DuchyProtocol = {
   [P in MpcProtocol]: { protocol: P; config: MpcConfig<P>; aggregator: string; workers: string[] };
 }[MpcProtocol];
 
-/** As `protocolConfig` says; undefined where it names no duchies. */
+/** Reads the protocol and the duchies from `protocolConfig`; undefined if it contains no duchies. */
 export function duchyProtocolOf(protocolConfig: ProtocolConfig = {}): DuchyProtocol | undefined {
   const protocol = MPC_PROTOCOLS.find((name) => protocolConfig[name] !== undefined);
   if (protocol === undefined) return undefined;
@@ -49,7 +48,7 @@ export function duchyProtocolOf(protocolConfig: ProtocolConfig = {}): DuchyProto
 type Asked = Pick<PlainSpec, 'measurementType' | 'vidSamplingInterval'> &
   Partial<Record<'reachAndFrequency', { maximumFrequency: number }>>;
 
-/** How duchies compute the measurement; undefined where each data provider does by itself. Throws a `ProtocolError`. */
+/** Returns the protocol and duchies of the measurement; undefined if no duchies compute it. Throws `ProtocolError`. */
 export function acceptedProtocol(
   { duchies = [] }: Pick<Dependencies, 'duchies'>,
   { protocolConfig = {} }: Pick<Measurement, 'protocolConfig'>,
@@ -93,7 +92,7 @@ function requireOne(config: ProtocolConfig): void {
   );
 }
 
-/** The protocol computes what is asked for, with parameters that it can have. */
+/** Throws unless the protocol can compute the request, and its parameters are valid. */
 function requireFit(computed: DuchyProtocol, { measurementType, reachAndFrequency }: Asked): void {
   const { protocol } = computed;
   const { computes, violationsOf, maximumFrequencyOf } = protocolMath(protocol);

@@ -1,15 +1,11 @@
-/** How far figures of each protocol may be from the truth. A new protocol has a line here. */
+/** The functions that estimate the errors of figures, one for each protocol. A new protocol gets a line here. */
 import type { MpcConfig, MpcProtocol } from '@measurement-exchange/mpc/protocols';
 import type { DuchyErrors } from './duchyErrors.ts';
 import { shareShuffleErrors } from './protocols/honestMajorityShareShuffle.ts';
 import { liquidLegionsErrors } from './protocols/liquidLegions.ts';
 
-const ERRORS: { [P in MpcProtocol]: DuchyErrors<MpcConfig<P>> } = {
+export const DUCHY_ERRORS: { [P in MpcProtocol]: DuchyErrors<MpcConfig<P>> } = {
   honestMajorityShareShuffle: shareShuffleErrors,
   reachOnlyLiquidLegionsV2: liquidLegionsErrors,
   liquidLegionsV2: liquidLegionsErrors,
 };
-
-export function duchyErrors<P extends MpcProtocol>(protocol: P): DuchyErrors<MpcConfig<P>> {
-  return ERRORS[protocol];
-}

@@ -1,4 +1,4 @@
-/** Validates a measurement request, and reports all violations at once, by the caller's field names. */
+/** Validates a measurement request, and reports all violations at once, under the field names of the request. */
 import {
   invalid,
   measurementSpecViolations,
@@ -24,15 +24,7 @@ import {
 const DEFAULT_MAXIMUM_FREQUENCY = 10;
 const EVERYBODY = { start: 0, width: 1 };
 
-const OF_EVERY_TYPE = [
-  'type',
-  'dataProviders',
-  'privacy',
-  'modelLine',
-  'protocol',
-  'referenceId',
-  'requestId',
-];
+const COMMON = ['type', 'dataProviders', 'privacy', 'modelLine', 'protocol', 'referenceId', 'requestId'];
 const OF_TYPE: Record<RequestType, string[]> = {
   reach: ['vidSampling'],
   reachAndFrequency: ['vidSampling', 'frequencyPrivacy', 'maximumFrequency'],
@@ -40,13 +32,13 @@ const OF_TYPE: Record<RequestType, string[]> = {
   duration: ['vidSampling', 'maximumWatchDurationSeconds'],
   population: [],
 };
-/** Where several providers are asked, and the exchange chooses a protocol of duchies. */
+/** For these types the exchange chooses a protocol of duchies if there are several providers. */
 const OF_DUCHIES: readonly RequestType[] = ['reach', 'reachAndFrequency'];
-/** The exchange may choose a protocol for any valid sample. */
+/** A sample is validated for this protocol by default, since the exchange may choose the one that takes every sample. */
 const WITH_WRAPPED_SAMPLES = MPC_PROTOCOLS.find((name) => protocolMath(name).takesWrappedSamples)!;
-const KNOWN = new Set([...OF_EVERY_TYPE, ...Object.values(OF_TYPE).flat()]);
+const KNOWN = new Set([...COMMON, ...Object.values(OF_TYPE).flat()]);
 
-/** The validated request. Throws all violations at once. */
+/** Validates the request. Throws all violations at once. */
 export function readRequest(request: MeasurementRequest): ReadRequest {
   const reader = new RequestReader();
   const read = reader.request(request);
@@ -58,7 +50,7 @@ class RequestReader extends MemberReader {
   request(given: unknown): ReadRequest {
     const request = this.object(given, 'request') ?? {};
     const type = this.oneOf(request.type, 'type', REQUEST_TYPES) ?? 'reach';
-    const belongs = (member: string) => OF_EVERY_TYPE.includes(member) || OF_TYPE[type].includes(member);
+    const belongs = (member: string) => COMMON.includes(member) || OF_TYPE[type].includes(member);
     for (const member of Object.keys(request)) {
       if (request[member] === undefined) continue;
       if (!KNOWN.has(member)) this.report(member, 'is not a known field');
@@ -130,7 +122,7 @@ class RequestReader extends MemberReader {
     }
   }
 
-  /** The contract checks the values; here its violations get the caller's field names. */
+  /** The contract checks the values; its violations are reported under the field names of the request. */
   private ranges(spec: PlainSpec, { oneBudget, protocol }: { oneBudget: boolean; protocol: Protocol }): void {
     const measurementPublicKey = { value: new Uint8Array(1) };
     const violations = measurementSpecViolations({ ...spec, measurementPublicKey }, protocol);
@@ -188,7 +180,7 @@ class RequestReader extends MemberReader {
     });
   }
 
-  /** In the provider's form, which is the one it looks up. */
+  /** Returns the name of an event group under the provider, by which the provider looks it up. */
   private eventGroup(given: unknown, provider: string, at: string): string {
     const text = typeof given === 'string' ? given : '';
     const ofProvider = parseName('eventGroup', text);
@@ -227,7 +219,7 @@ class RequestReader extends MemberReader {
     };
   }
 
-  /** As 32-bit floats, which the spec has: what is checked here is what the provider reads. */
+  /** Rounds to 32-bit floats, as in the spec, so that the checked values are those that the provider reads. */
   private sampling(given: unknown): { start: number; width: number } {
     const at = 'vidSampling';
     const { start, width } = this.object(given ?? EVERYBODY, at, ['start', 'width']) ?? EVERYBODY;
@@ -241,7 +233,7 @@ class RequestReader extends MemberReader {
 const POPULATION = ['filter', 'interval'];
 const EVENT_GROUP = ['name', 'interval', 'filter'];
 
-/** Where the spec's fields come from, longest names first. */
+/** The request's field for each field of the spec; longer prefixes come first. */
 const CALLERS_NAMES: [field: string, caller: string][] = [
   ['reachAndFrequency.frequencyPrivacyParams', 'frequencyPrivacy'],
   ['reachAndFrequency.reachPrivacyParams', 'privacy'],

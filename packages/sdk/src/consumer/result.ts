@@ -2,11 +2,11 @@
 import { fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { parseJsonBytes, readMessage, specs, toPlainJson } from '@measurement-exchange/contract';
 
-/** Protobuf binary, or UTF-8 JSON when the first byte is `{`. Throws an Error with the reason if it is invalid. */
+/** Reads protobuf binary, or UTF-8 JSON if the first byte is `{`. Throws an Error with the reason if it is invalid. */
 export function parseResult(bytes: Uint8Array): specs.Measurement_Result {
   if (bytes[0] === 0x7b) {
     const json = inProtobufWords(toPlainJson(parseJsonBytes(bytes)) as JsonValue);
-    // Unknown methodologies and mechanisms are left out, and then the variance is unknown.
+    // Unknown methodologies and mechanisms are ignored, so that only the variance is unknown.
     return fromJson(specs.Measurement_ResultSchema, json, { ignoreUnknownFields: true });
   }
   return readMessage(specs.Measurement_ResultSchema, bytes);

@@ -1,11 +1,11 @@
-/** The messages that ask for a measurement, serialized. */
+/** Serializes the messages that ask for a measurement. */
 import { create, fromBinary, fromJson, toBinary } from '@bufbuild/protobuf';
-import { type Any, AnySchema, type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt';
+import { type Any, AnySchema, TimestampSchema } from '@bufbuild/protobuf/wkt';
 import { packEncryptionPublicKey } from '@measurement-exchange/consent';
 import { type PlainSpec, specs, TYPE_URLS } from '@measurement-exchange/contract';
 import type { Selection } from './request.ts';
 
-/** Encodes the MeasurementSpec, which every provider of the measurement sees; without key and hashes, only its parameters. */
+/** Serializes the MeasurementSpec, which every provider of the measurement reads; key and nonce hashes are optional. */
 export function encodeMeasurementSpec(
   spec: PlainSpec,
   publicKeyset?: Uint8Array,
@@ -21,7 +21,7 @@ export function encodeMeasurementSpec(
   return toBinary(specs.MeasurementSpecSchema, message);
 }
 
-/** A serialized MeasurementSpec without its key and its nonce hashes, byte for byte. */
+/** Serializes a MeasurementSpec again without its key and its nonce hashes. */
 export function parametersIn(measurementSpec: Uint8Array): Uint8Array {
   const message = fromBinary(specs.MeasurementSpecSchema, measurementSpec);
   delete message.measurementPublicKey;
@@ -29,21 +29,21 @@ export function parametersIn(measurementSpec: Uint8Array): Uint8Array {
   return toBinary(specs.MeasurementSpecSchema, message);
 }
 
-/** Encodes the RequisitionSpec, which only one provider can read; without key and nonce, only the selection. */
+/** Serializes the RequisitionSpec, which only one provider can read; key and nonce are optional. */
 export function encodeRequisitionSpec(
   selection: Selection,
   publicKeyset?: Uint8Array,
   nonce = 0n,
 ): Uint8Array {
   const message = create(specs.RequisitionSpecSchema, {
-    selection: 'population' in selection ? population(selection.population) : events(selection.eventGroups),
+    selection: selectionOf(selection),
     nonce,
     ...(publicKeyset && { measurementPublicKey: measurementPublicKey(publicKeyset) }),
   });
   return toBinary(specs.RequisitionSpecSchema, message);
 }
 
-/** The key has the same bytes in both specs, because providers compare them. */
+/** Both specs contain the key as the same bytes, because providers compare them. */
 function measurementPublicKey(keyset: Uint8Array): Any {
   return create(AnySchema, {
     typeUrl: TYPE_URLS.EncryptionPublicKey,
@@ -54,49 +54,35 @@ function measurementPublicKey(keyset: Uint8Array): Any {
 function measurementType(spec: PlainSpec) {
   switch (spec.measurementType) {
     case 'REACH':
-      return { case: 'reach', value: create(specs.MeasurementSpec_ReachSchema, spec.reach) } as const;
-    case 'REACH_AND_FREQUENCY': {
-      const value = create(specs.MeasurementSpec_ReachAndFrequencySchema, spec.reachAndFrequency);
-      return { case: 'reachAndFrequency', value } as const;
-    }
-    case 'IMPRESSION': {
-      const value = create(specs.MeasurementSpec_ImpressionSchema, spec.impression);
-      return { case: 'impression', value } as const;
-    }
+      return { case: 'reach', value: spec.reach } as const;
+    case 'REACH_AND_FREQUENCY':
+      return { case: 'reachAndFrequency', value: spec.reachAndFrequency } as const;
+    case 'IMPRESSION':
+      return { case: 'impression', value: spec.impression } as const;
     case 'DURATION': {
       const { privacyParams, maximumWatchDurationPerUser = 0 } = spec.duration;
       const seconds = Math.floor(maximumWatchDurationPerUser);
       const nanos = Math.round((maximumWatchDurationPerUser - seconds) * 1e9);
-      const value = create(specs.MeasurementSpec_DurationSchema, {
-        ...(privacyParams && { privacyParams }),
-        maximumWatchDurationPerUser: { seconds: BigInt(seconds), nanos },
-      });
+      const maximum = { seconds: BigInt(seconds), nanos };
+      const value = { ...(privacyParams && { privacyParams }), maximumWatchDurationPerUser: maximum };
       return { case: 'duration', value } as const;
     }
     case 'POPULATION':
-      return { case: 'population', value: create(specs.MeasurementSpec_PopulationSchema) } as const;
+      return { case: 'population', value: {} } as const;
   }
 }
 
-type EventGroups = Extract<Selection, { eventGroups: unknown }>['eventGroups'];
-type Population = Extract<Selection, { population: unknown }>['population'];
-
-function events(eventGroups: EventGroups) {
-  const value = create(specs.RequisitionSpec_EventsSchema, {
-    eventGroups: eventGroups.map(({ name, interval, filter }) => ({
-      key: name,
-      value: { collectionInterval: intervalOf(interval), ...filterOf(filter) },
-    })),
-  });
-  return { case: 'events', value } as const;
-}
-
-function population({ filter, interval }: Population) {
-  const value = create(specs.RequisitionSpec_PopulationSchema, {
-    ...filterOf(filter),
-    ...(interval && { interval: intervalOf(interval) }),
-  });
-  return { case: 'population', value } as const;
+function selectionOf(selection: Selection) {
+  if ('population' in selection) {
+    const { filter, interval } = selection.population;
+    const value = { ...filterOf(filter), ...(interval && { interval: intervalOf(interval) }) };
+    return { case: 'population', value } as const;
+  }
+  const eventGroups = selection.eventGroups.map(({ name, interval, filter }) => ({
+    key: name,
+    value: { collectionInterval: intervalOf(interval), ...filterOf(filter) },
+  }));
+  return { case: 'events', value: { eventGroups } } as const;
 }
 
 function filterOf(expression: string | undefined) {
@@ -104,9 +90,5 @@ function filterOf(expression: string | undefined) {
 }
 
 function intervalOf({ start, end }: { start: string; end: string }) {
-  return { startTime: timestamp(start), endTime: timestamp(end) };
-}
-
-function timestamp(text: string): Timestamp {
-  return fromJson(TimestampSchema, text);
+  return { startTime: fromJson(TimestampSchema, start), endTime: fromJson(TimestampSchema, end) };
 }

@@ -7,17 +7,15 @@ import type { Figures } from './figures.ts';
 export interface Total {
   impressions?: Estimate;
   watchDurationSeconds?: Estimate;
-  /** Reaches do not add up: the same person may be reached by several data providers. */
+  /** The reaches are not added, because several data providers may reach the same person. */
   reach?: ReachBounds;
-  /** Where duchies computed it: everybody counted once, and no reach of a single data provider. */
+  /** The figures that duchies computed, in which everybody is counted once. */
   deduplicated?: DeduplicatedFigures;
 }
 
 /** Bounds of the combined reach of all data providers; `note` explains why there is no exact figure. */
 export interface ReachBounds {
-  /**
-   * The largest of the reaches, and the sum of all. They are bounds of estimates: noise may push the true reach outside.
-   */
+  /** The largest reach, and the sum of all. Noise may push the true reach outside these bounds. */
   bounds: [max: number, sum: number];
   note: string;
 }
@@ -28,14 +26,17 @@ const SEVERAL_PROVIDERS =
   'of all together lies between the largest of the reaches (everybody else was reached there too) and ' +
   'their sum (nobody was reached twice).';
 
-/** `width` is that of the VID sampling interval. A population is the same everywhere, and is not added. */
+/** `width` belongs to the VID sampling interval. Populations are not added, since all providers count the same people. */
 export function totalOf(figures: Figures[], width: number): Total {
-  const sumOf = (member: 'impressions' | 'watchDurationSeconds') => {
-    const parts = figures.map((each) => each[member]);
-    return sum(parts, width);
-  };
-  const [impressions, watchDurationSeconds] = [sumOf('impressions'), sumOf('watchDurationSeconds')];
-  const reach = boundsOf(figures.map((f) => f.reach));
+  const impressions = sum(
+    figures.map((each) => each.impressions),
+    width,
+  );
+  const watchDurationSeconds = sum(
+    figures.map((each) => each.watchDurationSeconds),
+    width,
+  );
+  const reach = boundsOf(figures.map((each) => each.reach));
   return {
     ...(impressions && { impressions }),
     ...(watchDurationSeconds && { watchDurationSeconds }),
@@ -44,9 +45,9 @@ export function totalOf(figures: Figures[], width: number): Total {
 }
 
 /**
- * Noise is independent from provider to provider, so variances add up. The sample is not: a person is in it
- * at every provider or at none, and where audiences overlap its errors are correlated. The overlap is unknown, so
- * the sum of the standard deviations is used, which is the upper bound.
+ * The noise of the providers is independent, so variances add up. Their samples are not independent: a person is sampled
+ * by every provider or by none, so the errors of overlapping audiences are correlated. The overlap is unknown, so the sum
+ * of the standard deviations is used, which is the upper bound.
  */
 function sum(parts: (Estimate | undefined)[], width: number): Estimate | undefined {
   const given = parts.filter((part) => part !== undefined);

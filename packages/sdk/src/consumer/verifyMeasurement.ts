@@ -16,9 +16,8 @@ import { findResultKeyset } from './own.ts';
 import { duchyProtocolOf } from './protocol.ts';
 
 /**
- * Verifies a measurement of this consumer step by step, for people who want to see each: certificates, signatures, keys,
- * nonces and results. Each step is also passed to `onStep` when it is done. `open` runs the same checks, and stops at the
- * first that fails.
+ * Verifies a measurement of this consumer step by step: certificates, signatures, keys, nonces and results. Each step is
+ * also passed to `onStep` when it is done. `open` runs the same checks, but stops at the first that fails.
  */
 export async function verifyMeasurement(
   options: ConsumerOptions,
@@ -57,7 +56,7 @@ export async function verifyMeasurement(
   return list.steps;
 }
 
-/** The duchies see more than anybody else: each must be another one, and one that the consumer accepts. */
+/** The duchies must all be different, and the consumer must accept each of them. */
 async function checkDuchies(list: Checklist, { duchies: accepted = [] }: ConsumerOptions, duchies: string[]) {
   await list.check('it computes with others, and you accept all of them', () => {
     const unknown = duchies.find((duchy) => !accepted.includes(duchy));
@@ -68,7 +67,7 @@ async function checkDuchies(list: Checklist, { duchies: accepted = [] }: Consume
   });
 }
 
-/** Each measurement has a key of its own, which follows from the consumer's and from what was asked. */
+/** Each measurement has a separate key, which is derived from the consumer's key and the request. */
 function checkResultKey(
   list: Checklist,
   { credentials }: ConsumerOptions,
@@ -84,7 +83,7 @@ function checkResultKey(
   });
 }
 
-/** The signed spec must contain the nonce hash of each provider, and no other. */
+/** The signed spec must contain the nonce hash of each provider and no other. */
 async function checkNonceHashes(
   list: Checklist,
   spec: PlainSpec | undefined,

@@ -1,4 +1,4 @@
-/** Waits for the end of a measurement. */
+/** Waits until a measurement ends. */
 import {
   isTerminal,
   type Measurement,
@@ -11,33 +11,32 @@ import { partyOf } from '../client/names.ts';
 import { MeasurementFailed, type RefusedBy, WaitTimedOut } from './errors.ts';
 import { duchyProtocolOf } from './protocol.ts';
 
-/** The timeout and the polling interval of `wait`, and callbacks. */
+/** Options of `Consumer.wait`. */
 export interface WaitOptions {
   signal?: AbortSignal;
-  /** Throws `WaitTimedOut` after this time; absent: never. */
+  /** Throws `WaitTimedOut` after this time; default: never. */
   timeoutMs?: number;
   /**
-   * The first interval between two polls, 500 ms by default; it grows to 20 times that. Polls are for what duchies report
-   * to `onChange`, and for when changes cannot be followed.
+   * The first interval between two polls, 500 ms by default; it grows to 20 times that. Polling is used for reports of
+   * duchies, if there is an `onChange`, and while changes cannot be followed.
    */
   pollMs?: number;
-  /** Called first, and whenever the measurement or a requisition changed its state, or a duchy reported something. */
+  /** Called at first, and whenever the measurement or a requisition changed its state or a duchy reported progress. */
   onChange?: (progress: Progress) => void;
-  /** Called with the reason when changes of the measurement cannot be followed, so that it is polled until they can be. */
+  /** Called with the reason when changes of the measurement cannot be followed, and polling starts. */
   onPolling?: (why: string) => void;
   /** Called when changes can be followed again. */
   onFollowing?: () => void;
 }
 
-/** The progress of a measurement. */
 export interface Progress {
   measurement: Measurement;
   requisitions: Requisition[];
-  /** While duchies compute: the latest report of each. */
+  /** The latest report of each duchy, while duchies compute. */
   reports: DuchyReport[];
 }
 
-/** How far a duchy has come. */
+/** The progress that a duchy reports. */
 export type DuchyReport = NonNullable<Timeline['progress']>[number];
 
 const INITIAL_POLL_MS = 500;
@@ -45,8 +44,8 @@ const POLL_GROWTH = 1.5;
 const MAX_POLL_GROWTH = 20;
 
 /**
- * Resolves to the measurement once it has succeeded. Throws `MeasurementFailed` when it failed or was cancelled. After the
- * first response, an outage of the exchange is waited out. All waits of one client follow the changes of the consumer together.
+ * Resolves to the measurement once it has succeeded. Throws `MeasurementFailed` if it failed or was cancelled. After the
+ * first response, an outage of the exchange does not end the wait. All waits of one client share a watch of changes.
  */
 export async function waitForMeasurement(
   client: ExchangeClient,
@@ -54,20 +53,12 @@ export async function waitForMeasurement(
   options: WaitOptions = {},
   clock: Clock = systemClock,
 ): Promise<Measurement> {
-  const {
-    signal,
-    timeoutMs = Number.POSITIVE_INFINITY,
-    pollMs = INITIAL_POLL_MS,
-    onChange,
-    onPolling,
-    onFollowing,
-  } = options;
+  const { signal, timeoutMs = Number.POSITIVE_INFINITY, pollMs = INITIAL_POLL_MS, onChange } = options;
   const asked = { name, signal };
   const deadline = clock.now() + timeoutMs;
   const follower = followChanges(client, {
-    parent: partyOf(name),
+    ...{ ...options, name, clock, parent: partyOf(name) },
     kinds: onChange ? ['MEASUREMENT', 'REQUISITION'] : ['MEASUREMENT'],
-    ...{ name, signal, clock, onPolling, onFollowing },
   });
   let progress: Progress | undefined;
   let seen = '';
@@ -91,7 +82,7 @@ export async function waitForMeasurement(
       if (isTerminal(measurement.state)) return await concluded(client, measurement, signal);
       const left = deadline - clock.now();
       if (left <= 0) throw new WaitTimedOut(measurement, timeoutMs);
-      // Reports of duchies are not in the feed of changes, so they are polled.
+      // The feed of changes does not contain the reports of duchies, so these are polled.
       const isPolled = looked === undefined || (onChange && areDuchiesAtWork(measurement));
       follower.pollIn(isPolled ? Math.min(pause, left) : left);
     }
@@ -100,7 +91,7 @@ export async function waitForMeasurement(
   }
 }
 
-/** Reads the measurement, and with `whole` its requisitions and reports too. */
+/** Reads the measurement and, if `whole`, its requisitions and reports. */
 async function progressOf(
   client: ExchangeClient,
   asked: { name: string; signal: AbortSignal | undefined },
@@ -130,7 +121,7 @@ async function concluded(
   );
 }
 
-/** Undefined when the requisition cannot be read; the failure's message names the justification too. */
+/** Returns undefined if the requisition cannot be read; the message of the failure contains the justification too. */
 async function refusalOf(
   client: ExchangeClient,
   name: string,
@@ -147,7 +138,7 @@ async function refusalOf(
   }
 }
 
-/** Whether duchies compute the measurement now, and may report progress. */
+/** Whether duchies compute the measurement now and may report progress. */
 function areDuchiesAtWork({ state, protocolConfig }: Measurement): boolean {
   return state === 'COMPUTING' && duchyProtocolOf(protocolConfig) !== undefined;
 }
@@ -158,7 +149,7 @@ async function reportsOf(
   signal: AbortSignal | undefined,
 ): Promise<DuchyReport[]> {
   if (!areDuchiesAtWork(measurement)) return [];
-  // A page of one has the latest report of each duchy.
+  // Every page has the latest report of each duchy, so the smallest page is enough.
   const { progress = [] } = await client
     .getMeasurementTimeline({ name: measurement.name!, pageSize: 1, signal })
     .page();

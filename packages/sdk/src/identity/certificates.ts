@@ -1,4 +1,4 @@
-/** Certificates of parties, from a root of their own. */
+/** Creates certificates of parties, issued by a root that the party creates too. */
 import 'reflect-metadata'; // @peculiar/x509 does not load without it
 import { partyUri } from '@measurement-exchange/consent';
 import * as x509 from '@peculiar/x509';
@@ -6,23 +6,23 @@ import * as x509 from '@peculiar/x509';
 const P256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const DAY_MS = 24 * 3600_000;
 const LEAF_DAYS = 3650;
-/** Longer than a leaf, so that no leaf outlives the root it chains to for the first ten years. */
+/** A leaf that is issued in the first ten years of a root expires before the root. */
 const ROOT_DAYS = 2 * LEAF_DAYS;
 
-/** Both as PEM, the key in PKCS#8. */
+/** A root certificate and its private key (PKCS#8), both in PEM. */
 export interface Root {
   certificatePem: string;
   privateKeyPem: string;
 }
 
-/** The certificate in both forms; the key in PKCS#8. */
+/** A certificate in DER and in PEM, and its private key (PKCS#8). */
 export interface Leaf {
   der: Uint8Array;
   certificatePem: string;
   privateKeyPem: string;
 }
 
-/** A self-signed root. `now` in epoch milliseconds, here and below. */
+/** Creates a self-signed root. `now` is in epoch milliseconds. */
 export async function createRoot(commonName: string, now: number): Promise<Root> {
   const keys = await generateKeys();
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
@@ -41,8 +41,8 @@ export async function createRoot(commonName: string, now: number): Promise<Root>
 }
 
 /**
- * A certificate that the root issues for a new signing key. It names its party where one is given, so that it cannot be
- * passed off as another's by those who trust the root for several.
+ * Issues a certificate for a new signing key. If a `party` is given, the certificate contains its name, so that a root that
+ * is trusted for several parties cannot be used to pass it off as the certificate of another. `now` is in epoch milliseconds.
  */
 export async function issueLeaf(
   root: Root,
@@ -81,10 +81,10 @@ function generateKeys(): Promise<CryptoKeyPair> {
   return crypto.subtle.generateKey(P256, true, ['sign', 'verify']);
 }
 
-/** An hour back, for clocks that are a little behind. */
+/** The validity starts an hour ago, for clocks that are a little slow. */
 function validity(now: number, days: number) {
   const start = Math.floor(now / 1000) * 1000 - 3600_000;
-  // 126 random bits. The first two are 01: a serial number is positive, and DER allows no leading zero byte.
+  // The first two of 128 bits are 01, because a serial number is positive and DER allows no leading zero byte.
   const serial = crypto.getRandomValues(new Uint8Array(16));
   serial[0] = (serial[0]! & 0x3f) | 0x40;
   return {

@@ -1,28 +1,28 @@
 import { fromBase64 } from '@measurement-exchange/contract';
 
-/** The name and the keys of a party, for the certificate it registered. Both private keys are secret. */
+/** The name and the keys of a party that has registered its certificate. Both private keys are secret. */
 export interface Credentials {
-  /** The party: `measurementConsumers/…`, `dataProviders/…` or `duchies/…`. */
+  /** The resource name of the party: `measurementConsumers/…`, `dataProviders/…` or `duchies/…`. */
   name: string;
   /** The name of the certificate whose private key is `privateKeyPem`: `dataProviders/…/certificates/…`. */
   certificate: string;
   /** The signing key, PKCS#8 in PEM. */
   privateKeyPem: string;
-  /** The Tink keyset that others encrypt to. */
+  /** The Tink keyset with which others encrypt for this party. */
   encryptionPublicKey: Uint8Array;
-  /** The Tink keyset that decrypts what was encrypted to `encryptionPublicKey`. */
+  /** The private Tink keyset of `encryptionPublicKey`. */
   encryptionPrivateKey: Uint8Array;
 }
 
 /** Credentials in JSON, with keysets in base64, as a development exchange writes them to `dev.json`. */
 export type CredentialsJson = { [K in keyof Credentials]: string };
 
-/** Reads credentials from JSON. The Error for an invalid member names it without its content. */
+/** Reads credentials from JSON. The Error for an invalid member contains its name, not its value. */
 export function readCredentials(json: CredentialsJson): Credentials {
   const text = (member: keyof Credentials) => {
     const value: unknown = json[member];
     if (typeof value === 'string' && value !== '') return value;
-    throw new Error(`credentials: ${member} must be a text that is not empty.`);
+    throw new Error(`credentials: ${member} must be a non-empty string.`);
   };
   const keyset = (member: keyof Credentials) => {
     const bytes = fromBase64(text(member));

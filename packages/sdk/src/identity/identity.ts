@@ -1,8 +1,4 @@
-/**
- * The keys and certificates that a party needs to take part: a root, a signing key with its certificate, and a signed
- * encryption key.
- */
-
+/** Creates all keys and certificates of a party: a root, a signing key with its certificate, and a signed encryption key. */
 import {
   createEncryptionKeysets,
   createSigner,
@@ -12,7 +8,7 @@ import {
 import type { SignedMessage } from '@measurement-exchange/contract';
 import { createRoot, issueLeaf, type Root } from './certificates.ts';
 
-/** All that makes up a party. Everything that is neither a certificate nor public is secret. */
+/** The keys and certificates of a party. All but the certificates and the public keys is secret. */
 export interface Identity {
   root: Root;
   certificatePem: string;
@@ -21,20 +17,20 @@ export interface Identity {
   publicKey: SignedMessage;
 }
 
-/** A new identity. The root and the keysets are taken over from an earlier one where they are given. */
+/** Creates an identity. A root and keysets of an earlier identity are reused if they are given. */
 export async function createIdentity(options: {
-  /** The resource name of the party, which the certificate then names: `dataProviders/lakeside`. */
+  /** The resource name of the party, such as `dataProviders/lakeside`, which the certificate then contains. */
   party?: string;
   commonName: string;
   /** Epoch milliseconds. */
   now: number;
-  /** How long the certificate is valid. */
+  /** The validity of the certificate. */
   days: number;
   root?: Root;
   keysets?: EncryptionKeysets;
 }): Promise<Identity> {
   const { party, now, days } = options;
-  // 64 characters at most, those of the root included (X.520, ub-common-name).
+  // A common name has at most 64 characters (X.520, ub-common-name), and the root's ends with " root".
   const commonName = [...options.commonName].slice(0, 59).join('');
   const root = options.root ?? (await createRoot(`${commonName} root`, now));
   const keysets = options.keysets ?? (await createEncryptionKeysets());
@@ -47,8 +43,8 @@ export async function createIdentity(options: {
 }
 
 /**
- * The encryption key of a party as others fetch it: an EncryptionPublicKey with this Tink keyset, signed (the
- * key is PKCS #8 in PEM), so that the exchange cannot put another in its place.
+ * Signs the encryption key of a party, so that the exchange cannot replace it with another: an EncryptionPublicKey with
+ * this Tink keyset. The private key is PKCS#8 in PEM.
  */
 export async function signEncryptionKey(
   publicKeyset: Uint8Array,

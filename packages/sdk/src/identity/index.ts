@@ -1,4 +1,4 @@
-/** Making the keys and certificates of a party. Nothing of this is needed to take part with those one has. */
+/** Creates the keys and certificates of a party. A party that has its own needs nothing of this. */
 export {
   createEncryptionKeysets,
   type EncryptionKeysets,

@@ -1,7 +1,7 @@
-/** Why the agent of this SDK refuses: a closed list, printed as docs/refusals.md. */
+/** The reasons for which the agent of this SDK refuses a requisition: a closed list, printed as docs/refusals.md. */
 import type { RefusalJustification } from '@measurement-exchange/contract';
 
-/** The meaning of a code, and the remedy for the consumer. */
+/** The meaning of a refusal code, and the remedy for the consumer. */
 export interface RefusalCodeEntry {
   justification: RefusalJustification;
   meaning: string;
@@ -16,15 +16,15 @@ const REPORT = 'Create the measurement again; if it is refused again, tell the o
 const TRUST = 'Check your certificate, and ask the provider whether it trusts your root.';
 
 /**
- * Every code. A refusal is read by the exchange too, so it says no more than a code and a position; the sentence with
- * the details is in the provider's log.
+ * All refusal codes. The exchange reads refusals too, so a refusal contains no more than a code and a position; the details
+ * are in the provider's log.
  */
 export const REFUSAL_CODES = {
   REQUISITION_INCOMPLETE: spec('The exchange sent the requisition without this field.', REPORT),
   PROVIDER_MISMATCH: consent('The requisition is for another data provider.', REPORT),
   PROTOCOL_NOT_OFFERED: declined(
     'The provider does not take part in the protocol of the measurement.',
-    'Measure this provider alone, which takes no multi-party protocol, or without it.',
+    'Measure this provider alone, which needs no multi-party protocol, or leave it out.',
   ),
   CERTIFICATE_FOREIGN: consent('The certificate is not one of the measurement consumer.', REPORT),
   CERTIFICATE_NOT_FOUND: consent(
@@ -61,11 +61,11 @@ export const REFUSAL_CODES = {
     REPORT,
   ),
   DUCHY_UNKNOWN: consent(
-    'A duchy of the computation is none of those that the provider has settings for.',
+    'The provider has no settings for a duchy of the computation.',
     'Ask the provider which duchies it trusts, and the operator of the exchange which ones compute.',
   ),
   DUCHY_CERTIFICATE_INVALID: consent(
-    'The certificate of a duchy is missing, revoked, of somebody else, not valid, or not trusted.',
+    'The certificate of a duchy is missing, revoked, of another party, not valid, or not trusted.',
     'Tell the operator of the exchange: your own certificate is not at fault.',
   ),
   DUCHY_KEY_INVALID: consent('The key of a duchy is not signed by it, or cannot be used.', REPORT),
@@ -188,7 +188,7 @@ export const REFUSAL_CODES = {
 
 export type RefusalCode = keyof typeof REFUSAL_CODES;
 
-/** The code that a refusal's message starts with; undefined where the message is not of this SDK's agent. */
+/** Returns the code at the start of a refusal's message; undefined if the refusal is not from this SDK's agent. */
 export function refusalCodeOf(message: string | undefined): RefusalCode | undefined {
   const word = /^[A-Z_]+/.exec(message ?? '')?.[0] ?? '';
   return Object.hasOwn(REFUSAL_CODES, word) ? (word as RefusalCode) : undefined;

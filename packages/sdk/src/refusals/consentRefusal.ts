@@ -3,12 +3,12 @@ import { CertificateFault } from '../verification/certificates.ts';
 import type { RefusalCode } from './codes.ts';
 import { RefusalError, type RefusalPlace } from './refusalError.ts';
 
-/** Errors that are retried, since the requisition is not at fault. */
 type FaultCode = ConsentErrorCode | CertificateFault['code'];
+/** Tells which errors are retried, since the requisition is not at fault. */
 export type RetryableCode = (code: FaultCode) => boolean;
 export const isNotYetValid: RetryableCode = (code) => code.endsWith('_NOT_YET_VALID');
 
-/** Turns a failed check of consent into a refusal, unless its error is retryable. `code` may depend on what failed. */
+/** Turns the error of a failed check into a refusal with this code, unless the error is retryable. */
 export async function refuseOnConsentError<T>(
   code: RefusalCode | ((failed: FaultCode) => RefusalCode),
   at: RefusalPlace,

@@ -4,7 +4,7 @@ import { type Certificate, ExchangeError } from '@measurement-exchange/contract'
 import { partyOf } from '../client/names.ts';
 import { Fault } from './fault.ts';
 
-/** A certificate that does not exist, is revoked, or is not the one that was asked for. */
+/** A certificate does not exist, is revoked, or belongs to another party than expected. */
 export class CertificateFault extends Fault<
   'CERTIFICATE_MISSING' | 'CERTIFICATE_REVOKED' | 'CERTIFICATE_OF_ANOTHER_PARTY'
 > {
@@ -13,7 +13,7 @@ export class CertificateFault extends Fault<
 
 export type FetchCertificate = (name: string) => Promise<Certificate>;
 
-/** Throws `CertificateFault`, or a `ConsentError` unless a root that is trusted for this very party issued it. */
+/** Reads a certificate of the party. Throws `CertificateFault`, or `ConsentError` unless a root trusted for the party issued it. */
 export async function trustedCertificate(
   party: string,
   name: string,
@@ -23,7 +23,7 @@ export async function trustedCertificate(
   return trust.verify(party, x509Der, now);
 }
 
-/** A certificate of this party that is not revoked. Throws `CertificateFault`. */
+/** Reads a certificate of the party that is not revoked. Throws `CertificateFault`. */
 export async function certificateInForce(
   party: string,
   name: string,
@@ -38,7 +38,7 @@ export async function certificateInForce(
   throw new CertificateFault('CERTIFICATE_REVOKED', `${name} is revoked (${revocationState})`);
 }
 
-/** The certificate as it is, also where it is revoked. Throws `CertificateFault` where it does not exist. */
+/** Reads a certificate, even a revoked one. Throws `CertificateFault` if it does not exist. */
 export function existing(name: string, fetch: FetchCertificate): Promise<Certificate> {
   return fetch(name).catch((error) => {
     if (!(error instanceof ExchangeError && error.reason === 'CERTIFICATE_NOT_FOUND')) throw error;

@@ -1,4 +1,4 @@
-/** Verification step by step: each step is reported as it passes or fails, and the others are still checked. */
+/** Verification step by step: each step is reported as it passes or fails, and a failed step does not end the verification. */
 import { ConsentError } from '@measurement-exchange/consent';
 
 /** A step of a verification. */
@@ -6,25 +6,25 @@ export interface VerificationStep {
   /** The party or subject that the step is about. */
   about?: string;
   step: string;
-  /** Absent if the step was skipped because an earlier one failed. */
+  /** Absent if the step was skipped because an earlier step failed. */
   holds?: boolean;
   /** The finding, or the reason why the step does not hold. */
   detail: string;
 }
 
-/** The value of a step for the steps that depend on it, and a detail to show. */
+/** The value that a step passes to later steps, and a detail to show. */
 export interface Checked<T> {
   value: T;
   detail?: string;
 }
 
-/** A failed check, as opposed to an error that prevented it. */
+/** A check failed, as opposed to an error that prevented the check. */
 export class DoesNotHold extends Error {}
 
 /** Errors with these names are failed checks; every other error prevented the check. */
 const FAULTS = ['RefusalError', 'ResultRejected', 'CertificateFault'];
 
-/** Runs checks, and records a step for each. */
+/** Runs checks and records a step for each. */
 export class Checklist {
   readonly steps: VerificationStep[] = [];
   private readonly onStep: (step: VerificationStep) => void;
@@ -34,12 +34,12 @@ export class Checklist {
     this.onStep = onStep;
   }
 
-  /** The next steps are about this. */
+  /** Sets the subject of the steps that follow. */
   about(subject: string): void {
     this.subject = subject;
   }
 
-  /** Runs a step and returns its value for the steps that depend on it; undefined where it does not hold. */
+  /** Runs a step and returns its value; undefined if the step does not hold. */
   async check<T>(step: string, run: () => Promise<Checked<T>> | Checked<T>): Promise<T | undefined> {
     try {
       const { value, detail = '' } = await run();
@@ -53,14 +53,14 @@ export class Checklist {
     }
   }
 
-  /** The same for a step that depends on values of earlier ones: skipped where one of them is missing. */
+  /** Runs a step that needs values of earlier steps; skips it if one of the values is missing. */
   async checkWith<A extends unknown[], T>(
     step: string,
     needs: { [K in keyof A]: A[K] | undefined },
     run: (...needs: A) => Promise<Checked<T>> | Checked<T>,
   ): Promise<T | undefined> {
     if (needs.every((need) => need !== undefined)) return this.check(step, () => run(...(needs as A)));
-    this.record({ step, detail: 'not checked, for want of a step before' });
+    this.record({ step, detail: 'not checked, because an earlier step failed' });
     return undefined;
   }
 

@@ -1,4 +1,4 @@
-/** Steps that the verifications of a consumer and of a provider have in common. */
+/** Verification steps that consumers and providers share. */
 import {
   decrypt,
   parseCertificate,
@@ -19,7 +19,7 @@ import type { Credentials } from '../identity/credentials.ts';
 import { certificateInForce, trustedCertificate } from './certificates.ts';
 import { type Checklist, DoesNotHold } from './checklist.ts';
 
-/** The party that verifies, and the roots that it trusts. */
+/** The party that verifies, and the roots that the party trusts. */
 export interface Verifier {
   client: ExchangeClient;
   credentials: Credentials;
@@ -58,7 +58,7 @@ export function checkOwnCertificate(
   });
 }
 
-/** Checks that the key of a certificate signed a message. */
+/** Checks that a message was signed with the key of the certificate. */
 export function checkSignature(
   list: Checklist,
   what: string,
@@ -75,7 +75,6 @@ export function checkSignature(
   );
 }
 
-/** Checks that a MeasurementSpec can be read. */
 export function checkSpec(list: Checklist, message: Uint8Array | undefined): Promise<PlainSpec | undefined> {
   return list.checkWith('the MeasurementSpec can be read', [message], (message) => {
     const decoded = decodeMeasurementSpec(message);
@@ -84,13 +83,13 @@ export function checkSpec(list: Checklist, message: Uint8Array | undefined): Pro
   });
 }
 
-/** Decrypts a signed message; the value of a step. */
+/** Decrypts a signed message, as the value of a step. */
 export async function decrypted({ ciphertext }: EncryptedMessage, privateKeyset: Uint8Array) {
   const value = unpackSignedMessage(await decrypt(privateKeyset, ciphertext));
   return { value, detail: `${ciphertext.length} bytes` };
 }
 
-/** The types of measurements in words. */
+/** Names of the measurement types for people. */
 export const TYPE_WORDS: Readonly<Record<PlainSpec['measurementType'], string>> = {
   REACH: 'reach',
   REACH_AND_FREQUENCY: 'reach and frequency',
@@ -103,7 +102,7 @@ export function day(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** The algorithm in a protobuf SignedMessage is an OID. */
+/** Returns the name of an algorithm; a protobuf SignedMessage contains only its OID. */
 function algorithmName(named: string | undefined): string {
   const known = Object.entries(SIGNATURE_ALGORITHMS).find(([, { oid }]) => oid === named);
   return known?.[0] ?? named ?? 'the algorithm of the key';

@@ -1,4 +1,4 @@
-/** An error with a code, by which callers tell one fault from another. */
+/** An error with a code that tells callers which fault it is. */
 export class Fault<Code extends string> extends Error {
   readonly code: Code;
 

@@ -1,4 +1,4 @@
-/** How far figures of HonestMajorityShareShuffle may be from the truth: the aggregator signs the size of the sample. */
+/** The errors of figures of HonestMajorityShareShuffle. They depend on the size of the sample, which the aggregator signs. */
 import type { PrivacyParams, specs } from '@measurement-exchange/contract';
 import {
   estimate,
@@ -25,11 +25,11 @@ export function shareShuffleErrors(
   return {
     maximum,
     reach: estimate(sample.reach, known(shareShuffleReachVariance(sample)), maximum),
-    atFrequencies(frequency, shares, { privacyParams, maximumFrequency }) {
+    atFrequencies(frequency, shares, { frequencyPrivacyParams, maximumFrequency }) {
       if (vectorSizeOf(frequency) !== sample.frequencyVectorSize) {
         throw new FiguresFault('RESULT_MALFORMED', 'its reach and its frequency are of different samples');
       }
-      const frequencyNoiseVariance = duchyNoiseVariance(frequency, privacyParams);
+      const frequencyNoiseVariance = duchyNoiseVariance(frequency, frequencyPrivacyParams);
       return shares.map((share, i) => {
         const count = share * sample.reach;
         const at = { ...sample, count, frequency: i + 1, maximumFrequency, frequencyNoiseVariance };
@@ -42,7 +42,7 @@ export function shareShuffleErrors(
   };
 }
 
-/** How many people are in the sample, as the aggregator states it. */
+/** The number of people in the sample, as the aggregator states it. */
 function vectorSizeOf({
   methodology,
 }: specs.Measurement_Result_Reach | specs.Measurement_Result_Frequency): number {
@@ -52,5 +52,5 @@ function vectorSizeOf({
   throw new FiguresFault('RESULT_MALFORMED', `it is of a sample of ${size} people`);
 }
 
-/** VIDs are below 2^31. */
+/** VIDs are below 2^31, so there are no more people than that. */
 const MAX_VECTOR_SIZE = 2 ** 31;

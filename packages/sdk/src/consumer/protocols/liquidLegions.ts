@@ -1,6 +1,6 @@
 /**
- * How far figures of the Liquid Legions protocols may be from the truth. The parameters of the sketch are the word of the
- * exchange: a lie about them changes how wide an interval is, and no figure.
+ * The errors of figures of the Liquid Legions protocols. Only the exchange vouches for the parameters of the sketch: false
+ * parameters change the width of an interval, but no figure.
  */
 import {
   type LiquidLegionsConfig,
@@ -10,7 +10,6 @@ import {
   type specs,
 } from '@measurement-exchange/contract';
 import {
-  countAtFrequencyVariance,
   type Estimate,
   estimate,
   liquidLegionsReachInterval,
@@ -19,7 +18,7 @@ import {
   productInterval,
 } from '@measurement-exchange/mpc';
 import { type DuchyEstimates, duchyNoiseVariance, known } from '../duchyErrors.ts';
-import { mechanismOf } from '../figures.ts';
+import { countVariance, mechanismOf } from '../figures.ts';
 
 export function liquidLegionsErrors(
   reported: specs.Measurement_Result_Reach,
@@ -28,7 +27,7 @@ export function liquidLegionsErrors(
   config: LiquidLegionsConfig,
 ): DuchyEstimates {
   const { decayRate, maxSize, samplingIndicatorSize = 1 } = config;
-  // The number of data providers makes no difference to the noise of what is released.
+  // The number of data providers does not change the noise of the released figures.
   const shapes = legionsNoiseShapes(1, ringOf(config).length);
   const noiseVariance = duchyNoiseVariance(reported, privacyParams, shapes.reach);
   const sketch = { decayRate, maxSize, width, reach: Number(reported.value) };
@@ -37,8 +36,8 @@ export function liquidLegionsErrors(
   return {
     maximum: Number.POSITIVE_INFINITY,
     reach,
-    atFrequencies(frequency, shares, { privacyParams, maximumFrequency }) {
-      const frequencyNoiseVariance = duchyNoiseVariance(frequency, privacyParams, shapes.frequency);
+    atFrequencies(frequency, shares, { frequencyPrivacyParams, maximumFrequency }) {
+      const frequencyNoiseVariance = duchyNoiseVariance(frequency, frequencyPrivacyParams, shapes.frequency);
       const variances = liquidLegionsShareVariances(
         { ...sketch, samplingIndicatorSize, maximumFrequency, frequencyNoiseVariance },
         shares,
@@ -46,7 +45,7 @@ export function liquidLegionsErrors(
       return shares.map((value, i) => {
         const variance = variances[i]!;
         const share = estimate(value, known(variance), 1);
-        // At least as uncertain as a uniform share: it may be any.
+        // A uniform share has this variance, so every share is possible.
         if (variance >= 1 / 12) share.interval = [0, 1];
         return { share, count: countEstimate(share, reach) };
       });
@@ -56,7 +55,7 @@ export function liquidLegionsErrors(
 
 function reachEstimate(params: Parameters<typeof liquidLegionsReachInterval>[0]): Estimate {
   const { reach, noiseVariance } = params;
-  // A reach below 0 is rejected by the caller.
+  // The caller rejects a reach below 0.
   if (!Number.isFinite(noiseVariance) || reach < 0) return estimate(reach, undefined);
   return {
     ...estimate(reach, known(liquidLegionsReachVariance(params))),
@@ -65,12 +64,6 @@ function reachEstimate(params: Parameters<typeof liquidLegionsReachInterval>[0])
 }
 
 function countEstimate(share: Estimate, reach: Estimate): Estimate {
-  const variance = countAtFrequencyVariance({
-    ratio: share.value,
-    ratioVariance: share.variance,
-    reach: reach.value,
-    reachVariance: reach.variance,
-  });
-  const count = estimate(share.value * reach.value, known(variance));
+  const count = estimate(share.value * reach.value, countVariance(share, reach));
   return Number.isFinite(count.variance) ? { ...count, interval: productInterval(share, reach) } : count;
 }

@@ -1,2 +1,0 @@
-/** The mathematics that parties need. */
-export * from '@measurement-exchange/mpc';
