@@ -84,7 +84,7 @@ describe('a provider of a computation', () => {
       /share taken by\s+duchies\/worker\d/,
     );
     const { out } = await agent();
-    expect(out).toMatch(/10 people are not of the population[\s\S]*fulfilled in/);
+    expect(out).toMatch(/10 people are not in the population[\s\S]*fulfilled in/);
     expect((await requisitionOf(w.streamly, measurement.name!)).state).toBe('FULFILLED');
     expect(await mex('provider', 'budget', '--as', 'streamly')).toMatch(
       /spring\s+2026-07-02\s+0\s+\S+e-\d+\s+0\.0/,

@@ -21,9 +21,7 @@ export const AGENT_BUGS: PlantedBug[] = [
   },
   {
     name: 'only-first-event-group-awaited',
-    edits: [
-      inProvider('agent/deferral.ts', 'of awaited) {', 'of awaited.filter((one) => one === events[0])) {'),
-    ],
+    edits: [inProvider('agent/deferral.ts', 'of events) {', 'of events.slice(0, 1)) {')],
     foundBy: DEFERRAL_TEST,
   },
   {

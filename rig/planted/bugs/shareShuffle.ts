@@ -216,8 +216,8 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
     edits: [
       inProvider(
         'multiParty/charge.ts',
-        'frequencyPrivacyParams: frequencyPrivacyParams!,',
-        'frequencyPrivacyParams: reachPrivacyParams!,',
+        'frequencyPrivacyParams: frequency }',
+        'frequencyPrivacyParams: reach! }',
       ),
     ],
     foundBy: test('sdk/src/provider/multiParty/charge.test.ts', 'the rho of the counts that a unit changes'),

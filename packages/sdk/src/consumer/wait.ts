@@ -54,7 +54,7 @@ export async function waitForMeasurement(
   clock: Clock = systemClock,
 ): Promise<Measurement> {
   const { signal, timeoutMs = Number.POSITIVE_INFINITY, pollMs = INITIAL_POLL_MS, onChange } = options;
-  const asked = { name, signal };
+  const waited = { client, name, signal };
   const deadline = clock.now() + timeoutMs;
   const follower = followChanges(client, {
     ...{ ...options, name, clock, parent: partyOf(name) },
@@ -66,7 +66,7 @@ export async function waitForMeasurement(
   try {
     for (;;) {
       await follower.next(pause);
-      const looked = await progressOf(client, asked, onChange !== undefined).catch((error: unknown) => {
+      const looked = await progressOf(waited, onChange !== undefined).catch((error: unknown) => {
         if (progress === undefined || !isTransient(error)) throw error;
       });
       progress = looked ?? progress!;
@@ -79,7 +79,7 @@ export async function waitForMeasurement(
         pause = pollMs;
         onChange?.(progress);
       }
-      if (isTerminal(measurement.state)) return await concluded(client, measurement, signal);
+      if (isTerminal(measurement.state)) return await concluded(waited, measurement);
       const left = deadline - clock.now();
       if (left <= 0) throw new WaitTimedOut(measurement, timeoutMs);
       // The feed of changes does not contain the reports of duchies, so these are polled.
@@ -91,44 +91,36 @@ export async function waitForMeasurement(
   }
 }
 
+/** The measurement that is waited for. */
+interface Waited {
+  client: ExchangeClient;
+  name: string;
+  signal: AbortSignal | undefined;
+}
+
 /** Reads the measurement and, if `whole`, its requisitions and reports. */
-async function progressOf(
-  client: ExchangeClient,
-  asked: { name: string; signal: AbortSignal | undefined },
-  whole: boolean,
-): Promise<Progress> {
-  const { name, signal } = asked;
-  const measurement = await client.getMeasurement(asked);
+async function progressOf(waited: Waited, whole: boolean): Promise<Progress> {
+  const { client, name, signal } = waited;
+  const measurement = await client.getMeasurement({ name, signal });
   if (measurement.name !== name) {
     const message = `getMeasurement: the exchange returned another measurement than ${name}`;
     throw new UnexpectedResponse(message, { status: 200, transient: false });
   }
   if (!whole) return { measurement, requisitions: [], reports: [] };
-  const requisitions = await requisitionsOf(client, name, signal);
-  return { measurement, requisitions, reports: await reportsOf(client, measurement, signal) };
+  const requisitions = await requisitionsOf(waited);
+  return { measurement, requisitions, reports: await reportsOf(waited, measurement) };
 }
 
-async function concluded(
-  client: ExchangeClient,
-  measurement: Measurement,
-  signal: AbortSignal | undefined,
-): Promise<Measurement> {
+async function concluded(waited: Waited, measurement: Measurement): Promise<Measurement> {
   if (measurement.state === 'SUCCEEDED') return measurement;
   const refused = measurement.failure?.reason === 'REQUISITION_REFUSED';
-  throw new MeasurementFailed(
-    measurement,
-    refused ? await refusalOf(client, measurement.name!, signal) : undefined,
-  );
+  throw new MeasurementFailed(measurement, refused ? await refusalOf(waited) : undefined);
 }
 
 /** Returns undefined if the requisition cannot be read; the message of the failure contains the justification too. */
-async function refusalOf(
-  client: ExchangeClient,
-  name: string,
-  signal: AbortSignal | undefined,
-): Promise<RefusedBy | undefined> {
+async function refusalOf(waited: Waited): Promise<RefusedBy | undefined> {
   try {
-    const [requisition] = await requisitionsOf(client, name, signal, ['REFUSED']);
+    const [requisition] = await requisitionsOf(waited, ['REFUSED']);
     if (!requisition?.refusal || !requisition.dataProvider) return undefined;
     const { justification, message = '' } = requisition.refusal;
     return { dataProvider: requisition.dataProvider, justification, message };
@@ -143,23 +135,15 @@ function areDuchiesAtWork({ state, protocolConfig }: Measurement): boolean {
   return state === 'COMPUTING' && duchyProtocolOf(protocolConfig) !== undefined;
 }
 
-async function reportsOf(
-  client: ExchangeClient,
-  measurement: Measurement,
-  signal: AbortSignal | undefined,
-): Promise<DuchyReport[]> {
+async function reportsOf({ client, name, signal }: Waited, measurement: Measurement): Promise<DuchyReport[]> {
   if (!areDuchiesAtWork(measurement)) return [];
   // Every page has the latest report of each duchy, so the smallest page is enough.
-  const { progress = [] } = await client
-    .getMeasurementTimeline({ name: measurement.name!, pageSize: 1, signal })
-    .page();
+  const { progress = [] } = await client.getMeasurementTimeline({ name, pageSize: 1, signal }).page();
   return progress;
 }
 
 function requisitionsOf(
-  client: ExchangeClient,
-  parent: string,
-  signal: AbortSignal | undefined,
+  { client, name: parent, signal }: Waited,
   states?: Requisition['state'][],
 ): Promise<Requisition[]> {
   return Array.fromAsync(client.listMeasurementRequisitions({ parent, 'filter.states': states, signal }));

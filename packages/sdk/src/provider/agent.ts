@@ -1,4 +1,4 @@
-/** The agent of a data provider: fulfills or refuses each of its requisitions exactly once, also after a crash. */
+/** The agent of a data provider fulfills or refuses each of its requisitions exactly once, even after a crash. */
 import type { Change } from '@measurement-exchange/contract';
 import { messageOf } from '../client/errors.ts';
 import { type Follower, followChanges, type Wake } from '../client/index.ts';
@@ -10,17 +10,17 @@ import { announceProtocols } from './multiParty/capabilities.ts';
 
 const POLL_MS = 2000;
 
-/** Creates an agent that acts as `credentials.name`, computes from these events, and charges this ledger. */
+/** Creates an agent that acts as `credentials.name`, computes from the given events, and charges the given ledger. */
 export function createAgent(options: AgentOptions): Agent {
   return new ProviderAgent(options);
 }
 
-/** Finds open requisitions, by following changes and by polls, and starts an attempt at each that is due. */
+/** Finds open requisitions, by following changes and by polling, and starts an attempt at each that is due. */
 class ProviderAgent implements Agent {
   private readonly context: AgentContext;
   private readonly attempts: Attempts;
   private hasAnnounced = false;
-  /** Set while the agent runs. */
+  /** Set while `run` is active. */
   private follower: Follower | undefined;
 
   constructor(options: AgentOptions) {
@@ -37,7 +37,7 @@ class ProviderAgent implements Agent {
     try {
       await this.poll(due, signal);
       while (running.size > 0 || attempts.hasRoom) {
-        // A poll leaves out requisitions beyond the bounds.
+        // A poll skips requisitions beyond the bounds, so another poll starts them when there is room.
         if (attempts.hasRoom) await this.poll(due, signal);
         else await Promise.race(running.values());
       }
@@ -77,7 +77,7 @@ class ProviderAgent implements Agent {
     await Promise.all(this.attempts.running.values());
   }
 
-  /** Starts attempts after changes, or after a poll where anything may have changed. */
+  /** Starts attempts at the changed requisitions, or polls if anything may have changed. */
   private async act({ changes, poll }: Wake, signal: AbortSignal): Promise<void> {
     const changed = new Set(changes.filter(({ kind }) => kind === 'EVENT_GROUP').map(({ name }) => name));
     for (const name of changed) this.context.eventGroups.evict(name);
@@ -104,12 +104,12 @@ class ProviderAgent implements Agent {
     await participant?.keepOnly([...seen, ...this.attempts.running.keys()]);
   }
 
-  /** Tells the exchange in which protocols of duchies the provider takes part. Direct results do not wait for that. */
+  /** Tells the exchange which protocols of duchies the provider supports. A provider without any ignores a failure. */
   private async announce(signal?: AbortSignal): Promise<boolean> {
     const { client, credentials, participant } = this.context;
     const supported = participant?.protocols ?? [];
     try {
-      await announceProtocols(client, { name: credentials.name, supported, signal });
+      await announceProtocols(client, { name: credentials.name, signal }, supported);
       return true;
     } catch (error) {
       if (participant) throw error;
@@ -117,12 +117,12 @@ class ProviderAgent implements Agent {
     }
   }
 
-  /** A requisition of another provider would be charged to this ledger. */
+  /** Whether the requisition belongs to this provider; another one would be charged to the wrong ledger. */
   private isOwn({ name = '' }: { name?: string }): boolean {
     return name.startsWith(`${this.context.credentials.name}/requisitions/`);
   }
 
-  /** Starts an attempt at a requisition that changed, if it is open and due. */
+  /** Starts an attempt at a changed requisition if it is open and due. */
   private async startChanged(change: Change, due: Due, signal: AbortSignal): Promise<void> {
     const { name, state } = change;
     if (!this.isOwn(change) || state !== 'UNFULFILLED' || !due.isDue(name)) return;

@@ -1,6 +1,6 @@
 /**
- * Direct results: exact figures from the events, with noise, and their privacy cost. The formulas are those of the
- * public reference system, which holds the width of the sampling interval as a 32-bit float.
+ * Computes direct results, which are exact figures from the events plus noise, and their privacy cost. The formulas are
+ * those of the public reference system, which stores the width of the sampling interval as a 32-bit float.
  */
 import { create } from '@bufbuild/protobuf';
 import { type PrivacyParams, specs } from '@measurement-exchange/contract';
@@ -22,14 +22,14 @@ import type { Population } from './population.ts';
 import { capMillis } from './verify/limits.ts';
 import type { VerifiedRequisition } from './verify.ts';
 
-/** The data and the noise that a provider computes results with. */
+/** The data and the noise with which a provider computes results. */
 export interface Methodology {
   events?: Events | undefined;
-  /** Needed for population measurements only. */
+  /** Only population measurements need this. */
   population?: Population | undefined;
-  /** Default: Gaussian where the consumer allows a delta above 0, else geometric (integer Laplace). */
+  /** Default: Gaussian if the consumer allows a delta above 0, otherwise geometric (integer Laplace). */
   noise?: NoiseMechanism | undefined;
-  /** A lower cap on the impressions of one person than the consumer's; the result states it. */
+  /** A cap on the impressions of one person. The result states it if it is lower than the consumer's cap. */
   maximumFrequencyPerUser?: number | undefined;
 }
 
@@ -41,19 +41,19 @@ export interface ComputeOptions extends Methodology {
 }
 
 /**
- * Figures released with the same privacy parameters. The unit of privacy is all events of one person in one reference
- * on one UTC day (docs/privacy.md).
+ * Figures that are released with the same privacy parameters. The unit of privacy is all events of one person in one
+ * reference on one UTC day (docs/privacy.md).
  */
 interface Release {
   params: PrivacyParams;
   mechanism: NoiseMechanism;
-  /** How much a unit changes one figure at most; the noise is calibrated to it. */
+  /** The most by which one unit changes one figure; the noise is calibrated to this. */
   sensitivity: bigint;
-  /** How many figures a unit changes at once; each costs. */
+  /** The number of figures that one unit changes at once; each of them costs. */
   changed: number;
 }
 
-/** Refuses what this provider does not offer or can never compute, without reading events. */
+/** Throws a refusal if the provider does not offer the measurement or can never compute it. Reads no events. */
 export async function requireComputable(
   verified: VerifiedRequisition,
   methodology: Methodology,
@@ -82,8 +82,8 @@ export async function requireComputable(
 }
 
 /**
- * The charges for the result: the full cost for each reference and each UTC day that a collection interval overlaps, once,
- * however many event groups select it. It depends on the specification alone.
+ * Returns the charges for the result. Each reference is charged the full cost once for each UTC day that a collection
+ * interval overlaps, even if several event groups select it. The charges depend on the specification alone.
  */
 export function chargesFor(verified: VerifiedRequisition, methodology: Methodology): Charge[] {
   const cost = costOf(verified, methodology);
@@ -107,7 +107,7 @@ function costOf(verified: VerifiedRequisition, methodology: Methodology): Units 
     .reduce(addUnits, NOTHING);
 }
 
-/** Computes a result with fresh noise. Call it once for a requisition: two draws on the same data leak. */
+/** Computes a result with fresh noise. Call this once for each requisition: two draws on the same data leak information. */
 export async function computeResult(
   verified: VerifiedRequisition,
   options: ComputeOptions,
@@ -116,7 +116,7 @@ export async function computeResult(
   return create(specs.Measurement_ResultSchema, await computeFigures(verified, options));
 }
 
-/** UTC days that `[start, end)` overlaps. */
+/** Returns the UTC days that `[start, end)` overlaps. */
 export function daysOf({ start, end }: { start: Date; end: Date }): string[] {
   const days: string[] = [];
   for (let day = Math.floor(start.getTime() / DAY_MS); day * DAY_MS < end.getTime(); day++) {
@@ -142,13 +142,13 @@ async function computeFigures(verified: VerifiedRequisition, options: ComputeOpt
   switch (spec.measurementType) {
     case 'REACH': {
       const [reached] = await events.frequencies(query, 1);
-      return { reach: reachOf(scaled(reached!, first!, MAX_INT64), first!) };
+      return { reach: figure(scaled(reached!, first!, MAX_INT64), first!, 'deterministicCountDistinct') };
     }
     case 'REACH_AND_FREQUENCY': {
       const counts = await events.frequencies(query, spec.reachAndFrequency.maximumFrequency);
       const reached = counts.reduce((sum, count) => sum + count, 0n);
       return {
-        reach: reachOf(scaled(reached, first!, MAX_INT64), first!),
+        reach: figure(scaled(reached, first!, MAX_INT64), first!, 'deterministicCountDistinct'),
         frequency: {
           relativeFrequencyDistribution: sharesOf(counts.map((count) => noisy(count, second!))),
           noiseMechanism: NOISE[second!.mechanism],
@@ -160,30 +160,18 @@ async function computeFigures(verified: VerifiedRequisition, options: ComputeOpt
       const maximum = Number(first!.sensitivity);
       const impressions = await events.impressions(query, maximum);
       const overridden = maximum !== spec.impression.maximumFrequencyPerUser;
-      return {
-        impression: {
-          value: scaled(impressions, first!, MAX_INT64),
-          noiseMechanism: NOISE[first!.mechanism],
-          methodology: {
-            case: 'deterministicCount',
-            value: overridden ? { customMaximumFrequencyPerUser: maximum } : {},
-          },
-        },
-      } as const;
+      const custom = overridden ? { customMaximumFrequencyPerUser: maximum } : {};
+      const value = scaled(impressions, first!, MAX_INT64);
+      return { impression: figure(value, first!, 'deterministicCount', custom) };
     }
     case 'DURATION': {
       const watched = await events.watchDurationMillis(query, first!.sensitivity);
       const millis = scaled(watched, first!, MAX_DURATION_MS);
-      return {
-        watchDuration: {
-          value: { seconds: millis / 1000n, nanos: Number(millis % 1000n) * 1_000_000 },
-          noiseMechanism: NOISE[first!.mechanism],
-          methodology: { case: 'deterministicSum', value: {} },
-        },
-      } as const;
+      const value = { seconds: millis / 1000n, nanos: Number(millis % 1000n) * 1_000_000 };
+      return { watchDuration: figure(value, first!, 'deterministicSum') };
     }
     case 'POPULATION':
-      // Exact, without noise: it counts the virtual people of the model, not what they did.
+      // The count is exact, without noise: it is of the virtual people of the model, not of what people did.
       return {
         population: {
           value: await population!.count(selection.population?.filter, signal),
@@ -193,7 +181,7 @@ async function computeFigures(verified: VerifiedRequisition, options: ComputeOpt
   }
 }
 
-/** In the order in which they are released. A cap applies to a person's total over all selected events. */
+/** Returns the releases in their order. A cap applies to a person's total over all selected events. */
 function releases({ spec }: VerifiedRequisition, methodology: Methodology): Release[] {
   // measurementSpecViolations has checked that the parameters are present.
   const release = (params: PrivacyParams | undefined, sensitivity = 1n, changed = 1): Release => ({
@@ -207,7 +195,7 @@ function releases({ spec }: VerifiedRequisition, methodology: Methodology): Rele
       return [release(spec.reach.privacyParams)];
     case 'REACH_AND_FREQUENCY': {
       const { reachPrivacyParams, frequencyPrivacyParams } = spec.reachAndFrequency;
-      // Other events move a person from one bin to another: both change by one.
+      // If a unit is removed, the person moves from one bin to another: both bins change by one.
       return [release(reachPrivacyParams), release(frequencyPrivacyParams, 1n, 2)];
     }
     case 'IMPRESSION': {
@@ -227,21 +215,22 @@ const MAX_INT64 = 2n ** 63n - 1n;
 /** A protobuf Duration spans 10,000 years. */
 const MAX_DURATION_MS = 315_576_000_000_000n;
 
-function reachOf(value: bigint, { mechanism }: Release) {
-  return {
-    value,
-    noiseMechanism: NOISE[mechanism],
-    methodology: { case: 'deterministicCountDistinct', value: {} },
-  } as const;
+function figure<V, C extends string, M extends object>(
+  value: V,
+  { mechanism }: Release,
+  methodology: C,
+  details = {} as M,
+) {
+  return { value, noiseMechanism: NOISE[mechanism], methodology: { case: methodology, value: details } };
 }
 
-/** The share of each frequency; all zero where the noise left no counts. */
+/** Returns the share of each frequency; all shares are zero if the noise left no counts. */
 function sharesOf(counts: bigint[]): Record<string, number> {
   const total = Number(counts.reduce((sum, count) => sum + count, 0n)) || 1;
   return Object.fromEntries(counts.map((count, i) => [String(i + 1), Number(count) / total]));
 }
 
-/** Rounds down exactly: a 32-bit float is a whole number over a power of two. */
+/** Rounds down exactly, since a 32-bit float is a fraction of integers. */
 function divideByWidth(value: bigint, width: number): bigint {
   const { numerator, denominator } = exactRational(Math.fround(width));
   return (value * denominator) / numerator;

@@ -1,8 +1,8 @@
-/** The query over the events that a verified requisition leads to. */
+/** Turns a verified requisition into a query over the events. */
 import type { EventQuery } from './events.ts';
 import type { VerifiedRequisition } from './verify.ts';
 
-/** The registers of a share are a sample of their own, of people in another order; a sketch is of those that are sampled here. */
+/** Everybody is read for a share, because its registers are sampled later; direct results and sketches are sampled here. */
 export function queryOf({ selection, vidSampling, shareShuffle }: VerifiedRequisition): EventQuery {
   return { eventGroups: selection.events ?? [], vidSampling: shareShuffle ? EVERYBODY : vidSampling };
 }

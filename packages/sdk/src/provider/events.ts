@@ -1,4 +1,4 @@
-/** Exact figures over a provider's events in Parquet or CSV, before any noise. */
+/** Computes exact figures over a provider's events in Parquet or CSV, before noise is added. */
 import { MAX_VID } from '@measurement-exchange/contract';
 import { RefusalError } from '../refusals/refusalError.ts';
 import { type ColumnNames, type Columns, resolveColumns } from './events/columns.ts';
@@ -17,49 +17,49 @@ export type { EventGroupSelection, EventQuery } from './events/query.ts';
 export type { TakePeople } from './events/scanner.ts';
 export type { AttributeType } from './filter/types.ts';
 
-/** Where the events are and how to read them. */
+/** Options of `openEvents`. */
 export interface EventsConfig {
-  /** Local paths; patterns such as `events/*.parquet` are allowed and expanded at each query. */
+  /** Local paths. Patterns such as `events/*.parquet` are expanded at each query. */
   files: string | string[];
-  /** Default: by the first file's extension (`.csv`, `.tsv`, `.csv.gz` …), else Parquet. */
+  /** Default: CSV if the extension of the first file says so (`.csv`, `.tsv`, `.csv.gz` …), otherwise Parquet. */
   format?: 'parquet' | 'csv';
   columns?: ColumnNames;
-  /** Memory of the query engine before it spills to disk. Default `512MB`. */
+  /** The memory of the query engine, which uses the disk beyond that. Default `512MB`. */
   memoryLimit?: string;
-  /** Default: one per core. */
+  /** Default: one thread per core. */
   threads?: number;
   /**
-   * How many combinations of the attributes that a filter uses may be in the selected events, where the filter cannot
-   * run in the engine. Default 1,000,000. A lower value allows filters that take longer for each.
+   * The limit on combinations of attribute values in the selected events, for a filter that cannot run in the engine.
+   * Default 1,000,000. A lower value allows filters that take longer for each combination.
    */
   maximumCombinations?: number;
-  /** How long one query may take. Default 600. */
+  /** The time limit of one query. Default 600. */
   timeoutSeconds?: number;
-  /** Called when events are left out, such as those without a VID. */
+  /** Called when events are ignored, such as events without a VID. */
   onWarning?(message: string): void;
 }
 
-/** A provider's events. Close it when done. */
+/** The events of a provider. Call `close` when done. */
 export interface Events {
   /** The attributes that filters may use. */
   readonly attributes: Readonly<Record<string, AttributeType>>;
   readonly hasDuration: boolean;
   /** Throws RefusalError (FilterError, QueryStopped) for a query that can never be computed. Reads no events. */
   check(query: EventQuery): Promise<void>;
-  /** Which references the events have. For the operator: exact figures, from which nothing may follow for a requisition. */
+  /** Lists the references in the events. These exact figures are for the operator; no response may depend on them. */
   inventory(watch?: Watch): Promise<ReferenceInventory[]>;
-  /** How many people have 1, 2, … F events; the last is "F or more". */
+  /** Returns the numbers of people with 1, 2, … F events; the last number is of F or more events. */
   frequencies(query: EventQuery, maximumFrequency: number): Promise<bigint[]>;
   /**
-   * Hands over every person with how many events they have, at most `maximumFrequency`: some thousand people at a time,
-   * in no order, the next ones when `take` is done. A VID that no population can hold comes as 0.
+   * Calls `take` with all people and their numbers of events, at most `maximumFrequency`. Each call has some thousand
+   * people, in no order, and waits for the call before. A VID that is not valid in a population is passed as 0.
    */
   people(query: EventQuery, maximumFrequency: number, take: TakePeople<Uint32Array>): Promise<void>;
-  /** The same with every VID as it is. */
+  /** Does the same as `people`, but passes every VID unchanged. */
   allPeople(query: EventQuery, maximumFrequency: number, take: TakePeople<BigInt64Array>): Promise<void>;
-  /** Events, at most `maximumPerUser` of one person. */
+  /** Counts events, at most `maximumPerUser` of one person. */
   impressions(query: EventQuery, maximumPerUser: number): Promise<bigint>;
-  /** Milliseconds watched, at most `maximumMillisPerUser` of one person. */
+  /** Sums the milliseconds watched, at most `maximumMillisPerUser` of one person. */
   watchDurationMillis(query: EventQuery, maximumMillisPerUser: bigint): Promise<bigint>;
   close(): Promise<void>;
 }
@@ -82,8 +82,7 @@ function eventsOf(engine: Engine, source: Source, columns: Columns, config: Even
   for (const [name, { type }] of columns.attributes) attributes[name] = type;
   const { maximumCombinations = MAXIMUM_COMBINATIONS, timeoutSeconds = TIMEOUT_SECONDS } = config;
   const data = { engine, source, columns, attributes, maximumCombinations };
-  const onWarning = config.onWarning && ((message: string) => config.onWarning!(message));
-  const scanner = new Scanner(data, { timeoutSeconds, onWarning });
+  const scanner = new Scanner(data, { timeoutSeconds, onWarning: config.onWarning?.bind(config) });
   return {
     attributes,
     hasDuration: columns.durationMillis !== undefined,
@@ -117,7 +116,7 @@ function eventsOf(engine: Engine, source: Source, columns: Columns, config: Even
   };
 }
 
-/** 0 for one that no population can hold. */
+/** The VID, or 0 if it is not valid in a population. */
 const SMALL_VID = `CAST(CASE WHEN vid BETWEEN 1 AND ${MAX_VID} THEN vid ELSE 0 END AS UINTEGER)`;
 const MAXIMUM_COMBINATIONS = 1_000_000;
 const TIMEOUT_SECONDS = 600;

@@ -13,14 +13,14 @@ import { RefusalError } from '../refusals/refusalError.ts';
 import type { DirectResponse } from './ledger/responses.ts';
 import type { VerifiedRequisition } from './verify.ts';
 
-/** The key and certificate that a provider signs with. */
+/** The key with which a provider signs. */
 export interface Sealing {
   signer: Signer;
-  /** The name of the certificate of that key. */
+  /** The name of the certificate of the key. */
   certificate: string;
 }
 
-/** Signs a result, then encrypts it under the key that the specification names. */
+/** Signs a result, then encrypts it with the public key in the specification. */
 export async function sealResult(
   result: specs.Measurement_Result,
   { resultKeyset, nonce }: VerifiedRequisition,
@@ -32,14 +32,14 @@ export async function sealResult(
   return { encryptedResult: { ciphertext, typeUrl }, nonce, certificate };
 }
 
-/** The refusal for an error that is final; undefined for one that may pass, and is retried. */
+/** Returns the refusal for a final error; undefined for an error that is retried. */
 export function refusalFor(error: unknown): Refusal | undefined {
   return error instanceof RefusalError ? error.refusal : undefined;
 }
 
 /**
- * Fulfills or refuses a requisition with its etag, and reads it again when the etag is stale. Resolves to the state of the
- * requisition afterwards; one that is closed already, perhaps by an earlier attempt of ours, is left as it is.
+ * Fulfills or refuses a requisition with its etag, and reads it again if the etag is stale. Resolves to the state of the
+ * requisition afterwards. A requisition that is closed already, perhaps by an earlier attempt, is not changed.
  */
 export function fulfillOrRefuse(
   client: ExchangeClient,

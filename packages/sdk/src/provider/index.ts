@@ -1,5 +1,4 @@
-/** For data providers, on Node: verify requisitions, compute direct results or shares for duchies, track the privacy budget, respond. */
-
+/** The SDK for data providers (Node only): verifies requisitions, computes results or shares, and tracks the privacy budget. */
 export { RefusalError, type RefusalPlace } from '../refusals/refusalError.ts';
 export type { AgentEvent, AgentStage } from './agent/logEvents.ts';
 export type { Agent, AgentOptions, RequisitionSpan } from './agent/options.ts';

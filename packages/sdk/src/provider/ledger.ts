@@ -1,7 +1,7 @@
 /**
- * The privacy-budget ledger of a data provider: what was spent on each reference and day, and the response to each
- * requisition. A requisition is charged before its events are read, and stays charged whatever comes of it. A stored
- * response is never computed again: a retry sends the stored bytes.
+ * The privacy-budget ledger of a data provider stores the amounts spent on each reference and day, and the response to
+ * each requisition. A requisition is charged before its events are read, and stays charged whatever the outcome is. A
+ * stored response is never computed again: a retry sends the stored bytes.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { timestampOf } from '@measurement-exchange/contract';
@@ -23,12 +23,12 @@ import { columnsOf, type RequisitionResponse, type ResponseRow, responseOf } fro
 import { type OpenFile, openLedgerBeside, openLedgerFile } from './ledger/schema.ts';
 import { prepareStatements, type Statements } from './ledger/statements.ts';
 
-/** Far above any sensible budget, and far below what 64 bits hold. */
+/** The limit is far above any sensible budget, and far below the range of 64 bits. */
 const MAX_BUDGET: PrivacyAmount = { epsilon: 1e6, delta: 1, rho: 1e6 };
 
 /**
- * Opens (or creates) the ledger at `path`, for one agent at a time. `budget` is what may be spent on the
- * events of one reference on one UTC day, by all consumers together.
+ * Opens or creates the ledger at `path`, for one agent at a time. `budget` is the amount that all consumers together may
+ * spend on the events of one reference on one UTC day.
  */
 export function openLedger(path: string, budget: PrivacyAmount): Ledger {
   for (const measure of MEASURES) {
@@ -39,8 +39,8 @@ export function openLedger(path: string, budget: PrivacyAmount): Ledger {
 }
 
 /**
- * The operator confirms that the events have these references, also while an agent uses the ledger: it then answers the
- * questions that it holds.
+ * Stores that the operator confirms these references. An agent may use the ledger at the same time; it then answers the
+ * held requisitions about these references.
  */
 export function confirmReferences(path: string, references: Iterable<string>): void {
   const database = openLedgerBeside(path);
@@ -55,14 +55,14 @@ export function confirmReferences(path: string, references: Iterable<string>): v
 export class Ledger {
   /** The rejections of stored uploads by their duchies. */
   readonly rejections: Rejections;
-  /** Questions about references that nobody confirmed. */
+  /** The requisitions about references that nobody confirmed. */
   readonly held: HeldQuestions;
   private readonly database: DatabaseSync;
   private readonly budget: Units;
   private readonly closeFile: () => void;
   private readonly statements: Statements;
 
-  /** Use `openLedger`. */
+  /** Use `openLedger` instead of this constructor. */
   constructor({ database, close }: OpenFile, budget: Units) {
     this.database = database;
     this.budget = budget;
@@ -72,16 +72,15 @@ export class Ledger {
     this.held = heldIn(database);
   }
 
-  /** The stored response to a requisition. */
   response(requisition: string): RequisitionResponse | undefined {
     const row = this.statements.selectResponse.get(requisition);
     return row && responseOf(row as unknown as ResponseRow);
   }
 
   /**
-   * Charges a requisition before its events are read, and returns how many attempts at it have not ended: 1, and one
-   * for each during which the process was killed. Throws InsufficientBudget where the charges do not fit, and writes
-   * nothing. A charge of an earlier attempt is not made again; it is raised where this one costs more.
+   * Charges a requisition before its events are read. Returns the number of attempts that have not ended: this one, and
+   * those during which the process was killed. Throws InsufficientBudget if the charges do not fit, and then writes
+   * nothing. If an earlier attempt was charged, only the difference is charged.
    */
   begin(requisition: string, charges: Charge[]): number {
     return this.transaction(() => {
@@ -95,14 +94,14 @@ export class Ledger {
     });
   }
 
-  /** The attempt ended with an error, and may be repeated. */
+  /** Records that the attempt ended with an error and may be repeated. */
   end(requisition: string): void {
     this.statements.endAttempt.run(requisition);
   }
 
   /**
-   * Stores the response. When the requisition has one already, that one is returned. A result needs `begin` before;
-   * a refusal may come without, where no data was read to decide it.
+   * Stores the response and returns it; if a response is stored already, returns that one. A result requires an earlier
+   * `begin`; a refusal does not, since it may be decided without reading any data.
    */
   commit(requisition: string, given: RequisitionResponse): RequisitionResponse {
     return this.transaction(() => {
@@ -117,12 +116,12 @@ export class Ledger {
     });
   }
 
-  /** Whether `begin` charged something for the requisition. */
+  /** Whether `begin` charged anything for the requisition. */
   isCharged(requisition: string): boolean {
     return this.statements.selectCharges.get(requisition) !== undefined;
   }
 
-  /** Whether the operator confirmed that the events have this reference. */
+  /** Whether the operator confirmed this reference. */
   isConfirmed(reference: string): boolean {
     return this.statements.selectConfirmed.get(reference) !== undefined;
   }
@@ -131,7 +130,7 @@ export class Ledger {
     return spending(this.database);
   }
 
-  /** Describes every inconsistency; empty for a sound ledger. */
+  /** Describes every inconsistency; the result is empty for a consistent ledger. */
   audit(): string[] {
     return audit(this.database);
   }
@@ -140,7 +139,7 @@ export class Ledger {
     this.closeFile();
   }
 
-  /** Charges the part that the requisition has not been charged yet. */
+  /** Charges the part of the cost for which the requisition has not been charged yet. */
   private charge(requisition: string, charge: Charge): void {
     const { selectCharge, selectTotal, addToCharge, addToTotal } = this.statements;
     const { reference, day } = charge;
@@ -149,13 +148,13 @@ export class Ledger {
     const spent = selectTotal.get(reference, day) as unknown as Units;
     const after = addUnits(spent, added);
     const short = MEASURES.find((measure) => added[measure] > 0n && after[measure] > this.budget[measure]);
-    // The budget may have been lowered below what was already spent.
+    // `excessUnits` is 0 if the budget was lowered below the amount already spent.
     if (short !== undefined) throw new InsufficientBudget(charge, excessUnits(this.budget, spent), short);
     addToCharge.run(requisition, reference, day, added.epsilon, added.delta, added.rho);
     addToTotal.run(reference, day, added.epsilon, added.delta, added.rho);
   }
 
-  /** All of it is on disk when this returns, or none of it. */
+  /** All writes are on disk when this returns; if it throws, none are. */
   private transaction<T>(write: () => T): T {
     const { database } = this;
     database.exec('BEGIN IMMEDIATE');
@@ -170,7 +169,7 @@ export class Ledger {
     }
   }
 
-  /** A ledger belongs to one provider: two in one file would share a budget. */
+  /** A ledger belongs to one provider, because two providers in one file would share a budget. */
   private requireSameProvider(requisition: string): void {
     const provider = partyOf(requisition);
     this.statements.insertProvider.run(provider);

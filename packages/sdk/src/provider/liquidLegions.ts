@@ -1,4 +1,4 @@
-/** For providers that encrypt their sketches themselves: the mathematics of Liquid Legions. */
+/** The mathematics of Liquid Legions, for providers that encrypt their sketches without this SDK's agent. */
 import * as consent from '@measurement-exchange/consent';
 import {
   type ElGamalKeyPair,
@@ -13,12 +13,12 @@ export * from '@measurement-exchange/mpc/sketches';
 
 type KeyContext = Omit<ProofContext, 'purpose'>;
 
-/** The ElGamalPublicKey that a duchy publishes, serialized, and the same for the same pair and context. */
+/** Returns the serialized ElGamalPublicKey that a duchy publishes; it is the same for the same pair and context. */
 export function publishedKey(pair: ElGamalKeyPair, context: KeyContext): Uint8Array {
   return consent.publishedKey(pair, context, proveSecret);
 }
 
-/** The key, a compressed point. Throws ConsentError unless the message is one for this context with a valid proof. */
+/** Returns the key, a compressed point. Throws ConsentError unless the message has a valid proof for this context. */
 export function readPublishedKey(message: Uint8Array, context: KeyContext): Uint8Array {
   return consent.readPublishedKey(message, context, isProven);
 }

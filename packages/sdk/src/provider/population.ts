@@ -1,10 +1,9 @@
-/** The provider's virtual population: disjoint ranges of VIDs with attributes, counted by a CEL filter. */
-
+/** The provider's virtual population: disjoint ranges of VIDs with attributes, which a CEL filter selects. */
 import { checkAt } from '../refusals/refusalError.ts';
 import { compile, match } from './filter/evaluator.ts';
 import type { AttributeType, AttributeValue } from './filter/types.ts';
 
-/** A VID in JSON: a decimal string beyond 2^53, where a number would be rounded. */
+/** A VID in JSON. Beyond 2^53 it must be a decimal string, since a number would be rounded. */
 export type Vid = number | string | bigint;
 
 /** A population in JSON. Ranges include both ends and must not overlap. */
@@ -19,11 +18,11 @@ export interface PopulationSpec {
 export interface Population {
   /** The attributes that filters may use. */
   readonly attributes: Readonly<Record<string, AttributeType>>;
-  /** Counts the VIDs of the subpopulations whose attributes satisfy the filter; all VIDs without one. */
+  /** Counts the VIDs of the subpopulations whose attributes match the filter; without a filter, counts all VIDs. */
   count(filter?: string, signal?: AbortSignal): Promise<bigint>;
 }
 
-/** Validates a population and makes it countable. Throws an Error that names the invalid field. */
+/** Validates a population. Throws an Error with the name of the invalid field. */
 export function openPopulation(spec: PopulationSpec): Population {
   const isPart = (part: unknown) => typeof part === 'object' && part !== null;
   if (!Array.isArray(spec?.subpopulations) || !spec.subpopulations.every(isPart)) {
@@ -88,7 +87,7 @@ function requireDisjoint(ranges: Range[]): void {
   }
 }
 
-/** The type of each attribute over all subpopulations; integers mixed with fractions become doubles. */
+/** Returns the type of each attribute in all subpopulations. An attribute with integers and fractions is a double. */
 function attributeTypes(spec: PopulationSpec): Record<string, AttributeType> {
   const types: Record<string, AttributeType> = Object.create(null);
   for (const { attributes = {} } of spec.subpopulations) {
@@ -110,18 +109,10 @@ function attributeTypes(spec: PopulationSpec): Record<string, AttributeType> {
 }
 
 function typeOf(value: unknown): AttributeType | undefined {
-  switch (typeof value) {
-    case 'string':
-      return 'string';
-    case 'boolean':
-      return 'bool';
-    case 'bigint':
-      return BigInt.asIntN(64, value) === value ? 'int' : undefined;
-    case 'number':
-      return Number.isSafeInteger(value) ? 'int' : 'double';
-    default:
-      return undefined;
-  }
+  if (typeof value === 'string') return 'string';
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? 'int' : 'double';
+  return typeof value === 'bigint' && BigInt.asIntN(64, value) === value ? 'int' : undefined;
 }
 
 function valuesOf(

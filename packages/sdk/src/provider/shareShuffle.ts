@@ -1,4 +1,4 @@
-/** For providers that make their shares themselves: the mathematics of Honest Majority Share Shuffle. */
+/** The mathematics of Honest Majority Share Shuffle, for providers that make shares without this SDK's agent. */
 export {
   FrequencyVector,
   uploadChunks,

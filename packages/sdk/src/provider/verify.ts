@@ -1,9 +1,7 @@
 /**
- * Verifies that a requisition is what its consumer signed, for this provider, about events that the consumer may ask
- * about. A check that fails for good throws `RefusalError`; any other error (an unreachable exchange) is passed on, and
- * the requisition is retried later.
+ * Verifies that the consumer signed the requisition for this provider, and may ask about its events. A check that fails
+ * permanently throws `RefusalError`; after any other error, such as an unreachable exchange, the requisition is retried.
  */
-
 import { type TrustStore, verifySignature, type X509 } from '@measurement-exchange/consent';
 import {
   type Certificate,
@@ -44,15 +42,15 @@ import {
 
 export type { EncryptionKeys } from './verify/keys.ts';
 
-/** The provider's keys and trusted roots, and how to read certificates and event groups. */
+/** The provider's keys and trusted roots, and functions that read certificates and event groups. */
 export interface VerifyContext extends SelectionContext {
-  /** The current keys first, then former ones that earlier measurements may still use. */
+  /** The current keys first, then former keys that earlier measurements may still use. */
   keys: EncryptionKeys[];
   trust: TrustStore;
   fetchCertificate(name: string): Promise<Certificate>;
-  /** The smallest epsilon of a figure that is answered. */
+  /** A requisition with a smaller epsilon is refused. */
   minimumEpsilon?: number | undefined;
-  /** The computations by duchies that the provider accepts; without either of them it computes direct results only. */
+  /** The computations by duchies that the provider accepts; default: direct results only. */
   shareShuffle?: ShareShuffleContext | undefined;
   liquidLegions?: LiquidLegionsContext | undefined;
   now: Date;
@@ -62,19 +60,19 @@ export interface VerifyContext extends SelectionContext {
 export interface VerifiedRequisition {
   name: string;
   measurementConsumer: string;
-  /** Its parameters are in range. */
+  /** The parameters of the spec are in range. */
   spec: PlainSpec;
   selection: Selection;
   vidSampling: { start: number; width: number };
   nonce: bigint;
-  /** The Tink keyset to encrypt the result under. */
+  /** The public Tink keyset that encrypts the result. */
   resultKeyset: Uint8Array;
-  /** The computation by duchies; neither is there where the result is direct. */
+  /** The computation by duchies; both are absent if the result is direct. */
   shareShuffle?: VerifiedShareShuffle;
   liquidLegions?: VerifiedLiquidLegions;
 }
 
-/** Runs all checks in order, without relying on any check of the exchange. */
+/** Runs all checks in order, and relies on no check of the exchange. */
 export async function verifyRequisition(
   requisition: Requisition,
   context: VerifyContext,
@@ -112,11 +110,11 @@ export async function verifyRequisition(
 
 interface OfferedProtocol {
   name: Protocol;
-  /** Verifies the duchies of the protocol, where it has any. */
+  /** Verifies the duchies of the protocol, if it has any. */
   verify(spec: PlainSpec): Promise<Pick<VerifiedRequisition, 'shareShuffle' | 'liquidLegions'>>;
 }
 
-/** The protocol of the measurement, which this provider has to offer. */
+/** Returns the protocol of the measurement; throws a refusal if this provider does not offer it. */
 function protocolOf(requisition: Requisition, context: VerifyContext): OfferedProtocol {
   const { protocolConfig = {} } = requisition;
   const { shareShuffle, liquidLegions } = context;
@@ -155,7 +153,7 @@ const CERTIFICATE_CODES: Readonly<Record<CertificateFault['code'], RefusalCode>>
   CERTIFICATE_REVOKED: 'CERTIFICATE_REVOKED',
 };
 
-/** The certificate is the consumer's, not revoked, and chains to a root that is trusted for that consumer. */
+/** Returns the consumer's certificate, which must not be revoked and must chain to a root trusted for this consumer. */
 function consumerCertificate(parts: Parts, { trust, fetchCertificate, now }: VerifyContext): Promise<X509> {
   const { measurementConsumerCertificate: name, measurementConsumer } = parts;
   return refuseOnConsentError(

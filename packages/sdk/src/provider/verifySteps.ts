@@ -1,4 +1,4 @@
-/** Verifies a requisition as its provider does before it fulfills it, step by step. */
+/** Runs the provider's verification of a requisition step by step. */
 import type { TrustStore } from '@measurement-exchange/consent';
 import {
   equalBytes,
@@ -22,9 +22,9 @@ import type { Selection } from './verify/selection.ts';
 import { type VerifyContext, verifyRequisition } from './verify.ts';
 
 /**
- * Verifies a requisition step by step, for people who want to see each: certificates, signatures and keys, then everything
- * that `verifyRequisition` checks. Each step is also passed to `onStep` when it is done. Every consumer may ask about every
- * event group here, and every duchy takes part whose root is trusted.
+ * Verifies a requisition step by step: certificates, signatures and keys, then everything that `verifyRequisition` checks.
+ * Each step is also passed to `onStep` when it is done. Here every consumer may ask about every event group, and every
+ * duchy with a trusted root is accepted.
  */
 export async function verifyRequisitionSteps(
   verifier: Verifier,
@@ -47,12 +47,12 @@ export async function verifyRequisitionSteps(
   return list.steps;
 }
 
-/** A duchy of the protocol that a provider hears of. */
+/** A duchy whose entry in the requisition is checked. */
 interface InvolvedDuchy {
   duchy: string;
-  /** The role of the duchy. */
+  /** The role of the duchy, as a verb. */
   does: string;
-  /** The purpose of its signed key; absent where it has no key. */
+  /** The purpose of the duchy's signed key; absent if there is no key. */
   keyFor?: string;
   keyOf?: (entry: Entry) => SignedMessage | undefined;
 }
@@ -83,7 +83,7 @@ function duchiesOf({ protocolConfig = {}, fulfillingDuchy }: Requisition): Invol
   });
 }
 
-/** Uses the root that the provider trusts for the duchy. */
+/** Checks the certificate of a duchy against the root that the provider trusts for it, and the signature of its key. */
 async function checkDuchy(
   list: Checklist,
   verifier: Verifier,
@@ -115,7 +115,7 @@ async function checkDecryption(list: Checklist, { credentials }: Verifier, requi
   );
 }
 
-/** Nonce, result key, limits and event groups, as the agent of the provider judges them. */
+/** Checks the nonce, result key, limits and event groups in the same way as the agent of the provider. */
 async function checkRest(list: Checklist, verifier: Verifier, requisition: Requisition): Promise<void> {
   const { client, credentials, trust } = verifier;
   const computed = requisition.protocolConfig?.direct ? '' : 'duchies, parameters of the protocol, ';
@@ -134,7 +134,7 @@ async function checkRest(list: Checklist, verifier: Verifier, requisition: Requi
   });
 }
 
-/** Accepts every protocol; the trusted roots decide which duchies are known. */
+/** Accepts every protocol; a duchy is accepted if its root is trusted. */
 function accepting(
   { client, trust }: Verifier,
   { protocolConfig = {} }: Requisition,

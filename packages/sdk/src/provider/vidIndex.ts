@@ -1,4 +1,4 @@
-/** The indexes of a population's VIDs, kept in a file: ordering many VIDs takes seconds, so it is done once. */
+/** Stores the indexes of a population's VIDs in a file, because ordering many VIDs takes seconds. */
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -9,15 +9,15 @@ import { canonicalRanges } from '@measurement-exchange/contract/population';
 import { populationFingerprint, VidIndex } from '@measurement-exchange/mpc/shares/vidIndex';
 import { VidPositions } from '@measurement-exchange/mpc/shares/vidOrder';
 
-/** TypeScript in the workspace, JavaScript in the packages. */
+/** The extension is .ts in the workspace, and .js in the published packages. */
 const THREAD = new URL(`./vidOrderThread${extname(import.meta.url)}`, import.meta.url);
 
-/** How many files a folder keeps: those of the most recently used populations. */
+/** A folder keeps the files of this many populations, the most recently used ones. */
 const MAX_KEPT = 8;
 /** A temporary file older than this was left by a crash, since no write takes as long. */
 const ABANDONED_MS = 3_600_000;
 
-/** The index of a population, from its file in the folder. The file is written where it is missing or corrupt. */
+/** Reads the index of a population from its file in the folder. Writes the file if it is missing or corrupt. */
 export async function openVidIndex(
   folder: string,
   ranges: readonly VidRange[],
@@ -36,7 +36,7 @@ export async function openVidIndex(
   return new VidIndex(canonical, indexes);
 }
 
-/** Removes temporary files that a crash left, and all but the most recently used files. */
+/** Removes temporary files that a crash left, and all files except the most recently used ones. */
 async function removeOld(folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => /\.vids(\.|$)/.test(name));
   const files = await Promise.all(
@@ -69,8 +69,8 @@ async function orderInThread(ranges: VidRange[], signal?: AbortSignal): Promise<
 }
 
 /**
- * A file has a magic number, the fingerprint of the population, the SHA-256 of the rest, and the rest: a uint32 for each VID.
- * All numbers are in the byte order of the machine, and the magic number tells which that was.
+ * A file contains a magic number, the fingerprint of the population, the SHA-256 of the indexes, and the indexes: a uint32
+ * for each VID. Numbers are in the byte order of the machine, which the magic number reveals.
  */
 const MAGIC = 0x4d455856;
 const HEADER_BYTES = 4 + 32 + 32;
@@ -106,7 +106,7 @@ export async function writeIndexes(
   }
 }
 
-/** Undefined where the file is missing, incomplete or of another population. */
+/** Returns undefined if the file is missing, incomplete or of another population. */
 export async function readIndexes(
   path: string,
   fingerprint: Uint8Array,

@@ -68,7 +68,7 @@ describe('an agent sends a duchy', () => {
     expect(world.log).toContainEqual({
       type: 'warning',
       requisition: requisition.name,
-      message: '2 people are not of the population, and were left out.',
+      message: '2 people are not in the population, and were left out.',
     });
     expect(await world.shares()).toEqual([]);
   });

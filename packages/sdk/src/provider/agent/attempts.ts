@@ -1,5 +1,5 @@
-/** Attempts at requisitions: how many run at once, whose turn it is, and what becomes of each. */
-import { ExchangeError, type Protocol, type Requisition } from '@measurement-exchange/contract';
+/** Attempts at requisitions: limits how many run at once, lets consumers take turns, and handles each outcome. */
+import { ExchangeError, type Requisition } from '@measurement-exchange/contract';
 import { awaitsDuchies } from '../verify/shareShuffle.ts';
 import { type AgentContext, consumerOf } from './context.ts';
 import { Deferred, defer } from './deferral.ts';
@@ -10,35 +10,34 @@ import { NotServed } from './served.ts';
 import { createBounds, createTurns, type Turns } from './turns.ts';
 
 const CONCURRENCY = 2;
-/** Questions of one consumer that are in memory: those with direct results, and those whose upload goes to one duchy. */
+/** How many requisitions of one consumer are in memory at once: with direct results, and with uploads to one duchy. */
 const OPEN_PER_CONSUMER = { direct: 16, upload: 8 };
 
-/** Which requisitions may be tried now. */
+/** Tells which requisitions may be tried now. */
 export interface Due {
   isDue(name: string): boolean;
   onStart?(name: string): void;
 }
 
 /**
- * The states of open requisitions: `running` while an attempt is under way, in `retries` after one failed or was deferred,
- * `awaitingDuchies` before the first, and `handled` until the exchange shows them as closed.
+ * Holds the states of open requisitions: `running` during an attempt, in `retries` after an attempt failed or was
+ * deferred, `awaitingDuchies` before the first attempt, and `handled` until the exchange lists them as closed.
  */
 export class Attempts {
   readonly retries: Retries;
   readonly running = new Map<string, Promise<void>>();
   readonly counts = { handled: 0, failed: 0 };
-  /** Whether requisitions were left out that there is room for by now. */
+  /** Whether there is room again for requisitions that a poll skipped. */
   hasRoom = false;
   private readonly context: AgentContext;
   private readonly responder: Responder;
   private readonly turns: Turns;
   private readonly bounds;
-  /** Requisitions whose duchies are not ready. */
   private readonly awaitingDuchies = new Set<string>();
-  /** Handled since the current poll began: a listing may still show them as open. */
+  /** The requisitions that were handled since the current poll began, since its list may still show them as open. */
   private readonly handled = new Set<string>();
 
-  /** `pollIn` makes a poll due after this time at the latest. */
+  /** `pollIn` schedules a poll after this time, unless one is due sooner. */
   constructor(context: AgentContext, pollIn: (ms: number) => void) {
     const { clock, log, isServed, eventGroups, concurrency = CONCURRENCY } = context;
     this.context = context;
@@ -51,26 +50,26 @@ export class Attempts {
     this.retries = new Retries({ clock, log, isServed, fetchEventGroup: eventGroups.read, pollIn });
   }
 
-  /** A poll begins, which starts whatever there is room for. */
+  /** Called when a poll begins, which will start every requisition that there is room for. */
   beginPoll(): void {
     this.hasRoom = false;
     this.handled.clear();
   }
 
-  /** Forgets requisitions that are not among these: they are no longer open. */
+  /** Forgets the requisitions that are no longer open. */
   keepOnly(open: ReadonlySet<string>): void {
     for (const name of this.retries.names()) if (!open.has(name)) this.retries.delete(name);
     for (const name of this.awaitingDuchies) if (!open.has(name)) this.awaitingDuchies.delete(name);
   }
 
-  /** Makes a poll due when the first of the waiting requisitions is. */
+  /** Schedules a poll for when the first waiting requisition is due. */
   armRetries(): void {
     for (const name of this.retries.names()) {
       if (!this.running.has(name) && !this.awaitingDuchies.has(name)) this.retries.arm(name);
     }
   }
 
-  /** Starts an attempt at an open requisition, if it is due and within the bounds of its consumer. */
+  /** Starts an attempt at an open requisition if it is due and its consumer is within the bounds. */
   start(requisition: Requisition, { isDue, onStart }: Due, signal?: AbortSignal): void {
     const name = requisition.name!;
     if (this.running.has(name) || this.handled.has(name) || !isDue(name)) return;
@@ -86,11 +85,12 @@ export class Attempts {
     this.running.set(name, job);
   }
 
-  /** Whether the duchies of a computation are not ready; without settings for them it is refused at once. */
+  /** Whether the requisition waits for its duchies. Without settings for the protocol it is attempted, and refused. */
   private mustAwaitDuchies(requisition: Requisition): boolean {
     const name = requisition.name!;
     const { participant, log } = this.context;
-    if (!awaitsDuchies(requisition) || !participant?.protocols.some(isProtocolOf(requisition))) {
+    const isOffered = participant?.protocols.some((protocol) => requisition.protocolConfig?.[protocol]);
+    if (!awaitsDuchies(requisition) || !isOffered) {
       this.awaitingDuchies.delete(name);
       return false;
     }
@@ -99,7 +99,6 @@ export class Attempts {
     return true;
   }
 
-  /** Never rejects. */
   private async attemptInTurn(requisition: Requisition, signal?: AbortSignal): Promise<void> {
     const release = await this.turns.take(consumerOf(requisition));
     try {
@@ -109,7 +108,7 @@ export class Attempts {
     }
   }
 
-  /** Never rejects: a failed requisition is retried later. */
+  /** Never rejects, because a failed requisition is retried later. */
   private async attempt(requisition: Requisition, options: AttemptOptions): Promise<void> {
     const { ledger, log, trace = (_, work) => work() } = this.context;
     const name = requisition.name!;
@@ -133,7 +132,7 @@ export class Attempts {
     this.retries.delete(name);
   }
 
-  /** Resolves to true where the requisition cannot be answered yet and was deferred. */
+  /** Resolves to true if the requisition was deferred, because it cannot be answered yet. */
   private async respondOrDefer(requisition: Requisition, options: AttemptOptions): Promise<boolean> {
     try {
       await this.responder.respond(requisition, options);
@@ -158,7 +157,7 @@ export class Attempts {
   }
 }
 
-/** Which requisitions are counted together, and how many of them may be in memory. */
+/** Requisitions with the same `key` are counted together, and at most `most` of them are in memory. */
 function boundOf(requisition: Requisition): { key: string; most: number } {
   const { protocolConfig, fulfillingDuchy } = requisition;
   const consumer = consumerOf(requisition);
@@ -173,11 +172,6 @@ function spanOf({ name = '', dataProvider = '', traceparent }: Requisition): Req
     traceparent,
   };
 }
-
-const isProtocolOf =
-  ({ protocolConfig = {} }: Requisition) =>
-  (protocol: Protocol) =>
-    protocolConfig[protocol] !== undefined;
 
 /** Whether the exchange deleted the requisition because its retention period ended. */
 export function isGone(error: unknown): boolean {

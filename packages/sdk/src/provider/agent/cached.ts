@@ -1,16 +1,12 @@
 import type { Clock } from '../../client/clock.ts';
 
-export interface Cached<T> {
-  read(name: string): Promise<T>;
-  /** The value has changed: it is read again when it is needed. */
-  evict(name: string): void;
-}
+export type Cached<T> = ReturnType<typeof cached<T>>;
 
 /** Caches each value for `ttlMs`; failures are not cached. */
-export function cached<T>(read: (name: string) => Promise<T>, ttlMs: number, clock: Clock): Cached<T> {
+export function cached<T>(read: (name: string) => Promise<T>, ttlMs: number, clock: Clock) {
   const cache = new Map<string, { value: Promise<T>; expiresAt: number }>();
   return {
-    read(name) {
+    read(name: string): Promise<T> {
       for (const [key, { expiresAt }] of cache) if (expiresAt <= clock.now()) cache.delete(key);
       const hit = cache.get(name)?.value;
       if (hit !== undefined) return hit;
@@ -19,6 +15,6 @@ export function cached<T>(read: (name: string) => Promise<T>, ttlMs: number, clo
       value.catch(() => cache.delete(name));
       return value;
     },
-    evict: (name) => void cache.delete(name),
+    evict: (name: string) => void cache.delete(name),
   };
 }

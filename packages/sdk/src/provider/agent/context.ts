@@ -7,7 +7,7 @@ import { type Cached, cached } from './cached.ts';
 import type { AgentOptions } from './options.ts';
 import { createIsServed } from './served.ts';
 
-/** A change to an event group that the agent is not told of takes effect here after at most a minute. */
+/** If the agent misses a change to an event group, the change takes effect after this time. */
 const EVENT_GROUP_CACHE_MS = 60_000;
 
 export interface AgentContext extends AgentOptions {
@@ -15,12 +15,12 @@ export interface AgentContext extends AgentOptions {
   log: NonNullable<AgentOptions['log']>;
   eventGroups: Cached<EventGroup>;
   isServed(reference: string): boolean;
-  /** Absent without settings for duchies. */
+  /** Undefined if there are no settings for duchies. */
   participant: Participant | undefined;
 }
 
 export function createContext(options: AgentOptions): AgentContext {
-  const { client, credentials, ledger, references, served, shareShuffle, liquidLegions } = options;
+  const { client, credentials, ledger, shareShuffle, liquidLegions } = options;
   const { clock = systemClock, log = () => {} } = options;
   const fetchEventGroup = (name: string) => client.getEventGroup({ name }) as Promise<EventGroup>;
   const uploading = { client, clock, name: credentials.name, rejections: ledger.rejections };
@@ -29,13 +29,13 @@ export function createContext(options: AgentOptions): AgentContext {
     clock,
     log,
     eventGroups: cached(fetchEventGroup, EVENT_GROUP_CACHE_MS, clock),
-    isServed: createIsServed({ references, served, isConfirmed: (name) => ledger.isConfirmed(name) }),
+    isServed: createIsServed(options, (name) => ledger.isConfirmed(name)),
     participant:
       shareShuffle || liquidLegions ? new Participant({ shareShuffle, liquidLegions }, uploading) : undefined,
   };
 }
 
-/** The consumer that asks: `measurementConsumers/…`. */
+/** Returns the consumer of a requisition: `measurementConsumers/…`. */
 export function consumerOf({ measurement = '' }: Pick<Requisition, 'measurement'>): string {
   return partyOf(measurement);
 }

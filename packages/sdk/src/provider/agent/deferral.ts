@@ -1,21 +1,21 @@
-/** Requisitions that cannot be answered yet: the agent defers them, and looks again. Nothing is read, and nothing charged. */
+/** Defers requisitions that cannot be answered yet. Nothing is read or charged for a deferred requisition. */
 import type { Requisition } from '@measurement-exchange/contract';
 import type { Clock } from '../../client/clock.ts';
 import type { ExchangeClient } from '../../client/index.ts';
-import type { SelectedEvents, Selection } from '../verify/selection.ts';
+import type { Selection } from '../verify/selection.ts';
 
 const HOUR_MS = 3600_000;
-/** A deferral is an hour at first, then twice as long each time: the exchange keeps a record of each. */
+/** Each deferral of a requisition is twice as long as the one before, because the exchange stores every deferral. */
 const [FIRST_DEFERRAL_MS, LONGEST_DEFERRAL_MS] = [HOUR_MS, 24 * HOUR_MS];
-/** An exchange takes no deferral for longer than 30 days, and none that ended when it arrives. */
+/** An exchange rejects deferrals of more than 30 days, and deferrals that have already ended. */
 const [MOST_AHEAD_MS, LEAST_AHEAD_MS] = [29 * 24 * HOUR_MS, 60_000];
-/** A week: events that come later are rare, and a consumer has waited long enough. */
-export const GRACE_HOURS = 7 * 24;
+/** Events are rarely recorded more than a week late. */
+const GRACE_HOURS = 7 * 24;
 
-/** The question waits, for a reason that has nothing to do with the events themselves. */
+/** The requisition waits, for a reason that does not depend on the content of the events. */
 export class Deferred extends Error {
   override readonly name: string = 'Deferred';
-  /** For the exchange and the consumer: the exchange may not learn from it what the encrypted specification selects. */
+  /** The exchange reads this reason, so it must not reveal anything of the encrypted specification. */
   readonly reason: string;
 
   constructor(message: string, reason: string) {
@@ -24,13 +24,13 @@ export class Deferred extends Error {
   }
 }
 
-/** Events that are selected will be recorded later. */
+/** Some of the selected events will be recorded later. */
 export class NotRecordedYet extends Deferred {
   override readonly name = 'NotRecordedYet';
   readonly eventGroup: string;
-  /** The end of the interval that is asked for. */
+  /** The end of the requested interval. */
   readonly end: Date;
-  /** When it is answered with what is recorded then. */
+  /** The time at which the requisition is answered with the events that are recorded by then. */
   readonly completeAt: number;
 
   constructor(
@@ -44,40 +44,36 @@ export class NotRecordedYet extends Deferred {
   }
 }
 
-/** Whether the event group says that the events before `end` are recorded. */
+/** Whether the events before `end` are recorded, according to the event group. */
 export function isRecorded(end: Date, recordedUntil: Date | string | undefined): boolean {
   return recordedUntil !== undefined && new Date(recordedUntil) >= end;
 }
 
 /**
- * Throws while more of the selected events may come, in any of the event groups: until it says that they are recorded,
- * or until the grace period after the end of the interval. Where it never says until when they are recorded, the end of
- * the interval is all there is to wait for.
+ * Throws while more events of a selected event group may be recorded: until the event group says that they are, or until
+ * the grace period after the end of the interval. An event group that never says so is complete at the end of the interval.
  */
 export function requireRecorded({ events = [] }: Selection, now: number, graceHours = GRACE_HOURS): void {
-  const awaited = events.filter(({ interval, recordedUntil }) => !isRecorded(interval.end, recordedUntil));
-  for (const selected of awaited) {
-    const { eventGroup, reference, interval, recordedUntil } = selected;
-    const completeAt = completeAtOf(selected, graceHours);
-    if (now >= completeAt) continue;
+  for (const { eventGroup, reference, interval, recordedUntil } of events) {
+    const { end } = interval;
+    const completeAt = end.getTime() + (recordedUntil === undefined ? 0 : graceHours * HOUR_MS);
+    if (isRecorded(end, recordedUntil) || now >= completeAt) continue;
     const until = recordedUntil ? `recorded until ${recordedUntil.toISOString()}` : 'still being recorded';
     throw new NotRecordedYet(
-      `The events of ${reference} are ${until}, and it asks for those until ${interval.end.toISOString()}.`,
-      { eventGroup, end: interval.end, completeAt },
+      `The events of ${reference} are ${until}, and it asks for those until ${end.toISOString()}.`,
+      { eventGroup, end, completeAt },
     );
   }
 }
 
-function completeAtOf({ interval: { end }, recordedUntil }: SelectedEvents, graceHours: number): number {
-  return end.getTime() + (recordedUntil === undefined ? 0 : graceHours * HOUR_MS);
-}
-
-/** Tells the exchange, unless it was told and that still holds; resolves to when to look again. */
+/** Tells the exchange, unless an earlier deferral still applies. Resolves to the time of the next attempt. */
 export async function defer(
   client: ExchangeClient,
   { name, deferral }: Requisition,
-  { deferred, earlier, clock, signal }: DeferOptions,
+  /** `earlier` is the number of earlier deferrals. */
+  options: { deferred: Deferred; earlier: number; clock: Clock; signal?: AbortSignal | undefined },
 ): Promise<number> {
+  const { deferred, earlier, clock, signal } = options;
   const now = clock.now();
   const { reason } = deferred;
   const told = deferral?.reason === reason ? Date.parse(deferral.until) : 0;
@@ -88,18 +84,10 @@ export async function defer(
   return until;
 }
 
-export interface DeferOptions {
-  deferred: Deferred;
-  /** How often it was deferred before. */
-  earlier: number;
-  clock: Clock;
-  signal?: AbortSignal | undefined;
-}
-
 function waitMs(deferred: Deferred, earlier: number, now: number): number {
   const backoff = Math.min(FIRST_DEFERRAL_MS * 2 ** earlier, LONGEST_DEFERRAL_MS);
   if (!(deferred instanceof NotRecordedYet)) return backoff;
-  // Not before the interval ends, and not longer than until it is answered anyway.
+  // The next attempt is after the interval ends, but not after the time at which the requisition is answered anyway.
   const { end, completeAt } = deferred;
   const wait = Math.min(Math.max(backoff, end.getTime() - now), completeAt - now, MOST_AHEAD_MS);
   return Math.max(wait, LEAST_AHEAD_MS);

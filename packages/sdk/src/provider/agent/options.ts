@@ -1,4 +1,3 @@
-/** The options and the interface of an agent. */
 import type { TrustStore } from '@measurement-exchange/consent';
 import type { RandomSource } from '@measurement-exchange/mpc';
 import type { Clock } from '../../client/clock.ts';
@@ -12,38 +11,38 @@ import type { References } from '../verify/selection.ts';
 import type { EncryptionKeys } from '../verify.ts';
 import type { AgentEvent } from './logEvents.ts';
 
-/** The provider's identity, data and privacy budget, and how the agent works. */
+/** Options of `createAgent`. */
 export interface AgentOptions extends Omit<Methodology, 'events'> {
   client: ExchangeClient;
   credentials: Credentials;
-  /** Former encryption keys, which measurements created earlier still use. */
+  /** Former encryption keys, which earlier measurements still use. */
   earlierKeys?: EncryptionKeys[];
   /** The root certificates of the consumers whose requisitions are accepted. */
   trust: TrustStore;
-  /** The events, or a function that opens them, called before each use. Population measurements need none. */
+  /** The events, or a function that opens the events before each use. Population measurements need no events. */
   events?: Events | (() => Promise<Events>);
-  /** The consumers that may ask about each reference. `unchecked` in development only: it believes the exchange. */
+  /** The consumers that may ask about each reference. Use `unchecked` in development only: it trusts the exchange. */
   references: References | 'unchecked';
-  /** References that the events have, besides those that are declared in `references` or confirmed in the ledger. */
+  /** Further references that the events contain; others are declared in `references` or confirmed in the ledger. */
   served?: ReadonlySet<string>;
-  /** The smallest epsilon of a figure that is answered; 0.0001 by default. */
+  /** A requisition with a smaller epsilon is refused; 0.0001 by default. */
   minimumEpsilon?: number;
   /**
-   * How long after the end of an interval events may still be recorded, in hours; a week by default. Then the question is
-   * answered with what is recorded, whatever the event group says.
+   * The time for which events may still be recorded after the end of an interval; a week by default. After that the
+   * requisition is answered with the events that are recorded, whatever the event group says.
    */
   graceHours?: number;
-  /** The accepted computations by duchies; without either, direct results only. The agent tells the exchange which. */
+  /** The accepted computations by duchies, which the agent announces to the exchange; default: direct results only. */
   shareShuffle?: ShareShuffleSettings;
   liquidLegions?: LiquidLegionsSettings;
   ledger: Ledger;
-  /** How many requisitions are processed concurrently; 2 by default. */
+  /** The number of requisitions that are processed concurrently; 2 by default. */
   concurrency?: number;
-  /** The interval between two polls for requisitions while changes cannot be followed; 2 s by default. */
+  /** The interval between two polls while changes cannot be followed; 2 s by default. */
   pollMs?: number;
   random?: RandomSource;
   clock?: Clock;
-  /** Runs the work on one requisition, in a span that continues the trace of its measurement. */
+  /** Runs the work on one requisition in a span that continues the trace of its measurement. */
   trace?: (span: RequisitionSpan, work: () => Promise<void>) => Promise<void>;
   log?: (event: AgentEvent) => void;
 }
@@ -52,14 +51,14 @@ export interface AgentOptions extends Omit<Methodology, 'events'> {
 export interface RequisitionSpan {
   name: string;
   attributes: Record<string, string>;
-  /** The trace of the measurement, where the exchange traces it. */
+  /** The trace of the measurement; undefined if the exchange does not trace it. */
   traceparent: string | undefined;
 }
 
 /** Fulfills or refuses the requisitions of a data provider. */
 export interface Agent {
-  /** Polls once, tries each open requisition once, and counts those that are closed now and those that failed. */
+  /** Attempts each open requisition once. Resolves to the numbers of requisitions that were closed, and that failed. */
   once(signal?: AbortSignal): Promise<{ handled: number; failed: number }>;
-  /** Follows what changes until the signal is aborted, then waits for the requisitions in progress. */
+  /** Follows changes until the signal is aborted, then waits for the requisitions in progress. */
   run(signal: AbortSignal): Promise<void>;
 }

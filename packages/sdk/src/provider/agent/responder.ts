@@ -1,6 +1,6 @@
 /**
- * Responds to one requisition. The order of the steps in `decide` protects the privacy budget: verify, check without reading
- * an event, charge, compute, seal, store. Only a stored response is sent, and it is sent unchanged until it arrives.
+ * Responds to one requisition. The order of the steps in `decide` protects the privacy budget: verify, check without
+ * reading an event, charge, compute, seal, store. Only a stored response is sent, and it never changes.
  */
 import { createSigner, type Signer } from '@measurement-exchange/consent';
 import type { Requisition, RequisitionState } from '@measurement-exchange/contract';
@@ -17,40 +17,40 @@ import type { AgentStage } from './logEvents.ts';
 import { requireServed } from './served.ts';
 import { createTurns, type Turns } from './turns.ts';
 
-/** A slow duchy delays only the uploads to itself. */
+/** Each duchy has a separate limit, so that a slow duchy delays only the uploads to itself. */
 const UPLOADS_PER_DUCHY = 2;
-/** A requisition during which the agent is killed, or its engine fails, more often is refused: it may be the cause. */
+/** If the agent is killed or its engine fails more often during a requisition, the requisition may be the cause: refuse it. */
 const MAX_ATTEMPTS = 5;
 
 export interface AttemptOptions {
   signal: AbortSignal | undefined;
-  /** Gives the place for computing back before the attempt ends. */
+  /** Releases the place for computing before the attempt ends. */
   release(): void;
 }
 
 interface Decision {
-  /** As it was last read. */
+  /** The requisition as it was last read. */
   requisition: Requisition;
-  /** Absent where the requisition was closed before its events were to be read. */
+  /** Absent if the requisition was closed before its events were read. */
   response?: RequisitionResponse;
-  /** Why it is refused; not kept over a restart. */
+  /** The reason of a refusal; it is lost in a restart. */
   why?: string;
 }
 
 export class Responder {
   private readonly context: AgentContext;
   private readonly signer: Promise<Signer>;
-  /** The places for uploads, by duchy. */
+  /** The places for uploads to each duchy. */
   private readonly uploads = new Map<string, Turns>();
 
   constructor(context: AgentContext) {
     this.context = context;
     this.signer = createSigner(context.credentials.privateKeyPem);
-    // A bad key is reported where the signer is first awaited.
+    // An invalid key is reported when the signer is first awaited.
     this.signer.catch(() => {});
   }
 
-  /** Throws `Deferred` where the requisition cannot be answered yet, and other errors where a retry may succeed. */
+  /** Throws `Deferred` if the requisition cannot be answered yet, and other errors if a retry may succeed. */
   async respond(listed: Requisition, attempt: AttemptOptions): Promise<void> {
     const { ledger, clock, log } = this.context;
     const name = listed.name!;
@@ -74,9 +74,8 @@ export class Responder {
   }
 
   /**
-   * Computes and stores the response. From `begin` on the requisition is charged whatever the outcome is, since every
-   * outcome may depend on the events: an error does, and a requisition that was closed meanwhile would tell how long the
-   * scan took.
+   * Computes and stores the response. After `begin` the requisition stays charged, because every outcome may depend on the
+   * events: an error does, and if the requisition is closed in the meantime, that reveals how long the scan took.
    */
   private async decide(requisition: Requisition, signal?: AbortSignal): Promise<Decision> {
     const { client, credentials, ledger } = this.context;
@@ -99,33 +98,32 @@ export class Responder {
   private verify(requisition: Requisition, signal?: AbortSignal): Promise<VerifiedRequisition> {
     const { client, credentials, clock, earlierKeys = [], eventGroups, participant } = this.context;
     const { trust, references, minimumEpsilon } = this.context;
-    const call = signal ? { signal } : {};
     return verifyRequisition(requisition, {
       name: credentials.name,
       keys: [credentials, ...earlierKeys],
-      fetchCertificate: (certificate) => client.getCertificate({ name: certificate, ...call }),
+      fetchCertificate: (certificate) => client.getCertificate({ name: certificate, signal }),
       fetchEventGroup: eventGroups.read,
       ...{ trust, references, minimumEpsilon },
-      ...participant?.context(call),
+      ...participant?.context(signal),
       now: new Date(clock.now()),
     });
   }
 
-  /** Everything that can fail without reading an event fails here, before the charge. */
+  /** Runs every check that needs no events, so that it fails before the charge. */
   private async check(verified: VerifiedRequisition, signal?: AbortSignal): Promise<Methodology> {
     const { clock, graceHours, isServed, participant } = this.context;
     const methodology = await this.methodologyFor(verified).catch((error) => {
-      // Where no events are recorded yet, there may be no files either.
+      // Before the first events are recorded, there may be no files either.
       requireRecorded(verified.selection, clock.now(), graceHours);
       throw error;
     });
-    // A question that is refused whatever is recorded is not deferred first.
+    // A requisition that will be refused in any case is refused now, not deferred.
     await requireComputable(verified, methodology);
     requireServed(verified.selection, isServed);
     requireRecorded(verified.selection, clock.now(), graceHours);
     const onProgress = this.progressOf(verified.name, 'ordering');
     await participant?.prepare(verified, { signal, onProgress });
-    // A bad key of our own is found before anything is charged.
+    // If the provider's signing key is invalid, this throws before anything is charged.
     await this.signer;
     return methodology;
   }
@@ -136,14 +134,14 @@ export class Responder {
     return { events: await opened, population, noise, maximumFrequencyPerUser };
   }
 
-  /** Charges the requisition; refuses it where earlier attempts killed the agent or its engine too often. */
+  /** Charges the requisition; refuses it if earlier attempts killed the agent or its engine too often. */
   private begin(verified: VerifiedRequisition, methodology: Methodology): void {
     const attempts = this.context.ledger.begin(verified.name, chargesFor(verified, methodology));
     if (attempts <= MAX_ATTEMPTS) return;
     throw new QueryStopped(`The agent or its engine failed ${attempts - 1} times while it computed this.`);
   }
 
-  /** Reads the events, and returns the function that seals the response. */
+  /** Reads the events and returns the function that seals the response. */
   private async compute(verified: VerifiedRequisition, methodology: Methodology, signal?: AbortSignal) {
     const { ledger, random, participant, log } = this.context;
     const { name } = verified;
@@ -160,13 +158,13 @@ export class Responder {
       });
       return async (sealing: Sealing) => ({ upload: await sign(sealing) });
     } catch (error) {
-      // A failure that the query itself may have caused counts like a kill.
+      // A failure that the query may have caused counts like a kill of the agent.
       if (!(error instanceof QueryFailed)) ledger.end(name);
       throw error;
     }
   }
 
-  /** The stored response; a refusal where it is an upload that cannot be sent any more. */
+  /** Returns the stored response, or a refusal if it is an upload that can no longer be sent. */
   private async requireSendable(requisition: Requisition, response: RequisitionResponse): Promise<Decision> {
     try {
       if (response.upload) await this.context.participant?.requireUploadable(requisition);
@@ -181,14 +179,14 @@ export class Responder {
     return fulfillOrRefuse(this.context.client, requisition, response, attempt.signal);
   }
 
-  /** Gives the place for computing to others, and waits for one of its duchy instead. */
+  /** Releases the place for computing, and waits for a place for uploads to the duchy instead. */
   private async upload(
     requisition: Requisition,
     upload: Upload,
     { signal, release }: AttemptOptions,
   ): Promise<RequisitionState> {
     const { participant } = this.context;
-    if (!participant) throw new Error('An upload is stored to be sent to a duchy: set its protocol again.');
+    if (!participant) throw new Error('An upload to a duchy is stored: configure its protocol again.');
     release();
     const places = this.uploads.get(upload.duchy) ?? createTurns(UPLOADS_PER_DUCHY);
     this.uploads.set(upload.duchy, places);
@@ -207,7 +205,7 @@ export class Responder {
   }
 }
 
-/** The refusal for an error that is final; throws an error that may pass, so that the requisition is retried. */
+/** Returns the refusal for a final error. Throws every other error, so that the requisition is retried. */
 function refusalOrThrow(error: unknown) {
   const refusal = refusalFor(error);
   if (refusal === undefined) throw error;

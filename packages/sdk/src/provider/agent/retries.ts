@@ -1,4 +1,4 @@
-/** When the requisitions that failed, or were deferred, are tried again. */
+/** Decides when requisitions that failed or were deferred are tried again. */
 import type { EventGroup, Requisition } from '@measurement-exchange/contract';
 import { backoffMs, type Clock } from '../../client/clock.ts';
 import { messageOf } from '../../client/errors.ts';
@@ -9,16 +9,16 @@ import { type Deferred, isRecorded, NotRecordedYet } from './deferral.ts';
 import type { AgentEvent } from './logEvents.ts';
 import { NotServed } from './served.ts';
 
-/** The backoff after a failed requisition or poll is five times that of a call: 1 s at first, 50 s at most. */
+/** The backoff after a failed requisition or poll is five times the backoff of a call: 1 s at first, 50 s at most. */
 const BACKOFF_FACTOR = 5;
-/** Requisitions of one consumer that wait for a retry; the others are first tried when there are fewer. */
+/** If more requisitions of one consumer wait for a retry, no new requisition of this consumer is tried. */
 export const WAITING_PER_CONSUMER = 10_000;
 
 export interface RetriesOptions {
   clock: Clock;
   fetchEventGroup(name: string): Promise<EventGroup>;
   isServed(reference: string): boolean;
-  /** Makes a poll due after this time at the latest. */
+  /** Schedules a poll after this time, unless one is due sooner. */
   pollIn(ms: number): void;
   log(event: AgentEvent): void;
 }
@@ -26,12 +26,12 @@ export interface RetriesOptions {
 interface Retry {
   consumer: string;
   attempts: number;
-  /** How often it was deferred in a row. */
+  /** The number of consecutive deferrals. */
   deferrals: number;
   notBefore: number;
-  /** Set where it is deferred until events are recorded. */
+  /** Set if the requisition is deferred until events are recorded. */
   awaited?: NotRecordedYet;
-  /** Set where it is held until these references are confirmed. */
+  /** Set if the requisition is held until these references are confirmed. */
   held?: readonly string[];
 }
 
@@ -39,7 +39,7 @@ type Named = Pick<Requisition, 'name' | 'measurement'>;
 
 export class Retries {
   private readonly options: RetriesOptions;
-  /** By requisition. */
+  /** The requisitions that wait for a retry, by name. */
   private readonly waiting = new Map<string, Retry>();
   private readonly countByConsumer = new Map<string, number>();
 
@@ -51,13 +51,13 @@ export class Retries {
     return this.options.clock.now() >= (this.waiting.get(name)?.notBefore ?? 0);
   }
 
-  /** Whether a requisition may be tried: it waits already, or its consumer has fewer that wait than the bound. */
+  /** Whether a requisition may be tried: it waits already, or its consumer has fewer waiting ones than the bound. */
   hasRoomFor(requisition: Named): boolean {
     const count = this.countByConsumer.get(consumerOf(requisition)) ?? 0;
     return count < WAITING_PER_CONSUMER || this.waiting.has(requisition.name!);
   }
 
-  /** Tries a requisition that failed again, after a backoff. */
+  /** Schedules a retry of a requisition that failed. */
   retry(requisition: Named, error: unknown): void {
     const { clock, log } = this.options;
     const name = requisition.name!;
@@ -74,7 +74,7 @@ export class Retries {
     } else log({ type: 'retrying', attempt: attempts, ...about });
   }
 
-  /** Tries a deferred requisition at this time, or earlier where its events are recorded earlier. */
+  /** Schedules a deferred requisition for `until`, or earlier if its events are recorded earlier. */
   async defer(requisition: Named, until: number, why: Deferred): Promise<void> {
     const { log } = this.options;
     const name = requisition.name!;
@@ -86,7 +86,7 @@ export class Retries {
     const about = { requisition: name, until: new Date(until).toISOString(), why: why.message };
     log(held ? { type: 'held', references: held, ...about } : { type: 'deferred', ...about });
     if (awaited === undefined) return;
-    // When the event group changed since it was read, this was not there to be released; a poll releases it too.
+    // The event group may have changed after it was read. An error is ignored, since the next poll checks again.
     await this.releaseRecorded(awaited.eventGroup, [retry]).catch(() => {});
   }
 
@@ -95,7 +95,7 @@ export class Retries {
   }
 
   /**
-   * Makes deferred requisitions due whose events are recorded by now, those of these event groups or of all; and held
+   * Makes requisitions due again: deferred ones whose events are recorded by now, in these event groups or in all, and held
    * ones whose references are confirmed by now.
    */
   async release(eventGroups?: ReadonlySet<string>): Promise<void> {
@@ -108,13 +108,13 @@ export class Retries {
       try {
         await this.releaseRecorded(eventGroup, some);
       } catch (error) {
-        // The next poll asks again; an event group that was deleted is found by the next attempt.
+        // The next poll checks again, and the next attempt refuses an event group that was deleted.
         if (isTransient(error)) return;
       }
     }
   }
 
-  /** Makes a poll due when this requisition is. */
+  /** Schedules a poll for when this requisition is due. */
   arm(name: string): void {
     const retry = this.waiting.get(name);
     if (retry) this.options.pollIn(retry.notBefore - this.options.clock.now());
@@ -157,7 +157,7 @@ export function retryBackoffMs(failedAttempts: number): number {
   return BACKOFF_FACTOR * backoffMs(failedAttempts);
 }
 
-/** The wait that the other side asked for (Retry-After), up to an hour. */
+/** The wait that the server asked for (Retry-After), up to an hour. */
 export function retryAfterMs(error: unknown): number {
   const { retryAfterSeconds = 0 } = (error ?? {}) as { retryAfterSeconds?: number };
   return 1000 * Math.min(retryAfterSeconds, 3600);

@@ -1,11 +1,11 @@
 /**
- * Which references the provider's data serves: those that its operator declared or confirmed. A question about another
- * one is held, since it may be a mistake of set-up, which would be answered with a signed figure near zero. The events
- * themselves do not decide it: an answer that depends on whether a reference has rows tells of one person for free.
+ * A reference is served if the operator declared or confirmed it. A requisition about any other reference is held, since
+ * a misconfigured reference would be answered with a signed figure near zero. The events do not decide whether a reference
+ * is served: an answer that depends on whether a reference has rows would reveal a single person without a charge.
  */
-
-import type { References, Selection } from '../verify/selection.ts';
+import type { Selection } from '../verify/selection.ts';
 import { Deferred } from './deferral.ts';
+import type { AgentOptions } from './options.ts';
 
 /** A selected reference is neither declared nor confirmed. */
 export class NotServed extends Deferred {
@@ -23,16 +23,11 @@ export class NotServed extends Deferred {
   }
 }
 
-export interface ServedOptions {
-  references: References | 'unchecked';
-  /** References that the caller says are served. */
-  served?: ReadonlySet<string> | undefined;
-  /** Those that the operator confirmed. */
-  isConfirmed(reference: string): boolean;
-}
-
-/** Whether a reference is served; it is asked again each time, since the operator may confirm it meanwhile. */
-export function createIsServed({ references, served, isConfirmed }: ServedOptions) {
+/** Returns the function that tells whether a reference is served. The operator may confirm references at any time. */
+export function createIsServed(
+  { references, served }: Pick<AgentOptions, 'references' | 'served'>,
+  isConfirmed: (reference: string) => boolean,
+) {
   const isDeclared = (reference: string) =>
     references !== 'unchecked' &&
     Object.hasOwn(references, reference) &&
@@ -41,7 +36,7 @@ export function createIsServed({ references, served, isConfirmed }: ServedOption
     isDeclared(reference) || served?.has(reference) === true || isConfirmed(reference);
 }
 
-/** Throws NotServed where one of the selected references is not. */
+/** Throws NotServed if one of the selected references is not served. */
 export function requireServed({ events = [] }: Selection, isServed: (reference: string) => boolean): void {
   const others = new Set(events.map(({ reference }) => reference).filter((each) => !isServed(each)));
   if (others.size > 0) throw new NotServed([...others]);

@@ -1,28 +1,22 @@
 /** Limits how much long work runs at once. Consumers take turns, so one with many requisitions delays only itself. */
 
-export interface Turns {
-  /**
-   * Resolves to a function that releases the place, once a place is free and it is this consumer's turn. Work of the same
-   * consumer begins in the order of its calls.
-   */
-  take(consumer: string): Promise<() => void>;
-}
+export type Turns = ReturnType<typeof createTurns>;
 
 interface Line {
   waiting: (() => void)[];
-  /** How many places the consumer holds. */
+  /** The number of places that the consumer has now. */
   held: number;
   /** The number of the turn in which the consumer last got a place. */
   lastTurn: number;
 }
 
-export function createTurns(places: number): Turns {
-  /** By consumer, for consumers that wait or hold a place. */
+export function createTurns(places: number) {
+  /** The lines of all consumers that wait or have a place. */
   const lines = new Map<string, Line>();
   let free = places;
   let turn = 0;
 
-  /** The consumer with the fewest places is next; among several, the one whose last turn is longest ago. */
+  /** The consumer with the fewest places is next; of several such consumers, the one whose last turn is longest ago. */
   function next(): Line | undefined {
     const waiting = [...lines.values()].filter((line) => line.waiting.length > 0);
     return waiting.sort((a, b) => a.held - b.held || a.lastTurn - b.lastTurn)[0];
@@ -38,8 +32,12 @@ export function createTurns(places: number): Turns {
   }
 
   return {
-    take: (consumer) =>
-      new Promise((resolve) => {
+    /**
+     * Resolves to a function that releases the place, once a place is free and it is this consumer's turn. Work of the
+     * same consumer begins in the order of its calls.
+     */
+    take: (consumer: string) =>
+      new Promise<() => void>((resolve) => {
         const line = lines.get(consumer) ?? { waiting: [], held: 0, lastTurn: 0 };
         lines.set(consumer, line);
         let isTaken = true;
@@ -57,19 +55,14 @@ export function createTurns(places: number): Turns {
   };
 }
 
-/** Counts open work by key, and reports when there is room again for a key that was full. */
-export interface Bounds {
-  /** Whether one more may begin. After a false, `onRoom` is called once at most half of `most` are open. */
-  admit(key: string, most: number): boolean;
-  end(key: string): void;
-}
-
-export function createBounds(onRoom: () => void): Bounds {
+/** Counts open work by key, and calls `onRoom` when there is room again for a key that was full. */
+export function createBounds(onRoom: () => void) {
   const open = new Map<string, number>();
   /** Keys that were full when `admit` was called, with the limit of each. */
   const full = new Map<string, number>();
   return {
-    admit(key, most) {
+    /** Whether another piece of work may begin. After a false, `onRoom` is called when at most half of `most` are open. */
+    admit(key: string, most: number): boolean {
       const count = open.get(key) ?? 0;
       if (count >= most) {
         full.set(key, most);
@@ -78,7 +71,7 @@ export function createBounds(onRoom: () => void): Bounds {
       open.set(key, count + 1);
       return true;
     },
-    end(key) {
+    end(key: string): void {
       const count = open.get(key)! - 1;
       if (count > 0) open.set(key, count);
       else open.delete(key);

@@ -1,4 +1,4 @@
-/** Maps the columns of the event files to their roles, checks their types, and writes each in SQL. */
+/** Maps the columns of the event files to their roles, checks their types, and writes the SQL expression of each. */
 import {
   BIGINT,
   BOOLEAN,
@@ -17,21 +17,21 @@ import { RefusalError } from '../../refusals/refusalError.ts';
 import type { AttributeType } from '../filter/types.ts';
 import { type Parameters, quoteName, quoteText } from './sql.ts';
 
-/** The column names in the event files, where they differ from the defaults. */
+/** The column names in the event files, if they differ from the defaults. */
 export interface ColumnNames {
-  /** Virtual person ID, an integer. Default `vid`. */
+  /** The virtual person ID, an integer. Default `vid`. */
   vid?: string;
   /** The time of the event. Default `timestamp`. A time without a zone is UTC. */
   timestamp?: string;
-  /** The unit of an integer `timestamp` column, counted since 1970. */
+  /** The unit of an integer `timestamp` column, which counts from 1970. */
   timestampUnit?: 's' | 'ms' | 'us' | 'ns';
-  /** The event group's reference, `eventGroupReferenceId` on the exchange. Default `event_group`. */
+  /** The reference of the event group, `eventGroupReferenceId` at the exchange. Default `event_group`. */
   eventGroup?: string;
-  /** Seconds watched, a number or an INTERVAL. Default `duration`, if there is such a column. */
+  /** The seconds watched, as a number or an INTERVAL. Default `duration`, if there is such a column. */
   duration?: string;
   /**
-   * Columns that filters may use. Given with types, these fix how CSV text is read, which is guessed otherwise.
-   * Default: every other column of a supported type.
+   * The columns that filters may use; default: every other column of a supported type. The types tell how to read CSV
+   * text; without them the types are guessed.
    */
   attributes?: string[] | Record<string, AttributeType>;
 }
@@ -43,7 +43,6 @@ export const DEFAULT_COLUMNS = {
   duration: 'duration',
 } as const;
 
-/** The DuckDB type of each attribute type. */
 export const DUCKDB_TYPES = {
   string: VARCHAR,
   int: BIGINT,
@@ -61,11 +60,11 @@ export interface Column {
 export interface Columns {
   vid: string;
   eventGroup: string;
-  /** The condition for `[start, end)` in the column's own type, so that DuckDB can skip parts of a file. */
+  /** Writes the condition for `[start, end)` in the type of the column, so that DuckDB can skip parts of a file. */
   within(interval: { start: Date; end: Date }, parameters: Parameters): string;
-  /** The UTC day of an event, a DATE. */
+  /** The UTC day of an event, as a DATE. */
   day: string;
-  /** Whole milliseconds watched in one event, never NULL or negative. */
+  /** The whole milliseconds watched in one event, never NULL or negative. */
   durationMillis: string | undefined;
   attributes: Map<string, Attribute>;
 }
@@ -105,7 +104,7 @@ export function resolveColumns(names: ColumnNames, columns: Column[]): Columns {
   };
 }
 
-/** The configured attributes, with their types where given. */
+/** Returns the configured attributes, each with its type if that is configured. */
 export function configuredAttributes(
   attributes: NonNullable<ColumnNames['attributes']>,
 ): [name: string, type: AttributeType | undefined][] {
@@ -118,7 +117,7 @@ function mismatch(role: keyof ColumnNames, column: Column, wanted: string): Erro
   return new Error(`columns.${role}: ${quoteName(column.name)} is ${column.type}, and must be ${wanted}.`);
 }
 
-/** The attribute type of each column type that filters may use, and the type that it is cast to where it is another one. */
+/** The attribute type of each column type that filters may use, and the SQL type to cast to, if a cast is needed. */
 const ATTRIBUTES: Partial<Record<DuckDBTypeId, [type: AttributeType, castTo?: string]>> = {
   [DuckDBTypeId.VARCHAR]: ['string'],
   [DuckDBTypeId.ENUM]: ['string', 'VARCHAR'],
@@ -146,7 +145,7 @@ const isA = ({ type }: Column, ...types: AttributeType[]) =>
 const isInteger = (column: Column) => isA(column, 'int', 'uint');
 const cast = (name: string, type: string) => `CAST(${name} AS ${type})`;
 
-/** The VID as a signed 64-bit integer; a larger one fails the scan instead of colliding with another person's. */
+/** Casts the VID to a signed 64-bit integer. A larger VID fails the scan instead of colliding with another person's. */
 function vidSql(column: Column): string {
   if (!isInteger(column)) throw mismatch('vid', column, 'an integer column of at most 64 bits');
   const name = quoteName(column.name);
@@ -186,14 +185,11 @@ function timestampSql(column: Column, unit: ColumnNames['timestampUnit']): Colum
     );
   }
   const [times, per] = PER_MILLISECOND[unit];
-  // Rounded up, since for whole numbers t, t >= b is t >= ceil(b), and t < b is t < ceil(b).
+  // The bound is rounded up: for an integer t, t >= b means t >= ceil(b), and t < b means t < ceil(b).
   const count = (at: Date) => {
     const ticks = ceilDivide(BigInt(at.getTime()) * times, per);
     if (BigInt.asIntN(64, ticks) === ticks) return ticks;
-    throw new RefusalError(
-      'INTERVAL_INVALID',
-      `The events have no times as far away as ${at.toISOString()}.`,
-    );
+    throw new RefusalError('INTERVAL_INVALID', `The timestamp column cannot contain ${at.toISOString()}.`);
   };
   return between(cast(name, 'BIGINT'), (at, parameters) => parameters.bind(count(at), BIGINT));
 }
@@ -212,8 +208,8 @@ function ceilDivide(a: bigint, b: bigint): bigint {
 }
 
 /**
- * Rounds each event to whole milliseconds, so that a person's sum does not depend on the order of addition. A
- * missing, negative or NaN duration counts as 0. 2^53 ms is beyond any cap.
+ * Rounds each duration to whole milliseconds, so that a person's sum does not depend on the order of addition. A missing,
+ * negative or NaN duration counts as 0. 2^53 ms is more than any cap.
  */
 function durationSql(column: Column): string {
   const name = quoteName(column.name);
@@ -247,7 +243,7 @@ function attributesOf(
     }
     if (attribute !== undefined && !attributes.has(name)) attributes.set(name, attribute);
   };
-  // Plain columns first: a column called "person.gender" wins over the field of a struct.
+  // Plain columns come first, so that a column called "person.gender" wins over the field of a struct.
   const isStruct = ({ type }: Column) => type.typeId === DuckDBTypeId.STRUCT;
   for (const { name, type } of columns.toSorted((a, b) => Number(isStruct(a)) - Number(isStruct(b)))) {
     add(name, quoteName(name), type);

@@ -1,16 +1,16 @@
-/** The embedded query engine (DuckDB): cancellable, with progress, without access to the network or other files. */
+/** The embedded query engine (DuckDB). It reports progress, can be cancelled, and cannot access the network or other files. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { type Parameters, quoteText } from './sql.ts';
 
-/** The events cannot be read now: a file is missing or broken, or the engine or the disk failed. */
+/** The events cannot be read now, because a file is missing or corrupt, or because the engine or the disk failed. */
 export class EventsUnavailable extends Error {
   override name = 'EventsUnavailable';
 }
 
-/** The engine failed on this very query: it lacks memory, perhaps only beside other queries, or cannot run it at all. */
+/** The engine failed because of this query: it ran out of memory, perhaps due to parallel queries, or cannot run it at all. */
 export class QueryFailed extends EventsUnavailable {
   override name = 'QueryFailed';
 }
@@ -74,7 +74,7 @@ async function startInstance(options: EngineOptions, scratch: string): Promise<D
     threads: String(options.threads ?? availableParallelism()),
     memory_limit: options.memoryLimit ?? '512MB',
     temp_directory: scratch,
-    // Nothing is downloaded: Parquet, CSV and time zones are built in.
+    // No extension is downloaded, since Parquet, CSV and time zones are built in.
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     preserve_insertion_order: 'false',
@@ -109,7 +109,7 @@ function confinement(files: string[]): string[] {
 const isPattern = (file: string) => /[*?[\]{}]/.test(file);
 const folderOf = (pattern: string) => dirname(`${pattern.slice(0, pattern.search(/[*?[\]{}]/))}x`);
 
-/** Absolute paths, so that a later change of the working directory has no effect. Patterns stay patterns. */
+/** Makes paths absolute, so that a later change of the working directory has no effect. Patterns are not expanded. */
 export function localFiles(files: string | string[]): string[] {
   const all = [files].flat();
   if (all.length === 0) throw new Error('files must name at least one Parquet or CSV file.');
@@ -128,7 +128,7 @@ async function withConnection<T>(
   const connection = await instance.connect().catch((error) => {
     throw translate(error);
   });
-  // The interrupt is repeated, since one that comes between two statements is lost.
+  // The interrupt is repeated, because an interrupt between two statements is lost.
   const timer = setInterval(() => {
     if (stopped()) connection.interrupt();
     else if (watch.onProgress && connection.progress.percentage >= 0) {
@@ -167,13 +167,13 @@ export async function* chunksOf(connection: DuckDBConnection, sql: string, param
   yield* result.yieldRows();
 }
 
-/** How many rows are read before they are handed over: enough that each takes longer than handing it over. */
+/** The number of rows in one batch, large enough that the cost of passing a batch to another thread does not matter. */
 const PEOPLE_AT_ONCE = 1 << 16;
 
-/** UINTEGER or BIGINT in the engine. */
+/** VIDs that are UINTEGER or BIGINT in the engine. */
 export type Vids = Uint32Array | BigInt64Array;
 
-/** Streams the rows of a statement with two columns: VIDs and frequencies (UTINYINT), none of them NULL. */
+/** Streams the rows of a statement with two columns, VIDs and frequencies (UTINYINT), which are never NULL. */
 export async function* peopleOf<V extends Vids>(
   connection: DuckDBConnection,
   sql: string,
@@ -200,8 +200,8 @@ export async function* peopleOf<V extends Vids>(
 }
 
 /**
- * Turns the engine's plain Errors into EventsUnavailable. Filters are checked before they reach it, so its errors
- * come from data, disk or engine, never from the query.
+ * Turns the engine's plain Errors into EventsUnavailable. Filters are checked before they reach the engine, so its errors
+ * are caused by the data, the disk or the engine.
  */
 function translate(error: unknown): unknown {
   if (!(error instanceof Error) || error.constructor !== Error) return error;

@@ -1,4 +1,4 @@
-/** Which references the events have, for the operator of a provider: exact figures, which are nobody else's business. */
+/** Lists the references in the events. The figures are exact, so only the operator of the provider may see them. */
 import type { Columns } from './columns.ts';
 import { type Engine, rowsOf, type Watch } from './engine.ts';
 import type { Source } from './source.ts';
@@ -8,14 +8,14 @@ import { Parameters } from './sql.ts';
 export interface ReferenceInventory {
   reference: string;
   rows: number;
-  /** UTC days with events. */
+  /** The number of UTC days with events. */
   days: number;
-  /** `2026-07-28` */
+  /** A UTC day such as `2026-07-28`. */
   firstDay: string;
   lastDay: string;
 }
 
-/** More than an operator can look at. */
+/** The list ends here, since an operator cannot review more. */
 const MAX_REFERENCES = 10_000;
 
 /** The references with the most rows come first. */

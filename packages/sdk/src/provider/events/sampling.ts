@@ -14,7 +14,7 @@ const MUL_HIGH = FARMHASH_MUL_8 >> 32n;
 const MUL_BUCKET = FARMHASH_MUL_8 & BigInt(BUCKET_MASK);
 
 // DuckDB has no wrapping arithmetic: 64-bit overflow is an error, and 128-bit products take ten times as long
-// (1.5 million VIDs: 1.7 s against 0.19 s on two cores). So every step is written such that it cannot overflow.
+// (1.5 million VIDs: 1.7 s instead of 0.19 s on two cores). So every step is written so that it cannot overflow.
 const u = (value: bigint) => `${value}::UBIGINT`;
 const low = (x: string) => `(${x} & ${u(MASK32)})`;
 const rotateRight = (x: string, n: bigint) =>
@@ -27,14 +27,14 @@ const timesMul = (x: string) => {
   return `((${low(`(((${product}) >> 32) + ${crossed})`)} << 32) | ${low(`(${product})`)})`;
 };
 
-/** The salted VID as an unsigned word, for every signed 64-bit vid. */
+/** Salts any signed 64-bit VID, as an unsigned word that wraps around. */
 const wrapsAbove = (1n << 63n) - VID_SALT;
 const word = `CASE
   WHEN vid >= ${wrapsAbove} THEN ${u(1n << 63n)} + CAST(vid - ${wrapsAbove} AS UBIGINT)
   WHEN vid >= -${VID_SALT} THEN CAST(vid + ${VID_SALT} AS UBIGINT)
   ELSE ${u(MASK64)} - CAST(-(vid + ${VID_SALT + 1n}) AS UBIGINT) END`;
 
-/** Each intermediate value is a column, so that it is computed once. */
+/** Each intermediate value is a column, so that it is computed only once. */
 const STEPS = [
   `${word} AS w`,
   `w, ${add('w', u(FARMHASH_K2))} AS a, ${rotateRight('w', 37n)} AS w37`,
@@ -49,7 +49,7 @@ const STEPS = [
   `CAST(((xor(y, y >> 47) & ${BUCKET_MASK}) * ${u(MUL_BUCKET)}) & ${BUCKET_MASK} AS INTEGER) AS bucket`,
 ];
 
-/** Adds the sampling `bucket` to a table with a column `vid`; the columns `carried` are passed through. */
+/** Adds the column `bucket` to a table with a column `vid`, and copies the columns `carried`. */
 export function withBucket(source: string, carried: string): string {
   return STEPS.reduce((from, columns) => `(SELECT vid, ${carried}, ${columns} FROM ${from})`, source);
 }
@@ -57,7 +57,7 @@ export function withBucket(source: string, carried: string): string {
 /** Whether every bucket is in the sample, so that no VID needs to be hashed. */
 export const isEverybody = ({ from, to }: BucketRange) => from === 0 && to === BUCKET_COUNT;
 
-/** Whether `bucket` is in the sample. */
+/** The condition that `bucket` is in the sample. */
 export function inRange({ from, to, wrapTo }: BucketRange): string {
   return `((bucket >= ${from} AND bucket < ${to}) OR bucket < ${wrapTo})`;
 }

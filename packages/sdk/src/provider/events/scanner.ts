@@ -10,7 +10,7 @@ import { inRange, isEverybody, withBucket } from './sampling.ts';
 import { conditionOf, type EventData, selectionsOf } from './selection.ts';
 import { Parameters } from './sql.ts';
 
-/** Receives people: `frequencies[i]` is of `vids[i]`. The arrays are the receiver's to keep. */
+/** Receives people: `frequencies[i]` belongs to `vids[i]`. The arrays are not reused, so the receiver may keep them. */
 export type TakePeople<Vids> = (vids: Vids, frequencies: Uint8Array) => void | Promise<void>;
 
 type Figure = (people: string, parameters: Parameters) => string;
@@ -49,7 +49,7 @@ export class Scanner {
     return histogram;
   }
 
-  /** Events without a VID are one row, the only one with a frequency of 0. */
+  /** All events without a VID form one row, the only row with a frequency of 0. */
   async people<V extends Vids>(
     query: EventQuery,
     maximumFrequency: number,
@@ -86,8 +86,8 @@ export class Scanner {
   }
 
   /**
-   * One pass over the files: counts the `events` of each sampled person and, where `total` is given, sums it over
-   * them; then computes `figure` over these people. Events without a VID form one group, to count those left out.
+   * Counts the `events` of each sampled person in one pass over the files, sums the column `total` if it is given, then
+   * computes `figure` over these people. Events without a VID form one group, so that they can be reported.
    */
   private async scan<T>(
     query: EventQuery,
@@ -145,7 +145,7 @@ export function outOfRange(field: string, range: string): RefusalError {
   return new RefusalError('VALUE_OUT_OF_RANGE', `${field} must be ${range}.`);
 }
 
-/** Combines the progress of several scans in a row into one that only grows. */
+/** Combines the progress of consecutive scans into one percentage that never decreases. */
 function stages(count: number, onProgress: Watch['onProgress']): (stage: number) => Watch['onProgress'] {
   if (onProgress === undefined) return () => undefined;
   let last = -1;

@@ -1,4 +1,4 @@
-/** Which events a query selects. */
+/** Turns a query into the conditions that select its events. */
 import { DuckDBTimestampValue, TIMESTAMP, VARCHAR } from '@duckdb/node-api';
 import { bucketRange } from '@measurement-exchange/mpc/privacy/vidSampling';
 import { checkAt, RefusalError } from '../../refusals/refusalError.ts';
@@ -12,7 +12,7 @@ import type { EventQuery } from './query.ts';
 import type { Source } from './source.ts';
 import { Parameters } from './sql.ts';
 
-/** Event groups that share an interval and a filter. */
+/** The event groups of a query that have the same interval and filter. */
 export interface Selection {
   references: string[];
   interval: { start: Date; end: Date };
@@ -21,24 +21,23 @@ export interface Selection {
 
 export type SelectionFilter = FilterText & { compiled: CompiledFilter };
 
-/** The data that queries read. */
 export interface EventData {
   engine: Engine;
   source: Source;
   columns: Columns;
   attributes: Readonly<Record<string, AttributeType>>;
-  /** How many combinations of attributes a filter may depend on, where CEL evaluates it. */
+  /** The limit on combinations of attribute values, for a filter that CEL evaluates. */
   maximumCombinations: number;
 }
 
-/** A few minutes. */
+/** The limit on steps of all CEL evaluations of a query, which take a few minutes. */
 const MAX_STEPS = 5_000_000_000;
-/** The engine keeps a buffer for each operation, which its memory limit does not count. */
+/** The engine allocates a buffer for each operation, and its memory limit does not include these buffers. */
 const MAX_SQL_COST = 5000;
 
 /**
- * Throws RefusalError for a query that can never be computed, or would take too much where its filters depend on as many
- * combinations of attributes as the provider allows. Reads no events.
+ * Throws RefusalError for a query that can never be computed, or that would take too long for the maximum number of
+ * combinations of attribute values. Reads no events.
  */
 export async function selectionsOf(query: EventQuery, data: EventData): Promise<Selection[]> {
   const { columns, attributes, maximumCombinations } = data;
@@ -56,7 +55,7 @@ export async function selectionsOf(query: EventQuery, data: EventData): Promise<
       if (!(start < end)) {
         throw new RefusalError('INTERVAL_INVALID', `The interval of ${reference} is empty or not a time.`);
       }
-      // Throws where the column cannot hold such a time.
+      // This throws if the column cannot contain such a time.
       columns.within(interval, new Parameters());
     });
     if (filter !== '' && !filters.has(filter)) {
@@ -93,7 +92,7 @@ function requireAffordable(filters: SelectionFilter[], maximumCombinations: numb
   }
 }
 
-/** The part of a selection's condition that SQL evaluates. */
+/** Writes the part of a selection's condition that SQL evaluates. */
 export function conditionOf(selection: Selection, columns: Columns, parameters: Parameters): string {
   const references = selection.references.map((reference) => parameters.bind(reference, VARCHAR));
   const conditions = [

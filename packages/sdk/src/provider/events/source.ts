@@ -12,7 +12,7 @@ import { Parameters, quoteText } from './sql.ts';
 
 export interface Source {
   columns: Column[];
-  /** The table expression for FROM. Binds the file list, so patterns are expanded at each query. */
+  /** Writes the table expression for FROM. It binds the file list, so patterns are expanded at each query. */
   from(parameters: Parameters): string;
 }
 
@@ -31,12 +31,12 @@ export async function sourceOf(
     engine,
     (parameters) => `read_csv(${bindFiles(parameters)}, header = true)`,
   );
-  // References are text, even if they look like numbers: 007 is not 7.
+  // References are text even if they look like numbers: 007 is not 7.
   const fixed = new Map<string, DuckDBType>([[names?.eventGroup ?? DEFAULT_COLUMNS.eventGroup, VARCHAR]]);
   for (const [name, type] of configuredAttributes(names?.attributes ?? []))
     if (type) fixed.set(name, DUCKDB_TYPES[type]);
   const columns = guessed.map(({ name, type }) => ({ name, type: fixed.get(name) ?? type }));
-  // Types guessed from the text are fixed here, so that files added later do not change them.
+  // The guessed types are fixed here, so that files that are added later do not change them.
   const types = columns.map(({ name, type }) => `${quoteText(name)}: ${quoteText(String(type))}`).join(', ');
   const from: Source['from'] = (parameters) =>
     `read_csv(${bindFiles(parameters)}, header = true, types = {${types}})`;

@@ -3,10 +3,10 @@ import type { DuckDBType, DuckDBValue } from '@duckdb/node-api';
 
 export const quoteName = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
-/** For settings, which take no bound values; used only for the operator's own configuration. */
+/** Quotes a value in a setting, where values cannot be bound. Only values from the operator's configuration are quoted. */
 export const quoteText = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
-/** The bound values of one statement; `bind` returns the placeholder. */
+/** The bound values of one statement; `bind` returns a placeholder. */
 export class Parameters {
   readonly values: DuckDBValue[] = [];
   readonly types: DuckDBType[] = [];

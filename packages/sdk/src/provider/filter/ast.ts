@@ -5,13 +5,13 @@ export type Parsed = ReturnType<typeof parse>;
 export type Expr = Parsed['expr'];
 export type Kind<C extends Expr['exprKind']['case']> = Extract<Expr['exprKind'], { case: C }>['value'];
 
-/** Prefixes that no filter can contain, so that an attribute is never confused with a macro's variable. */
+/** These prefixes cannot occur in a filter, so that an attribute is never confused with the variable of a macro. */
 const VALUE = '@value:';
 const PRESENT = '@present:';
 export const valueKey = (attribute: string) => VALUE + attribute;
 export const presentKey = (attribute: string) => PRESENT + attribute;
 
-/** The attribute that a resolved identifier stands for: its value, or whether it is present. */
+/** Returns the attribute of a resolved identifier, which means its value or, if `present`, whether it is present. */
 export function attributeOf(expr: Expr): { name: string; present: boolean } | undefined {
   return expr.exprKind.case === 'identExpr' ? attributeNamed(expr.exprKind.value.name) : undefined;
 }
@@ -55,7 +55,7 @@ function childrenOf({ exprKind }: Expr): Expr[] {
   }
 }
 
-/** Splits a && b into its parts, which may be tested one by one. */
+/** Splits a && b into its operands, which may be tested one by one. */
 export function conjunctsOf(expr: Expr): Expr[] {
   if (expr.exprKind.case !== 'callExpr' || expr.exprKind.value.function !== '_&&_') return [expr];
   return expr.exprKind.value.args.flatMap(conjunctsOf);
@@ -63,7 +63,7 @@ export function conjunctsOf(expr: Expr): Expr[] {
 
 const MAX_PATH = 100;
 
-/** ["a", "b"] for `a.b`; nothing where it does not begin with a name, or is too long for one. */
+/** Returns ["a", "b"] for `a.b`; undefined if the expression does not begin with a name or is too long. */
 export function pathOf({ operand, field }: Kind<'selectExpr'>): string[] | undefined {
   const path = [field];
   let at = operand;

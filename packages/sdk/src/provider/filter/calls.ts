@@ -1,4 +1,4 @@
-/** The argument and result types of a filter's operators and functions. */
+/** Checks the argument types of a filter's operators and functions, and returns their result types. */
 import { CelScalar, type CelType, isCelError, plan } from '@bufbuild/cel';
 import { cut } from '@measurement-exchange/contract';
 import { type Expr, identifiersIn } from './ast.ts';
@@ -11,13 +11,13 @@ export interface Call {
   name: string;
   target: Checked | undefined;
   args: Checked[];
-  /** The variables of the macros around it. */
+  /** The variables of the macros around the call. */
   variables: ReadonlyMap<string, unknown>;
 }
 
 const { BOOL, DYN, INT } = CelScalar;
 
-/** The type of a call; throws where the arguments do not fit. */
+/** Returns the type of a call; throws if the arguments do not fit. */
 export function resultType(call: Call, fail: Fail): CelType {
   const { expr, name } = call;
   const types = call.args.map((arg) => arg.type);
@@ -83,7 +83,7 @@ function overload(call: Call, fail: Fail): CelType {
   return common(fitting.map((func) => func.result));
 }
 
-/** Rejects concatenation with a macro's variable, which could double it with each nesting. */
+/** Rejects concatenation with the variable of a macro, since each nested macro could double its length. */
 function rejectGrowth({ expr, args, variables }: Call, fail: Fail): void {
   if (args.every(({ type }) => isNumber(type))) return;
   const { exprKind } = args[0]!.expr;
@@ -94,7 +94,7 @@ function rejectGrowth({ expr, args, variables }: Call, fail: Fail): void {
 
 const CONVERSIONS = new Set(['bool', 'double', 'duration', 'int', 'timestamp', 'uint']);
 
-/** Rejects a conversion such as timestamp('2024-01-01') or timestamp(999999999999), which would fail for every event. */
+/** Rejects a conversion such as timestamp('2024-01-01') or timestamp(999999999999), since it would fail for every event. */
 function checkConversion({ expr, name, args }: Call, fail: Fail): void {
   const { exprKind } = args[0]!.expr;
   if (exprKind.case !== 'constExpr' || !isCelError(plan(environment, expr)({}))) return;

@@ -1,6 +1,6 @@
 /**
- * Resolves names and checks types of a parsed filter. CEL has no implicit conversions, so what would fail for every
- * event is rejected here with its position. Limits bound the cost of a hostile filter.
+ * Resolves the names and checks the types of a parsed filter. CEL has no implicit conversions, so an expression that would
+ * fail for every event is rejected here, with its position. Limits bound the cost of a hostile filter.
  */
 import { CelScalar, type CelType, listType, mapType } from '@bufbuild/cel';
 import {
@@ -21,23 +21,23 @@ import type { FilterError } from './errors.ts';
 import { type AttributeType, CEL_TYPES } from './types.ts';
 
 const MAX_DEPTH = 100;
-/** Steps of one evaluation: 1,000 list elements with 100 steps each. */
+/** The limit on the steps of one evaluation, enough for 1,000 list elements with 100 steps each. */
 const MAX_COST = 100_000;
-/** Characters, bytes and items of one value. */
+/** The limit on the characters, bytes and items of one value. */
 const MAX_SIZE = 1_000_000;
-/** The limit on all patterns together: compiling them takes up to half a second. */
+/** The limit on all patterns of a filter together, which take up to half a second to compile. */
 const MAX_INSTRUCTIONS = 4000;
-/** Taken for the length of a text attribute, which the specification does not say. */
+/** The assumed length of a text attribute, since the actual length is unknown here. */
 const TEXT_SIZE = 100;
 
-/** A condition of a filter, which is true when all its conditions are. */
+/** One of the conditions of a filter; the filter is true if all of them are. */
 export interface Condition {
   expr: Expr;
-  /** An upper bound of the steps one evaluation takes. */
+  /** An upper bound on the steps of one evaluation. */
   cost: number;
 }
 
-/** Checks a filter and splits it into its conditions, with each attribute resolved, see `attributeOf`. */
+/** Checks a filter and splits it into conditions whose attributes are resolved, see `attributeOf`. */
 export function checkFilter(
   parsed: Parsed,
   fail: Fail,
@@ -52,7 +52,7 @@ export function checkFilter(
 }
 
 interface Scope {
-  /** Variables of macros: `x` in `list.exists(x, …)`, and the accumulators behind them. */
+  /** The variables of macros, such as `x` in `list.exists(x, …)`, and their accumulators. */
   variables: ReadonlyMap<string, Variable>;
   depth: number;
 }
@@ -61,25 +61,23 @@ type Variable = Pick<Checked, 'type' | 'size'>;
 
 const { BOOL, BYTES, DOUBLE, DYN, INT, NULL, STRING, TYPE, UINT } = CelScalar;
 const LIST = listType(DYN);
-const TYPE_NAMES = new Set([
-  'bool',
-  'bytes',
-  'double',
-  'int',
-  'list',
-  'map',
-  'null_type',
-  'string',
-  'type',
-  'uint',
-]);
+const TYPE_NAMES = new Set('bool bytes double int list map null_type string type uint'.split(' '));
+const CONSTANT_TYPES: Partial<Record<string, CelType>> = {
+  boolValue: BOOL,
+  int64Value: INT,
+  uint64Value: UINT,
+  doubleValue: DOUBLE,
+  stringValue: STRING,
+  bytesValue: BYTES,
+  nullValue: NULL,
+};
 
 class Checker {
   private readonly fail: Fail;
   private readonly attributes: Record<string, AttributeType>;
   private elements = 0;
   private instructions = 0;
-  /** The cost of every checked expression. */
+  /** The costs of all checked expressions. */
   readonly costs = new Map<Expr, number>();
 
   constructor(fail: Fail, attributes: Record<string, AttributeType>) {
@@ -92,12 +90,8 @@ class Checker {
     this.limit(expr, scope.depth, MAX_DEPTH, `A filter nests at most ${MAX_DEPTH} deep`);
     const checked = this.checkKind(expr, scope);
     const { cost, size } = checked;
-    this.limit(
-      expr,
-      cost,
-      MAX_COST,
-      'The filter takes too many steps: shorten its lists, texts and patterns',
-    );
+    const tooSlow = 'The filter takes too many steps: shorten its lists, texts and patterns';
+    this.limit(expr, cost, MAX_COST, tooSlow);
     this.limit(expr, size, MAX_SIZE, 'The filter makes too long a text or list');
     this.costs.set(checked.expr, cost);
     return checked;
@@ -135,26 +129,16 @@ class Checker {
   }
 
   private constantType(expr: Expr, { constantKind }: Kind<'constExpr'>): CelType {
-    switch (constantKind.case) {
-      case 'boolValue':
-        return BOOL;
-      case 'int64Value':
-        if (BigInt.asIntN(64, constantKind.value) === constantKind.value) return INT;
-        throw this.fail(expr, `${constantKind.value} is beyond 64 bits`);
-      case 'uint64Value':
-        if (BigInt.asUintN(64, constantKind.value) === constantKind.value) return UINT;
-        throw this.fail(expr, `${constantKind.value}u is beyond 64 bits`);
-      case 'doubleValue':
-        return DOUBLE;
-      case 'stringValue':
-        return STRING;
-      case 'bytesValue':
-        return BYTES;
-      case 'nullValue':
-        return NULL;
-      default:
-        throw this.fail(expr, 'This constant is not supported');
+    const { case: kind, value } = constantKind;
+    if (kind === 'int64Value' && BigInt.asIntN(64, value) !== value) {
+      throw this.fail(expr, `${value} is beyond 64 bits`);
     }
+    if (kind === 'uint64Value' && BigInt.asUintN(64, value) !== value) {
+      throw this.fail(expr, `${value}u is beyond 64 bits`);
+    }
+    const type = CONSTANT_TYPES[kind ?? ''];
+    if (type === undefined) throw this.fail(expr, 'This constant is not supported');
+    return type;
   }
 
   private identifier(expr: Expr, name: string, scope: Scope): Checked {
@@ -172,7 +156,7 @@ class Checker {
     return this.fail(expr, `There is no attribute ${name}; there are: ${known}`, 'FILTER_ATTRIBUTE');
   }
 
-  /** `a.b` is the attribute called "a.b" where there is one, else the member b of a map a. */
+  /** `a.b` is the attribute called "a.b" if there is one, otherwise the member b of a map a. */
   private select(expr: Expr, select: Kind<'selectExpr'>, scope: Scope): Checked {
     const path = pathOf(select);
     const isVariable = path !== undefined && scope.variables.has(path[0]!);
@@ -188,7 +172,7 @@ class Checker {
     }
     const operand = this.check(select.operand!, scope);
     if (!isDyn(operand.type) && operand.type.kind !== 'map') {
-      throw this.fail(expr, `What is of type ${describe(operand.type)} has no member ${select.field}`);
+      throw this.fail(expr, `A value of type ${describe(operand.type)} has no member ${select.field}`);
     }
     const type = select.testOnly ? BOOL : operand.type.kind === 'map' ? operand.type.value : DYN;
     const value = { ...select, operand: operand.expr };
@@ -232,7 +216,7 @@ class Checker {
     };
   }
 
-  /** `attribute == null` asks whether it is absent; comparing an absent value as such would fail. */
+  /** `attribute == null` tests whether the attribute is absent; comparing an absent value directly would fail. */
   private nullTest(expr: Expr, call: Kind<'callExpr'>, scope: Scope): Checked | undefined {
     if (call.function !== '_==_' && call.function !== '_!=_') return undefined;
     const isNull = ({ exprKind }: Expr) =>
@@ -243,7 +227,7 @@ class Checker {
     const attribute = attributeOf(checked.expr);
     if (attribute === undefined || attribute.present) {
       if (isDyn(checked.type)) return undefined;
-      throw this.fail(expr, `What is of type ${describe(checked.type)} is never null`);
+      throw this.fail(expr, `A value of type ${describe(checked.type)} is never null`);
     }
     const present = resolved(other, presentKey(attribute.name), BOOL);
     if (call.function === '_!=_') return present;
@@ -290,7 +274,7 @@ class Checker {
     this.limit(expr, this.elements, MAX_ELEMENTS, message);
   }
 
-  /** The comprehensions that the macros all, exists, exists_one, filter and map expand to. */
+  /** Checks a comprehension, to which the macros all, exists, exists_one, filter and map expand. */
   private comprehension(expr: Expr, fold: Kind<'comprehensionExpr'>, scope: Scope): Checked {
     const range = this.check(fold.iterRange!, scope);
     const { type } = range;
@@ -305,7 +289,7 @@ class Checker {
       variables: new Map([...scope.variables, ...variables]),
     });
     const items = itemsOf(range);
-    // The accumulated value is counted once, at the end.
+    // The size of the accumulated value is counted once, at the end.
     const inner = within([
       [fold.accuVar, { type: accumulated, size: 0 }],
       [fold.iterVar, { type: item, size: items.size }],

@@ -2,25 +2,25 @@ import type { CelType } from '@bufbuild/cel';
 import type { Expr } from './ast.ts';
 import type { FilterCode, FilterError } from './errors.ts';
 
-/** An expression whose names and types are right. */
+/** An expression whose names and types are correct. */
 export interface Checked {
   /** The expression with each attribute resolved, see `attributeOf`. */
   expr: Expr;
   type: CelType;
-  /** An upper bound of the steps one evaluation takes; a step is about a microsecond. */
+  /** An upper bound on the steps of one evaluation; a step takes about a microsecond. */
   cost: number;
-  /** An upper bound of the characters, bytes and items in its value. */
+  /** An upper bound on the characters, bytes and items in the value. */
   size: number;
-  /** The items of a list, where they are known. */
+  /** The items of a list, if they are known. */
   items?: Items;
 }
 
 export interface Items {
-  /** There are at most so many. */
+  /** An upper bound on the number of items. */
   count: number;
-  /** The size of the largest. */
+  /** The size of the largest item. */
   size: number;
 }
 
-/** Creates the error for a position in the filter, by default of the code FILTER_TYPE. */
+/** Creates the error for a position in the filter; the default code is FILTER_TYPE. */
 export type Fail = (at: Expr, message: string, code?: FilterCode) => FilterError;

@@ -1,4 +1,4 @@
-/** The maximum cost of one evaluation of a filter: steps, and the size of the values in it. */
+/** Computes upper bounds on the steps of one evaluation of a filter, and on the sizes of its values. */
 import type { CelType } from '@bufbuild/cel';
 import type { Expr } from './ast.ts';
 import type { Call } from './calls.ts';
@@ -6,12 +6,12 @@ import { isDyn } from './celTypes.ts';
 import type { Checked, Fail, Items } from './checked.ts';
 import { patternSize } from './environment.ts';
 
-/** Characters or items that are compared or copied in one step. */
+/** The number of characters or items that are compared or copied in one step. */
 const PER_STEP = 32;
-/** The search for one text in another compares at most each character with each. */
+/** The number of comparisons in one step of a search, which compares each character with each in the worst case. */
 const COMPARED_PER_STEP = 1000;
 
-/** The steps of a call itself, given the sizes of its arguments and the instructions of its pattern. */
+/** Returns the steps of a call without those of its arguments; `instructions` is the size of its pattern. */
 export function workOf({ name, target, args }: Call, instructions: number): number {
   const operands = target === undefined ? args : [target, ...args];
   if (name === 'matches') return (target!.size * instructions) / PER_STEP;
@@ -19,21 +19,21 @@ export function workOf({ name, target, args }: Call, instructions: number): numb
   return operands.reduce((sum, operand) => sum + operand.size / PER_STEP + walkOf(operand), 1);
 }
 
-/** A list that a macro built is a chain of lists: each item is found through all those before it. */
+/** The steps to visit all items of a list. A list from a macro is a linked chain, so each item is reached from the first. */
 export function walkOf(list: Checked): number {
   const isList = list.type.kind === 'list' || isDyn(list.type);
   if (!isList || list.expr.exprKind.case === 'listExpr') return 0;
   return itemsOf(list).count ** 2 / PER_STEP;
 }
 
-/** The lists of a filter have so many elements together, and no macro makes longer ones: see rejectGrowth. */
+/** The limit on the elements of all lists of a filter together; no macro builds a longer list, see rejectGrowth. */
 export const MAX_ELEMENTS = 1000;
 
 export function itemsOf({ items, size }: Checked): Items {
   return items ?? { count: Math.min(MAX_ELEMENTS, size), size };
 }
 
-/** An upper bound of the size of a call's value. */
+/** Returns an upper bound on the size of the value of a call. */
 export function sizeOf(name: string, type: CelType, operands: Checked[]): number {
   if (type.kind !== 'list' && type.kind !== 'map' && !TEXTS.has(type.name)) return 1;
   if (name === '_[_]') return itemsOf(operands[0]!).size;
@@ -44,7 +44,7 @@ export function sizeOf(name: string, type: CelType, operands: Checked[]): number
 
 const TEXTS = new Set<string>(['string', 'bytes', 'dyn']);
 
-/** The size of a call's compiled pattern; 0 without one. */
+/** Returns the size of the compiled pattern of a call; 0 if it has no pattern. */
 export function instructionsOf({ expr, name, args }: Call, fail: Fail): number {
   if (name !== 'matches') return 0;
   const text = textOf(args[0]!.expr);

@@ -1,4 +1,4 @@
-/** The CEL environment of filters: the library's standard functions, corrected where they differ from the CEL definition. */
+/** The CEL environment of filters: the standard functions of the library, with fixes where they differ from the CEL definition. */
 import { type CelEnv, type CelFunc, CelScalar, celEnv, celFunc, celMethod, celUint } from '@bufbuild/cel';
 import { create } from '@bufbuild/protobuf';
 import { type Timestamp, TimestampSchema, timestampDate } from '@bufbuild/protobuf/wkt';
@@ -7,7 +7,7 @@ import { sameType, TIMESTAMP } from './celTypes.ts';
 
 const { BOOL, DOUBLE, INT, STRING, UINT } = CelScalar;
 
-/** Strings are ordered by code point; JavaScript's own order is by UTF-16 unit and differs beyond U+FFFF. */
+/** CEL orders strings by code point; JavaScript orders them by UTF-16 unit, which differs beyond U+FFFF. */
 function compareCodePoints(a: string, b: string): number {
   let i = 0;
   while (i < a.length && i < b.length && a.charCodeAt(i) === b.charCodeAt(i)) i++;
@@ -20,7 +20,7 @@ function compareCodePoints(a: string, b: string): number {
 const ordering = (name: string, holds: (order: number) => boolean) =>
   celFunc(name, [STRING, STRING], BOOL, (a, b) => holds(compareCodePoints(a, b)));
 
-/** In UTC, whatever the machine's time zone. */
+/** The parts of a time are in UTC, whatever the time zone of the machine is. */
 const timePart = (name: string, part: (date: Date) => number) =>
   celMethod(name, TIMESTAMP, [], INT, function () {
     return BigInt(part(timestampDate(this.message as Timestamp)));
@@ -29,7 +29,7 @@ const timePart = (name: string, part: (date: Date) => number) =>
 const dayOfYear = (date: Date) =>
   Math.floor((date.getTime() - Date.UTC(date.getUTCFullYear(), 0, 1)) / 86_400_000);
 
-/** Requires a number's text to match: the library also reads '', ' 5 ' and '0x10' as numbers. */
+/** Requires that the text of a number matches, because the library also reads '', ' 5 ' and '0x10' as numbers. */
 function requireForm(text: string, form: RegExp): string {
   if (form.test(text)) return text;
   throw new Error('not a number');
@@ -40,7 +40,7 @@ function within64(value: bigint, wrap: (bits: number, value: bigint) => bigint):
   throw new Error('beyond 64 bits');
 }
 
-/** From year 1 to 9999, as a timestamp is defined. */
+/** Requires a time in the years 1 to 9999, as in the definition of a timestamp. */
 function requireYear(seconds: bigint): bigint {
   if (seconds >= -62_135_596_800n && seconds <= 253_402_300_799n) return seconds;
   throw new Error('beyond the years 1 to 9999');
@@ -51,7 +51,7 @@ const MAX_INSTRUCTIONS = 1000;
 const MAX_PATTERNS = 100;
 const patterns = new Map<string, RE2JS>();
 
-/** Compiles an RE2 pattern, whose time is that of the text's length times its instructions. Throws for an invalid one. */
+/** Compiles an RE2 pattern; matching takes time proportional to text length times instructions. Throws if it is invalid. */
 function compilePattern(pattern: string): RE2JS {
   const cached = patterns.get(pattern);
   if (cached !== undefined) return cached;
@@ -64,7 +64,7 @@ function compilePattern(pattern: string): RE2JS {
   return compiled;
 }
 
-/** Rejects repetitions by number that take long to compile. */
+/** Rejects counted repetitions that take long to compile. */
 function requireFewRepetitions(pattern: string): void {
   const counts = [...pattern.matchAll(/\{(\d*),?(\d*)/g)].map(([, least, most]) => Number(most || least));
   if (counts.reduce((sum, count) => sum + count, 0) > MAX_INSTRUCTIONS) throw tooLarge();
@@ -73,7 +73,7 @@ function requireFewRepetitions(pattern: string): void {
 const tooLarge = () => new Error('it is too large: use fewer and smaller repetitions');
 const instructionsOf = (compiled: RE2JS) => compiled.re2().prog.numInst();
 
-/** How many instructions a pattern has when compiled; throws for an invalid one. */
+/** Returns the number of instructions of a compiled pattern; throws if the pattern is invalid. */
 export const patternSize = (pattern: string) => instructionsOf(compilePattern(pattern));
 
 export const environment: CelEnv = celEnv({
@@ -92,9 +92,9 @@ export const environment: CelEnv = celEnv({
     celFunc('double', [STRING], DOUBLE, (text) =>
       Number(requireForm(text, /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i)),
     ),
-    // The library takes a quotient above 2^63 for an overflow.
+    // The library treats a quotient above 2^63 as an overflow.
     celFunc('_/_', [UINT, UINT], UINT, (a, b) => celUint(a.value / b.value)),
-    // The library takes milliseconds, of any year.
+    // The library expects milliseconds instead of seconds, and allows any year.
     celFunc('timestamp', [INT], TIMESTAMP, (seconds) =>
       create(TimestampSchema, { seconds: requireYear(seconds) }),
     ),

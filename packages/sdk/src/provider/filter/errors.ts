@@ -3,7 +3,7 @@ import { type FilterPosition, RefusalError } from '../../refusals/refusalError.t
 
 export type FilterCode = Extract<RefusalCode, `FILTER_${string}`>;
 
-/** A filter that is not valid CEL, does not fit the attributes, or is too costly. */
+/** The filter is not valid CEL, does not fit the attributes, or is too costly. */
 export class FilterError extends RefusalError {
   override readonly name = 'FilterError';
   declare readonly code: FilterCode;
@@ -15,7 +15,7 @@ export class FilterError extends RefusalError {
   }
 }
 
-/** A query that was stopped because it went past a limit of the provider. It would again, so it is not retried. */
+/** The query exceeded a limit of the provider. It would exceed the limit again, so it is not retried. */
 export class QueryStopped extends RefusalError {
   override readonly name = 'QueryStopped';
 
@@ -24,10 +24,9 @@ export class QueryStopped extends RefusalError {
   }
 }
 
-/** A FilterError as plain values. */
+/** A FilterError as plain values, which can be sent between processes. */
 export type FilterFault = Pick<FilterError, 'message' | 'position'> & { code: FilterCode };
 
-/** The error that was described. */
 export function errorOf({ code, message, position }: FilterFault): FilterError {
   return Object.assign(new FilterError(code, message), { position });
 }

@@ -1,20 +1,20 @@
 /**
- * The process that runs what consumers wrote. A thread of its own evaluates; the main thread relays requests and
- * responses, and ends the process when a request takes too much time or memory, or when the agent is gone.
+ * The process that runs the filters of consumers. A separate thread evaluates; the main thread relays requests and
+ * responses, and kills the process when a request takes too much time or memory, or when the agent has exited.
  */
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import type { Request } from './requests.ts';
 
-/** The memory of the whole process; it takes about 70 MB before the first request. */
+/** The memory limit of the whole process, which uses about 70 MB before the first request. */
 const MAX_MEMORY_MB = 200;
 const MAX_HEAP_MB = 96;
-/** The processor time for one request, so that a busy machine makes no difference. */
+/** The limit on the processor time of one request. It does not depend on how busy the machine is. */
 const MAX_TIME_MS = 500;
 const WATCH_MS = 10;
 
 if (isMainThread) watch();
 else {
-  // An evaluation that fails is common, and a stack trace takes most of its time.
+  // Failed evaluations are common, and most of their time would be spent on a stack trace.
   Error.stackTraceLimit = 0;
   const { respond } = await import('./requests.ts');
   parentPort!.on('message', (request: Request) => parentPort!.postMessage(respond(request)));
@@ -41,11 +41,11 @@ function watch(): void {
   });
   thread.on('error', end);
   process.on('disconnect', end);
-  // Ctrl-C reaches every process of a terminal; the agent decides when this one ends.
+  // Ctrl-C is sent to every process of a terminal, but the agent decides when this process ends.
   process.on('SIGINT', () => {});
 }
 
-/** Ends all threads at once, whatever they do. */
+/** Kills all threads at once, even a busy one. */
 function end(): void {
   process.kill(process.pid, 'SIGKILL');
 }

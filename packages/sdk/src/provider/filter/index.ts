@@ -1,4 +1,4 @@
-/** Event filters in CEL over the attributes of events: checked, evaluated, and pushed down to SQL where possible. */
+/** Checks and evaluates CEL filters over the attributes of events, and translates them to SQL where possible. */
 import { type CelError, type CelInput, parse, plan } from '@bufbuild/cel';
 import { cut } from '@measurement-exchange/contract';
 import { attributesIn, presentKey, usesAttributes, valueKey } from './ast.ts';
@@ -15,21 +15,21 @@ export type { AttributeType, AttributeValue } from './types.ts';
 /** A checked filter. */
 export interface Filter {
   readonly expression: string;
-  /** The attributes it depends on. */
+  /** The attributes that the filter depends on. */
   readonly attributes: readonly string[];
-  /** An upper bound of the steps that `matches` takes. */
+  /** An upper bound on the steps of `matches`. */
   readonly cost: number;
-  /** Whether the filter is true; false where it fails (an absent attribute, an overflow). */
+  /** Whether the filter is true; a filter that fails (an absent attribute, an overflow) is false. */
   matches(values: Readonly<Record<string, AttributeValue>>): boolean;
-  /** Splits the filter into equivalent SQL and the rest for CEL: an event matches when both hold. */
+  /** Splits the filter into SQL and a rest for CEL; an event matches if both are true. */
   pushDown(): { sql: ((context: SqlContext) => string) | undefined; rest: Filter | undefined };
 }
 
 const MAX_BRACKETS = 200;
 const MAX_SIGNS = 8000;
-/** Also a space: the parser may read a long run of them over and over. */
+/** Spaces are included, because the parser may read a long run of spaces many times. */
 const SIGN = /\W/;
-/** The engine keeps a buffer for each operation, which its memory limit does not count. */
+/** The engine allocates a buffer for each operation, and its memory limit does not include these buffers. */
 const MAX_SQL_COST = 2000;
 
 /** Parses a CEL expression and checks it against the attributes. Throws FilterError. */
@@ -56,7 +56,7 @@ function parsed(expression: string): [ReturnType<typeof parse>, Fail] {
 
 const tooDeep = () => new FilterError('FILTER_LIMIT', 'The filter nests too deep');
 
-/** Rejects what takes the parser long: many operators and spaces, and deep nesting. */
+/** Rejects expressions that take long to parse: with many operators and spaces, or with deep nesting. */
 function requireShort(expression: string): void {
   let [quote, depth, signs] = ['', 0, 0];
   for (let i = 0; i < expression.length; i++) {
@@ -78,7 +78,7 @@ function requireShort(expression: string): void {
 function notCel(error: unknown): FilterError {
   if (error instanceof RangeError) return tooDeep();
   const message = (error as Error).message;
-  // "<input>:1:6: found x but expecting …", the rest being every token there is.
+  // The message is "<input>:1:6: found x but expecting …", followed by a list of all tokens.
   const [, line, column, found] = /^<input>:(\d+):(\d+): (?:found (.*?) but expecting)?/s.exec(message) ?? [];
   const position = line === undefined ? undefined : { line: Number(line), column: Number(column) };
   const reason = found === undefined ? cut(message, 200) : `unexpected ${found}`;
@@ -86,13 +86,13 @@ function notCel(error: unknown): FilterError {
 }
 
 function positionOf(expression: string, offset: number): { line: number; column: number } {
-  // The parser counts the space before an operator as its own.
+  // The position of an operator includes the space before it.
   const start = offset + /^\s*/.exec(expression.slice(offset))![0].length;
   const lines = expression.slice(0, start).split('\n');
   return { line: lines.length, column: lines.at(-1)!.length + 1 };
 }
 
-/** A filter that is true when all its conditions are. */
+/** Creates a filter that is true if all its conditions are. */
 function filterOf(
   expression: string,
   conditions: Condition[],
@@ -117,7 +117,7 @@ function filterOf(
       const mapped: Sql[] = [];
       const left: Condition[] = [];
       for (const condition of conditions) {
-        // An expression without attributes is evaluated here, to true or false.
+        // An expression without attributes costs nothing in SQL, since it is evaluated here.
         const fits = condition.cost <= MAX_SQL_COST || !usesAttributes(condition.expr);
         const sql = fits ? toSql(condition.expr, attributes) : undefined;
         if (sql?.type === 'bool') mapped.push(sql);

@@ -1,21 +1,21 @@
-/** The requests to the process that evaluates a consumer's expression, and its responses. */
+/** The requests to the process that evaluates filters, and its responses. */
 import { FilterError, type FilterFault } from './errors.ts';
 import { compileFilter, type Filter } from './index.ts';
 import type { AttributeType, AttributeValue } from './types.ts';
 
-/** A filter and the types of the attributes it may use. */
+/** A filter and the types of the attributes that it may use. */
 export interface FilterText {
   expression: string;
   attributes: Readonly<Record<string, AttributeType>>;
 }
 
-/** Without rows: check the filter and split it. With rows: evaluate a part of it for each row. */
+/** A request without rows checks and splits the filter; a request with rows evaluates a part of it for each row. */
 export interface Request extends FilterText {
   rows?: AttributeValue[][];
   part?: Part;
 }
 
-/** All of a filter, or what is left of it beside its SQL. */
+/** The whole filter, or the part that SQL does not evaluate. */
 export type Part = 'whole' | 'rest';
 
 export interface Response {
@@ -26,27 +26,27 @@ export interface Response {
 
 /** A checked filter, as plain values. */
 export interface CompiledFilter extends Evaluated {
-  /** The part that the engine evaluates: an event matches when this and the rest hold. */
+  /** The part that the engine evaluates; an event matches if this part and the rest are true. */
   sql: SqlTemplate | undefined;
   rest: Evaluated | undefined;
 }
 
-/** The cost of one evaluation. */
+/** A part of a filter that CEL evaluates. */
 export interface Evaluated {
-  /** The attributes it depends on, in the order of a row's values. */
+  /** The attributes that the part depends on, in the order of the values in a row. */
   attributes: readonly string[];
-  /** An upper bound of its steps. */
+  /** An upper bound on the steps of one evaluation. */
   cost: number;
 }
 
-/** SQL in which `{0}` stands for the first slot. */
+/** SQL in which `{0}` is the placeholder of the first slot. */
 export interface SqlTemplate {
   text: string;
   slots: Slot[];
   cost: number;
 }
 
-/** An attribute, or a value to bind; a timestamp is in microseconds since 1970. */
+/** An attribute, or a value to bind. A timestamp is in microseconds since 1970. */
 export type Slot = { attribute: string } | { value: string | bigint | number | boolean; type: AttributeType };
 
 export function respond({ expression, attributes, rows, part }: Request): Response {
@@ -62,7 +62,7 @@ export function respond({ expression, attributes, rows, part }: Request): Respon
 
 type Split = { whole: Filter } & ReturnType<Filter['pushDown']>;
 
-/** Requests for one filter come in a row, from a few requisitions at a time. */
+/** Consecutive requests are mostly for the same filter, and only a few requisitions are processed at a time. */
 const MAX_CACHED = 8;
 const cache = new Map<string, Split>();
 
@@ -102,7 +102,7 @@ function valuesOf({ attributes }: Filter, row: AttributeValue[]): Record<string,
   return values;
 }
 
-/** Every failure depends on the filter alone, so it would fail again. */
+/** Every failure is a FilterError, because it depends on the filter alone and would happen again. */
 function describeError(error: unknown): FilterFault {
   if (error instanceof FilterError) {
     const { code, message, position } = error;

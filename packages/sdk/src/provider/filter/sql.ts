@@ -1,7 +1,6 @@
 /**
- * Translates a checked filter to equivalent SQL. A CEL error becomes NULL: && and || absorb an error exactly where AND
- * and OR absorb NULL, and an event for which the filter fails is left out, as one for which it is false. The SQL never
- * makes the engine fail.
+ * Translates a checked filter to equivalent SQL. A CEL error becomes NULL: && and || absorb an error exactly where AND and
+ * OR absorb NULL, and an event for which the filter fails does not match. The SQL never makes the engine fail.
  */
 import { type CelResult, isCelError, isCelUint, plan } from '@bufbuild/cel';
 import { isReflectMessage } from '@bufbuild/protobuf/reflect';
@@ -16,10 +15,10 @@ export interface SqlContext {
   bind(value: string | bigint | number | boolean, type: AttributeType): string;
 }
 
-/** The SQL of a value or condition. */
+/** The SQL of a value or a condition. */
 export interface Sql {
   type: AttributeType;
-  /** An attribute or a constant: short enough to be written more than once. */
+  /** Whether this is an attribute or a constant, which is short enough to be written more than once. */
   atom?: true;
   write(context: SqlContext): string;
 }
@@ -47,7 +46,7 @@ export function toSql(expr: Expr, attributes: Record<string, AttributeType>): Sq
   return RULES[name]?.(parts, name);
 }
 
-/** An expression without attributes is evaluated once, by CEL itself. */
+/** Evaluates an expression without attributes once, with CEL. */
 function constant(expr: Expr): Sql | undefined {
   const value = plan(environment, expr)({});
   if (isCelError(value)) return { type: 'bool', write: () => 'CAST(NULL AS BOOLEAN)' };
@@ -71,7 +70,7 @@ function literalOf(value: CelResult): Literal | undefined {
   return type && { type, value: value as Literal['value'] };
 }
 
-/** The types of literals, by what `typeof` says of them. */
+/** The types of literals by their `typeof`. */
 const LITERALS: Record<string, AttributeType> = {
   string: 'string',
   bigint: 'int',
@@ -104,7 +103,7 @@ const comparison =
     return of('bool', parts, (a, b) => `${a} ${operator} ${b}`);
   };
 
-/** DuckDB sorts NaN above all numbers and equal to itself; in CEL every comparison with it is false. */
+/** DuckDB orders NaN above all numbers and equal to itself; in CEL every comparison with NaN is false. */
 const compareDoubles = (a: string, operator: string, b: string) =>
   `CASE WHEN isnan(${a}) OR isnan(${b}) THEN nullif(${a} IS NULL OR ${b} IS NULL, true) ELSE ${a} ${operator} ${b} END`;
 
@@ -135,7 +134,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   '_<=_': comparison('<='),
   '_>_': comparison('>'),
   '_>=_': comparison('>='),
-  // Texts are not joined here: the engine's memory for them has no limit.
+  // SQL does not concatenate texts, because the engine does not limit the memory of the result.
   '_+_': arithmetic('+'),
   '_-_': arithmetic('-'),
   '_*_': arithmetic('*'),
@@ -155,7 +154,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   size: text('int', (a) => `length(${a})`),
 };
 
-/** Translates `in` for lists of constants only: a failing element makes CEL's test fail, but not SQL's. */
+/** Translates `in` for lists of constants only: an element that fails makes the test fail in CEL, but not in SQL. */
 function membership([element, list]: Expr[], attributes: Record<string, AttributeType>): Sql | undefined {
   const tested = toSql(element!, attributes);
   if (tested === undefined || list!.exprKind.case !== 'listExpr' || usesAttributes(list!)) return undefined;
@@ -169,7 +168,7 @@ function membership([element, list]: Expr[], attributes: Record<string, Attribut
     type: 'bool',
     write: (context) => {
       const value = tested.write(context);
-      // False for an empty list, and NULL for an absent value.
+      // The test is false for an empty list, and NULL for an absent value.
       if (literals.length === 0) return `nullif(${value} IS NULL, true)`;
       return `(${value} IN (${literals.map((literal) => context.bind(literal.value, literal.type)).join(', ')}))`;
     },

@@ -4,12 +4,12 @@ import { create } from '@bufbuild/protobuf';
 import { TimestampSchema, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { TIMESTAMP } from './celTypes.ts';
 
-/** The CEL type a filter sees for an attribute. */
+/** The type of an attribute in filters. */
 export type AttributeType = 'string' | 'int' | 'uint' | 'double' | 'bool' | 'timestamp';
 
 /**
- * An attribute's value: int and uint are bigint, timestamp is a Date or microseconds since 1970 as bigint.
- * null, undefined or missing means absent: expressions that use it fail, and `attribute == null` is true.
+ * The value of an attribute: an int or uint is a bigint, a timestamp is a Date or microseconds since 1970 as a bigint. If
+ * the value is null or undefined, the attribute is absent: expressions that use it fail, and `attribute == null` is true.
  */
 export type AttributeValue = string | bigint | number | boolean | Date | null | undefined;
 
@@ -30,7 +30,7 @@ export function celValueOf(type: AttributeType, value: AttributeValue): CelInput
     case 'uint':
       return celUint(value as bigint);
     case 'double':
-      // Turns -0 into 0, since DuckDB does not distinguish them when it groups rows.
+      // Adding 0 turns -0 into 0, since DuckDB does not distinguish them when it groups rows.
       return (value as number) + 0;
     case 'timestamp':
       return typeof value === 'bigint'

@@ -1,6 +1,6 @@
-/** Privacy amounts in integer units, so that sums are exact: epsilon in 1e-9, delta in 1e-18, rho in 1e-12. */
+/** Converts privacy amounts to integer units, so that sums are exact: epsilon in 1e-9, delta in 1e-18, rho in 1e-12. */
 
-/** Epsilon and delta add up over Laplace noise (basic composition), rho over Gaussian noise (zCDP). */
+/** A privacy amount. Epsilon and delta add up for Laplace noise (basic composition), rho for Gaussian noise (zCDP). */
 export interface PrivacyAmount {
   epsilon: number;
   delta: number;
@@ -21,12 +21,12 @@ const DECIMALS: Record<Measure, number> = { epsilon: 9, delta: 18, rho: 12 };
 
 export const NOTHING: Units = { epsilon: 0n, delta: 0n, rho: 0n };
 
-/** The cost of a release, rounded up so that nothing is free. */
+/** Rounds the cost of a release up, so that nothing is free. */
 export function costInUnits(amount: Partial<PrivacyAmount>): Units {
   return inUnits(amount, 'up');
 }
 
-/** A budget, rounded down. */
+/** Rounds a budget down. */
 export function budgetInUnits(amount: Partial<PrivacyAmount>): Units {
   return inUnits(amount, 'down');
 }
@@ -35,7 +35,7 @@ export function addUnits(a: Units, b: Units): Units {
   return { epsilon: a.epsilon + b.epsilon, delta: a.delta + b.delta, rho: a.rho + b.rho };
 }
 
-/** The excess of `a` over `b`: 0 where `a` has less. */
+/** Returns the excess of `a` over `b`, or 0 for a measure of which `a` has less. */
 export function excessUnits(a: Units, b: Units): Units {
   const excess = (measure: Measure) => (a[measure] > b[measure] ? a[measure] - b[measure] : 0n);
   return { epsilon: excess('epsilon'), delta: excess('delta'), rho: excess('rho') };
@@ -54,8 +54,8 @@ function inUnits(amount: Partial<PrivacyAmount>, round: 'up' | 'down'): Units {
 const DECIMAL = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
 
 /**
- * Converts the shortest decimal text of the number, which is what a person wrote: the double next to 0.1 is
- * slightly more, and ten of them rounded up would exceed a budget of 1.
+ * Converts the shortest decimal text of the number, which a person wrote. The double for 0.1 is slightly more than 0.1, and
+ * ten times its exact value, rounded up, would exceed a budget of 1.
  */
 function decimalUnits(value: number, decimals: number, round: 'up' | 'down'): bigint {
   const match = DECIMAL.exec(String(value));

@@ -1,19 +1,19 @@
-/** Charges against a budget, and the refusal where they do not fit. */
+/** Charges against a budget, and the refusal if they do not fit. */
 import { RefusalError, type RefusalPlace } from '../../refusals/refusalError.ts';
 import { fromUnits, type Measure, type PrivacyAmount, type Units } from './amounts.ts';
 
 /** The cost of a result for the events of one reference on one UTC day. */
 export interface Charge {
-  /** The value that selects the rows in the provider's own data, whatever the exchange calls their event group. */
+  /** The value that selects the rows in the provider's data; it does not depend on the name of an event group. */
   reference: string;
-  /** `2026-07-28` */
+  /** A UTC day such as `2026-07-28`. */
   day: string;
   cost: Units;
-  /** Where the specification selects the day, for a refusal. */
+  /** The place in the specification that selects the day, for a refusal. */
   at?: RefusalPlace;
 }
 
-/** The budget of a reference and day does not cover what a result costs. */
+/** The remaining budget of a reference on a day is smaller than the cost of a result. */
 export class InsufficientBudget extends RefusalError {
   override readonly name = 'InsufficientBudget';
   readonly reference: string;

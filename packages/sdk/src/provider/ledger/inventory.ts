@@ -1,28 +1,27 @@
-/** The references that the operator confirmed, and the questions about others, which are held. */
+/** Stores the references that the operator confirmed, and the held requisitions about other references. */
 import type { DatabaseSync } from 'node:sqlite';
 import { timestampOf } from '@measurement-exchange/contract';
 
-/** A reference that the operator confirmed. */
 export interface ConfirmedReference {
   reference: string;
   confirmTime: string;
 }
 
-/** A question that waits until the operator confirms the references that it is about. */
+/** A requisition that waits until the operator confirms its references. */
 export interface HeldQuestion {
   requisition: string;
-  /** `measurementConsumers/…` */
+  /** The name `measurementConsumers/…`. */
   measurementConsumer: string;
   references: readonly string[];
-  /** When it was first held. */
+  /** The time at which the requisition was first held. */
   since: string;
 }
 
-/** The held questions in a ledger. */
+/** The held requisitions in a ledger. */
 export interface HeldQuestions {
   set(question: Omit<HeldQuestion, 'since'>): void;
   remove(requisition: string): void;
-  /** Removes those that are not among these. */
+  /** Removes all requisitions except these. */
   keepOnly(requisitions: ReadonlySet<string>): void;
 }
 
@@ -43,7 +42,7 @@ export function heldIn(database: DatabaseSync): HeldQuestions {
   };
 }
 
-/** The one that waits longest is first. */
+/** Returns the held requisitions; the one that has waited longest is first. */
 export function heldQuestions(database: DatabaseSync): HeldQuestion[] {
   const select = database.prepare(
     `SELECT requisition, measurement_consumer AS measurementConsumer, reference_list AS "references", since

@@ -1,4 +1,4 @@
-/** Reads a ledger, also while its agent uses it: what was spent, which responses it has, and whether it is sound. */
+/** Reads a ledger, even while its agent uses it: the amounts spent, the responses, and whether it is consistent. */
 import type { DatabaseSync } from 'node:sqlite';
 import { fromUnits, type PrivacyAmount, type Units } from './amounts.ts';
 import {
@@ -12,35 +12,35 @@ import { openLedgerForReading } from './schema.ts';
 
 /** The amount spent on a reference and day. */
 export interface Spending {
-  /** Empty for what an earlier version charged without one: it counts against every reference. */
+  /** Empty for charges of an earlier version, which had no reference and count against every reference. */
   reference: string;
   day: string;
   spent: PrivacyAmount;
 }
 
-/** The part of a ledger that may be read while an agent uses it. */
+/** Reads a ledger while an agent may use it. */
 export interface LedgerReader {
   spending(): Spending[];
-  /** Describes every inconsistency; empty for a sound ledger. */
+  /** Describes every inconsistency; the result is empty for a consistent ledger. */
   audit(): string[];
   close(): void;
   responses(): ResponseCounts;
-  /** Uploads that their duchies reject, and that are sent again. */
+  /** Returns the uploads that duchies have rejected and that are sent again. */
   rejectedUploads(): RejectedUpload[];
   confirmedReferences(): ConfirmedReference[];
   heldQuestions(): HeldQuestion[];
 }
 
-/** How many requisitions have a response of each kind. */
+/** The number of requisitions with a response of each kind. */
 export interface ResponseCounts {
   results: number;
   uploads: number;
   refusals: number;
-  /** When the latest of them was stored. */
+  /** The time at which the latest response was stored. */
   lastTime: string | undefined;
 }
 
-/** Opens a ledger for reading, also while an agent uses it. */
+/** Opens a ledger for reading, even while an agent uses it. */
 export function readLedger(path: string): LedgerReader {
   const database = openLedgerForReading(path);
   return {
@@ -75,7 +75,7 @@ export function spending(database: DatabaseSync): Spending[] {
   }));
 }
 
-/** Each query finds nothing in a sound ledger. */
+/** Each query returns no rows for a consistent ledger. */
 const AUDIT: [what: string, query: string][] = [
   [
     'the total is not the sum of its charges',

@@ -1,21 +1,21 @@
-/** Uploads that their duchies reject, until the requisition is closed: how often, and what the duchy said last. */
+/** Stores which uploads duchies have rejected, until the requisition is closed. */
 import type { DatabaseSync } from 'node:sqlite';
 import { timestampOf } from '@measurement-exchange/contract';
 
-/** A stored upload that its duchy rejects. */
+/** The rejections of one upload. */
 export interface Rejection {
-  /** How often, one for each wait; what is sent sooner does not count. */
+  /** The number of rejections; one before the end of the wait does not count. */
   count: number;
-  /** When the last of them was counted, in milliseconds since 1970. */
+  /** The time of the last counted rejection, in milliseconds since 1970. */
   countedAt: number;
   /** The last message of the duchy. */
   why: string;
 }
 
-/** A rejection, and what it is of. */
+/** An upload that its duchy has rejected. */
 export interface RejectedUpload extends Rejection {
   requisition: string;
-  /** `duchies/…` */
+  /** The name `duchies/…`. */
   duchy: string;
 }
 
@@ -24,17 +24,19 @@ export interface Rejections {
   get(requisition: string): Rejection | undefined;
   set(requisition: string, rejection: Rejection): void;
   remove(requisition: string): void;
-  /** Removes those of requisitions that are not among these. */
+  /** Removes the rejections of all requisitions except these. */
   keepOnly(requisitions: Iterable<string>): void;
 }
 
 export function rejectionsIn(database: DatabaseSync): Rejections {
-  const select = database.prepare('SELECT count, counted_at, why FROM rejections WHERE requisition = ?');
+  const select = database.prepare(
+    'SELECT count, counted_at AS countedAt, why FROM rejections WHERE requisition = ?',
+  );
   const put = database.prepare('INSERT OR REPLACE INTO rejections VALUES (?, ?, ?, ?)');
   const remove = database.prepare('DELETE FROM rejections WHERE requisition = ?');
   return {
     get(requisition) {
-      const row = select.get(requisition) as unknown as Row | undefined;
+      const row = select.get(requisition) as unknown as Stored<Rejection> | undefined;
       return row && rejectionOf(row);
     },
     set: (requisition, { count, countedAt, why }) =>
@@ -49,20 +51,17 @@ export function rejectionsIn(database: DatabaseSync): Rejections {
   };
 }
 
-/** In the order in which they were counted last. */
+/** Returns the rejected uploads in the order of their last counted rejections. */
 export function rejectedUploads(database: DatabaseSync): RejectedUpload[] {
-  const rows = database
-    .prepare('SELECT * FROM rejections JOIN responses USING (requisition) ORDER BY counted_at, requisition')
-    .all() as unknown as (Row & Pick<RejectedUpload, 'requisition' | 'duchy'>)[];
-  return rows.map((row) => ({ requisition: row.requisition, duchy: row.duchy, ...rejectionOf(row) }));
+  const select = database.prepare(
+    `SELECT requisition, duchy, count, counted_at AS countedAt, why
+     FROM rejections JOIN responses USING (requisition) ORDER BY counted_at, requisition`,
+  );
+  return (select.all() as unknown as Stored<RejectedUpload>[]).map(rejectionOf);
 }
 
-interface Row {
-  count: number;
-  counted_at: string;
-  why: string;
-}
+type Stored<R extends Rejection> = Omit<R, 'countedAt'> & { countedAt: string };
 
-function rejectionOf({ count, counted_at, why }: Row): Rejection {
-  return { count, countedAt: Date.parse(counted_at), why };
+function rejectionOf<R extends Rejection>(row: Stored<R>): R {
+  return { ...row, countedAt: Date.parse(row.countedAt) } as unknown as R;
 }

@@ -1,19 +1,19 @@
-/** Responses to requisitions, and how a ledger stores them. */
+/** Responses to requisitions, and their form in a ledger. */
 import type { EncryptedMessage, Refusal } from '@measurement-exchange/contract';
 
-/** The response to a requisition as it is sent to the exchange, without the etag. */
+/** A response that is sent to the exchange, without the etag. */
 export type DirectResponse =
   | { encryptedResult: EncryptedMessage; nonce: bigint; certificate: string; refusal?: never; upload?: never }
   | { refusal: Refusal; upload?: never };
 
-/** The response to a requisition: to the exchange, or to a duchy. */
+/** A response that is sent to the exchange or to a duchy. */
 export type RequisitionResponse = DirectResponse | { upload: Upload; refusal?: never };
 
-/** The signed part of an upload to a duchy; the share itself is in a file. */
+/** The signed part of an upload to a duchy; the share or sketch is in a file. */
 export interface Upload {
-  /** `duchies/…` */
+  /** The name `duchies/…`. */
   duchy: string;
-  /** The part `fulfillment` as it is sent, in JSON: signed, with the digest of the share. */
+  /** The part `fulfillment` of the upload in JSON; it is signed, and contains the digest of the file. */
   fulfillment: string;
 }
 

@@ -4,12 +4,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { FROM_1, FROM_2, INVENTORY, REJECTIONS, SCHEMA } from './tables.ts';
 
 const VERSION = 5;
-/** SQLite's error code for a lock that another connection holds. */
+/** SQLite's error code for a lock of another connection. */
 const SQLITE_BUSY = 5;
-/** How long a write waits for that of another process: a confirmation by the operator, while the agent runs. */
+/** The agent and a command of the operator may write at the same time; one waits for the other, up to this time. */
 const BUSY_MS = 5000;
 
-/** An open ledger; its lock is held until it is closed or the process ends. */
+/** An open ledger. It is locked until it is closed or the process ends. */
 export interface OpenFile {
   database: DatabaseSync;
   close(): void;
@@ -21,7 +21,7 @@ export function openLedgerFile(path: string): OpenFile {
     createPrivate(path);
     const database = new DatabaseSync(path, { enableForeignKeyConstraints: true, timeout: BUSY_MS });
     try {
-      // FULL: a commit is on disk before the result is sent.
+      // With FULL, a commit is on disk before the result is sent.
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
       migrate(database, path);
     } catch (error) {
@@ -41,16 +41,16 @@ export function openLedgerFile(path: string): OpenFile {
   }
 }
 
-/** Opens a ledger for reading, also while an agent uses it. */
+/** Opens a ledger for reading, even while an agent uses it. */
 export function openLedgerForReading(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly: true });
   requireKnown(database, path);
   return database;
 }
 
-/** Opens a ledger for one write by somebody else than its agent, also while that uses it; creates it where it is new. */
+/** Opens a ledger for a write by the operator, even while the agent uses it. Creates the ledger if it does not exist. */
 export function openLedgerBeside(path: string): DatabaseSync {
-  // Only a new or earlier file is locked, for the moment in which it is created or updated.
+  // The lock is taken only for the moment in which a ledger is created, or updated from an earlier version.
   if (!existsSync(path) || needsUpdate(path)) openLedgerFile(path).close();
   const database = new DatabaseSync(path, { timeout: BUSY_MS });
   requireKnown(database, path);
@@ -67,8 +67,8 @@ function needsUpdate(path: string): boolean {
 }
 
 /**
- * Locks through an exclusive transaction on a separate database: the operating system releases it when the process
- * ends, also by kill -9, and readers of the ledger are not blocked.
+ * Locks the ledger with an exclusive transaction on a separate database. The operating system releases the lock when the
+ * process ends, even by kill -9, and readers of the ledger are not blocked.
  */
 function takeLock(path: string): DatabaseSync {
   const file = `${path}.lock`;
@@ -81,14 +81,14 @@ function takeLock(path: string): DatabaseSync {
     lock.close();
     if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
     throw new Error(
-      `Another agent works on ${path}. One agent has a ledger: stop the other one, or give this one a file of its own.`,
+      `Another agent works on ${path}. Only one agent may use a ledger: stop the other agent, or use a separate file.`,
     );
   }
 }
 
 /**
- * Creates the file with mode 0600, which SQLite then uses for its files beside it. An existing file is not opened
- * here, since closing it would release the locks that SQLite holds on it in this process (fcntl(2)).
+ * Creates the file with mode 0600, which SQLite then uses for its other files as well. An existing file is not opened here,
+ * because closing it would release the locks of SQLite on this file in this process (fcntl(2)).
  */
 function createPrivate(path: string): void {
   try {

@@ -1,14 +1,14 @@
-/** The tables of a ledger, and the changes from earlier versions. */
+/** The tables of a ledger, and the migrations from earlier versions. */
 
 /**
- * The reference of what was charged before charges had one (schema 1, by resource name of an event group). It counts
- * against every reference, since any of them may have been behind that name.
+ * The reference of charges of schema 1, which were stored by the resource name of an event group. They count against every
+ * reference, since the event group may have had any reference.
  */
 export const ANY_REFERENCE = '';
 
 /**
- * `attempts` counts those that did not end: one that is under way, and those during which the process was killed.
- * `charges` refers to it, so that nothing is charged without.
+ * `attempts` counts attempts that have not ended: a running one, and those during which the process was killed. `charges`
+ * references `attempts`, so that nothing is charged without an attempt.
  */
 const ACCOUNTS = `
 CREATE TABLE attempts (
@@ -36,10 +36,7 @@ CREATE TABLE totals (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/**
- * A result (`ciphertext`), an upload to a duchy (`fulfillment`, the signed part of it; its octets are in a file), or a
- * refusal (`justification`).
- */
+/** A response is a result (`ciphertext`), an upload to a duchy (`fulfillment`, the signed part), or a refusal (`justification`). */
 const RESPONSES = `
 CREATE TABLE responses (
   requisition   TEXT PRIMARY KEY,
@@ -58,7 +55,7 @@ CREATE TABLE responses (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** Rejections of uploads that their duchies have not stored yet; removed with the share. */
+/** Rejections of uploads that duchies have not stored yet; they are deleted together with the share. */
 export const REJECTIONS = `
 CREATE TABLE rejections (
   requisition TEXT PRIMARY KEY REFERENCES responses,
@@ -68,7 +65,7 @@ CREATE TABLE rejections (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** The references that the operator confirmed, and the questions that wait for that. */
+/** The references that the operator confirmed, and the requisitions that wait for a confirmation. */
 export const INVENTORY = `
 CREATE TABLE confirmed_references (
   reference    TEXT PRIMARY KEY,
@@ -84,8 +81,8 @@ CREATE TABLE held (
 `;
 
 /**
- * `responses` has the response to each requisition. `totals` caches the sums of `charges`, so that checking a budget
- * does not read a year of them. Amounts are integer units (amounts.ts) and only grow; none of these is deleted.
+ * `responses` has the response to each requisition. `totals` caches the sums of `charges`, so that a check of the budget
+ * does not read a year of charges. Amounts are integer units (amounts.ts) that only grow; no row of these is deleted.
  */
 export const SCHEMA = `
 CREATE TABLE settings (
@@ -94,7 +91,7 @@ CREATE TABLE settings (
 ) STRICT, WITHOUT ROWID;
 ${RESPONSES}${ACCOUNTS}${REJECTIONS}${INVENTORY}`;
 
-/** From schema 1: every charge counts against ANY_REFERENCE from now on. */
+/** The migration from schema 1. Every earlier charge counts against ANY_REFERENCE. */
 export const FROM_1 = `
 ALTER TABLE answers RENAME TO responses;
 ALTER TABLE responses RENAME COLUMN answered_at TO responded_at;
@@ -111,7 +108,7 @@ DROP TABLE charges_1;
 DROP TABLE totals_1;
 `;
 
-/** From schema 2, which had no uploads. */
+/** The migration from schema 2, which had no uploads. */
 export const FROM_2 = `
 ALTER TABLE responses RENAME TO responses_2;
 ${RESPONSES}

@@ -1,11 +1,13 @@
-/** The charge to a unit of privacy for a result of duchies. */
-import type { MpcNoiseMechanism, PlainSpec } from '@measurement-exchange/contract';
-import type { Charge, MpcRelease, NoiseMechanism } from '@measurement-exchange/mpc';
+/** Computes the charge to a unit of privacy for a result of duchies. */
+import type { PrivacyParams } from '@measurement-exchange/contract';
+import type { MpcRelease } from '@measurement-exchange/mpc';
 import { protocolMath } from '@measurement-exchange/mpc/protocols';
 import type { PrivacyAmount } from '../ledger/amounts.ts';
+import { privacyParamsOf } from '../verify/duchies.ts';
 import { outOfRange } from '../verify/limits.ts';
 import type { VerifiedRequisition } from '../verify.ts';
 
+/** Throws a refusal if no noise can meet the privacy parameters. */
 export function computationCharge({
   spec,
   shareShuffle,
@@ -13,56 +15,27 @@ export function computationCharge({
 }: VerifiedRequisition): Partial<PrivacyAmount> {
   const protocol = liquidLegions?.protocol ?? 'honestMajorityShareShuffle';
   const config = liquidLegions?.config ?? shareShuffle!.config;
-  const release = releaseOf(spec);
-  return chargeOf(release, config.noiseMechanism, (noiseMechanism) =>
-    protocolMath(protocol).chargeOf({ noiseMechanism, ...release }, config as never, spec.nonceHashes.length),
-  );
-}
-
-type Release = MpcRelease extends infer R ? (R extends unknown ? Omit<R, 'noiseMechanism'> : never) : never;
-
-/** Refuses parameters that no noise can meet. */
-function chargeOf(
-  release: Release,
-  noiseMechanism: MpcNoiseMechanism,
-  charge: (noiseMechanism: NoiseMechanism) => Charge,
-): Partial<PrivacyAmount> {
-  if (noiseMechanism === 'NONE') return withoutNoise(release);
+  const { noiseMechanism } = config;
+  const params = privacyParamsOf(spec);
+  if (noiseMechanism === 'NONE') return withoutNoise(params);
+  const [reach, frequency] = params;
+  const common = { noiseMechanism, reachPrivacyParams: reach! };
+  const release: MpcRelease = frequency
+    ? { ...common, measurementType: 'REACH_AND_FREQUENCY', frequencyPrivacyParams: frequency }
+    : { ...common, measurementType: 'REACH' };
   try {
-    return charge(noiseMechanism);
+    return protocolMath(protocol).chargeOf(release, config as never, spec.nonceHashes.length);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw outOfRange('privacyParams', `are none that duchies can meet: ${error.message}`);
-  }
-}
-
-/** The protocol's verification has checked the type, and measurementSpecViolations that the parameters are present. */
-function releaseOf(spec: PlainSpec): Release {
-  switch (spec.measurementType) {
-    case 'REACH':
-      return { measurementType: 'REACH', reachPrivacyParams: spec.reach.privacyParams! };
-    case 'REACH_AND_FREQUENCY': {
-      const { reachPrivacyParams, frequencyPrivacyParams } = spec.reachAndFrequency;
-      return {
-        measurementType: 'REACH_AND_FREQUENCY',
-        reachPrivacyParams: reachPrivacyParams!,
-        frequencyPrivacyParams: frequencyPrivacyParams!,
-      };
-    }
-    default:
-      throw new Error(`${spec.measurementType} is not computed by duchies.`);
+    throw outOfRange('privacyParams', `cannot be met by duchies: ${error.message}`);
   }
 }
 
 /**
- * A provider that accepts a result without noise gives up the promise of privacy. The parameters that were asked for
- * are still charged, so that its budget runs out.
+ * A provider that accepts a result without noise gives up the promise of privacy. The requested parameters are still
+ * charged, so that the budget of its events runs out.
  */
-function withoutNoise(release: Release): Partial<PrivacyAmount> {
-  const params = [
-    release.reachPrivacyParams,
-    ...(release.measurementType === 'REACH' ? [] : [release.frequencyPrivacyParams]),
-  ];
+function withoutNoise(params: PrivacyParams[]): Partial<PrivacyAmount> {
   return {
     epsilon: params.reduce((sum, { epsilon }) => sum + epsilon, 0),
     delta: params.reduce((sum, { delta }) => sum + delta, 0),

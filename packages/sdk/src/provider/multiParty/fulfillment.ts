@@ -1,13 +1,13 @@
-/** Signs an upload: its requisition, the computation and its duchies, and the digest of its data. */
+/** Signs an upload: the requisition, the computation and its duchies, and the digest of the data. */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { duchyMessages, FULFILLMENT_PURPOSE, FulfillmentPart, toJson } from '@measurement-exchange/contract';
 import type { Sealing } from '../fulfill.ts';
 import type { Upload } from '../ledger/responses.ts';
-import type { AgreedTerms } from '../verify/duchies.ts';
+import type { VerifiedComputation } from '../verify/duchies.ts';
 import type { VerifiedRequisition } from '../verify.ts';
 import type { StoredFile } from './storedFile.ts';
 
-/** The fields that depend on the protocol. */
+/** The fields of a fulfillment that depend on the protocol. */
 type Fields = Pick<
   duchyMessages.Fulfillment,
   'protocol' | 'populationFingerprint' | 'registerCount' | 'protocolData'
@@ -15,7 +15,7 @@ type Fields = Pick<
 
 export async function signUpload(
   { name, nonce }: VerifiedRequisition,
-  agreed: AgreedTerms & { fingerprint: Uint8Array; fulfillingDuchy: string },
+  agreed: VerifiedComputation,
   { sha256, length }: StoredFile,
   { signer, certificate }: Sealing,
   fields: Fields,

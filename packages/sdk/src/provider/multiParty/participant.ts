@@ -1,4 +1,4 @@
-/** A provider's part in computations by duchies: it makes a share or sketch, stores it, and uploads it to its duchy. */
+/** The provider's part in computations by duchies: makes a share or sketch, stores it, and uploads it to a duchy. */
 import {
   liquidLegionsOf,
   type Requisition,
@@ -36,10 +36,10 @@ export class Participant {
   private readonly accepted: Pick<VerifyContext, 'liquidLegions'> & {
     shareShuffle?: Omit<NonNullable<VerifyContext['shareShuffle']>, 'fetchPopulation'>;
   };
-  /** By population: its order is on the disk once the promise resolves. */
+  /** A promise for each population, which resolves when the order of its VIDs is on disk. */
   private readonly orders = new Map<string, Promise<void>>();
 
-  /** Throws where a root of the settings is not one. */
+  /** Throws if a root in the settings is invalid. */
   constructor(settings: ParticipantSettings, uploading: UploadContext) {
     const { shareShuffle, liquidLegions } = settings;
     const { protocols = LEGIONS_PROTOCOLS } = liquidLegions ?? { protocols: [] };
@@ -56,14 +56,14 @@ export class Participant {
     this.protocols = [...(shareShuffle ? (['honestMajorityShareShuffle'] as const) : []), ...protocols];
   }
 
-  /** The computations that the provider accepts, by protocol. */
-  context(call: { signal?: AbortSignal }): Pick<VerifyContext, 'shareShuffle' | 'liquidLegions'> {
+  /** Returns the computations that the provider accepts, by protocol. */
+  context(signal?: AbortSignal): Pick<VerifyContext, 'shareShuffle' | 'liquidLegions'> {
     const { shareShuffle, ...others } = this.accepted;
-    const fetchPopulation = (name: string) => this.uploading.client.getPopulation({ name, ...call });
+    const fetchPopulation = (name: string) => this.uploading.client.getPopulation({ name, signal });
     return { ...others, ...(shareShuffle && { shareShuffle: { ...shareShuffle, fetchPopulation } }) };
   }
 
-  /** Does the long work that depends on the population alone. */
+  /** Orders the VIDs of the population, which takes long and does not depend on the requisition. */
   async prepare(verified: VerifiedRequisition, watch: Watch): Promise<void> {
     if (!verified.shareShuffle) return;
     const population = toBase64(verified.shareShuffle.config.populationFingerprint);
@@ -75,8 +75,8 @@ export class Participant {
   }
 
   /**
-   * Counts people, and stores a share or a sketch of them, with other random values each time. Resolves to the function
-   * that signs the upload.
+   * Counts people and stores a share or a sketch of them, with new random values each time. Resolves to a function that
+   * signs the upload.
    */
   async makeUpload(
     verified: VerifiedRequisition,
@@ -92,22 +92,22 @@ export class Participant {
     }
     const share = await storeShare(verified, events, { ...this.placesOf(name), ...watch });
     if (share.outside > 0) {
-      onWarning(`${share.outside} people are not of the population, and were left out.`);
+      onWarning(`${share.outside} people are not in the population, and were left out.`);
     }
     return (sealing) => signShare(verified, share, sealing);
   }
 
-  /** Throws RefusalError where a stored upload cannot be sent: its file is gone, or its duchy rejected it too often. */
+  /** Throws RefusalError if a stored upload cannot be sent: its file is gone, or its duchy rejected it too often. */
   async requireUploadable(requisition: Requisition): Promise<void> {
     await this.pendingFor(requisition).requireUploadable(requisition.name!);
   }
 
-  /** Throws UploadRejected where the duchy rejects it. */
+  /** Throws UploadRejected if the duchy rejects the upload. */
   async upload(requisition: Requisition, upload: Upload, watch: Watch): Promise<RequisitionState> {
     return this.pendingFor(requisition).upload(requisition, upload, watch);
   }
 
-  /** Removes the files and rejections of requisitions that are not among these. */
+  /** Removes the files and rejections of all requisitions except these. */
   async keepOnly(requisitions: readonly string[]): Promise<void> {
     for (const pending of [this.shares, this.sketches]) await pending?.keepOnly(requisitions);
   }
@@ -119,11 +119,13 @@ export class Participant {
   private pendingFor({ protocolConfig = {} }: Requisition): PendingUploads {
     const pending = liquidLegionsOf(protocolConfig) ? this.sketches : this.shares;
     if (pending) return pending;
-    throw new Error('An upload is stored for a protocol that has no settings any more: set them again.');
+    throw new Error(
+      'An upload is stored for a protocol that no longer has settings: configure the protocol again.',
+    );
   }
 }
 
-/** The settings that both families of protocols have. */
+/** Returns the settings that both families of protocols have. */
 function acceptedOf({ duchies, noiseMechanisms }: ShareShuffleSettings | LiquidLegionsSettings) {
   return { duchies: createDuchyTrust(duchies), ...(noiseMechanisms && { noiseMechanisms }) };
 }

@@ -1,4 +1,4 @@
-/** Uploads that their duchies have not stored yet: each is kept in a file, and sent again until its duchy stores it. */
+/** Sends uploads to their duchies. Each upload stays in a file, and is sent again until its duchy has stored it. */
 import { join } from 'node:path';
 import type { Duchy, Requisition, RequisitionState } from '@measurement-exchange/contract';
 import { backoffMs, type Clock } from '../../client/clock.ts';
@@ -12,10 +12,10 @@ import { counted, isGivenUp, UploadRejected } from './rejections.ts';
 import { openShareFiles, type ShareFiles } from './shareFiles.ts';
 import { sendUpload, UploadFailed, uploadUrl } from './upload.ts';
 
-/** After this many transient failures in a row the agent turns to other requisitions. */
+/** After this many consecutive transient failures, the agent continues with other requisitions. */
 const MAX_ATTEMPTS = 3;
 const TIMEOUT_SECONDS = 60;
-/** The agent turns to other requisitions where a duchy asks for a longer wait. */
+/** If a duchy asks for a longer wait, the agent continues with other requisitions. */
 const MAX_WAIT_SECONDS = 10;
 
 export interface UploadContext {
@@ -38,12 +38,12 @@ export class PendingUploads {
     this.files = openShareFiles(join(settings.folder, 'shares'), context.name);
   }
 
-  /** The file with the share or sketch for a requisition. */
+  /** Returns the path of the file with the share or sketch for a requisition. */
   path(requisition: string): string {
     return this.files.path(requisition);
   }
 
-  /** Throws RefusalError where a stored upload cannot be sent: its file is gone, or its duchy rejected it too often. */
+  /** Throws RefusalError if a stored upload cannot be sent: its file is gone, or its duchy rejected it too often. */
   async requireUploadable(requisition: string): Promise<void> {
     const { count = 0, why = '' } = this.context.rejections.get(requisition) ?? {};
     if (isGivenUp(count)) {
@@ -55,8 +55,8 @@ export class PendingUploads {
   }
 
   /**
-   * Sends a stored upload to its duchy, which reports it to the exchange. Resolves to the state of the requisition
-   * afterwards; throws where it is still open, and UploadRejected where the duchy rejects it.
+   * Sends a stored upload to its duchy, which then reports it to the exchange. Resolves to the state of the requisition
+   * afterwards; throws if the requisition is still open, and UploadRejected if the duchy rejects the upload.
    */
   async upload(requisition: Requisition, upload: Upload, watch: Watch): Promise<RequisitionState> {
     const { clock, rejections } = this.context;
@@ -74,17 +74,17 @@ export class PendingUploads {
     }
   }
 
-  /** Removes the files and rejections of requisitions that are not among these. */
+  /** Removes the files and rejections of all requisitions except these. */
   async keepOnly(requisitions: Iterable<string>): Promise<void> {
     const names = [...requisitions].sort();
-    // Mostly they are the same as a moment ago.
+    // The requisitions are mostly the same as in the last call, so nothing needs to be removed.
     if (names.join() === this.kept?.join()) return;
     this.context.rejections.keepOnly(names);
     await this.files.removeOthers(names);
     this.kept = names;
   }
 
-  /** Sends the same bytes each time; a duchy stores them once. */
+  /** Sends the same bytes in each attempt; a duchy stores an upload once. */
   private async sendUntilStored(
     requisition: Requisition,
     { duchy, fulfillment }: Upload,
@@ -92,12 +92,11 @@ export class PendingUploads {
   ): Promise<RequisitionState> {
     const { client, clock } = this.context;
     const name = requisition.name!;
-    const call = signal ? { signal } : {};
-    const stateNow = async () => (await client.getRequisition({ name, ...call })).state;
+    const stateNow = async () => (await client.getRequisition({ name, signal })).state;
     if (requisition.state !== 'UNFULFILLED') return requisition.state;
 
     const { uploadTimeoutSeconds = TIMEOUT_SECONDS, allowHttp } = this.settings;
-    const { endpoint, isPinned } = await this.endpointOf(duchy, call);
+    const { endpoint, isPinned } = await this.endpointOf(duchy, signal);
     const target = {
       url: uploadUrl(endpoint, name, { allowHttp }),
       allowPrivate: isPinned || allowHttp === true,
@@ -109,10 +108,10 @@ export class PendingUploads {
         await sendUpload({ ...target, fulfillment, file: this.files.path(name), signal, onProgress });
         const state = await stateNow();
         if (state !== 'UNFULFILLED') return state;
-        throw new Error(`${duchy} took the upload, and did not report it to the exchange yet.`);
+        throw new Error(`${duchy} stored the upload, but has not reported it to the exchange yet.`);
       } catch (error) {
         if (!(error instanceof UploadFailed)) throw error;
-        // An earlier attempt may have been stored, and its response lost.
+        // The duchy may have stored the upload in an attempt whose response was lost.
         const state = await stateNow();
         if (state !== 'UNFULFILLED') return state;
         waitSeconds = error.retryAfterSeconds ?? 0;
@@ -124,11 +123,11 @@ export class PendingUploads {
     }
   }
 
-  private async endpointOf(duchy: string, call: { signal?: AbortSignal }) {
+  private async endpointOf(duchy: string, signal: AbortSignal | undefined) {
     const { duchies } = this.settings;
     const configured = Object.hasOwn(duchies, duchy) ? duchies[duchy]!.endpoint : undefined;
     if (configured !== undefined) return { endpoint: configured, isPinned: true };
-    const { endpoint } = (await this.context.client.getParty({ name: duchy, ...call })) as Duchy;
+    const { endpoint } = (await this.context.client.getParty({ name: duchy, signal })) as Duchy;
     if (endpoint !== undefined) return { endpoint, isPinned: false };
     throw new Error(`${duchy} has no endpoint at the exchange, and none in the settings.`);
   }

@@ -1,20 +1,20 @@
-/** How long an upload that its duchy rejects is sent again, and what the operators can do meanwhile. */
+/** Decides how long a rejected upload is sent again, and tells the operator what to do in the meantime. */
 import type { Rejection } from '../ledger/rejections.ts';
 import type { UploadFailed } from './upload.ts';
 
-/** Rejections after which the requisition is refused. */
+/** The number of rejections after which the requisition is refused. */
 export const MAX_REJECTIONS = 8;
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [60_000, 3_600_000];
 
 /**
- * The wait before a rejected upload is sent again: a minute, then twice as long each time, up to an hour. The same bytes
- * are accepted only when somebody mends something, and two hours pass before the requisition is refused.
+ * Returns the wait before a rejected upload is sent again: a minute, then twice as long each time, up to an hour. The same
+ * bytes are accepted only after an operator fixes something; about two hours pass before the requisition is refused.
  */
-export function waitAfterMs(count: number): number {
+function waitAfterMs(count: number): number {
   return Math.min(FIRST_WAIT_MS * 2 ** (count - 1), LONGEST_WAIT_MS);
 }
 
-/** With another rejection, which counts when the wait is over. */
+/** Adds a rejection, which is counted only if the wait is over. */
 export function counted(
   earlier: Rejection | undefined,
   { message: why }: UploadFailed,
@@ -25,11 +25,11 @@ export function counted(
   return isDue ? { count: earlier.count + 1, countedAt: now, why } : { ...earlier, why };
 }
 
-/** A duchy rejected the stored upload; the same bytes are sent again after a while. */
+/** A duchy rejected the stored upload; the same bytes are sent again after `waitMs`. */
 export class UploadRejected extends Error {
   override readonly name = 'UploadRejected';
   readonly rejections: number;
-  /** The wait until the next attempt; 0 after the last one. */
+  /** The wait until the next attempt; 0 after the last rejection. */
   readonly waitMs: number;
   /** The remedy for the operator of the provider. */
   readonly remedy: string;
@@ -42,7 +42,7 @@ export class UploadRejected extends Error {
   }
 }
 
-/** Whether an upload was rejected so often that its requisition is refused. */
+/** Whether an upload was rejected often enough to refuse its requisition. */
 export function isGivenUp(count: number): boolean {
   return count >= MAX_REJECTIONS;
 }

@@ -1,28 +1,21 @@
 /**
- * The shares that were made and not taken yet, a file each. A share is a vector of random values, encrypted for the duchy
- * that takes it: without its seed, which is nowhere on this disk, it tells nothing.
+ * Stores each share or sketch in a file until a duchy has stored it. A share is a vector of random values, encrypted for a
+ * duchy: it reveals nothing without its seed, which is never on this disk.
  */
 import { mkdirSync } from 'node:fs';
 import { access, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseName } from '@measurement-exchange/contract';
 
-/** A folder of shares, by requisition. */
-export interface ShareFiles {
-  path(requisition: string): string;
-  exists(requisition: string): Promise<boolean>;
-  remove(requisition: string): Promise<void>;
-  /** Removes what no requisition of these needs, also what a crash left half written. */
-  removeOthers(requisitions: Iterable<string>): Promise<void>;
-}
+export type ShareFiles = ReturnType<typeof openShareFiles>;
 
-/** The shares of one provider: others may use the same folder. */
-export function openShareFiles(folder: string, provider: string): ShareFiles {
+/** Opens the files of one provider; other providers may use the same folder. */
+export function openShareFiles(folder: string, provider: string) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = (requisition: string) => join(folder, fileName(requisition));
   return {
     path,
-    exists: (requisition) =>
+    exists: (requisition: string) =>
       access(path(requisition)).then(
         () => true,
         (error: NodeJS.ErrnoException) => {
@@ -30,8 +23,9 @@ export function openShareFiles(folder: string, provider: string): ShareFiles {
           throw error;
         },
       ),
-    remove: (requisition) => rm(path(requisition), { force: true }),
-    async removeOthers(requisitions) {
+    remove: (requisition: string) => rm(path(requisition), { force: true }),
+    /** Removes all files except those of the given requisitions, and parts of files that a crash left. */
+    async removeOthers(requisitions: Iterable<string>): Promise<void> {
       const kept = new Set(Array.from(requisitions, fileName));
       const names = (await readdir(folder)).filter((name) => name.startsWith(`${provider.split('/')[1]}.`));
       const others = names.filter((name) => !kept.has(name.replace(/\.part$/, '')));
@@ -40,9 +34,9 @@ export function openShareFiles(folder: string, provider: string): ShareFiles {
   };
 }
 
-/** IDs have letters, digits, - and _ only. */
+/** IDs are safe in a file name: they have only letters, digits, - and _. */
 function fileName(name: string): string {
   const ids = parseName('requisition', name);
-  if (ids === undefined) throw new Error(`${JSON.stringify(name)} is no name of a requisition.`);
+  if (ids === undefined) throw new Error(`${JSON.stringify(name)} is not the name of a requisition.`);
   return `${ids.dataProvider}.${ids.requisition}.share`;
 }

@@ -1,16 +1,15 @@
-/** How a thread stores what is uploaded: the file appears under its name when all of it is on the disk. */
+/** Stores the data of an upload. The file gets its name only when all of it is on disk. */
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** The file with the data of an upload. */
 export interface StoredFile {
   sha256: Uint8Array;
-  /** In bytes. */
+  /** The length in bytes. */
   length: number;
 }
 
-/** Synchronous: a thread has nothing else to do. */
+/** This is synchronous, because it runs in a thread that has nothing else to do. */
 export function storeFile(file: string, chunks: Iterable<Uint8Array>): StoredFile {
   const hash = createHash('sha256');
   const part = `${file}.part`;

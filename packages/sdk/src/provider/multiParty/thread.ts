@@ -1,8 +1,8 @@
-/** A thread that does what would hold the event loop: it answers each message with one of its own. */
+/** Starts a thread for work that would block the event loop. The thread responds to each message with one message. */
 import { Worker } from 'node:worker_threads';
 import type { Watch } from '../events.ts';
 
-/** The thread or the disk failed; the events are not at fault. */
+/** The thread or the disk failed, not the events. */
 class ShareFailed extends Error {
   override readonly name = 'ShareFailed';
 
@@ -11,35 +11,26 @@ class ShareFailed extends Error {
   }
 }
 
-/** The progress that a thread reports before its answer. */
+/** The progress that a thread reports before its response. */
 export interface ThreadProgress {
   percent: number;
 }
 
-export interface Thread<Request> {
-  ask(request: Request, transfer?: ArrayBuffer[]): Promise<unknown>;
-  end(): Promise<void>;
-}
-
-/** A thread that is ready. Aborting ends it, whatever it does. */
-export async function startThread<Request>(
-  file: URL,
-  job: unknown,
-  { signal, onProgress }: Watch,
-): Promise<Thread<Request>> {
+/** Resolves when the thread is ready. If the signal is aborted, pending requests fail at once. */
+export async function startThread(file: URL, job: unknown, { signal, onProgress }: Watch) {
   signal?.throwIfAborted();
   const worker = new Worker(file, { workerData: job });
   let failure: unknown;
-  let asking: { resolve(reply: unknown): void; reject(error: unknown): void } | undefined;
+  let asking: PromiseWithResolvers<unknown> | undefined;
   const fail = (error: unknown) => {
     failure ??= error;
     asking?.reject(failure);
   };
-  const reply = () =>
-    new Promise<unknown>((resolve, reject) => {
-      asking = { resolve, reject };
-      if (failure !== undefined) reject(failure);
-    });
+  const reply = () => {
+    asking = Promise.withResolvers();
+    if (failure !== undefined) asking.reject(failure);
+    return asking.promise;
+  };
   const onAbort = () => fail(signal!.reason);
   signal?.addEventListener('abort', onAbort);
   worker.on('message', (message: unknown) => {
@@ -48,12 +39,20 @@ export async function startThread<Request>(
   });
   worker.on('error', (error: Error) => fail(new ShareFailed(error)));
   worker.on('exit', () => fail(new ShareFailed(new Error('its thread ended.'))));
-  const thread: Thread<Request> = {
-    ask(request, transfer = []) {
-      worker.postMessage(request, transfer);
+  const thread = {
+    ask(request: unknown): Promise<unknown> {
+      worker.postMessage(request);
       return reply();
     },
-    async end() {
+    /** Transfers the arrays to the thread instead of copying them. */
+    async addPeople(vids: Uint32Array | BigInt64Array, frequencies: Uint8Array): Promise<void> {
+      worker.postMessage({ vids, frequencies }, [
+        vids.buffer as ArrayBuffer,
+        frequencies.buffer as ArrayBuffer,
+      ]);
+      await reply();
+    },
+    async end(): Promise<void> {
       signal?.removeEventListener('abort', onAbort);
       await worker.terminate();
     },

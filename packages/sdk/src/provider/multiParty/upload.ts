@@ -1,4 +1,4 @@
-/** Sends a share to the duchy that takes it, as multipart/form-data. The signature inside is all the authentication. */
+/** Sends a share or sketch to a duchy as multipart/form-data. Only the signature inside authenticates the provider. */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
@@ -11,16 +11,16 @@ import { isTransient } from '../../client/errors.ts';
 import { parseRetryAfter } from '../../client/response.ts';
 import { EndpointRefused, endpointUrl, publicOnly } from '../../endpoints.ts';
 
-export interface UploadOptions {
-  /** From `uploadUrl`. */
+interface UploadOptions {
+  /** The URL from `uploadUrl`. */
   url: URL;
   /** The part `fulfillment`, in JSON. */
   fulfillment: string;
   /** The file with the part `data`. */
   file: string;
-  /** How long it may take before the bytes count; each 256 KB of them have a second more. */
+  /** The timeout of an empty upload; each 256 KB add a second. */
   timeoutMs: number;
-  /** Whether it may be sent to private addresses too. */
+  /** Whether the upload may be sent to private addresses too. */
   allowPrivate: boolean;
   signal?: AbortSignal | undefined;
   onProgress?: ((percent: number) => void) | undefined;
@@ -28,26 +28,24 @@ export interface UploadOptions {
 
 const BYTES_PER_MS = 256;
 const PIECE_BYTES = 1 << 18;
-/** A response has one error at most. */
+/** A response contains at most one error, so a longer one is not read to its end. */
 const MAX_RESPONSE_BYTES = 65_536;
 
-/**
- * Where a duchy takes the upload of a requisition. Throws where the endpoint is not the URL of a host, or not encrypted.
- */
+/** Returns the URL for the upload of a requisition. Throws if the endpoint is not the URL of a host, or not https. */
 export function uploadUrl(endpoint: string, requisition: string, { allowHttp = false } = {}): URL {
   const url = endpointUrl(endpoint, { allowHttp });
   url.pathname = `/v2alpha/${requisition}:fulfill`;
   return url;
 }
 
-/** The duchy did not take the upload. Errors of a duchy are not errors of the exchange, whatever they say. */
+/** The duchy did not store the upload. An error of a duchy is never handled as an error of the exchange. */
 export class UploadFailed extends Error {
   override readonly name = 'UploadFailed';
-  /** `transient`: a retry may succeed soon. `rejected`: the duchy says that it does not take this upload. */
+  /** If `transient`, a retry may succeed soon; if `rejected`, the duchy refuses this upload. */
   readonly kind: 'transient' | 'rejected' | 'unexpected';
-  /** The duchy's, in the error model of the exchange. */
+  /** The reason that the duchy gave, in the error model of the exchange. */
   readonly reason: string | undefined;
-  /** How long the duchy asks to wait. */
+  /** The wait that the duchy asked for. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -123,7 +121,7 @@ async function send(
   throw failureOf(url, status, bytes, after);
 }
 
-/** Resolves to the response, also to one that comes before everything is sent. */
+/** Resolves to the response, which may arrive before everything is sent. */
 function post(
   url: URL,
   body: AsyncIterable<Buffer>,
@@ -132,7 +130,7 @@ function post(
 ): Promise<IncomingMessage> {
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
-    // A connection of its own: one that the duchy closes meanwhile is not taken for this.
+    // A new connection is used, because the duchy may be about to close an idle one.
     const sending = request(url, { method: 'POST', headers, agent: false, ...options }, resolve);
     sending.on('error', reject);
     pipeline(Readable.from(body, { objectMode: false }), sending, { signal: options.signal }).catch(reject);
@@ -167,7 +165,7 @@ function failureOf(
       retryAfterSeconds,
     });
   }
-  // A proxy or another program: what it says is nothing that the duchy said.
+  // The response is from a proxy or another program, so its text is not quoted as the duchy's.
   const passes = status === 408 || status === 429 || status >= 500;
   const message = `The duchy at ${host} responds with the status ${status}.`;
   return new UploadFailed(message, { kind: passes ? 'transient' : 'unexpected', retryAfterSeconds });

@@ -1,5 +1,10 @@
 /** The checks of duchies that all protocols share. */
-import { termsDigest, verifySignature, type X509 } from '@measurement-exchange/consent';
+import {
+  requisitionFingerprint,
+  termsDigest,
+  verifySignature,
+  type X509,
+} from '@measurement-exchange/consent';
 import type {
   Binding,
   Certificate,
@@ -9,6 +14,7 @@ import type {
   Requisition,
   SignedMessage,
 } from '@measurement-exchange/contract';
+import type { MpcProtocol } from '@measurement-exchange/mpc/protocols';
 import { isNotYetValid, refuseOnConsentError } from '../../refusals/consentRefusal.ts';
 import { RefusalError, type RefusalPlace } from '../../refusals/refusalError.ts';
 import { trustedCertificate } from '../../verification/certificates.ts';
@@ -22,8 +28,8 @@ export interface DuchyContext {
 }
 
 /**
- * Together the duchies see what none of them may see alone, so each has to be another one, and one that is trusted. `at` is
- * where the requisition names it.
+ * Requires that all duchies are different and trusted, because two roles in one hand would see what must stay hidden. `at`
+ * is the place of the duchy in the requisition.
  */
 export function requireKnownDuchies(
   participants: readonly { duchy: string; role: string; at: RefusalPlace }[],
@@ -39,7 +45,7 @@ export function requireKnownDuchies(
   }
 }
 
-/** The requisition has an entry of each of these duchies, and of no other one. */
+/** Requires that the requisition has an entry of each expected duchy and of no other. */
 export function requireEntries({ duchies = {} }: Requisition, expected: readonly string[]): void {
   const names = Object.keys(duchies);
   if (names.length === expected.length && expected.every((duchy) => names.includes(duchy))) return;
@@ -47,23 +53,59 @@ export function requireEntries({ duchies = {} }: Requisition, expected: readonly
   throw new RefusalError('DUCHIES_INVALID', message, { at: 'duchies' });
 }
 
-/** The certificate is the duchy's, not revoked, and chains to the root that the settings have for it. */
-export function duchyCertificate(
-  duchy: string,
-  name: string,
-  { duchies, fetchCertificate: fetch, now }: DuchyContext,
-): Promise<X509> {
-  const trusted = trustedCertificate(duchy, name, { fetch, trust: duchies.get(duchy)!, now });
-  return refuseOnConsentError('DUCHY_CERTIFICATE_INVALID', 'duchies', trusted, isNotYetValid);
+/** Returns the duchy that receives the upload, which must be one of the workers. */
+export function fulfillingWorker({ fulfillingDuchy }: Requisition, workers: readonly string[]): string {
+  if (fulfillingDuchy !== undefined && workers.includes(fulfillingDuchy)) return fulfillingDuchy;
+  const message = `fulfillingDuchy is ${fulfillingDuchy}, which is not a worker.`;
+  throw new RefusalError('DUCHIES_INVALID', message, { at: 'fulfillingDuchy' });
 }
 
-/** The computation that duchies made keys for, and the digest of everything that the provider was told about it. */
+/**
+ * Returns the key that a duchy published, and the certificate that must have signed the key. The certificate must not be
+ * revoked, and must chain to the root of this duchy in the settings.
+ */
+export async function publishedKey(
+  requisition: Requisition,
+  duchy: string,
+  [protocol, field]: [MpcProtocol, 'publicKey' | 'elGamalPublicKey'],
+  { duchies, fetchCertificate: fetch, now }: DuchyContext,
+): Promise<[SignedMessage, X509]> {
+  const { duchyCertificate, ...published } = requisition.duchies![duchy]!;
+  const trusted = trustedCertificate(duchy, duchyCertificate, { fetch, trust: duchies.get(duchy)!, now });
+  const certificate = await refuseOnConsentError(
+    'DUCHY_CERTIFICATE_INVALID',
+    'duchies',
+    trusted,
+    isNotYetValid,
+  );
+  const key = (published[protocol] as { [F in typeof field]?: SignedMessage } | undefined)?.[field];
+  if (key !== undefined) return [key, certificate];
+  throw new RefusalError('DUCHIES_INVALID', `${duchy} has no ${field}.`, { at: 'duchies' });
+}
+
+/** The computation for which the duchies made keys, and the digest of all that the provider knows about it. */
 export interface AgreedTerms {
   computation: string;
   termsSha256: Uint8Array;
 }
 
-/** Only the duchies know the ID of the computation; whether all of them mean the same one is checked for each key. */
+/** The part of a verified computation that all protocols have. */
+export interface VerifiedComputation extends AgreedTerms {
+  /** The fingerprint of the signed specification and the encrypted one. */
+  fingerprint: Uint8Array;
+  /** The duchy that receives the upload. */
+  fulfillingDuchy: string;
+}
+
+/** requireAddressedTo has checked that both specifications are present. */
+export function fingerprintIn({
+  measurementSpec,
+  encryptedRequisitionSpec,
+}: Requisition): Promise<Uint8Array> {
+  return requisitionFingerprint(measurementSpec!.message, encryptedRequisitionSpec!.ciphertext);
+}
+
+/** Only the duchies know the ID of the computation, so the ID comes from a key. Every key is checked against the result. */
 export async function termsOf(
   { measurementSpec, protocolConfig }: Requisition,
   { nonceHashes }: PlainSpec,
@@ -74,7 +116,7 @@ export async function termsOf(
   return { computation, termsSha256: await termsDigest({ computation, ...told, nonceHashes }) };
 }
 
-/** Verifies that the duchy signed its key, and reads it. */
+/** Verifies that the duchy signed its key, and reads the key. */
 export async function signedKey<T>(
   key: SignedMessage,
   certificate: X509,
@@ -92,7 +134,7 @@ export async function signedKey<T>(
   );
 }
 
-/** The noise is of a kind that the provider accepts, and has the delta that it needs. */
+/** Requires a noise mechanism that the provider accepts, and the delta that the mechanism needs. */
 export function requireNoise(
   noiseMechanism: MpcNoiseMechanism,
   accepted: readonly MpcNoiseMechanism[],
@@ -107,7 +149,7 @@ export function requireNoise(
   throw new RefusalError('DELTA_REQUIRED', 'The noise of duchies is bounded, which needs a delta above 0.');
 }
 
-/** The parameters of each figure that is released. measurementSpecViolations has checked that they are present. */
+/** Returns the parameters of each released figure. measurementSpecViolations has checked that they are present. */
 export function privacyParamsOf(spec: PlainSpec): PrivacyParams[] {
   const { measurementType } = spec;
   if (measurementType === 'REACH' || measurementType === 'REACH_AND_FREQUENCY') {

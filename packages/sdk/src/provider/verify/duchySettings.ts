@@ -1,44 +1,42 @@
-/** Which duchies may compute with what a provider uploads, with which protocols and noise: the provider decides. */
+/** The settings in which a provider decides which duchies, protocols and noise it accepts. */
 import { createTrustStore, type TrustStore } from '@measurement-exchange/consent';
 import type { LiquidLegionsProtocol, MpcNoiseMechanism } from '@measurement-exchange/contract';
 
-/** The computations by duchies that a provider accepts, whatever the exchange says. */
+/** The computations by duchies that a provider accepts; the exchange cannot change them. */
 export interface ComputationSettings {
-  /** The duchies that may take part, by resource name: `duchies/alpha`. Run by different operators, or they protect nothing. */
+  /** The accepted duchies by resource name, such as `duchies/alpha`. Only different operators protect privacy. */
   duchies: Readonly<Record<string, DuchySettings>>;
-  /** The noise of duchies that is enough. */
+  /** The accepted noise mechanisms of duchies. */
   noiseMechanisms?: readonly MpcNoiseMechanism[];
-  /** A folder for what no duchy has taken yet; for share-shuffle also for the order of each population's VIDs. */
+  /** A folder for uploads that no duchy has stored yet; for share-shuffle also for the order of each population's VIDs. */
   folder: string;
-  /** Whether duchies may be reached without TLS, and at private addresses. In development only. */
+  /** Whether duchies may be reached without TLS and at private addresses. Use this in development only. */
   allowHttp?: boolean;
-  /** How long an upload may take; each 256 KB of it have a second more. Default 60. */
+  /** The timeout of an empty upload, 60 by default; each 256 KB add a second. */
   uploadTimeoutSeconds?: number;
 }
 
-/**
- * The computations with HonestMajorityShareShuffle that a provider accepts. By default every noise but `NONE` is enough.
- */
+/** The computations with HonestMajorityShareShuffle that a provider accepts. By default, every noise except `NONE` is. */
 export interface ShareShuffleSettings extends ComputationSettings {
-  /** SHA-256 fingerprints of the populations that the provider's VIDs are of. `unchecked` in development only. */
+  /** SHA-256 fingerprints of the populations to which the provider's VIDs belong. Use `unchecked` in development only. */
   populations: readonly Uint8Array[] | 'unchecked';
 }
 
 /**
- * The computations with Liquid Legions protocols that a provider accepts; they need no common population. By default only
- * `DISCRETE_GAUSSIAN` noise is enough: the aggregator adds noise too and knows its part, and geometric noise without a part
- * promises nothing.
+ * The computations with Liquid Legions protocols that a provider accepts; they need no common population. By default, only
+ * `DISCRETE_GAUSSIAN` noise is: the aggregator knows its part of the noise, and geometric noise without that part
+ * guarantees nothing.
  */
 export interface LiquidLegionsSettings extends ComputationSettings {
-  /** Default: both. */
+  /** Default: both protocols. */
   protocols?: readonly LiquidLegionsProtocol[];
 }
 
-/** The facts about a duchy that its operator gave to the provider. */
+/** The data about a duchy that its operator gave to the provider. */
 export interface DuchySettings {
-  /** Its root certificates, in PEM. */
+  /** The root certificates of the duchy, in PEM. */
   rootPem: string;
-  /** Where it takes uploads, which may be a private address; else what the exchange says, if it is public. */
+  /** The endpoint for uploads, which may have a private address; default: the one from the exchange, if it is public. */
   endpoint?: string;
 }
 
@@ -49,10 +47,10 @@ export const LEGIONS_PROTOCOLS: readonly LiquidLegionsProtocol[] = [
   'liquidLegionsV2',
 ];
 
-/** The roots that are trusted for the certificates of each duchy. */
+/** The trusted roots for the certificates of each duchy. */
 export type DuchyTrust = ReadonlyMap<string, TrustStore>;
 
-/** Throws ConsentError where a root is not one. Where duchies share a root, each certificate has to name its duchy. */
+/** Throws ConsentError if a root is invalid. If duchies share a root, each certificate must contain the name of its duchy. */
 export function createDuchyTrust(duchies: ComputationSettings['duchies']): DuchyTrust {
   const roots = Object.entries(duchies).map(([party, { rootPem: pem }]) => ({ party, pem }));
   const trust = createTrustStore(roots);

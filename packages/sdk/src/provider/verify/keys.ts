@@ -1,4 +1,4 @@
-/** The keys and the nonce of a requisition: it is for this provider, and both specifications are of one measurement. */
+/** Checks the keys and the nonce of a requisition: it is for this provider, and both specs belong to one measurement. */
 import {
   ConsentError,
   decrypt,
@@ -14,16 +14,16 @@ import { RefusalError } from '../../refusals/refusalError.ts';
 import type { Parts } from './parts.ts';
 import type { PlainRequisitionSpec } from './requisitionSpec.ts';
 
-/** The keys under which consumers encrypt for a provider. */
+/** The keys with which consumers encrypt for a provider. */
 export type EncryptionKeys = Pick<Credentials, 'encryptionPublicKey' | 'encryptionPrivateKey'>;
 
-/** The key of this provider that the requisition was encrypted under. */
+/** Returns the key of this provider with which the requisition was encrypted. */
 export function ownKey({ dataProviderPublicKey }: Parts, keys: EncryptionKeys[]): EncryptionKeys {
   const key = keys.find(({ encryptionPublicKey }) =>
     equalBytes(encryptionPublicKey, dataProviderPublicKey.data),
   );
   if (key) return key;
-  throw new RefusalError('PROVIDER_KEY_UNKNOWN', 'dataProviderPublicKey is no key of this provider.', {
+  throw new RefusalError('PROVIDER_KEY_UNKNOWN', 'dataProviderPublicKey is not a key of this provider.', {
     at: 'dataProviderPublicKey',
   });
 }
@@ -34,7 +34,7 @@ export async function decryptRequisitionSpec(parts: Parts, key: EncryptionKeys):
   return refuseOnConsentError('DECRYPTION_FAILED', 'encryptedRequisitionSpec', opened, isOwnKeyError);
 }
 
-/** Both specifications must name the same key for the result, else one of them is from another measurement. */
+/** Requires the same result key in both specifications; otherwise one of them is from another measurement. */
 export async function sameResultKey(
   spec: PlainSpec,
   requisitionSpec: PlainRequisitionSpec,
@@ -54,10 +54,8 @@ export async function sameResultKey(
   } catch (error) {
     if (!(error instanceof ConsentError)) throw error;
     const at = 'measurementSpec.measurementPublicKey';
-    throw new RefusalError('RESULT_KEY_INVALID', `measurementPublicKey: ${error.message}`, {
-      at,
-      cause: error,
-    });
+    const message = `measurementPublicKey: ${error.message}`;
+    throw new RefusalError('RESULT_KEY_INVALID', message, { at, cause: error });
   }
 }
 
@@ -73,13 +71,8 @@ export async function requireNonce(
     });
   }
   if (!signedHashes.some((signed) => equalBytes(signed, hash))) {
-    throw new RefusalError(
-      'NONCE_NOT_SIGNED',
-      'nonceHash is none of the nonceHashes of the MeasurementSpec.',
-      {
-        at: 'nonceHash',
-      },
-    );
+    const message = 'nonceHash is not among the nonceHashes of the MeasurementSpec.';
+    throw new RefusalError('NONCE_NOT_SIGNED', message, { at: 'nonceHash' });
   }
 }
 

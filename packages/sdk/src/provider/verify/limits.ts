@@ -1,25 +1,25 @@
-/** Limits on what one requisition may ask for. */
+/** Checks the limits of a requisition. */
 import type { PlainSpec, PrivacyParams } from '@measurement-exchange/contract';
 import { BUCKET_COUNT } from '@measurement-exchange/mpc/privacy/vidSampling';
 import { RefusalError } from '../../refusals/refusalError.ts';
 
-/** The most that one requisition may ask of a provider; beyond it the requisition is refused. */
+/** A requisition that exceeds one of these limits is refused. */
 export const LIMITS = {
-  /** Event groups times days; each is charged, in one transaction that nothing else can interrupt. */
+  /** Event groups times days. Each of them is charged, in one transaction that blocks all other work. */
   days: 10_000,
   maximumFrequency: 1_000,
   maximumFrequencyPerUser: 1_000_000,
-  /** In seconds. */
+  /** The limit in seconds. */
   maximumWatchDurationPerUser: 366 * 86_400,
   epsilon: { least: 1e-6, most: 1e6 },
   /** The smallest delta above 0. */
   delta: 1e-30,
 } as const;
 
-/** The smallest epsilon that is accepted where the provider's settings name none. */
+/** The smallest accepted epsilon, unless the provider configures another. */
 export const MINIMUM_EPSILON = 1e-4;
 
-/** Checks sizes that the exchange leaves open, so that the computation is feasible and its result meaningful. */
+/** Checks sizes that the exchange does not limit, so that the computation is feasible and its result is meaningful. */
 export function requireInRange(spec: PlainSpec): void {
   for (const [field, value, least, most] of sizesOf(spec)) {
     if (!(value >= least && value <= most)) throw outOfRange(field, `must be ${least} to ${most} here`);
@@ -46,7 +46,7 @@ function sizesOf(spec: PlainSpec): Size[] {
   return [...paramsByField(spec).flatMap(privacySizes), ...sizes];
 }
 
-/** The parameters of each figure that is released, with their field. */
+/** Returns the parameters of each released figure, with the name of their field. */
 export function paramsByField(spec: PlainSpec): [field: string, params: PrivacyParams][] {
   switch (spec.measurementType) {
     case 'REACH':
@@ -75,8 +75,8 @@ function privacySizes([field, { epsilon, delta }]: [string, PrivacyParams]): Siz
 }
 
 /**
- * Refuses an epsilon below the provider's floor: such a question costs its budget next to nothing, and the work on it
- * as much as any other.
+ * Refuses an epsilon below the provider's minimum, because such a requisition costs almost no budget, but as much work as
+ * any other.
  */
 export function requireEpsilon(spec: PlainSpec, minimum: number): void {
   for (const [field, { epsilon }] of paramsByField(spec)) {
@@ -94,7 +94,7 @@ export function outOfRange(field: string, description: string): RefusalError {
   return new RefusalError('VALUE_OUT_OF_RANGE', `${field} of the MeasurementSpec ${description}.`, { at });
 }
 
-/** A duration in whole milliseconds. Digits beyond nanoseconds are rounding errors of the binary fraction. */
+/** Converts seconds to whole milliseconds. Digits beyond nanoseconds are rounding errors of the binary fraction. */
 export function capMillis(seconds: number): bigint {
   return BigInt(Math.floor(Number((seconds * 1000).toFixed(6))));
 }

@@ -1,9 +1,8 @@
 /**
- * Verifies what the exchange says about a computation on encrypted sketches, before any is made: that the ring is of duchies
- * the provider knows, that each made its key for this computation under the same terms, and that the parameters hide what
- * they should.
+ * Verifies a computation on encrypted sketches before a sketch is made: the provider accepts all duchies of the ring, each
+ * duchy made its key for this computation under the same terms, and the parameters hide enough.
  */
-import { requisitionFingerprint, unpackElGamalPublicKey, type X509 } from '@measurement-exchange/consent';
+import { unpackElGamalPublicKey, type X509 } from '@measurement-exchange/consent';
 import {
   type LiquidLegionsConfig,
   type LiquidLegionsProtocol,
@@ -17,15 +16,17 @@ import { Curve, combineKeys } from '@measurement-exchange/mpc/elGamal';
 import { RefusalError, type RefusalPlace } from '../../refusals/refusalError.ts';
 import { readPublishedKey } from '../liquidLegions.ts';
 import {
-  type AgreedTerms,
   type DuchyContext,
-  duchyCertificate,
+  fingerprintIn,
+  fulfillingWorker,
   privacyParamsOf,
+  publishedKey,
   requireEntries,
   requireKnownDuchies,
   requireNoise,
   signedKey,
   termsOf,
+  type VerifiedComputation,
 } from './duchies.ts';
 import { ACCEPTED_LEGIONS_NOISE, type DuchyTrust, type LiquidLegionsSettings } from './duchySettings.ts';
 
@@ -35,14 +36,10 @@ export interface LiquidLegionsContext extends Pick<LiquidLegionsSettings, 'proto
 }
 
 /** A computation that passed every check. */
-export interface VerifiedLiquidLegions extends AgreedTerms {
+export interface VerifiedLiquidLegions extends VerifiedComputation {
   protocol: LiquidLegionsProtocol;
   config: LiquidLegionsConfig;
-  /** The fingerprint of the signed specification and the encrypted one. */
-  fingerprint: Uint8Array;
-  /** The duchy that takes the upload. */
-  fulfillingDuchy: string;
-  /** The sum of the keys of all duchies, under which registers are encrypted: a compressed point. */
+  /** The sum of the keys of all duchies, a compressed point. It encrypts the registers. */
   combinedPublicKey: Uint8Array;
 }
 
@@ -68,31 +65,23 @@ export async function verifyLiquidLegions(
   requireNoise(config.noiseMechanism, noiseMechanisms, privacyParamsOf(spec), at('noiseMechanism'));
   requireType(protocol, config, spec, at('maximumFrequency'));
   requireEntries(requisition, ring);
-  const fulfillingDuchy = fulfillingWorker(requisition, config);
-  // One after the other: where several are wrong, the refusal is the same each time.
+  const fulfillingDuchy = fulfillingWorker(requisition, config.workers);
+  // The keys are read one after the other, so that the refusal is always the same if several are wrong.
   const published: [SignedMessage, X509][] = [];
-  for (const duchy of ring) published.push(await publishedBy(duchy, requisition, protocol, context));
+  for (const duchy of ring) {
+    published.push(await publishedKey(requisition, duchy, [protocol, 'elGamalPublicKey'], context));
+  }
   const { binding } = await signedKey(...published[0]!, unpackElGamalPublicKey);
   const terms = await termsOf(requisition, spec, binding);
   const keys: Uint8Array[] = [];
   for (const [i, duchy] of ring.entries()) {
     keys.push(await signedKey(...published[i]!, (message) => readPublishedKey(message, { duchy, ...terms })));
   }
-  return {
-    protocol,
-    config,
-    // requireAddressedTo has checked that both are present.
-    fingerprint: await requisitionFingerprint(
-      requisition.measurementSpec!.message,
-      requisition.encryptedRequisitionSpec!.ciphertext,
-    ),
-    ...terms,
-    fulfillingDuchy,
-    combinedPublicKey: combined(keys),
-  };
+  const fingerprint = await fingerprintIn(requisition);
+  return { protocol, config, fingerprint, ...terms, fulfillingDuchy, combinedPublicKey: combined(keys) };
 }
 
-/** Sketches without frequencies are for a reach alone; those with them, for no more than they can count. */
+/** A sketch without frequencies is for a reach alone; a sketch with frequencies is limited to those that it can count. */
 function requireType(
   protocol: LiquidLegionsProtocol,
   { maximumFrequency = 0 }: LiquidLegionsConfig,
@@ -108,26 +97,6 @@ function requireType(
   const asked = spec.reachAndFrequency.maximumFrequency;
   const message = `The duchies count to ${maximumFrequency}, and the measurement asks for ${asked}.`;
   throw new RefusalError('PROTOCOL_INVALID', message, { at });
-}
-
-function fulfillingWorker({ fulfillingDuchy }: Requisition, { workers }: LiquidLegionsConfig): string {
-  if (fulfillingDuchy !== undefined && workers.includes(fulfillingDuchy)) return fulfillingDuchy;
-  const message = `fulfillingDuchy is ${fulfillingDuchy}, which is no worker.`;
-  throw new RefusalError('DUCHIES_INVALID', message, { at: 'fulfillingDuchy' });
-}
-
-/** The key of a duchy as it was published, and the certificate that has to have signed it. */
-async function publishedBy(
-  duchy: string,
-  requisition: Requisition,
-  protocol: LiquidLegionsProtocol,
-  context: DuchyContext,
-): Promise<[SignedMessage, X509]> {
-  const entry = requisition.duchies![duchy]!;
-  const certificate = await duchyCertificate(duchy, entry.duchyCertificate, context);
-  const key = entry[protocol]?.elGamalPublicKey;
-  if (key !== undefined) return [key, certificate];
-  throw new RefusalError('DUCHIES_INVALID', `${duchy} has no elGamalPublicKey.`, { at: 'duchies' });
 }
 
 function combined(keys: readonly Uint8Array[]): Uint8Array {

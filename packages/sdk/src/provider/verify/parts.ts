@@ -2,7 +2,7 @@
 import { parseName, type Requisition } from '@measurement-exchange/contract';
 import { RefusalError } from '../../refusals/refusalError.ts';
 
-/** Fields that the exchange sends with every open requisition. */
+/** The exchange sends these fields with every open requisition. */
 const PARTS = [
   'name',
   'measurement',
@@ -17,7 +17,7 @@ const PARTS = [
 type Relayed = { [P in (typeof PARTS)[number]]: NonNullable<Requisition[P]> };
 export type Parts = Relayed & { measurementConsumer: string };
 
-/** The requisition is complete and addressed to this provider. */
+/** Requires that the requisition is complete and addressed to this provider. */
 export function requireAddressedTo(provider: string, requisition: Requisition): Parts {
   const missing = PARTS.find((part) => requisition[part] === undefined);
   if (missing !== undefined) {

@@ -3,7 +3,7 @@ import { fromJson, type JsonValue } from '@bufbuild/protobuf';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { parseJsonBytes, readMessage, specs, toPlainJson } from '@measurement-exchange/contract';
 
-/** From `start` until before `end`. */
+/** A span of time that includes `start` and excludes `end`. */
 export interface PlainInterval {
   start: Date;
   end: Date;
@@ -11,17 +11,17 @@ export interface PlainInterval {
 
 export interface PlainRequisitionSpec {
   nonce: bigint;
-  /** `typeUrl` is absent in JSON and in the older field, which hold plain bytes instead of an Any. */
+  /** `typeUrl` is absent in JSON and in the older field, which contain plain bytes instead of an Any. */
   measurementPublicKey: { typeUrl?: string; value: Uint8Array };
-  /** `interval` is absent where an end is missing or invalid. */
+  /** `interval` is absent if its start or end is missing or invalid. */
   events?: { eventGroup: string; interval?: PlainInterval; filter?: string }[];
   population?: { interval?: PlainInterval; filter?: string };
 }
 
-/** Protobuf binary, or UTF-8 JSON when the first byte is `{`. Throws an Error with the reason if it is invalid. */
+/** Reads protobuf binary, or UTF-8 JSON if the first byte is `{`. Throws an Error with the reason if it is invalid. */
 export function decodeRequisitionSpec(bytes: Uint8Array): PlainRequisitionSpec {
   const message = bytes[0] === 0x7b ? fromJsonBytes(bytes) : readMessage(specs.RequisitionSpecSchema, bytes);
-  // Older fields, replaced by `events` and the Any.
+  // Earlier versions used these fields instead of `events` and the Any.
   const { eventGroups, serializedMeasurementPublicKey } = message;
   const key = message.measurementPublicKey ?? { value: serializedMeasurementPublicKey };
   const { case: selected, value } = message.selection;
@@ -62,7 +62,7 @@ function intervalOf(interval: { startTime?: Timestamp; endTime?: Timestamp } | u
   return start && end && start < end ? { interval: { start, end } } : {};
 }
 
-/** From year 1 to 9999, as a protobuf Timestamp is defined. */
+/** Returns undefined if the time is missing, or outside the years 1 to 9999 of a protobuf Timestamp. */
 function dateOf(time: Timestamp | undefined): Date | undefined {
   if (!time || time.seconds < -62_135_596_800n || time.seconds > 253_402_300_799n) return undefined;
   if (time.nanos < 0 || time.nanos > 999_999_999) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Which events or people a requisition selects, and whether this consumer may ask about them. The provider's own
- * settings decide that: what the exchange says of an event group can narrow it down, and never grants anything.
+ * Reads which events or people a requisition selects, and checks whether this consumer may ask about them. The provider's
+ * settings grant access; the data of the exchange about an event group can only restrict it.
  */
 import { type EventGroup, ExchangeError, type PlainSpec, parseName } from '@measurement-exchange/contract';
 import type { RefusalCode } from '../../refusals/codes.ts';
@@ -10,29 +10,29 @@ import type { PlainInterval, PlainRequisitionSpec } from './requisitionSpec.ts';
 
 /** The consumers that may ask about the events of a reference. */
 export interface ReferenceAccess {
-  /** Resource names: `measurementConsumers/acme`. */
+  /** Resource names such as `measurementConsumers/acme`. */
   measurementConsumers: readonly string[];
   /**
-   * Declares that the provider's data has the events of this reference. Without it the operator confirms the reference
-   * (`confirmReferences`, `mex provider check`), and questions about it are held until then.
+   * Declares that the provider's data contains the events of this reference. Otherwise requisitions about the reference are
+   * held until the operator confirms it (`confirmReferences`, `mex provider check`).
    */
   served?: boolean;
-  /** Resource names of event groups with these events, needed only where `eventGroupReferenceId` does not tell. */
+  /** Resource names of event groups with these events, needed only if their `eventGroupReferenceId` is not the reference. */
   eventGroups?: readonly string[];
 }
 
-/** The events that consumers may ask about, by their reference: the value that selects them in the provider's data. */
+/** The events that consumers may ask about, by reference. A reference is the value that selects events in the data. */
 export type References = Readonly<Record<string, ReferenceAccess>>;
 
 /** The selected events of one event group. */
 export interface SelectedEvents {
-  /** Its resource name. */
+  /** The resource name of the event group. */
   eventGroup: string;
-  /** The event group's reference in the events. */
+  /** The reference of the event group in the events. */
   reference: string;
   interval: PlainInterval;
   filter?: string;
-  /** Where the event group says until when its events are recorded. */
+  /** The time until which events are recorded, if the event group has one. */
   recordedUntil?: Date;
 }
 
@@ -41,12 +41,12 @@ export type Selection =
   | { events: SelectedEvents[]; population?: undefined }
   | { population: { filter?: string }; events?: undefined };
 
-/** The provider whose event groups may be selected, and how to read them. */
+/** The provider whose event groups may be selected. */
 export interface SelectionContext {
-  /** This provider: `dataProviders/…`. */
+  /** The name of this provider: `dataProviders/…`. */
   name: string;
   fetchEventGroup(name: string): Promise<EventGroup>;
-  /** `unchecked` in development only: it believes what the exchange says of event groups. */
+  /** Use `unchecked` in development only: it trusts the event groups of the exchange. */
   references: References | 'unchecked';
 }
 
@@ -92,7 +92,7 @@ export async function selectionOf(
   return { events: selected };
 }
 
-/** The event group exists, is active, and belongs to this provider and this consumer. */
+/** Requires that the event group exists, is active, and belongs to this provider and this consumer. */
 async function ownEventGroup(
   place: Place,
   measurementConsumer: string,
@@ -122,7 +122,7 @@ function requireRecorded(place: Place, eventGroup: EventGroup, { end }: PlainInt
   throw refusal('EVENTS_NOT_RECORDED', place, `has events since ${since} only`);
 }
 
-/** The reference of an event group, whose events this consumer may ask about. */
+/** Returns the reference of an event group; throws a refusal if this consumer may not ask about its events. */
 function referenceOf(
   place: Place,
   { eventGroupReferenceId }: EventGroup,
@@ -144,13 +144,13 @@ function referenceOf(
   );
 }
 
-/** The reference that lists the event group. */
+/** Returns the reference whose settings contain the event group. */
 function ownReference(name: string, references: SelectionContext['references']): string | undefined {
   if (references === 'unchecked') return undefined;
   return Object.keys(references).find((reference) => references[reference]!.eventGroups?.includes(name));
 }
 
-/** A selected event group: its resource name, and its place in the specification. */
+/** The resource name of a selected event group, and its place in the specification. */
 interface Place {
   name: string;
   at: RefusalPlace;
@@ -160,7 +160,7 @@ function refusal(code: RefusalCode, { name, at }: Place, problem: string): Refus
   return new RefusalError(code, `${name} ${problem}.`, { at });
 }
 
-/** Refuses when the resource does not exist on the exchange; every other error is retried. */
+/** Throws the refusal if the resource does not exist at the exchange; every other error is retried. */
 export async function found<T>(
   resource: Promise<T>,
   absent: 'EVENT_GROUP_NOT_FOUND' | 'POPULATION_NOT_FOUND',

@@ -1,15 +1,12 @@
 /**
- * Verifies what the exchange says about a computation on shares, before any share is made: that the duchies are the ones
- * the provider knows, that they made their keys for this computation under the same terms, and that the parameters hide
- * what they should.
+ * Verifies a computation on shares before a share is made: the provider accepts all duchies, the workers made their keys
+ * for this computation under the same terms, and the parameters hide enough.
  */
 import {
   ENCRYPTION_KEY_PURPOSE,
   readPublicKeyset,
   requireBinding,
-  requisitionFingerprint,
   unpackBoundPublicKey,
-  type X509,
 } from '@measurement-exchange/consent';
 import {
   equalBytes,
@@ -18,7 +15,6 @@ import {
   type Population,
   type Requisition,
   type ShareShuffleConfig,
-  type SignedMessage,
   sampledRegisters,
   type VidRange,
 } from '@measurement-exchange/contract';
@@ -27,44 +23,41 @@ import { RefusalError } from '../../refusals/refusalError.ts';
 import {
   type AgreedTerms,
   type DuchyContext,
-  duchyCertificate,
+  fingerprintIn,
+  fulfillingWorker,
   privacyParamsOf,
+  publishedKey,
   requireEntries,
   requireKnownDuchies,
   requireNoise,
   signedKey,
   termsOf,
+  type VerifiedComputation,
 } from './duchies.ts';
 import { ACCEPTED_NOISE, type DuchyTrust, type ShareShuffleSettings } from './duchySettings.ts';
 import { outOfRange } from './limits.ts';
 import { found } from './selection.ts';
 
-/** The computations that the provider accepts, and how to read populations. */
+/** The computations that the provider accepts, and the function that reads populations. */
 export interface ShareShuffleContext extends Pick<ShareShuffleSettings, 'populations' | 'noiseMechanisms'> {
   duchies: DuchyTrust;
   fetchPopulation(name: string): Promise<Population>;
 }
 
-type Context = ShareShuffleContext & DuchyContext;
-
 /** A computation that passed every check. */
-export interface VerifiedShareShuffle extends AgreedTerms {
+export interface VerifiedShareShuffle extends VerifiedComputation {
   config: ShareShuffleConfig;
-  /** The fingerprint of the signed specification and the encrypted one. */
-  fingerprint: Uint8Array;
   /** The VIDs of the population, disjoint and in ascending order. */
   vidRanges: readonly VidRange[];
-  /** The duchy that takes the upload. */
-  fulfillingDuchy: string;
-  /** The keyset of the fulfilling duchy; the share is encrypted for it. */
+  /** The keyset of the fulfilling duchy, which encrypts the share. */
   fulfillingKeyset: Uint8Array;
-  /** The worker that does not take the upload. */
+  /** The worker that does not receive the upload. */
   peer: string;
-  /** The keyset of the peer; the seed is encrypted for it. */
+  /** The keyset of the peer, which encrypts the seed. */
   peerKeyset: Uint8Array;
 }
 
-/** Whether the duchies of a multi-party computation have not said yet what a provider needs: the requisition waits. */
+/** Whether the requisition waits until the duchies of its computation have published their keys. */
 export function awaitsDuchies({ protocolConfig = {}, duchies }: Requisition): boolean {
   const isComputed = protocolConfig.honestMajorityShareShuffle ?? liquidLegionsOf(protocolConfig);
   return isComputed !== undefined && duchies === undefined;
@@ -74,7 +67,7 @@ export async function verifyShareShuffle(
   requisition: Requisition,
   config: ShareShuffleConfig,
   spec: PlainSpec,
-  context: Context,
+  context: ShareShuffleContext & DuchyContext,
 ): Promise<VerifiedShareShuffle> {
   const roles = (['firstWorker', 'secondWorker', 'aggregator'] as const).map((role) => ({
     ...{ duchy: config[role], role, at: placeOf(role) },
@@ -83,10 +76,13 @@ export async function verifyShareShuffle(
   const { noiseMechanisms = ACCEPTED_NOISE } = context;
   requireNoise(config.noiseMechanism, noiseMechanisms, privacyParamsOf(spec), placeOf('noiseMechanism'));
   requireModulus(config, spec);
-  const { fulfillingDuchy, peer } = workersOf(requisition, config);
+  const { firstWorker, secondWorker } = config;
+  requireEntries(requisition, [firstWorker, secondWorker]);
+  const fulfillingDuchy = fulfillingWorker(requisition, [firstWorker, secondWorker]);
+  const peer = fulfillingDuchy === firstWorker ? secondWorker : firstWorker;
   const keys = [
-    await workerKey(requisition, fulfillingDuchy, context),
-    await workerKey(requisition, peer, context),
+    await publishedKey(requisition, fulfillingDuchy, KEY, context),
+    await publishedKey(requisition, peer, KEY, context),
   ] as const;
   const { binding } = await signedKey(...keys[0], unpackBoundPublicKey);
   const terms = await termsOf(requisition, spec, binding);
@@ -96,20 +92,17 @@ export async function verifyShareShuffle(
   ];
   const vidRanges = await knownPopulation(config, context);
   requireRegisters(spec, vidRanges);
-  // requireAddressedTo has checked that both are present.
-  const fingerprint = await requisitionFingerprint(
-    requisition.measurementSpec!.message,
-    requisition.encryptedRequisitionSpec!.ciphertext,
-  );
+  const fingerprint = await fingerprintIn(requisition);
   return { config, fingerprint, vidRanges, ...terms, fulfillingDuchy, fulfillingKeyset, peer, peerKeyset };
 }
 
+const KEY: Parameters<typeof publishedKey>[2] = ['honestMajorityShareShuffle', 'publicKey'];
 const placeOf = (member: keyof ShareShuffleConfig) =>
   `protocolConfig.honestMajorityShareShuffle.${member}` as const;
 
 /**
- * A sum of frequencies must not go round the ring, nor reach its last value, which marks noise. For reach a sum other
- * than 0 is multiplied by a random value, which hides it only where every value has an inverse.
+ * A sum of frequencies must not wrap around the ring, nor reach its last value, which marks noise. For a reach, a sum other
+ * than 0 is multiplied by a random value, which hides the sum only if every value has an inverse.
  */
 function requireModulus({ ringModulus }: ShareShuffleConfig, spec: PlainSpec): void {
   const { length: providers } = spec.nonceHashes;
@@ -122,31 +115,6 @@ function requireModulus({ ringModulus }: ShareShuffleConfig, spec: PlainSpec): v
   throw new RefusalError('PROTOCOL_INVALID', message, { at: placeOf('ringModulus') });
 }
 
-/** One of the two workers takes the upload, the other one gets a seed. */
-function workersOf(requisition: Requisition, { firstWorker, secondWorker }: ShareShuffleConfig) {
-  const { fulfillingDuchy } = requisition;
-  requireEntries(requisition, [firstWorker, secondWorker]);
-  if (fulfillingDuchy === firstWorker) return { fulfillingDuchy, peer: secondWorker };
-  if (fulfillingDuchy === secondWorker) return { fulfillingDuchy, peer: firstWorker };
-  const message = `fulfillingDuchy is ${fulfillingDuchy}, which is no worker.`;
-  throw new RefusalError('DUCHIES_INVALID', message, { at: 'fulfillingDuchy' });
-}
-
-/** The key of a worker as it was published, and the certificate that has to have signed it. */
-async function workerKey(
-  { duchies = {} }: Requisition,
-  duchy: string,
-  context: Context,
-): Promise<[SignedMessage, X509]> {
-  const { duchyCertificate: name, honestMajorityShareShuffle } = duchies[duchy]!;
-  const certificate = await duchyCertificate(duchy, name, context);
-  const key = honestMajorityShareShuffle?.publicKey;
-  if (key === undefined) {
-    throw new RefusalError('DUCHIES_INVALID', `${duchy} has no publicKey.`, { at: 'duchies' });
-  }
-  return [key, certificate];
-}
-
 async function readKeyset(message: Uint8Array, duchy: string, terms: AgreedTerms): Promise<Uint8Array> {
   const { keyset, binding } = unpackBoundPublicKey(message);
   const expected = { purpose: ENCRYPTION_KEY_PURPOSE, duchy, ...terms };
@@ -155,7 +123,7 @@ async function readKeyset(message: Uint8Array, duchy: string, terms: AgreedTerms
   return keyset;
 }
 
-/** The VIDs of the population. Their fingerprint must be the one in the protocol, and one that the provider accepts. */
+/** Reads the VIDs of the population. Their fingerprint must match the protocol, and the provider must accept it. */
 async function knownPopulation(
   { population: name, populationFingerprint }: ShareShuffleConfig,
   { populations, fetchPopulation }: ShareShuffleContext,

@@ -1,4 +1,4 @@
-/** Makes a provider's share of a computation: counts people in the events, and leaves the rest to a thread. */
+/** Makes a provider's share for a computation: reads people from the events, and passes them to a thread. */
 import { extname } from 'node:path';
 import { newSealingKey, shareContext } from '@measurement-exchange/consent/sealing';
 import type { SealingKey } from '@measurement-exchange/consent/sealing/pieces';
@@ -9,20 +9,20 @@ import type { VerifiedRequisition } from '../../verify.ts';
 import type { StoredFile } from '../storedFile.ts';
 import { startThread } from '../thread.ts';
 
-/** A share in a file, and what its receivers have to know. */
+/** A share in a file, and the data that its receivers need. */
 export interface StoredShare extends StoredFile {
-  /** Expands to the other share. It is secret, and used once: two shares of one seed would tell how they differ. */
+  /** The seed of the other share. It is secret and used once: two shares with one seed would reveal their difference. */
   seed: Uint8Array;
   registerCount: number;
-  /** How many people of the events are not of the population. */
+  /** The number of people in the events who are not in the population. */
   outside: number;
 }
 
 /** The job of the thread. */
 export interface ShareJob {
-  /** With the order of each population's VIDs. */
+  /** The folder with the order of each population's VIDs. */
   folder: string;
-  /** The share that it writes. */
+  /** The file for the share. */
   file: string;
   vidRanges: readonly VidRange[];
   vidSampling: { start: number; width: number };
@@ -30,7 +30,7 @@ export interface ShareJob {
   ringModulus: number;
 }
 
-/** People, or the key under which the share of all of them is stored. */
+/** A request to add people, or to store the share, encrypted with a key. */
 export type ThreadRequest = { vids: Uint32Array; frequencies: Uint8Array } | { sealing: SealingKey };
 
 interface Options extends Watch {
@@ -40,16 +40,16 @@ interface Options extends Watch {
 
 const THREAD = new URL(`./shareThread${extname(import.meta.url)}`, import.meta.url);
 
-/** Orders the VIDs of the population where that is not on the disk yet, which takes seconds for millions. */
+/** Orders the VIDs of the population, which takes seconds for millions, unless their order is on disk already. */
 export async function prepareOrder(verified: VerifiedRequisition, options: Options): Promise<void> {
   const { signal, onProgress } = options;
   onProgress?.(0);
-  const thread = await startThread<ThreadRequest>(THREAD, jobOf(verified, options), { signal });
+  const thread = await startThread(THREAD, jobOf(verified, options), { signal });
   await thread.end();
   onProgress?.(100);
 }
 
-/** Counts how often each person was reached, and stores a share of that, encrypted, with a seed of its own. */
+/** Counts the events of each person, and stores an encrypted share of these frequencies with a new seed. */
 export async function storeShare(
   verified: VerifiedRequisition,
   events: Events,
@@ -57,17 +57,12 @@ export async function storeShare(
 ): Promise<StoredShare> {
   const job = jobOf(verified, options);
   const { signal, onProgress } = options;
-  const thread = await startThread<ThreadRequest>(THREAD, job, { signal });
+  const thread = await startThread(THREAD, job, { signal });
   try {
     const query = { ...queryOf(verified), signal, onProgress };
-    await events.people(query, job.maximumFrequency, async (vids, frequencies) => {
-      await thread.ask({ vids, frequencies }, [
-        vids.buffer as ArrayBuffer,
-        frequencies.buffer as ArrayBuffer,
-      ]);
-    });
+    await events.people(query, job.maximumFrequency, thread.addPeople);
     const sealing = await newSealingKey(verified.shareShuffle!.fulfillingKeyset, shareContext(verified.name));
-    return (await thread.ask({ sealing })) as StoredShare;
+    return (await thread.ask({ sealing } satisfies ThreadRequest)) as StoredShare;
   } finally {
     await thread.end();
   }

@@ -1,9 +1,9 @@
 /**
- * The thread in which a share is made: it knows the order of the population, counts people into registers, and writes the
- * share to a file, encrypted for the duchy that takes it. It answers each message with one of its own.
+ * The thread that makes a share: it reads the order of the population, counts people in registers, and writes the share to
+ * a file, encrypted for the fulfilling duchy. It responds to each message with one message.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-// Not the index of the folder: what a thread loads, it loads each time it starts.
+// The thread imports single files instead of a package's index, since it loads its imports each time it starts.
 import { type SealingKey, sealedPieces } from '@measurement-exchange/consent/sealing/pieces';
 import {
   FrequencyVector,

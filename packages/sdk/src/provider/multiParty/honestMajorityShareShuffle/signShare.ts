@@ -7,7 +7,7 @@ import type { VerifiedRequisition } from '../../verify.ts';
 import { signUpload } from '../fulfillment.ts';
 import type { StoredShare } from './share.ts';
 
-/** Signs the seed and encrypts it for the other worker, then signs the whole for the duchy that takes the share. */
+/** Signs the seed and encrypts it for the other worker, then signs the whole upload for the fulfilling duchy. */
 export async function signShare(
   verified: VerifiedRequisition,
   share: StoredShare,

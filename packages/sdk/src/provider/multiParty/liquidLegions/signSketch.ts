@@ -6,7 +6,7 @@ import type { VerifiedRequisition } from '../../verify.ts';
 import { signUpload } from '../fulfillment.ts';
 import type { StoredFile } from '../storedFile.ts';
 
-/** Signs what the provider agreed to: the ring, the parameters, and the key that the registers are encrypted for. */
+/** Signs the sketch with the terms of the provider: the ring, the parameters, and the key that encrypts the registers. */
 export function signSketch(
   verified: VerifiedRequisition,
   sketch: StoredFile,

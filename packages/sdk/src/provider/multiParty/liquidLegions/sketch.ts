@@ -1,4 +1,4 @@
-/** Makes a provider's sketch for a computation: counts people in the events, and leaves the rest to a thread. */
+/** Makes a provider's sketch for a computation: reads people from the events, and passes them to a thread. */
 import { extname } from 'node:path';
 import type { LiquidLegionsConfig } from '@measurement-exchange/contract';
 import { queryOf } from '../../eventQuery.ts';
@@ -10,9 +10,9 @@ import { startThread } from '../thread.ts';
 /** The job of the thread. */
 export interface SketchJob
   extends Pick<LiquidLegionsConfig, 'decayRate' | 'maxSize' | 'samplingIndicatorSize'> {
-  /** The sketch that it writes. */
+  /** The file for the sketch. */
   file: string;
-  /** 1: without frequencies. */
+  /** 1 for a sketch without frequencies. */
   maximumFrequency: number;
   combinedPublicKey: Uint8Array;
 }
@@ -21,30 +21,24 @@ export type ThreadRequest = { vids: BigInt64Array; frequencies: Uint8Array } | '
 
 interface Options extends Watch {
   file: string;
-  /** The progress of the encryption, which begins when all people are counted. */
+  /** Called with the progress of the encryption, which begins when all people are counted. */
   onEncrypted?: (percent: number) => void;
 }
 
 const THREAD = new URL(`./sketchThread${extname(import.meta.url)}`, import.meta.url);
 
-/** Counts people, and stores a sketch of them, encrypted: as other bytes each time. */
+/** Counts people and stores an encrypted sketch of them. The encryption is random, so the bytes differ each time. */
 export async function storeSketch(
   verified: VerifiedRequisition,
   events: Events,
   { file, signal, onProgress, onEncrypted }: Options,
 ): Promise<StoredFile> {
-  const { maximumFrequency, ...job } = jobOf(verified);
-  const watch = { signal, onProgress: onEncrypted };
-  const thread = await startThread<ThreadRequest>(THREAD, { ...job, maximumFrequency, file }, watch);
+  const job: SketchJob = { ...jobOf(verified), file };
+  const thread = await startThread(THREAD, job, { signal, onProgress: onEncrypted });
   try {
     const query = { ...queryOf(verified), signal, onProgress };
-    await events.allPeople(query, maximumFrequency, async (vids, frequencies) => {
-      await thread.ask({ vids, frequencies }, [
-        vids.buffer as ArrayBuffer,
-        frequencies.buffer as ArrayBuffer,
-      ]);
-    });
-    return (await thread.ask('store')) as StoredFile;
+    await events.allPeople(query, job.maximumFrequency, thread.addPeople);
+    return (await thread.ask('store' satisfies ThreadRequest)) as StoredFile;
   } finally {
     await thread.end();
   }

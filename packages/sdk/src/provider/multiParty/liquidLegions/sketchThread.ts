@@ -1,6 +1,6 @@
 /**
- * The thread in which a sketch is made: it puts people into registers, then encrypts these and writes them to a file. It
- * answers each message with one of its own, and says in between how far the encryption is.
+ * The thread that makes a sketch: it adds people to registers, then encrypts the registers and writes them to a file. It
+ * responds to each message with one message, and reports the progress of the encryption before that.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Curve, ElGamalPublicKey } from '@measurement-exchange/mpc/elGamal';
@@ -40,7 +40,7 @@ function take({ vids, frequencies }: Exclude<ThreadRequest, 'store'>): 'taken' {
   return 'taken';
 }
 
-/** A number where it is one of 32 bits, which is faster. */
+/** Returns a number if the VID has 32 bits, since hashing a number is faster than hashing a bigint. */
 function smallest(vid: bigint): number | bigint {
   return vid >= 0n && vid <= 0xffffffffn ? Number(vid) : vid;
 }
