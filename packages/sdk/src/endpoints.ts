@@ -28,15 +28,15 @@ export function endpointUrl(endpoint: string, { allowHttp = false } = {}): URL {
  * Request options that allow connections to public addresses only. The connection uses the addresses that were checked, so
  * a DNS name cannot change in between. Throws if the URL itself contains a private address.
  */
-export function publicOnly(url: URL, isAllowed = isPublicAddress): { lookup: LookupFunction } {
+export function publicOnly(url: URL): { lookup: LookupFunction } {
   const host = hostOf(url);
   // Node calls `lookup` only for names, so an address is checked here.
-  if (isIP(host) !== 0 && !isAllowed(host)) throw notPublic(host);
+  if (isIP(host) !== 0 && !isPublicAddress(host)) throw notPublic(host);
   return {
     lookup: (hostname, options, callback) =>
       lookup(hostname, { ...options, all: true }, (error, addresses) => {
         if (error) return callback(error, '', 0);
-        if (addresses.length === 0 || addresses.some(({ address }) => !isAllowed(address))) {
+        if (addresses.length === 0 || addresses.some(({ address }) => !isPublicAddress(address))) {
           return callback(notPublic(hostname), '', 0);
         }
         if (options.all) return callback(null, addresses as never, 0);

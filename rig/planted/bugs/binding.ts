@@ -59,7 +59,7 @@ export const BINDING_BUGS: PlantedBug[] = [
     edits: [
       inConsumer(
         'endpoints.ts',
-        'addresses.length === 0 || addresses.some(({ address }) => !isAllowed(address))',
+        'addresses.length === 0 || addresses.some(({ address }) => !isPublicAddress(address))',
         'addresses.length === 0',
       ),
     ],
@@ -67,7 +67,9 @@ export const BINDING_BUGS: PlantedBug[] = [
   },
   {
     name: 'address-in-a-url-not-checked',
-    edits: [inConsumer('endpoints.ts', 'if (isIP(host) !== 0 && !isAllowed(host))', 'if (isIP(host) === 9)')],
+    edits: [
+      inConsumer('endpoints.ts', 'if (isIP(host) !== 0 && !isPublicAddress(host))', 'if (isIP(host) === 9)'),
+    ],
     foundBy: agentUploads('nothing is sent'),
   },
   {

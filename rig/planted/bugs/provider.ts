@@ -79,9 +79,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
   },
   {
     name: 'cost-rounded-down',
-    edits: [
-      inProvider('ledger/amounts.ts', "return inUnits(amount, 'up');", "return inUnits(amount, 'down');"),
-    ],
+    edits: [inProvider('ledger/amounts.ts', "=> inUnits(amount, 'up');", "=> inUnits(amount, 'down');")],
     foundBy: LEDGER_TEST,
   },
   {

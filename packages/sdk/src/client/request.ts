@@ -15,7 +15,6 @@ import {
   type Violation,
 } from '@measurement-exchange/contract';
 
-/** The arguments of any method. */
 export interface CallArguments {
   name?: string;
   parent?: string;

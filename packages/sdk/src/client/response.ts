@@ -56,7 +56,7 @@ function joined(chunks: Uint8Array[], length: number): Uint8Array {
   return bytes;
 }
 
-/** Decodes the response of a route. Throws the error of the exchange, or UnexpectedResponse if it is from something else. */
+/** Decodes the response of a route. Throws the error of the exchange, or UnexpectedResponse if it is not from an exchange. */
 export function readResponse(route: Route, response: Response, bytes: Uint8Array, now: number): unknown {
   const { status, headers } = response;
   const details = {

@@ -41,7 +41,7 @@ type Args<R extends Route> = [R] extends [infer Rows extends Route]
   ? Flat<Target<Rows['path']> & QueryOf<Rows> & BodyOf<Rows> & ValidateOnly<Rows> & { signal?: AbortSignal }>
   : never;
 
-/** A path that ends in an ID is the name of a resource; a path that ends in a collection has a parent unless it is top-level. */
+/** A path that ends in an ID is the name of a resource; one that ends in a collection has a parent, or is top-level. */
 type Target<P extends string> = P extends `${string}}`
   ? { name: string }
   : P extends `${string}/${string}`

@@ -41,7 +41,7 @@ export async function newBinding(privateKeyset: Uint8Array, request: ReadRequest
   return bindingOf(secret, salt, visibleIn(request));
 }
 
-/** Derives those of an existing measurement; undefined if none of the private keysets created it, or it was altered. */
+/** Derives key and nonces of an existing measurement; undefined if it is not from these private keysets, or was altered. */
 export async function findBinding(
   privateKeysets: Uint8Array[],
   measurement: Measurement,

@@ -29,7 +29,7 @@ export type DuchyErrors<Config> = (
   config: Config,
 ) => DuchyEstimates;
 
-/** The variance of the duchies' noise; Infinity if the result names no noise mechanism, or one that does not fit the request. */
+/** The variance of the duchies' noise; Infinity if the result states no mechanism, or one that does not fit the request. */
 export function duchyNoiseVariance(
   { noiseMechanism }: specs.Measurement_Result_Reach | specs.Measurement_Result_Frequency,
   params: PrivacyParams | undefined,

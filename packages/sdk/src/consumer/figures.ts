@@ -15,9 +15,9 @@ import { Fault } from '../verification/fault.ts';
 /** The people who were reached `frequency` times; in the last entry, that often or more. */
 export interface FrequencyEstimate {
   frequency: number;
-  /** Their share of all people who were reached. */
+  /** The share of these people among all who were reached. */
   share: Estimate;
-  /** Their number. */
+  /** The number of these people. */
   count: Estimate;
 }
 

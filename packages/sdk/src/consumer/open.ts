@@ -90,7 +90,7 @@ async function readOwn(
   const own = await requireOwn(deps, measurement, request);
   const computed = acceptedProtocol(deps, measurement, own.spec);
   if (computed !== undefined && !own.isBound) {
-    throw new OwnershipFault('SPEC_FOREIGN', 'duchies compute it, and it has no result key of its own');
+    throw new OwnershipFault('SPEC_FOREIGN', 'duchies compute it, and it has no separate result key');
   }
   return { ...own, computed };
 }

@@ -23,10 +23,9 @@ import { type Binding, findBinding, findOwnKeyset, isOfRequest } from './binding
 import { certificatesOf, type Dependencies, privateKeysets } from './deps.ts';
 import type { ReadRequest } from './request.ts';
 
-/** A measurement of this consumer. */
 export interface OwnMeasurement {
   spec: PlainSpec;
-  /** The private keyset that decrypts its results. */
+  /** The private keyset that decrypts the results. */
   resultKeyset: Uint8Array;
   /** Whether the keyset belongs to this measurement alone; earlier versions used one keyset for all measurements. */
   isBound: boolean;

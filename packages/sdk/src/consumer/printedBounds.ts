@@ -1,14 +1,12 @@
-/** Bounds on the JSON of decoded metadata. It may be much longer than the message, because it contains field names. */
+/** Bounds on the JSON of decoded metadata, which contains field names and may be much longer than the message. */
 import type { JsonValue } from '@bufbuild/protobuf';
 
 /** The bounds for one event group. */
 export const PRINTED_BOUNDS = { characters: 1024 * 1024, items: 20_000, depth: 64 } as const;
 
 /** Describes the first bound that is exceeded, without reading further; undefined if none is. */
-export function beyondBounds(
-  json: JsonValue,
-  bounds: typeof PRINTED_BOUNDS = PRINTED_BOUNDS,
-): string | undefined {
+export function beyondBounds(json: JsonValue): string | undefined {
+  const bounds = PRINTED_BOUNDS;
   let characters = 0;
   let items = 0;
   const left: [value: JsonValue, depth: number][] = [[json, 1]];

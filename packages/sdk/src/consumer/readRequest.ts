@@ -38,7 +38,6 @@ const OF_DUCHIES: readonly RequestType[] = ['reach', 'reachAndFrequency'];
 const WITH_WRAPPED_SAMPLES = MPC_PROTOCOLS.find((name) => protocolMath(name).takesWrappedSamples)!;
 const KNOWN = new Set([...COMMON, ...Object.values(OF_TYPE).flat()]);
 
-/** Validates the request. Throws all violations at once. */
 export function readRequest(request: MeasurementRequest): ReadRequest {
   const reader = new RequestReader();
   const read = reader.request(request);
@@ -100,24 +99,16 @@ class RequestReader extends MemberReader {
         } as const;
       }
       case 'impression': {
-        const maximumFrequencyPerUser = this.integer(
-          request.maximumFrequencyPerUser,
-          'maximumFrequencyPerUser',
-        );
-        return {
-          measurementType: 'IMPRESSION',
-          impression: { privacyParams, maximumFrequencyPerUser },
-        } as const;
+        const given = request.maximumFrequencyPerUser;
+        const maximumFrequencyPerUser = this.integer(given, 'maximumFrequencyPerUser');
+        const impression = { privacyParams, maximumFrequencyPerUser };
+        return { measurementType: 'IMPRESSION', impression } as const;
       }
       case 'duration': {
-        const maximumWatchDurationPerUser = this.seconds(
-          request.maximumWatchDurationSeconds,
-          'maximumWatchDurationSeconds',
-        );
-        return {
-          measurementType: 'DURATION',
-          duration: { privacyParams, maximumWatchDurationPerUser },
-        } as const;
+        const given = request.maximumWatchDurationSeconds;
+        const maximumWatchDurationPerUser = this.seconds(given, 'maximumWatchDurationSeconds');
+        const duration = { privacyParams, maximumWatchDurationPerUser };
+        return { measurementType: 'DURATION', duration } as const;
       }
     }
   }

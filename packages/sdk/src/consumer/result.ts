@@ -1,8 +1,7 @@
-/** Decodes a Measurement.Result from its signed bytes. */
 import { fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { parseJsonBytes, readMessage, specs, toPlainJson } from '@measurement-exchange/contract';
 
-/** Reads protobuf binary, or UTF-8 JSON if the first byte is `{`. Throws an Error with the reason if it is invalid. */
+/** Decodes protobuf binary, or UTF-8 JSON if the first byte is `{`. Throws an Error with the reason if it is invalid. */
 export function parseResult(bytes: Uint8Array): specs.Measurement_Result {
   if (bytes[0] === 0x7b) {
     const json = inProtobufWords(toPlainJson(parseJsonBytes(bytes)) as JsonValue);

@@ -1,4 +1,3 @@
-/** Verifies a measurement as its consumer, step by step: the signed spec, the providers, and the results. */
 import { unpackEncryptionPublicKey, verifySignature, type X509 } from '@measurement-exchange/consent';
 import { equalBytes, type Measurement, type PlainSpec } from '@measurement-exchange/contract';
 import { systemClock } from '../client/clock.ts';
@@ -135,7 +134,7 @@ async function checkResult(
   if (results === undefined) return;
   const entry = results.find(({ certificate }) => certificate.startsWith(`${signer}/certificates/`));
   const found = await list.check('it has a result', () => {
-    if (entry === undefined) throw new DoesNotHold('there is none that names a certificate of it');
+    if (entry === undefined) throw new DoesNotHold('no result has a certificate of this party');
     return { value: entry };
   });
   const whose = 'the certificate of the result';

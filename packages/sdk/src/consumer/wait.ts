@@ -1,4 +1,3 @@
-/** Waits until a measurement ends. */
 import {
   isTerminal,
   type Measurement,
@@ -91,7 +90,6 @@ export async function waitForMeasurement(
   }
 }
 
-/** The measurement that is waited for. */
 interface Waited {
   client: ExchangeClient;
   name: string;

@@ -1,4 +1,3 @@
-/** Creates all keys and certificates of a party: a root, a signing key with its certificate, and a signed encryption key. */
 import {
   createEncryptionKeysets,
   createSigner,
@@ -8,7 +7,7 @@ import {
 import type { SignedMessage } from '@measurement-exchange/contract';
 import { createRoot, issueLeaf, type Root } from './certificates.ts';
 
-/** The keys and certificates of a party. All but the certificates and the public keys is secret. */
+/** The keys and certificates of a party. Everything except the certificates and the public keys is secret. */
 export interface Identity {
   root: Root;
   certificatePem: string;
@@ -17,7 +16,7 @@ export interface Identity {
   publicKey: SignedMessage;
 }
 
-/** Creates an identity. A root and keysets of an earlier identity are reused if they are given. */
+/** Creates the keys and certificates of a party. A root and keysets of an earlier identity are reused if they are given. */
 export async function createIdentity(options: {
   /** The resource name of the party, such as `dataProviders/lakeside`, which the certificate then contains. */
   party?: string;

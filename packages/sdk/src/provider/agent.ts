@@ -20,7 +20,7 @@ class ProviderAgent implements Agent {
   private readonly context: AgentContext;
   private readonly attempts: Attempts;
   private hasAnnounced = false;
-  /** Set while `run` is active. */
+  /** The follower exists only while `run` is active. */
   private follower: Follower | undefined;
 
   constructor(options: AgentOptions) {

@@ -1,4 +1,3 @@
-/** Turns a verified requisition into a query over the events. */
 import type { EventQuery } from './events.ts';
 import type { VerifiedRequisition } from './verify.ts';
 

@@ -1,4 +1,3 @@
-/** Runs the provider's verification of a requisition step by step. */
 import type { TrustStore } from '@measurement-exchange/consent';
 import {
   equalBytes,
@@ -69,17 +68,14 @@ function duchiesOf({ protocolConfig = {}, fulfillingDuchy }: Requisition): Invol
       keyOf: (entry) => entry[legions.protocol]?.elGamalPublicKey,
     }));
   }
-  return [shuffle?.firstWorker, shuffle?.secondWorker].flatMap((duchy): InvolvedDuchy[] => {
-    if (duchy === undefined) return [];
-    if (duchy === fulfillingDuchy) return [{ duchy, does: 'takes your share' }];
-    return [
-      {
-        duchy,
-        does: 'gets the seed of the other share',
-        keyFor: 'the key for the seed',
-        keyOf: (entry) => entry.honestMajorityShareShuffle?.publicKey,
-      },
-    ];
+  return (shuffle ? [shuffle.firstWorker, shuffle.secondWorker] : []).map((duchy) => {
+    if (duchy === fulfillingDuchy) return { duchy, does: 'takes your share' };
+    return {
+      duchy,
+      does: 'gets the seed of the other share',
+      keyFor: 'the key for the seed',
+      keyOf: (entry) => entry.honestMajorityShareShuffle?.publicKey,
+    };
   });
 }
 

@@ -13,7 +13,7 @@ export class CertificateFault extends Fault<
 
 export type FetchCertificate = (name: string) => Promise<Certificate>;
 
-/** Reads a certificate of the party. Throws `CertificateFault`, or `ConsentError` unless a root trusted for the party issued it. */
+/** Reads a certificate of the party. Throws `CertificateFault`, or `ConsentError` if it is not from a trusted root. */
 export async function trustedCertificate(
   party: string,
   name: string,

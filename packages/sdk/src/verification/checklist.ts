@@ -1,7 +1,6 @@
 /** Verification step by step: each step is reported as it passes or fails, and a failed step does not end the verification. */
 import { ConsentError } from '@measurement-exchange/consent';
 
-/** A step of a verification. */
 export interface VerificationStep {
   /** The party or subject that the step is about. */
   about?: string;

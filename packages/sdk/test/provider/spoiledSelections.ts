@@ -51,10 +51,10 @@ export const SPOILED_SELECTIONS: SpoiledRow[] = [
   [
     'an event group is another provider’s',
     'SPEC_INVALID',
-    'is no event group of',
+    'is not an event group of',
     () => events(entry('dataProviders/chirper/eventGroups/spring')),
   ],
-  ['an event group has no name', 'SPEC_INVALID', 'is no event group of', () => events(entry('spring'))],
+  ['an event group has no name', 'SPEC_INVALID', 'is not an event group of', () => events(entry('spring'))],
   [
     'an event group does not exist',
     'SPEC_INVALID',

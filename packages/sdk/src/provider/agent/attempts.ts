@@ -115,7 +115,13 @@ export class Attempts {
     try {
       let isDeferred = false;
       await trace(spanOf(requisition), async () => {
-        isDeferred = await this.respondOrDefer(requisition, options);
+        try {
+          await this.responder.respond(requisition, options);
+        } catch (error) {
+          if (!(error instanceof Deferred)) throw error;
+          await this.defer(requisition, error, options.signal);
+          isDeferred = true;
+        }
       });
       if (isDeferred) return;
     } catch (error) {
@@ -130,18 +136,6 @@ export class Attempts {
     this.handled.add(name);
     ledger.held.remove(name);
     this.retries.delete(name);
-  }
-
-  /** Resolves to true if the requisition was deferred, because it cannot be answered yet. */
-  private async respondOrDefer(requisition: Requisition, options: AttemptOptions): Promise<boolean> {
-    try {
-      await this.responder.respond(requisition, options);
-      return false;
-    } catch (error) {
-      if (!(error instanceof Deferred)) throw error;
-      await this.defer(requisition, error, options.signal);
-      return true;
-    }
   }
 
   private async defer(requisition: Requisition, deferred: Deferred, signal?: AbortSignal): Promise<void> {

@@ -8,7 +8,7 @@ export interface EventQuery extends Watch {
 
 /** Selects the events of one event group in `[start, end)` that match the filter. */
 export interface EventGroupSelection {
-  /** The reference of the event group in the events. */
+  /** The value of the event group column in the events. */
   reference: string;
   interval: { start: Date; end: Date };
   /** A CEL expression over the attributes; events for which it is false or fails are not selected. */

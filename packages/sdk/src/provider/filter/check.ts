@@ -77,7 +77,6 @@ class Checker {
   private readonly attributes: Record<string, AttributeType>;
   private elements = 0;
   private instructions = 0;
-  /** The costs of all checked expressions. */
   readonly costs = new Map<Expr, number>();
 
   constructor(fail: Fail, attributes: Record<string, AttributeType>) {

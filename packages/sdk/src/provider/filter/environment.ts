@@ -1,4 +1,4 @@
-/** The CEL environment of filters: the standard functions of the library, with fixes where they differ from the CEL definition. */
+/** The CEL environment of filters: the library's standard functions, with fixes for differences from the CEL definition. */
 import { type CelEnv, type CelFunc, CelScalar, celEnv, celFunc, celMethod, celUint } from '@bufbuild/cel';
 import { create } from '@bufbuild/protobuf';
 import { type Timestamp, TimestampSchema, timestampDate } from '@bufbuild/protobuf/wkt';

@@ -9,12 +9,7 @@ import { FilterError } from './errors.ts';
 import { type Sql, type SqlContext, toSql } from './sql.ts';
 import { type AttributeType, type AttributeValue, celValueOf } from './types.ts';
 
-export type { SqlContext } from './sql.ts';
-export type { AttributeType, AttributeValue } from './types.ts';
-
-/** A checked filter. */
 export interface Filter {
-  readonly expression: string;
   /** The attributes that the filter depends on. */
   readonly attributes: readonly string[];
   /** An upper bound on the steps of `matches`. */
@@ -35,7 +30,7 @@ const MAX_SQL_COST = 2000;
 /** Parses a CEL expression and checks it against the attributes. Throws FilterError. */
 export function compileFilter(expression: string, attributes: Record<string, AttributeType>): Filter {
   const known: Record<string, AttributeType> = Object.assign(Object.create(null), attributes);
-  return filterOf(expression, checkFilter(...parsed(expression), known), known);
+  return filterOf(checkFilter(...parsed(expression), known), known);
 }
 
 function parsed(expression: string): [ReturnType<typeof parse>, Fail] {
@@ -93,15 +88,10 @@ function positionOf(expression: string, offset: number): { line: number; column:
 }
 
 /** Creates a filter that is true if all its conditions are. */
-function filterOf(
-  expression: string,
-  conditions: Condition[],
-  attributes: Record<string, AttributeType>,
-): Filter {
+function filterOf(conditions: Condition[], attributes: Record<string, AttributeType>): Filter {
   const used = [...new Set(conditions.flatMap(({ expr }) => attributesIn(expr)))];
   const tests = conditions.map(({ expr }) => plan(environment, expr));
   return {
-    expression,
     attributes: used,
     cost: conditions.reduce((sum, { cost }) => sum + cost, 0),
     matches(values) {
@@ -128,7 +118,7 @@ function filterOf(
           mapped.length === 0
             ? undefined
             : (context) => mapped.map((sql) => sql.write(context)).join(' AND '),
-        rest: left.length === 0 ? undefined : filterOf(expression, left, attributes),
+        rest: left.length === 0 ? undefined : filterOf(left, attributes),
       };
     },
   };

@@ -7,7 +7,8 @@ import { rounds } from '@measurement-exchange/testkit/rounds';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Events, openEvents } from '../events.ts';
-import { type AttributeType, type AttributeValue, compileFilter } from './index.ts';
+import { compileFilter } from './index.ts';
+import type { AttributeType, AttributeValue } from './types.ts';
 
 const ATTRIBUTES = {
   s: 'string',

@@ -24,7 +24,7 @@ export interface Response {
   error?: FilterFault;
 }
 
-/** A checked filter, as plain values. */
+/** A checked filter as plain values, which can be sent between processes. */
 export interface CompiledFilter extends Evaluated {
   /** The part that the engine evaluates; an event matches if this part and the rest are true. */
   sql: SqlTemplate | undefined;
@@ -97,9 +97,7 @@ function templateOf(sql: NonNullable<Split['sql']>, cost: number): SqlTemplate {
 }
 
 function valuesOf({ attributes }: Filter, row: AttributeValue[]): Record<string, AttributeValue> {
-  const values: Record<string, AttributeValue> = Object.create(null);
-  for (const [i, name] of attributes.entries()) values[name] = row[i];
-  return values;
+  return Object.fromEntries(attributes.map((name, i) => [name, row[i]]));
 }
 
 /** Every failure is a FilterError, because it depends on the filter alone and would happen again. */

@@ -15,7 +15,6 @@ export interface SqlContext {
   bind(value: string | bigint | number | boolean, type: AttributeType): string;
 }
 
-/** The SQL of a value or a condition. */
 export interface Sql {
   type: AttributeType;
   /** Whether this is an attribute or a constant, which is short enough to be written more than once. */
@@ -37,13 +36,8 @@ export function toSql(expr: Expr, attributes: Record<string, AttributeType>): Sq
   const { function: name, target, args } = expr.exprKind.value;
   const operands = target === undefined ? args : [target, ...args];
   if (name === '@in') return membership(operands, attributes);
-  const parts: Sql[] = [];
-  for (const operand of operands) {
-    const part = toSql(operand, attributes);
-    if (part === undefined) return undefined;
-    parts.push(part);
-  }
-  return RULES[name]?.(parts, name);
+  const parts = operands.map((operand) => toSql(operand, attributes));
+  return parts.every((part) => part !== undefined) ? RULES[name]?.(parts, name) : undefined;
 }
 
 /** Evaluates an expression without attributes once, with CEL. */
@@ -70,7 +64,6 @@ function literalOf(value: CelResult): Literal | undefined {
   return type && { type, value: value as Literal['value'] };
 }
 
-/** The types of literals by their `typeof`. */
 const LITERALS: Record<string, AttributeType> = {
   string: 'string',
   bigint: 'int',

@@ -1,4 +1,3 @@
-/** The types and values of attributes in filters. */
 import { type CelError, type CelInput, CelScalar, type CelType, celError, celUint } from '@bufbuild/cel';
 import { create } from '@bufbuild/protobuf';
 import { TimestampSchema, timestampFromMs } from '@bufbuild/protobuf/wkt';

@@ -21,15 +21,9 @@ const DECIMALS: Record<Measure, number> = { epsilon: 9, delta: 18, rho: 12 };
 
 export const NOTHING: Units = { epsilon: 0n, delta: 0n, rho: 0n };
 
-/** Rounds the cost of a release up, so that nothing is free. */
-export function costInUnits(amount: Partial<PrivacyAmount>): Units {
-  return inUnits(amount, 'up');
-}
-
-/** Rounds a budget down. */
-export function budgetInUnits(amount: Partial<PrivacyAmount>): Units {
-  return inUnits(amount, 'down');
-}
+/** The cost of a release is rounded up, so that nothing is free; a budget is rounded down. */
+export const costInUnits = (amount: Partial<PrivacyAmount>) => inUnits(amount, 'up');
+export const budgetInUnits = (amount: Partial<PrivacyAmount>) => inUnits(amount, 'down');
 
 export function addUnits(a: Units, b: Units): Units {
   return { epsilon: a.epsilon + b.epsilon, delta: a.delta + b.delta, rho: a.rho + b.rho };

@@ -36,7 +36,7 @@ CREATE TABLE totals (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** A response is a result (`ciphertext`), an upload to a duchy (`fulfillment`, the signed part), or a refusal (`justification`). */
+/** A response is a result (`ciphertext`), the signed part of an upload (`fulfillment`), or a refusal (`justification`). */
 const RESPONSES = `
 CREATE TABLE responses (
   requisition   TEXT PRIMARY KEY,

@@ -51,7 +51,7 @@ export class PendingUploads {
     }
     if (await this.files.exists(requisition)) return;
     const { folder } = this.settings;
-    throw new RefusalError('UPLOAD_LOST', `The share of ${requisition} is not in ${folder} any more.`);
+    throw new RefusalError('UPLOAD_LOST', `The share of ${requisition} is no longer in ${folder}.`);
   }
 
   /**

@@ -1,9 +1,8 @@
 /** Sends a share or sketch to a duchy as multipart/form-data. Only the signature inside authenticates the provider. */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { cut, ExchangeError, errorFromJson, parseJsonBytes } from '@measurement-exchange/contract';
@@ -71,10 +70,8 @@ export async function sendUpload(options: UploadOptions): Promise<void> {
       options.signal?.throwIfAborted();
       if (error instanceof UploadFailed || error instanceof EndpointRefused) throw error;
       const what = timeout.aborted ? 'takes too long' : `does not respond (${(error as Error).message})`;
-      throw new UploadFailed(`The duchy at ${options.url.host} ${what}.`, {
-        kind: 'transient',
-        cause: error,
-      });
+      const message = `The duchy at ${options.url.host} ${what}.`;
+      throw new UploadFailed(message, { kind: 'transient', cause: error });
     });
   } finally {
     await file.close();
@@ -104,16 +101,11 @@ async function send(
     }
     yield tail;
   }
-  const checked = allowPrivate ? {} : publicOnly(url);
-  const response = await post(
-    url,
-    body(),
-    { signal, ...checked },
-    {
-      'content-type': `multipart/form-data; boundary=${boundary}`,
-      'content-length': String(head.length + size + tail.length),
-    },
-  );
+  const headers = {
+    'content-type': `multipart/form-data; boundary=${boundary}`,
+    'content-length': String(head.length + size + tail.length),
+  };
+  const response = await post(url, body(), { headers, signal, ...(allowPrivate ? {} : publicOnly(url)) });
   const { statusCode: status = 0 } = response;
   const bytes = await readResponse(response);
   if (status >= 200 && status <= 299) return;
@@ -125,13 +117,12 @@ async function send(
 function post(
   url: URL,
   body: AsyncIterable<Buffer>,
-  options: { signal: AbortSignal; lookup?: LookupFunction },
-  headers: Record<string, string>,
+  options: RequestOptions & { signal: AbortSignal },
 ): Promise<IncomingMessage> {
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     // A new connection is used, because the duchy may be about to close an idle one.
-    const sending = request(url, { method: 'POST', headers, agent: false, ...options }, resolve);
+    const sending = request(url, { method: 'POST', agent: false, ...options }, resolve);
     sending.on('error', reject);
     pipeline(Readable.from(body, { objectMode: false }), sending, { signal: options.signal }).catch(reject);
   });
@@ -158,12 +149,8 @@ function failureOf(
   const error = errorOf(bytes);
   if (error) {
     const message = `The duchy at ${host} rejects the upload (${error.reason}): ${cut(error.message, 300)}`;
-    const passes = isTransient(error) || error.code === 'ABORTED';
-    return new UploadFailed(message, {
-      kind: passes ? 'transient' : 'rejected',
-      cause: error,
-      retryAfterSeconds,
-    });
+    const kind = isTransient(error) || error.code === 'ABORTED' ? 'transient' : 'rejected';
+    return new UploadFailed(message, { kind, cause: error, retryAfterSeconds });
   }
   // The response is from a proxy or another program, so its text is not quoted as the duchy's.
   const passes = status === 408 || status === 429 || status >= 500;

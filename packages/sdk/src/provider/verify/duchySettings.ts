@@ -16,15 +16,15 @@ export interface ComputationSettings {
   uploadTimeoutSeconds?: number;
 }
 
-/** The computations with HonestMajorityShareShuffle that a provider accepts. By default, every noise except `NONE` is. */
+/** The computations with HonestMajorityShareShuffle that a provider accepts, by default with any noise except `NONE`. */
 export interface ShareShuffleSettings extends ComputationSettings {
   /** SHA-256 fingerprints of the populations to which the provider's VIDs belong. Use `unchecked` in development only. */
   populations: readonly Uint8Array[] | 'unchecked';
 }
 
 /**
- * The computations with Liquid Legions protocols that a provider accepts; they need no common population. By default, only
- * `DISCRETE_GAUSSIAN` noise is: the aggregator knows its part of the noise, and geometric noise without that part
+ * The computations with Liquid Legions protocols that a provider accepts; they need no common population. The default is
+ * `DISCRETE_GAUSSIAN` noise only: the aggregator knows its part of the noise, and geometric noise without that part
  * guarantees nothing.
  */
 export interface LiquidLegionsSettings extends ComputationSettings {

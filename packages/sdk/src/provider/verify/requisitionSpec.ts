@@ -1,4 +1,3 @@
-/** Decodes a RequisitionSpec from its signed bytes into plain values. */
 import { fromJson, type JsonValue } from '@bufbuild/protobuf';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { parseJsonBytes, readMessage, specs, toPlainJson } from '@measurement-exchange/contract';
@@ -18,7 +17,7 @@ export interface PlainRequisitionSpec {
   population?: { interval?: PlainInterval; filter?: string };
 }
 
-/** Reads protobuf binary, or UTF-8 JSON if the first byte is `{`. Throws an Error with the reason if it is invalid. */
+/** Decodes protobuf binary, or UTF-8 JSON if the first byte is `{`. Throws an Error with the reason if it is invalid. */
 export function decodeRequisitionSpec(bytes: Uint8Array): PlainRequisitionSpec {
   const message = bytes[0] === 0x7b ? fromJsonBytes(bytes) : readMessage(specs.RequisitionSpecSchema, bytes);
   // Earlier versions used these fields instead of `events` and the Any.

@@ -101,7 +101,7 @@ async function ownEventGroup(
   const unavailable = (problem: string) => refusal('EVENT_GROUP_UNAVAILABLE', place, problem);
   const parsed = parseName('eventGroup', place.name);
   if (!parsed || `dataProviders/${parsed.dataProvider}` !== context.name) {
-    throw unavailable(`is no event group of ${context.name}`);
+    throw unavailable(`is not an event group of ${context.name}`);
   }
   const eventGroup = await found(
     context.fetchEventGroup(place.name),

@@ -18,7 +18,6 @@ export interface StoredShare extends StoredFile {
   outside: number;
 }
 
-/** The job of the thread. */
 export interface ShareJob {
   /** The folder with the order of each population's VIDs. */
   folder: string;

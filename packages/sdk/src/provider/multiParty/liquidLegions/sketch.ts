@@ -7,7 +7,6 @@ import type { VerifiedRequisition } from '../../verify.ts';
 import type { StoredFile } from '../storedFile.ts';
 import { startThread } from '../thread.ts';
 
-/** The job of the thread. */
 export interface SketchJob
   extends Pick<LiquidLegionsConfig, 'decayRate' | 'maxSize' | 'samplingIndicatorSize'> {
   /** The file for the sketch. */
