@@ -104,7 +104,7 @@ class ProviderAgent implements Agent {
     await participant?.keepOnly([...seen, ...this.attempts.running.keys()]);
   }
 
-  /** Tells the exchange which protocols of duchies the provider supports. A provider without any ignores a failure. */
+  /** Tells the exchange which protocols of duchies the provider supports. A provider that supports none ignores a failure. */
   private async announce(signal?: AbortSignal): Promise<boolean> {
     const { client, credentials, participant } = this.context;
     const supported = participant?.protocols ?? [];

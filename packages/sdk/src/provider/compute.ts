@@ -195,7 +195,7 @@ function releases({ spec }: VerifiedRequisition, methodology: Methodology): Rele
       return [release(spec.reach.privacyParams)];
     case 'REACH_AND_FREQUENCY': {
       const { reachPrivacyParams, frequencyPrivacyParams } = spec.reachAndFrequency;
-      // If a unit is removed, the person moves from one bin to another: both bins change by one.
+      // A change of one unit moves the person from one bin to another, so both bins change by one.
       return [release(reachPrivacyParams), release(frequencyPrivacyParams, 1n, 2)];
     }
     case 'IMPRESSION': {

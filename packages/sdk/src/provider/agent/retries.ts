@@ -11,7 +11,7 @@ import { NotServed } from './served.ts';
 
 /** The backoff after a failed requisition or poll is five times the backoff of a call: 1 s at first, 50 s at most. */
 const BACKOFF_FACTOR = 5;
-/** If more requisitions of one consumer wait for a retry, no new requisition of this consumer is tried. */
+/** If this many requisitions of one consumer wait for a retry, no new requisition of this consumer is tried. */
 export const WAITING_PER_CONSUMER = 10_000;
 
 export interface RetriesOptions {

@@ -158,7 +158,8 @@ function eventGroupSql(column: Column): string {
   return column.type.typeId === DuckDBTypeId.VARCHAR ? name : cast(name, 'VARCHAR');
 }
 
-const PER_MILLISECOND = { s: [1n, 1000n], ms: [1n, 1n], us: [1000n, 1n], ns: [1_000_000n, 1n] } as const;
+const DAY_MS = 86_400_000n;
+const TICKS_PER_DAY = { s: 86_400n, ms: DAY_MS, us: 1000n * DAY_MS, ns: 1_000_000n * DAY_MS };
 
 function timestampSql(column: Column, unit: ColumnNames['timestampUnit']): Columns['within'] {
   const name = quoteName(column.name);
@@ -184,17 +185,14 @@ function timestampSql(column: Column, unit: ColumnNames['timestampUnit']): Colum
       `columns.timestampUnit: ${quoteName(column.name)} is ${column.type}: set the unit it counts: s, ms, us or ns.`,
     );
   }
-  const [times, per] = PER_MILLISECOND[unit];
   // The bound is rounded up: for an integer t, t >= b means t >= ceil(b), and t < b means t < ceil(b).
   const count = (at: Date) => {
-    const ticks = ceilDivide(BigInt(at.getTime()) * times, per);
+    const ticks = ceilDivide(BigInt(at.getTime()) * TICKS_PER_DAY[unit], DAY_MS);
     if (BigInt.asIntN(64, ticks) === ticks) return ticks;
     throw new RefusalError('INTERVAL_INVALID', `The timestamp column cannot contain ${at.toISOString()}.`);
   };
   return between(cast(name, 'BIGINT'), (at, parameters) => parameters.bind(count(at), BIGINT));
 }
-
-const TICKS_PER_DAY = { s: 86_400n, ms: 86_400_000n, us: 86_400_000_000n, ns: 86_400_000_000_000n } as const;
 
 function daySql(column: Column, unit: ColumnNames['timestampUnit']): string {
   const name = quoteName(column.name);

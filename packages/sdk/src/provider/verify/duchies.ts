@@ -28,8 +28,8 @@ export interface DuchyContext {
 }
 
 /**
- * Requires that all duchies are different and trusted, because two roles in one hand would see what must stay hidden. `at`
- * is the place of the duchy in the requisition.
+ * Requires that all duchies are different and trusted, because a duchy with two roles would see data that must stay hidden.
+ * `at` is the place of the duchy in the requisition.
  */
 export function requireKnownDuchies(
   participants: readonly { duchy: string; role: string; at: RefusalPlace }[],
@@ -105,7 +105,7 @@ export function fingerprintIn({
   return requisitionFingerprint(measurementSpec!.message, encryptedRequisitionSpec!.ciphertext);
 }
 
-/** Only the duchies know the ID of the computation, so the ID comes from a key. Every key is checked against the result. */
+/** Only the duchies know the ID of the computation, so it is read from one key. Every key is then checked against it. */
 export async function termsOf(
   { measurementSpec, protocolConfig }: Requisition,
   { nonceHashes }: PlainSpec,
