@@ -154,15 +154,7 @@ const RULES: Rule[] = [
       ...['auth', 'dev', 'domain', 'database'].map((part) => `${EXCHANGE}/${part}`),
     ],
   ],
-  [
-    SDK,
-    [
-      'contract',
-      'consent',
-      'mpc',
-      ...['consent.ts', ...SDK_LAYERS].map((part) => `${SDK}/${part}`),
-    ],
-  ],
+  [SDK, ['contract', 'consent', 'mpc', ...['consent.ts', ...SDK_LAYERS].map((part) => `${SDK}/${part}`)]],
   ...layers(SDK, ['contract', 'consent', 'mpc'], SDK_LAYERS),
   [`${SDK}/provider`, ['contract', 'consent', 'mpc', SDK]],
   ...layers(

@@ -89,7 +89,7 @@ describe('where the duchy', () => {
     world.duchy.onStored = () => {};
     const agent = exchange.agent();
     expect(await agent.once()).toEqual(OPEN);
-    expect(world.log.at(-1)).toMatchObject({ why: expect.stringContaining('did not report it') });
+    expect(world.log.at(-1)).toMatchObject({ why: expect.stringContaining('has not reported it') });
     world.duchy.onStored = () => {
       exchange.requisition.state = 'FULFILLED';
     };
@@ -145,8 +145,8 @@ describe('where the duchy', () => {
     try {
       for (const [bad, why] of [
         [undefined, 'no endpoint'],
-        ['https://duchy.example/x', 'no URL of a host'],
-        ['duchy', 'no URL of a host'],
+        ['https://duchy.example/x', 'not the URL of a host'],
+        ['duchy', 'not the URL of a host'],
         ['http://127.0.0.1:1', 'is not https'],
         ['https://10.0.0.1', 'not public'],
         ['https://[::1]:1', 'not public'],

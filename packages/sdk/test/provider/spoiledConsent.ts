@@ -133,7 +133,7 @@ export const SPOILED_CONSENT: SpoiledRow[] = [
   [
     'the provider’s key is not one of ours',
     'CONSENT_SIGNAL_INVALID',
-    'no key of this provider',
+    'not a key of this provider',
     () => ({
       relayed: {
         dataProviderPublicKey: { '@type': TYPE_URLS.EncryptionPublicKey, data: Uint8Array.of(8, 1) },
@@ -234,7 +234,7 @@ export const SPOILED_CONSENT: SpoiledRow[] = [
   [
     'the nonce hash is not a signed one',
     'CONSENT_SIGNAL_INVALID',
-    'none of the nonceHashes',
+    'not among the nonceHashes',
     () => ({
       spec: { nonceHashes: [new Uint8Array(32)] },
     }),

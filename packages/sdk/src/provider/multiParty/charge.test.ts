@@ -48,6 +48,6 @@ describe('the ledger is charged for share shuffle', () => {
 
   test('not at all where no noise can meet the parameters', () => {
     const spec = { ...reach, reach: { privacyParams: { epsilon: 1e-7, delta: 1e-9 } } };
-    expect(() => charged(spec, 'DISCRETE_GAUSSIAN')).toThrow(/duchies can meet/);
+    expect(() => charged(spec, 'DISCRETE_GAUSSIAN')).toThrow(/met by duchies/);
   });
 });
