@@ -9,7 +9,7 @@ import { Tail } from './tail.ts';
 const POLL_MS = 2_000;
 
 export class Feed {
-  /** Aborted when the exchange stops, which ends all followers. */
+  /** The signal is aborted when the exchange stops, which ends all followers. */
   readonly stopping: AbortSignal;
   /** The number of followers of all parties. */
   followers = 0;

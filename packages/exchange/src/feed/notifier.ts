@@ -23,7 +23,7 @@ export class ChangeNotifier {
   private readonly connection: pg.ClientConfig;
   private readonly log: Logger;
   private readonly bus: ChangeBus;
-  /** The first word of this process's notifications, which it ignores when it receives them. */
+  /** Marks the notifications of this process, which the process ignores when it receives them. */
   private readonly process = randomBytes(6).toString('hex');
   private unsent = new Set<string>();
   private sending: NodeJS.Timeout | undefined;

@@ -75,7 +75,7 @@ export type { Authenticated, Authorized };
 /** The parts of a request that a face provides. */
 export interface Transfer {
   isGone(): boolean;
-  /** Aborted when the caller hangs up. */
+  /** The signal is aborted when the caller hangs up. */
   gone(): AbortSignal;
   /** Reads the request when it has a slot. `match` has the route and the names that were authorized. */
   read(match: Match): RequestOf<Operation> | Promise<RequestOf<Operation>>;
@@ -142,7 +142,7 @@ export class Pipeline {
     return deadline.bound(this.admit(authorized, transfer, deadline, write));
   }
 
-  /** Opens a stream, which the pipeline ends after some minutes or when its caller may no longer read it. */
+  /** Opens a stream, which the pipeline ends after some minutes, or when its caller is no longer authorized. */
   async open(authorized: Authorized, transfer: Transfer): Promise<OpenStream> {
     const { caller, match } = authorized;
     const deadline = new Deadline(caller.leftMs);

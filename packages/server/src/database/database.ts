@@ -125,7 +125,7 @@ export class Database implements Queryable {
     let broken: Error | undefined;
     const deadline = setTimeout(() => {
       broken = outcomeUnknown();
-      // The connection is closed and nothing is cancelled, since a cancelled COMMIT that waits for a standby is half undone.
+      // Closes the connection instead of cancelling: a cancelled COMMIT may be done here and missing on the standby.
       (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
     }, this.deadlineMs);
     const tx = new OpenTransaction(this.pool, client);

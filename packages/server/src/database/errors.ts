@@ -18,7 +18,7 @@ export function isRetryable(error: unknown): boolean {
   return state === '40001' || state === '40P01';
 }
 
-/** Lock timeout, connection failure, shutdown, out of resources, read-only standby, conflict after all retries. */
+/** The SQL states of lock timeouts, lost connections, shutdowns, exhausted resources, read-only standbys and conflicts. */
 const BUSY = /^(55P03|08|57P|53|25006|40)/;
 const LOST = /ECONN|ENOENT|EPIPE|ETIMEDOUT|terminated|not queryable|Client was closed|pool/i;
 

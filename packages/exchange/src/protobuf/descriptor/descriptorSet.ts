@@ -87,11 +87,8 @@ function print(bytes: Uint8Array, options: OptionSchema | undefined): unknown {
   return toJson(schema, fromBinary(schema, bytes), { registry });
 }
 
-interface Linked {
-  set: Omit<DescriptorSet, 'json'>;
-  /** Undefined if the set declares no custom options. */
-  options: OptionSchema | undefined;
-}
+/** `options` is undefined if the set declares no custom options. */
+type Linked = { set: Omit<DescriptorSet, 'json'>; options: OptionSchema | undefined };
 
 function fromPlainJson(given: unknown, report: Report): DescriptorSet {
   const { exceeds, exact } = inspectJson(given, LIMITS);
