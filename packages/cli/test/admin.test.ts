@@ -227,7 +227,7 @@ describe('mex admin operator', () => {
     );
     vi.stubEnv('MEX_CONFIG', path('config.json'));
     await expect(mex('admin', 'operator', 'https://id.exampel.com', 'alice')).rejects.toThrow(
-      'only of https://id.example.com',
+      'accepts tokens of https://id.example.com, not of',
     );
     await mex(
       'admin',

@@ -166,7 +166,7 @@ describe('mex backup', () => {
   it('does not touch a backup that is there, and refuses places and databases that are not its own', async () => {
     await expect(mex('backup', path('backup'))).rejects.toThrow('exists already');
     await mkdir(path('cut.partial'));
-    await expect(mex('backup', path('cut'))).rejects.toThrow(/cut\.partial is left of.*remove it/);
+    await expect(mex('backup', path('cut'))).rejects.toThrow(/cut\.partial belongs to.*remove it/);
     await expect(mex('backup', path('data/pg/inside/it'))).rejects.toThrow('put the backup elsewhere');
     expect(existsSync(path('data/pg/inside'))).toBe(false);
     vi.stubEnv('DATABASE_URL', 'postgres://db.example.com/mex');
