@@ -36,10 +36,7 @@ export function unpackBoundPublicKey(bytes: Uint8Array) {
   return { keyset: data, binding };
 }
 
-/**
- * Returns the Tink keyset in the measurementPublicKey of a MeasurementSpec. In JSON, it may be the keyset itself instead of
- * an EncryptionPublicKey.
- */
+/** Returns the Tink keyset in a measurementPublicKey. In JSON, the key may be a keyset without an EncryptionPublicKey. */
 export function resultKeysetOf({ typeUrl, value }: { typeUrl?: string; value: Uint8Array }): Uint8Array {
   try {
     return unpackEncryptionPublicKey(value);

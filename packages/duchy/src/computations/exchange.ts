@@ -92,10 +92,7 @@ export async function report(client: ExchangeClient, name: string, entry: LogReq
   await client.logComputation({ name, body: entry }).catch(() => {});
 }
 
-/**
- * Reads the computation and acts with its etag, and repeats both if the computation changed concurrently. If it ended
- * concurrently, `act` decides from the final state.
- */
+/** Reads the computation and acts with its etag, and repeats both if another party changed or ended the computation. */
 async function change(
   client: ExchangeClient,
   name: string,

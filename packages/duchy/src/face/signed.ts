@@ -18,10 +18,7 @@ export interface Sender {
 /** The number of rejected certificates per minute for one party and computation. Each costs a call to the exchange. */
 const MOST_REJECTED = 10;
 
-/**
- * Returns a check that throws unless the key of the certificate signed the message, and a root that is trusted for the
- * party issued the certificate.
- */
+/** Returns a check that throws unless a certificate that is trusted for the party signed the message. */
 export function createSignatureCheck(duchy: Duchy) {
   const rejected = new Failures(MOST_REJECTED, 'certificates for this computation');
   return async (signed: SignedMessage, { party, certificate, computation }: Sender, part: string) => {

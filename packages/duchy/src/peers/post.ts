@@ -10,10 +10,7 @@ export interface PeerRequest {
   signal: AbortSignal;
 }
 
-/**
- * Posts over a separate TLS connection, without following redirects. `lookup` resolves and checks the address; Node's
- * `fetch` does not accept such a function.
- */
+/** Posts without following redirects. `lookup` resolves and checks the address, which Node's `fetch` does not support. */
 export async function post(
   url: URL,
   { headers, body, signal }: PeerRequest,

@@ -59,10 +59,7 @@ export class Curve extends AffineBatches {
     this.otherHalves = new Uint8Array(this.halves.length);
   }
 
-  /**
-   * Multiplies all points by the same scalar. The sequence of operations is the same for every scalar; only the table
-   * entries and their signs differ.
-   */
+  /** Multiplies all points by the same scalar. Only table entries and signs depend on the scalar, not the operations. */
   multiply(into: Points, points: Points, scalar: Uint8Array): void {
     this.makeTable(this.table, points);
     this.sumOf(into, this.commonDigits(this.table, scalar));

@@ -85,10 +85,7 @@ export class Ciphertexts {
     this.addTo(this.e, mask, -1);
   }
 
-  /**
-   * Decrypts ciphertexts that are under this key alone, and writes their points as bytes. The point at infinity, and no
-   * other, is written as zeros.
-   */
+  /** Decrypts ciphertexts that are under this key alone, and writes the points. The point at infinity is written as zeros. */
   open(secretKey: Uint8Array, into: Uint8Array, { stride = POINT_BYTES, at = 0 }: Layout = {}): void {
     const [mask] = this.curve.spare;
     this.curve.use(this.count);

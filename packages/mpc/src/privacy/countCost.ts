@@ -18,8 +18,7 @@ export function asCharge(mechanism: NoiseMechanism, { spent, delta }: Cost): Cha
 }
 
 /**
- * Returns the cost of one count that one unit of privacy changes by 1. `unknown` is the number of workers whose noise the
- * party that sees the count does not know.
+ * Returns the cost of a count that a unit changes by 1. The party that sees the count lacks the noise of `unknown` workers.
  */
 export function costOfCount(
   mechanism: NoiseMechanism,

@@ -18,10 +18,7 @@ export type ReportedNoiseMechanism = Exclude<
   'NOISE_MECHANISM_UNSPECIFIED'
 >;
 
-/**
- * The mechanisms from which this SDK draws, by their names in released results. Laplace noise on the integers is the
- * two-sided geometric mechanism, hence the name.
- */
+/** The mechanisms from which this SDK draws. Laplace noise on the integers is called the (two-sided) geometric mechanism. */
 export type NoiseMechanism = Extract<ReportedNoiseMechanism, 'GEOMETRIC' | 'DISCRETE_GAUSSIAN'>;
 
 /** Draws integer noise that gives (ε, δ) to a whole-number figure of the given sensitivity. */
@@ -76,10 +73,7 @@ export function noiseVariance(
   }
 }
 
-/**
- * The amount that a release takes from a budget: (ε, δ) for basic composition, or ρ of zero-concentrated privacy, with a δ
- * where the noise is truncated.
- */
+/** The amount that a release takes from a budget: (ε, δ), or ρ of zero-concentrated privacy with the δ of truncated noise. */
 export type Charge = { epsilon: number; delta: number } | { rho: number; delta?: number };
 
 /** This factor exceeds all rounding errors of ρ, so that the charge is never below the privacy that was spent. */

@@ -86,10 +86,7 @@ export function bernoulliExp(numerator: bigint, denominator: bigint, random: Ran
   }
 }
 
-/**
- * Returns true with probability exp(−1). This function is called most often, so it uses small numbers and skips the first
- * trial, which always succeeds.
- */
+/** Returns true with probability exp(−1). The first trial always succeeds, so it is skipped. */
 function bernoulliExpOne(random: RandomSource): boolean {
   for (let k = 2; ; k++) if (uniformBelow32(k, random) !== 0) return (k & 1) === 1;
 }

@@ -6,10 +6,7 @@ import { exactRational, type Rational, roundedUp, toNumber } from './rational.ts
 /** More noise than this is useless, and its square must still be a double. */
 const MAX_SIGMA = 1e100;
 
-/**
- * Returns the exact standard deviation of continuous Gaussian noise that gives (ε, δ) for the sensitivity: the analytic
- * mechanism of Balle and Wang (2018).
- */
+/** Returns the standard deviation of continuous Gaussian noise for (ε, δ), by the mechanism of Balle and Wang (2018). */
 export function gaussianSigma(params: PrivacyParams, sensitivity = 1): number {
   checkGaussian(params);
   checkSensitivity(sensitivity);
@@ -40,10 +37,7 @@ function tailDifference(low: number, step: number, gap: number): number {
   return (factor * (erfcxDrop(low, step) + gap * erfcx(low + step))) / 2;
 }
 
-/**
- * Returns the parameter σ of discrete Gaussian noise for (ε, δ), which `drawNoise` uses: the analytic σ, raised where the
- * discrete distribution needs more.
- */
+/** Returns the σ of `drawNoise` for (ε, δ): the continuous σ, raised where the discrete Gaussian distribution needs more. */
 export function discreteGaussianSigma(params: PrivacyParams, sensitivity: number | bigint = 1): number {
   return Math.sqrt(toNumber(discreteGaussianSigmaSquared(params, sensitivity)));
 }

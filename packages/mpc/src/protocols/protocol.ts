@@ -29,10 +29,7 @@ export interface ProtocolMath<Config, Parameters> {
   registerCountOf(config: Config, interval: VidSamplingInterval, populationSize: number): number;
   /** Returns the highest frequency that the config allows. */
   maximumFrequencyOf(config: Config): number;
-  /**
-   * Returns the parameters on which all duchies must agree. Throws a RangeError that states the field if the protocol
-   * cannot compute what the spec requests.
-   */
+  /** Returns the parameters on which all duchies must agree. Throws a RangeError if the protocol cannot fulfill the spec. */
   parametersOf(
     spec: PlainSpec,
     config: Config,

@@ -1,10 +1,7 @@
 /** The points that represent registers, keys and counts. */
 import { type Curve, mapToCurve, POINT_BYTES, SCALAR_BYTES } from '../elGamal.ts';
 
-/**
- * The points of special registers are made from these texts: the index of a register that nobody hit, and the key of a
- * register that several people hit.
- */
+/** The texts of special points: the index of a register that nobody hit, and the key of one that several people hit. */
 export const NOBODY_INDEX = 'publisher_noise_register_id';
 export const DESTROYED_KEY = 'destroyed_register_key';
 const UNIT = 'unit_ec_point';

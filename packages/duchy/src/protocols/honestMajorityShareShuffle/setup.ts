@@ -4,10 +4,7 @@ import { readSecrets } from '../../database/index.ts';
 import { ownUploads } from '../../stages/uploads.ts';
 import type { StageFunction } from '../../stages/work.ts';
 
-/**
- * Creates the message for the other worker: this worker's half of the common seed, and the seeds of the shares that were
- * uploaded to this worker, which only the other worker can decrypt.
- */
+/** Returns the message for the other worker: half of the common seed, and the encrypted seeds that were uploaded here. */
 export const setup: StageFunction = async ({ duchy, computation }) => {
   const uploads = await ownUploads(duchy, computation);
   const { randomSeed } = await readSecrets(duchy.db, computation.id);

@@ -1,7 +1,4 @@
-/**
- * A pool of threads that compute, at most one per processor. A thread starts when there is work, and ends after some time
- * without work if no computation will need it.
- */
+/** A pool of threads, at most one per processor. Threads start when there is work, and end when no computation needs them. */
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { type Transferable, Worker } from 'node:worker_threads';
@@ -44,10 +41,7 @@ export class Pool {
     this.idleMs = idleMs;
   }
 
-  /**
-   * Keeps idle threads while `isNeeded` returns true, since starting them takes a third of the time of a small computation.
-   * Returns a function that undoes this.
-   */
+  /** Keeps idle threads while `isNeeded` returns true, because starting them is slow. Returns a function that undoes this. */
   keepWhile(isNeeded: () => Promise<boolean>): () => void {
     this.needs.add(isNeeded);
     return () => this.needs.delete(isNeeded);

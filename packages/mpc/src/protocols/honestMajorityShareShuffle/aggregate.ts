@@ -8,10 +8,7 @@ export class ShareShuffleError extends Error {
   override name = 'ShareShuffleError';
 }
 
-/**
- * Returns how often each value of the ring occurs in the sum of two `AggregationPhaseInput` messages, which arrive in
- * chunks of any size. One of the messages is kept in memory.
- */
+/** Returns how often each value of the ring occurs in the sum of two `AggregationPhaseInput` messages. */
 export async function countValues(
   parameters: ShareShuffleParameters,
   inputs: readonly [AsyncIterable<Uint8Array>, AsyncIterable<Uint8Array>],

@@ -5,10 +5,7 @@ import type { ShareShuffleParameters } from './limits.ts';
 
 export interface ShareShuffleEstimate {
   reach: number;
-  /**
-   * The share of each frequency among the people reached, empty if nobody was reached. The last share is that of people
-   * reached that often or more.
-   */
+  /** The share of each frequency among people reached. The last frequency means "or more". Empty if nobody was reached. */
   relativeFrequencyDistribution?: Map<number, number>;
 }
 

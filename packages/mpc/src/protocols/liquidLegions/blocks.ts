@@ -70,10 +70,7 @@ export function putColumn(column: Uint8Array, size: number, into: Uint8Array, st
     into.set(column.subarray(i, i + size), to);
 }
 
-/**
- * Returns where each run of equal keys begins, and where the last run ends, among blocks in this order. Each block begins
- * with a key of `keySize` bytes.
- */
+/** Returns where each run of blocks with equal keys, their first `keySize` bytes, begins, and where the last run ends. */
 export function runs(blocks: Buffer, size: number, keySize: number, order: Uint32Array): number[] {
   const starts: number[] = [];
   for (let i = 0; i < order.length; i++) {

@@ -8,10 +8,7 @@ import type { RingKeys } from './ringKeys.ts';
 import { COUNT, FLAGS, FLAGS_BYTES, TUPLE_BYTES } from './tuples.ts';
 import { ALONE, type Batch, type Workspace } from './workspace.ts';
 
-/**
- * Counts the tuples that are noise of the histogram, and compares the counts of tuples that have a frequency. Flags must be
- * under one key alone.
- */
+/** Counts noise tuples of the histogram, and compares the counts of the others. Flags must be under one key alone. */
 export function compareTuples(
   workspace: Workspace,
   { blocks: tuples, seed, keys, maximumFrequency }: Batch & { keys: RingKeys; maximumFrequency: number },

@@ -10,10 +10,7 @@ import type { Batch, Plain, Workspace } from './workspace.ts';
 const DIFFERENT_KEYS = 0;
 const DESTROYED = 255;
 
-/**
- * Draws the kinds of `noiseTupleCount` tuples, a byte each. The result is the same for the same seed, because a repeated
- * stage must not draw other noise.
- */
+/** Draws the kinds of `noiseTupleCount` tuples, a byte each. A repeated stage draws the same, since it has the same seed. */
 export function drawNoiseTuples(
   _: unknown,
   { parameters, seed }: { parameters: TupleNoise; seed: Uint8Array },
