@@ -20,23 +20,29 @@ function freeBytes(path: string): number {
   return bavail * bsize;
 }
 
-/** They replace modules, move the clock, measure memory, or are about a process: each file has one of its own. */
+/** These files replace modules or measure memory, so each of them runs in a separate process. */
 const ALONE = [
   'packages/duchy/test/{secrecy/*,stages/{crashes,noise}}.test.ts',
-  'packages/exchange/src/postgres/**/*.test.ts',
-  'packages/exchange/test/{hostile,production}/**/*.test.ts',
-  'packages/exchange/test/http/responseSizes.test.ts',
+  'packages/exchange/test/{hostile/descriptors,http/responseSizes}.test.ts',
   'packages/sdk/test/{browser/*,provider/hostileFilters}.test.ts',
 ];
-/** They stub the environment or start programs, and share a process with each other only. */
+/** These files stub the environment or start programs, and share a process with each other only. */
 const PROGRAMS = [
   'packages/cli/test/**/*.test.ts',
+  'packages/exchange/src/postgres/**/*.test.ts',
+  'packages/exchange/test/hostile/{connections,descriptorFuzz,descriptorWork}.test.ts',
+  'packages/exchange/test/production/**/*.test.ts',
   'packages/sdk/test/provider/**/*.test.ts',
   'rig/**/*.test.ts',
   'scripts/**/*.test.ts',
 ];
-/** They take long and hardly ever fail: only `npm run stress` runs them. CI does so with the packages each time. */
-export const STRESS_ONLY = ['packages/cli/test/{demoDuchiesDatabase,pack}.test.ts', 'rig/slice.test.ts'];
+/** These files take long and hardly ever fail, so only `npm run stress` runs them. */
+export const STRESS_ONLY = [
+  'packages/cli/test/{demoDuchiesDatabase,pack}.test.ts',
+  'packages/exchange/test/hostile/descriptorFuzz.test.ts',
+  'packages/exchange/test/http/generatedClient/*.test.ts',
+  'rig/slice.test.ts',
+];
 const isStress = process.env.MEX_STRESS !== undefined;
 /** Tests of pure functions: they need no database. */
 const UNITS = [

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { stripTypeScriptTypes } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { SURROUNDINGS } from '@measurement-exchange/testkit/process';
 import { describe, expect, it } from 'vitest';
 import { HARNESSES } from '../harnesses.ts';
 import { PLANTED_BUGS } from './bugs.ts';
@@ -64,7 +65,7 @@ describe('the hook', () => {
         `import('${new URL('../../packages/exchange/src/domain/measurement.ts', import.meta.url).href}')
         .then(({ etagOf }) => console.log(etagOf({ id: 'a', version: 1, updateTime: '' }) === etagOf({ id: 'a', version: 2, updateTime: '' })))`,
       ],
-      { encoding: 'utf8', env: { PATH: process.env.PATH, MEX_TEST_PLANTED_BUG: bug } },
+      { encoding: 'utf8', env: { ...SURROUNDINGS, MEX_TEST_PLANTED_BUG: bug } },
     );
 
   it('plants the bug in the process, and reports it', () => {

@@ -1,4 +1,4 @@
-/** One PostgreSQL server for the whole run, with a migrated template that every file clones in milliseconds. */
+/** One PostgreSQL server for all projects of a run, with a migrated template that every file clones in milliseconds. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,17 +15,41 @@ declare module 'vitest' {
   }
 }
 
+interface Server {
+  url: string;
+  template: string;
+  /** The number of projects that use the server. */
+  users: number;
+  stop: () => Promise<void>;
+}
+
+/** Each project may load this module again, so the server is kept outside of it. */
+const global = globalThis as { mexTestServer?: Promise<Server> | undefined };
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  global.mexTestServer ??= startServer();
+  const server = await global.mexTestServer;
+  server.users += 1;
+  project.provide('serverUrl', server.url);
+  project.provide('template', server.template);
+  return async () => {
+    server.users -= 1;
+    if (server.users > 0) return;
+    global.mexTestServer = undefined;
+    await server.stop();
+  };
+}
+
+async function startServer(): Promise<Server> {
   const { url, stop } = process.env.DATABASE_URL ? existing(process.env.DATABASE_URL) : await embedded();
   const template = `mex_template_${process.pid}`;
   await onServer(url, `CREATE DATABASE ${template} TEMPLATE template0 ENCODING 'UTF8'`);
   await migrate({ connection: { connectionString: withDatabase(url, template) }, mode: 'development' });
-  project.provide('serverUrl', url);
-  project.provide('template', template);
-  return async () => {
+  const stopServer = async () => {
     await onServer(url, `DROP DATABASE ${template} WITH (FORCE)`);
     await stop();
   };
+  return { url, template, users: 0, stop: stopServer };
 }
 
 function existing(url: string) {

@@ -10,7 +10,7 @@ import {
 } from 'node:crypto';
 import { fromBinary } from '@bufbuild/protobuf';
 import { tink } from '@measurement-exchange/contract';
-import { rounds } from '@measurement-exchange/testkit/rounds';
+import { isStress, rounds } from '@measurement-exchange/testkit/rounds';
 import {
   ECIES_VECTOR,
   eciesParams,
@@ -203,12 +203,12 @@ describe.each(TEMPLATES)('with %s', (template) => {
     expect(await faultOf(() => decrypt(privateKeyset, longer))).toBe('DECRYPTION_FAILED');
   });
 
-  it('a ciphertext with any bit flipped is refused', async () => {
+  it('a ciphertext with a bit of any byte flipped is refused', async () => {
     const { publicKeyset, privateKeyset } = await createEncryptionKeysets(template);
     const sealed = await encrypt(publicKeyset, hex('01'));
     const isEcies = template === TEMPLATES[0];
-    // The highest bit of an X25519 key does not count for the shared secret, but for the context it does.
-    for (let bit = 0; bit < 8 * sealed.length; bit++) {
+    // The highest bit of an X25519 key changes the context only, not the shared secret.
+    for (let bit = isStress ? 0 : 7; bit < 8 * sealed.length; bit += isStress ? 1 : 8) {
       const fault = await faultOf(() => decrypt(privateKeyset, flipped(sealed, bit)));
       const inPoint = isEcies && bit >= 8 * 5 && bit < 8 * 70;
       const expected = bit < 8 * 5 ? 'NO_MATCHING_KEY' : inPoint ? 'POINT_NOT_ON_CURVE' : 'DECRYPTION_FAILED';

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { type KeyObject, sign } from 'node:crypto';
 import { SIGNATURE_ALGORITHMS, type SignedMessage } from '@measurement-exchange/contract';
 import { CERTIFICATES, MESSAGE, SIGNATURES } from '@measurement-exchange/testkit/opensslVectors';
-import { rounds } from '@measurement-exchange/testkit/rounds';
+import { isStress, rounds } from '@measurement-exchange/testkit/rounds';
 import * as x509 from '@peculiar/x509';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -83,10 +83,12 @@ describe('a signature made with openssl', () => {
       copy[bit >> 3]! ^= 1 << (bit & 7);
       return copy;
     };
-    for (let bit = 0; bit < message.length * 8; bit++) {
+    // Every seventh bit is at least one of each byte, and now one, now another.
+    const step = isStress ? 1 : 7;
+    for (let bit = 0; bit < message.length * 8; bit += step) {
       expect(await isSignedBy({ message: flipped(message, bit), signature }, der)).toBe(false);
     }
-    for (let bit = 0; bit < signature.length * 8; bit++) {
+    for (let bit = 0; bit < signature.length * 8; bit += step) {
       expect(await isSignedBy({ message, signature: flipped(signature, bit) }, der)).toBe(false);
     }
     expect(await isSignedBy({ message: message.subarray(1), signature }, der)).toBe(false);

@@ -96,8 +96,8 @@ describe('parseJson', () => {
     ['surrogate pairs', '\\ud83d\\ude00'],
     ['quotes', '\\"'],
     ['backslashes', '\\\\'],
-  ])('reads two million characters of escaped %s nearly as fast as JSON.parse', (_what, escaped) => {
-    const text = `"${escaped.repeat(2_000_000 / escaped.length)}"`;
+  ])('reads 500,000 characters of escaped %s nearly as fast as JSON.parse', (_what, escaped) => {
+    const text = `"${escaped.repeat(500_000 / escaped.length)}"`;
     expect(parseJson(text)).toBe(JSON.parse(text));
     // Processor time, of enough rounds for its clock.
     const time = (parse: (text: string) => unknown) => {

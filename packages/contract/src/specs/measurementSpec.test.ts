@@ -1,4 +1,5 @@
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -139,7 +140,7 @@ describe('decodeMeasurementSpec', () => {
       fc.property(start, fc.uint8Array({ maxLength: 64 }), (prefix, tail) => {
         decodeMeasurementSpec(Uint8Array.from([...prefix, ...tail]));
       }),
-      { numRuns: 2000 },
+      { numRuns: rounds(2_000) },
     );
   });
 });

@@ -1,3 +1,4 @@
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -102,7 +103,7 @@ describe('base64', () => {
         const text = chosen.join('');
         expect(fromBase64(text) !== undefined).toBe(writtenBack(text));
       }),
-      { numRuns: 20_000 },
+      { numRuns: rounds(20_000) },
     );
     fc.assert(
       fc.property(
@@ -115,7 +116,7 @@ describe('base64', () => {
           expect(fromBase64(spoiled) !== undefined).toBe(writtenBack(spoiled));
         },
       ),
-      { numRuns: 20_000 },
+      { numRuns: rounds(20_000) },
     );
   });
 

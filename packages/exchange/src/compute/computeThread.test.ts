@@ -5,21 +5,18 @@ import {
   expandingOption,
   setOf,
 } from '@measurement-exchange/testkit/hostileDescriptors';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { ComputeThread } from './computeThread.ts';
 
-let thread: ComputeThread;
-const begin = (maxMs?: number) => {
-  thread = new ComputeThread(maxMs);
-  return thread;
-};
-afterEach(() => thread.stop());
+/** One thread serves the tests that do not end it, since its start takes longer than any of them. */
+const thread = new ComputeThread();
+afterAll(() => thread.stop());
 
 const small = setOf({ name: 'a.proto', package: 'a', messageType: [{ name: 'M' }] });
 
 describe('a thread for jobs', () => {
   it('gives what the job gives, one after the other', async () => {
-    const { run } = bound(begin());
+    const { run } = bound(thread);
     const set = await run('readSet', { set: { bytes: small } });
     expect(set.output).toMatchObject({ messageTypes: ['a.M'] });
     expect(set.ms).toBeGreaterThan(0);
@@ -34,7 +31,7 @@ describe('a thread for jobs', () => {
   });
 
   it('keeps schemas, and asks for those that it does not have', async () => {
-    const { run } = bound(begin());
+    const { run } = bound(thread);
     const set = enumList(5);
     const schema = { id: 'd', version: 1, bytes: set.length };
     const message = { descriptor: 'd', typeUrl: 'x/list.M', value: enumListValue(2) };
@@ -47,7 +44,7 @@ describe('a thread for jobs', () => {
   });
 
   it('ends a job that takes too long, and goes on with the next one', async () => {
-    const { run } = bound(begin(1));
+    const { run } = bound(new ComputeThread(1));
     // The first one takes more than a millisecond, whatever it does.
     const large = { before: chain(8_000), after: chain(8_000, { name: 'other' }) };
     await expect(run('diff', large)).rejects.toMatchObject({ reason: 'DESCRIPTOR_TOO_COSTLY' });
@@ -55,14 +52,14 @@ describe('a thread for jobs', () => {
   });
 
   it('is replaced when it was ended', async () => {
-    const { run } = bound(begin());
+    const { run } = bound(thread);
     await run('readSet', { set: { bytes: small } });
     await thread.stop();
     expect((await run('readSet', { set: { bytes: small } })).output).toMatchObject({ messageTypes: ['a.M'] });
   });
 
   it('tells of a defect of ours as it is', async () => {
-    const { run } = bound(begin());
+    const { run } = bound(thread);
     await expect(run('diff', { before: undefined as never, after: small })).rejects.toBeInstanceOf(TypeError);
   });
 });

@@ -18,11 +18,14 @@ import { reachable } from '@measurement-exchange/testkit/accounts';
 import { isStress } from '@measurement-exchange/testkit/rounds';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { unfinished } from './cluster.ts';
 import { findPostmaster, isPostmaster, openCluster, stopPostmaster } from './postmaster.ts';
 import { type EmbeddedPostgres, type StartOptions, startPostgres } from './server.ts';
 
 const isRoot = process.geteuid!() === 0;
+const isRootAmongOthers = isRoot && reachable;
 const nobody = 65534;
+const nameless = 54321;
 
 let folder: string;
 let dataDir: string;
@@ -75,18 +78,35 @@ const SETTINGS = `SELECT current_user, current_database(), pg_encoding_to_char(e
   .map((name) => `current_setting('${name}') AS ${name}`)
   .join(', ')} FROM pg_database WHERE datname = current_database()`;
 
-// Made once: a start on a copy of it takes a tenth of a first start.
+// The first start happens once, since a start on a copy of its cluster takes a tenth of the time.
 const earlier = mkdtempSync(join(tmpdir(), 'mex-pg-test-'));
 
 /** The server of the first start, and what the test found in its folder. */
-let first: { server: EmbeddedPostgres; modes: number[]; settings: object; ways: string[] };
+let first: {
+  server: EmbeddedPostgres;
+  entries: string[];
+  modes: number[];
+  owners: number[];
+  settings: object;
+  ways: string[];
+};
 
 beforeAll(async () => {
+  // A start that was killed while it made the cluster leaves such a folder.
+  mkdirSync(join(earlier, `${unfinished}killed`, 'base', '1'), { recursive: true });
+  if (isRootAmongOthers) chownSync(earlier, nobody, nobody);
   const server = await startPostgres({ dataDir: earlier });
   try {
-    const modes = ['pg', 'pg-socket'].map((name) => statSync(join(earlier, name)).mode & 0o777);
+    const folders = ['pg', 'pg-socket'].map((name) => statSync(join(earlier, name)));
     const [settings] = await query(server, SETTINGS);
-    first = { server, modes, settings, ways: await waysIn(server) };
+    first = {
+      server,
+      entries: readdirSync(earlier).sort(),
+      modes: folders.map(({ mode }) => mode & 0o777),
+      owners: [statSync(`/proc/${server.pid}`), ...folders].map(({ uid }) => uid),
+      settings,
+      ways: await waysIn(server),
+    };
     await writeRow(server);
   } finally {
     await server.stop();
@@ -160,7 +180,11 @@ describe('the first start', () => {
     expect(await waysIn(await start())).toEqual(['local']);
   });
 
-  it('begins anew after one that was killed while it made the cluster', async () => {
+  it('removes what one that was killed left behind', () => {
+    expect(first.entries).toEqual(['pg', 'pg-socket', 'postgres.log']);
+  });
+
+  it.runIf(isStress)('begins anew after one that was killed while it made the cluster', async () => {
     const killed = starter({});
     const unfinished = () =>
       readdirSync(folder, { recursive: true }).some((path) => String(path).endsWith('base/1'));
@@ -173,18 +197,26 @@ describe('the first start', () => {
     expect(readdirSync(dataDir).sort()).toEqual(['pg', 'pg-socket', 'postgres.log']);
   });
 
-  it('is left to one of two processes that start at once', async () => {
+  it('is left to one of two processes that start at once, of a user without a name', async () => {
     const before = 'await acquireDataDirLock(dataDir);';
-    const pair = [0, 1].map(() => starter({ before, after: 'setInterval(() => {}, 1000);' }));
+    const user = isRootAmongOthers ? { uid: nameless, gid: nameless } : {};
+    if (isRootAmongOthers) chownSync(folder, nameless, nameless);
+    const pair = [0, 1].map(() => starter({ ...user, before, after: 'setInterval(() => {}, 1000);' }));
     const [started, refused] = await Promise.all([
       Promise.any(pair.map((child) => once(child.stdout!, 'data'))),
       Promise.any(pair.map((child) => once(child, 'exit'))),
     ]);
-    expect(Number(started[0])).toBe(
-      Number.parseInt(readFileSync(join(dataDir, 'pg/postmaster.pid'), 'utf8'), 10),
-    );
+    const pid = Number(started[0]);
+    expect(pid).toBe(Number.parseInt(readFileSync(join(dataDir, 'pg/postmaster.pid'), 'utf8'), 10));
     expect(refused[0]).toBe(1);
-    expect(pair.filter((child) => child.exitCode === null)).toHaveLength(1);
+    const [winner, ...others] = pair.filter((child) => child.exitCode === null);
+    expect(others).toEqual([]);
+    const uid = user.uid ?? process.geteuid!();
+    for (const path of [`/proc/${pid}`, join(dataDir, 'pg')]) expect(statSync(path).uid).toBe(uid);
+
+    winner!.kill();
+    await once(winner!, 'exit');
+    expect(await start()).toMatchObject({ attached: true, pid });
   });
 });
 
@@ -310,12 +342,8 @@ describe.runIf(isRoot)('root', () => {
     },
   );
 
-  it.runIf(reachable)('serves as the owner of the data directory', async () => {
-    mkdirSync(dataDir);
-    chownSync(dataDir, nobody, nobody);
-    const server = await start();
-    expect(statSync(`/proc/${server.pid}`).uid).toBe(nobody);
-    expect(statSync(join(dataDir, 'pg')).uid).toBe(nobody);
+  it.runIf(reachable)('serves as the owner of the data directory', () => {
+    expect(first.owners).toEqual([nobody, nobody, nobody]);
   });
 
   it('without user namespaces explains what to do when the account nobody cannot enter the folder', async () => {
@@ -326,17 +354,17 @@ describe.runIf(isRoot)('root', () => {
   });
 });
 
-describe.runIf(isRoot && reachable)('an ordinary user', () => {
-  it.each([...(isStress ? ([['with a name', nobody]] as const) : []), ['without a name', 54321] as const])(
-    '%s starts the server',
-    async (_, uid) => {
-      chownSync(folder, uid, uid);
-      const child = starter({ uid, gid: uid });
-      const pid = Number(await once(child.stdout!, 'data'));
-      expect(statSync(`/proc/${pid}`).uid).toBe(uid);
-      expect(statSync(join(dataDir, 'pg')).uid).toBe(uid);
-      await once(child, 'exit');
-      expect(await start()).toMatchObject({ attached: true, pid });
-    },
-  );
+describe.runIf(isRootAmongOthers && isStress)('an ordinary user', () => {
+  it.each([
+    ['with a name', nobody],
+    ['without a name', nameless],
+  ])('%s starts the server', async (_, uid) => {
+    chownSync(folder, uid, uid);
+    const child = starter({ uid, gid: uid });
+    const pid = Number(await once(child.stdout!, 'data'));
+    expect(statSync(`/proc/${pid}`).uid).toBe(uid);
+    expect(statSync(join(dataDir, 'pg')).uid).toBe(uid);
+    await once(child, 'exit');
+    expect(await start()).toMatchObject({ attached: true, pid });
+  });
 });

@@ -244,7 +244,7 @@ it('does not wait for those who come after it', async () => {
       });
     }
   });
-  for (let round = 0; round < 8; round++) {
+  for (let round = 0; round < rounds(8, 4); round++) {
     // One that waited for them all would be rejected after 2 s.
     await ok(revoke(owner, 'HOLD'));
     await cascaded();
@@ -304,7 +304,7 @@ async function statesOf(names: string[]): Promise<Map<string, string>> {
 
 describe('races', () => {
   it('of many revocations with the last fulfillment end in one of two ways', async () => {
-    const RACES = rounds(160, 40);
+    const RACES = rounds(160, 24);
     const [owners, signers] = [
       await register(exchange, acme, RACES / 2),
       await register(exchange, streamly, RACES / 2),
@@ -337,7 +337,7 @@ describe('races', () => {
   });
 
   it('of many revocations with a create leave nothing pending', async () => {
-    const RACES = rounds(120, 30);
+    const RACES = rounds(120, 16);
     const [owners, named] = [
       await register(exchange, acme, RACES / 2),
       await register(exchange, streamly, RACES / 2),

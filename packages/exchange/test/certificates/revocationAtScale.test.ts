@@ -10,15 +10,15 @@ import {
   startExchange,
 } from '@measurement-exchange/testkit/exchange';
 import { startExchangeProcess } from '@measurement-exchange/testkit/process';
-import { rounds } from '@measurement-exchange/testkit/rounds';
+import { isStress, rounds } from '@measurement-exchange/testkit/rounds';
 import { castOf, ok, post } from '@measurement-exchange/testkit/steps';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { doctor } from '../../src/database/doctor.ts';
 
 const rate = { perSecond: 1e6, burst: 1e6 };
-/** How many rest on it at least; four steps of a cascade. 10,000 is what the exchange promises 10 s for. */
-const PENDING = rounds(10_000);
+/** At least so many measurements rest on it: three steps of a cascade, or the 10,000 that take at most 10 s. */
+const PENDING = rounds(10_000, 700);
 /** Six in ten of them are pending. */
 const BULK = Math.ceil(PENDING * 1.67);
 
@@ -38,63 +38,65 @@ async function cascaded(database: Database): Promise<void> {
 }
 
 describe('the many measurements that rest on one certificate', () => {
-  it.each([
-    ['consumer', 'REVOKED'],
-    ['provider', 'HOLD'],
-  ])('of a %s are failed while others are created', { timeout: 120_000 }, async (side, revocationState) => {
-    const exchange = await startExchange({ rate, logLevel: 'error' });
-    const { acme, globex, streamly, chirper, dailynews } = castOf(exchange);
-    await loadMeasurements(exchange.database, {
-      consumer: acme,
-      providers: [streamly, chirper],
-      count: BULK,
-    });
-    const pending = await count(exchange.database, isPending);
-    const ended = await count(exchange.database, `NOT (${isPending})`);
-    expect(pending).toBeGreaterThanOrEqual(PENDING);
+  const sides = [['consumer', 'REVOKED'], ...(isStress ? [['provider', 'HOLD']] : [])];
+  it.each(sides)(
+    'of a %s are failed while others are created',
+    { timeout: 120_000 },
+    async (side, revocationState) => {
+      const exchange = await startExchange({ rate, logLevel: 'error' });
+      const { acme, globex, streamly, chirper, dailynews } = castOf(exchange);
+      await loadMeasurements(exchange.database, {
+        consumer: acme,
+        providers: [streamly, chirper],
+        count: BULK,
+      });
+      const pending = await count(exchange.database, isPending);
+      const ended = await count(exchange.database, `NOT (${isPending})`);
+      expect(pending).toBeGreaterThanOrEqual(PENDING);
 
-    let on = true;
-    const slow: number[] = [];
-    const create = async (consumer: DevParty) => {
-      let made = 0;
-      for (; on; made++) {
-        const began = performance.now();
-        await ok(
-          post(
-            exchange,
-            consumer,
-            `${consumer.name}/measurements`,
-            measurementRequest(consumer, [dailynews]),
-          ),
-        );
-        slow.push(performance.now() - began);
-      }
-      return made;
-    };
-    const creating = [create(globex), create(globex)];
-    const owner = side === 'consumer' ? acme : streamly;
-    const began = performance.now();
-    await ok(post(exchange, owner, `${owner.certificate}:revoke`, { revocationState }));
-    const answered = performance.now() - began;
-    await cascaded(exchange.database);
-    const seconds = (performance.now() - began) / 1000;
-    on = false;
-    const made = (await Promise.all(creating)).reduce((a, b) => a + b);
+      let on = true;
+      const slow: number[] = [];
+      const create = async (consumer: DevParty) => {
+        let made = 0;
+        for (; on; made++) {
+          const began = performance.now();
+          await ok(
+            post(
+              exchange,
+              consumer,
+              `${consumer.name}/measurements`,
+              measurementRequest(consumer, [dailynews]),
+            ),
+          );
+          slow.push(performance.now() - began);
+        }
+        return made;
+      };
+      const creating = [create(globex), create(globex)];
+      const owner = side === 'consumer' ? acme : streamly;
+      const began = performance.now();
+      await ok(post(exchange, owner, `${owner.certificate}:revoke`, { revocationState }));
+      const answered = performance.now() - began;
+      await cascaded(exchange.database);
+      const seconds = (performance.now() - began) / 1000;
+      on = false;
+      const made = (await Promise.all(creating)).reduce((a, b) => a + b);
 
-    expect(await count(exchange.database, isPending)).toBe(0);
-    expect(await count(exchange.database, isRevoked)).toBe(pending);
-    expect(await count(exchange.database, `NOT (${isRevoked}) AND consumer = '${acme.name}'`)).toBe(ended);
-    expect(made).toBeGreaterThan(0);
-    console.info(
-      `${pending} failed in ${seconds.toFixed(1)} s; the revocation was answered in ${answered.toFixed(0)} ms; ` +
-        `${made} created meanwhile, the slowest in ${Math.max(...slow).toFixed(0)} ms`,
-    );
-    expect(await exchange.stop()).toEqual([]);
-  });
+      expect(await count(exchange.database, isPending)).toBe(0);
+      expect(await count(exchange.database, isRevoked)).toBe(pending);
+      expect(await count(exchange.database, `NOT (${isRevoked}) AND consumer = '${acme.name}'`)).toBe(ended);
+      expect(made).toBeGreaterThan(0);
+      console.info(
+        `${pending} failed in ${seconds.toFixed(1)} s; the revocation was answered in ${answered.toFixed(0)} ms; ` +
+          `${made} created meanwhile, the slowest in ${Math.max(...slow).toFixed(0)} ms`,
+      );
+      expect(await exchange.stop()).toEqual([]);
+    },
+  );
 });
 
 describe('an exchange that is killed in the middle of a cascade', () => {
-  it('leaves it to the others, and to itself when it is back', { timeout: 120_000 }, async () => {
+  it.runIf(isStress)('leaves it to the others, and to itself when it is back', async () => {
     const database = await createDatabase();
     const config = { rate };
     const first = await startExchangeProcess({ databaseUrl: database.url, config });
@@ -116,7 +118,7 @@ describe('an exchange that is killed in the middle of a cascade', () => {
         first.call(acme.token, 'POST', `/v2alpha/${acme.certificate}:revoke`, { revocationState: 'REVOKED' }),
       );
       await first.kill('SIGKILL');
-      await expect.poll(() => count(database, isRevoked), { timeout: 30_000, interval: 20 }).toBe(500);
+      await expect.poll(() => count(database, isRevoked), { timeout: 90_000, interval: 100 }).toBe(500);
       await second.kill('SIGKILL');
       await holder.query('COMMIT');
       await sleep(500);

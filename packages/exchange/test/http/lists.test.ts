@@ -102,7 +102,7 @@ beforeAll(async () => {
   // An entry is listed once no transaction before its own can still commit, on the whole server.
   const entries = (await database.query('SELECT 1 FROM audit_entries')).length;
   const listed = async () => (await page('auditEntries', 'pageSize=1000')).items.length;
-  await vi.waitUntil(async () => (await listed()) === entries, { timeout: 30_000 });
+  await vi.waitUntil(async () => (await listed()) === entries, { timeout: 90_000 });
 }, 120_000);
 
 /** An order must be that of the statement: an index that has the rows in this order may be there or not. */

@@ -51,13 +51,15 @@ export function targetsOf(route: Route): Target[] {
 }
 
 /**
- * Some of the targets: all of them for the first owner, if it has rights; the targets that have its ID for the second owner and for
- * namesakes; besides, two for each caller of a kind with rights, and one for every other. As `turn` counts up, each has its turn.
+ * Selects some of the targets: all of them for the first owner, if it has rights; the targets with the caller's ID for the second
+ * owner and for namesakes; two others for each caller of a kind with rights. The operator without rights gets one target, and
+ * every other caller without rights gets one in each third turn. As `turn` counts up, each target is selected.
  */
 export function someTargets(row: Row, caller: Caller, targets: Target[], turn: number): Target[] {
   const right = caller.kind && row.may[caller.kind];
   if (right !== undefined && targets[0]!.owner === caller.id) return targets;
-  const count = right === undefined ? 1 : 2;
+  const isOperator = caller.kind === 'operator';
+  const count = right !== undefined ? 2 : isOperator || turn % 3 === 0 ? 1 : 0;
   return targets.filter(({ owner }, i) => owner === caller.id || (i + turn) % targets.length < count);
 }
 
