@@ -1,4 +1,4 @@
-/** Connects a command to the exchange, as the caller that the options or the environment name. */
+/** Connects a command to the exchange, with the address and the token in the options or in the environment. */
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import {
   createClient,

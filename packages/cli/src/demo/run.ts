@@ -66,7 +66,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     });
     for (const each of asked) each.catch(() => {});
     const measurements: DemoMeasurement[] = [];
-    /** Each provider's figures of its own people. */
+    /** The figures that each provider measured alone. */
     const alone: Figures[] = [];
     for (const [i, scenario] of all.entries()) {
       const { result, ...facts } = await asked[i]!;

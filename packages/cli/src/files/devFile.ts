@@ -26,7 +26,7 @@ export async function readDevFile(dataDir: string): Promise<DevFile> {
   }
 }
 
-/** Reads the file of the development exchange whose data directory the environment names. */
+/** Reads the file in the data directory that the environment sets. */
 export function readOwnDevFile(): Promise<DevFile> {
   return readDevFile(loadConfig(process.env, { mode: 'development' }).dataDir);
 }

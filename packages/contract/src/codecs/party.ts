@@ -37,36 +37,28 @@ const duchyInput = {
   ),
 };
 
-const output = {
-  state: s.enumOf(PARTY_STATES),
-  ...written,
-};
-
 export const PartyInput = s.object(input);
 export const DataProviderInput = s.object(dataProviderInput);
 export const DuchyInput = s.object(duchyInput);
 export type PartyInput = s.Static<typeof DataProviderInput> & s.Static<typeof DuchyInput>;
 
-export const MeasurementConsumer = s.object({
-  name: s.optional(s.nameOf('measurementConsumer')),
-  ...input,
-  certificate: s.optional(s.nameOf('measurementConsumerCertificate')),
-  ...output,
-});
+const party = <P extends Record<string, s.TSchema>>(
+  kind: 'measurementConsumer' | 'dataProvider' | 'duchy',
+  fields: P,
+) =>
+  s.object({
+    name: s.optional(s.nameOf(kind)),
+    ...fields,
+    certificate: s.optional(s.nameOf(`${kind}Certificate`)),
+    state: s.enumOf(PARTY_STATES),
+    ...written,
+  });
+
+export const MeasurementConsumer = party('measurementConsumer', input);
 export type MeasurementConsumer = s.Static<typeof MeasurementConsumer>;
 
-export const DataProvider = s.object({
-  name: s.optional(s.nameOf('dataProvider')),
-  ...dataProviderInput,
-  certificate: s.optional(s.nameOf('dataProviderCertificate')),
-  ...output,
-});
+export const DataProvider = party('dataProvider', dataProviderInput);
 export type DataProvider = s.Static<typeof DataProvider>;
 
-export const Duchy = s.object({
-  name: s.optional(s.nameOf('duchy')),
-  ...duchyInput,
-  certificate: s.optional(s.nameOf('duchyCertificate')),
-  ...output,
-});
+export const Duchy = party('duchy', duchyInput);
 export type Duchy = s.Static<typeof Duchy>;

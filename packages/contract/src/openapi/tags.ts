@@ -33,7 +33,7 @@ const DESCRIPTIONS: Record<Collection, string> = {
   whoami: 'Who the exchange takes the caller for.',
 };
 
-/** The names that do not follow from the collection. */
+/** The tags whose names differ from the words of their collections. */
 const NAMES: { [C in Collection]?: string } = {
   deliveries: 'Webhook deliveries',
   auditEntries: 'Audit',

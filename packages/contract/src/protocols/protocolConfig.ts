@@ -41,7 +41,7 @@ const hiding = object(
   'Noise that hides what the aggregator could learn along the way; it is not in the result.',
 );
 
-/** The members that both Liquid Legions protocols have, and the settings of the exchange. */
+/** The configs of both Liquid Legions protocols have these members, and so do the settings of the exchange. */
 export const sketchMembers = {
   workers: array(nameOf('duchy'), {
     minItems: 1,
