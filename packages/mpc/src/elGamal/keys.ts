@@ -19,7 +19,9 @@ export function newKeyPair(random: RandomSource): ElGamalKeyPair {
   return { secretKey, publicKey: new Uint8Array(ecdh.getPublicKey(null, 'compressed')) };
 }
 
-/** Returns the sum of public keys, which only all secrets together decrypt. Rejects equal keys and keys that cancel out. */
+/**
+ * Returns the sum of public keys. Decrypting then needs all of their secrets. Rejects equal keys and keys that cancel out.
+ */
 export function combineKeys(curve: Curve, publicKeys: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const distinct = new Set(publicKeys.map((key) => Buffer.from(key).toString('hex')));
   if (distinct.size < publicKeys.length) throw new RangeError('publicKeys must be different from each other');

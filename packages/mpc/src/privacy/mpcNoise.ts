@@ -27,7 +27,7 @@ export type MpcNoise = {
       mechanism: 'DISCRETE_GAUSSIAN';
       /** σ of the workers' sum, and also of the aggregator's part. */
       sigma: number;
-      /** σ of one worker's part. */
+      /** The σ of one worker's part. */
       workerSigma: number;
     }
   | {

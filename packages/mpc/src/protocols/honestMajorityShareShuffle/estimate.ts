@@ -5,7 +5,7 @@ import type { ShareShuffleParameters } from './limits.ts';
 
 export interface ShareShuffleEstimate {
   reach: number;
-  /** The share of each frequency among people reached. The last frequency means "or more". Empty if nobody was reached. */
+  /** The share of each frequency among people reached; the last means "or more". The map is empty if nobody was reached. */
   relativeFrequencyDistribution?: Map<number, number>;
 }
 

@@ -5,7 +5,7 @@ import { type Bytes, copyOf } from './blocks.ts';
 import { checkBlocks } from './errors.ts';
 import type { BatchOperation, Input, OperationName, Output } from './operations.ts';
 
-/** The caller of a stage can abort it, and is told its progress. */
+/** The caller of a stage can abort it with `signal`, and learns its progress from `onProgress`. */
 export interface StageRun {
   signal?: AbortSignal | undefined;
   /** The fraction is from 0 to 1. */
