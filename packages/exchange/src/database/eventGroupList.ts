@@ -36,11 +36,6 @@ export interface EventGroupListQuery {
 }
 
 const START = `coalesce(e.availability_start, '-infinity')`;
-const POSITION: Record<EventGroupOrder, string> = {
-  create: 'e.create_time',
-  start: START,
-  start_desc: START,
-};
 
 /** The position of an event group in a list. */
 export function cursorOf(group: EventGroupRecord, order: EventGroupOrder): Cursor {
@@ -117,7 +112,7 @@ export function listStatement(q: EventGroupListQuery): {
 
 function listText(q: EventGroupListQuery, conditions: string[]): string {
   const isDescending = q.order === 'start_desc';
-  const position = POSITION[q.order];
+  const position = q.order === 'create' ? 'e.create_time' : START;
   const order = isDescending ? 'position DESC, id DESC' : 'position, id';
   const select = `SELECT e.id, ${position} AS position, e.descriptor, ${SIZE} AS size FROM event_groups e`;
   const rest = `AND (${position}, e.id) ${isDescending ? '<' : '>'} ($3::timestamptz, $4)

@@ -114,17 +114,15 @@ const TRACEPARENTS = sql<{ id: string; traceparent: string }>(
     WHERE r.id = ANY ($1) AND m.traceparent IS NOT NULL`,
 );
 
-/** Returns the trace context of measurements, by the names of measurements, requisitions and computations. */
-export async function traceparentsOf(db: Queryable, names: string[]): Promise<Map<string, string>> {
+/** Returns a function that finds the trace context of one of these measurements, requisitions or computations. */
+export async function traceparentsOf(
+  db: Queryable,
+  names: string[],
+): Promise<(name: string) => string | undefined> {
   const idOf = (name: string) => name.slice(name.lastIndexOf('/') + 1);
   const rows = await db.query(TRACEPARENTS, [names.map(idOf)]);
   const byId = new Map(rows.map(({ id, traceparent }) => [id, traceparent]));
-  const found = new Map<string, string>();
-  for (const name of names) {
-    const traceparent = byId.get(idOf(name));
-    if (traceparent !== undefined) found.set(name, traceparent);
-  }
-  return found;
+  return (name) => byId.get(idOf(name));
 }
 
 const TEST = sql(

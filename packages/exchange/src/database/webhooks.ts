@@ -88,10 +88,7 @@ export const deleteWebhook = inTransaction.last(
 
 export const rotateSecret = inTransaction.last(
   ({ id, updateTime }: WebhookRecord, sealedSecret: Uint8Array, oldExpiry: Timestamp) => [
-    id,
-    sealedSecret,
-    oldExpiry,
-    updateTime,
+    ...[id, sealedSecret, oldExpiry, updateTime],
   ],
   'webhook_rotate_secret',
   `UPDATE webhooks SET old_secret = secret, old_secret_expiry = $3, secret = $2, update_time = $4 WHERE id = $1`,

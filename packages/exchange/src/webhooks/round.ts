@@ -126,10 +126,10 @@ export class Round {
   private async sendAll(chains: NumberedDelivery[][]): Promise<void> {
     this.until = performance.now() + ROUND_MS;
     const names = chains.map(([first]) => first!.delivery.event.name);
-    const traceparents = telemetry && (await traceparentsOf(this.options.db, names));
+    const traceparentOf = telemetry && (await traceparentsOf(this.options.db, names));
     const queue = chains.values();
     const sendChains = async () => {
-      for (const chain of queue) if (!(await this.sendChain(chain, traceparents))) return;
+      for (const chain of queue) if (!(await this.sendChain(chain, traceparentOf))) return;
     };
     await Promise.all(Array.from({ length: MAX_CONNECTIONS }, sendChains));
   }
@@ -137,11 +137,11 @@ export class Round {
   /** Sends the deliveries of one resource up to the first failure; false if the round is over. */
   private async sendChain(
     chain: NumberedDelivery[],
-    traceparents: Map<string, string> | undefined,
+    traceparentOf: ((name: string) => string | undefined) | undefined,
   ): Promise<boolean> {
     for (const one of chain) {
       if (this.isOver()) return false;
-      const traceparent = traceparents?.get(one.delivery.event.name);
+      const traceparent = traceparentOf?.(one.delivery.event.name);
       const outcome = await this.sendInTurn(() => this.trace(one, traceparent));
       if (outcome === undefined) return false;
       if (this.stopping.aborted && outcome.status === undefined) return false;

@@ -45,15 +45,15 @@ export function waitsOf(facts: Facts): Wait[] {
 /** The certificates of parties that still have to act. */
 export function certificatesOf({ aggregate, certificates }: Facts): Certificate[] {
   const { measurement: m, requisitions, participants } = aggregate;
-  const named: [party: string, id: string | undefined][] = [
-    [m.consumer, m.certificate],
-    ...requisitions.map((r): [string, string | undefined] => [
-      r.provider,
-      r.state === 'UNFULFILLED' ? r.certificate : r.fulfillment?.result?.certificate,
-    ]),
-    ...participants.map((p): [string, string | undefined] => [p.duchy, p.parameters?.certificate]),
+  const named = [
+    { party: m.consumer, id: m.certificate },
+    ...requisitions.map(({ provider: party, state, certificate, fulfillment }) => ({
+      party,
+      id: state === 'UNFULFILLED' ? certificate : fulfillment?.result?.certificate,
+    })),
+    ...participants.map(({ duchy: party, parameters }) => ({ party, id: parameters?.certificate })),
   ];
-  return named.flatMap(([party, id]) => (id && certificates.get(certificateName(party, id))) || []);
+  return named.flatMap(({ party, id = '' }) => certificates.get(certificateName(party, id)) ?? []);
 }
 
 function tasksOf(facts: Facts): Wait[] {

@@ -16,7 +16,7 @@ import { sideOf, viewEventGroups } from './view.ts';
 export const listEventGroups: Handler<'listEventGroups'> = async (exchange, call, { params, query }) => {
   const { side, party } = sideOf(params);
   const filters = filtersOf(side, party, query);
-  const order = orderOf(query.orderBy);
+  const order: EventGroupOrder = query.orderBy === undefined ? 'create' : ORDERS[query.orderBy];
   const states = query.showDeleted ? ['ACTIVE', 'DELETED'] : ['ACTIVE'];
   const page = exchange.pageTokens.page(['listEventGroups', party, states, order, filters], query);
   const after = page.after === START && order === 'start_desc' ? { time: 'infinity', id: '' } : page.after;
@@ -31,6 +31,10 @@ export const listEventGroups: Handler<'listEventGroups'> = async (exchange, call
   };
 };
 
+const ORDERS = {
+  dataAvailabilityStartTime: 'start',
+  'dataAvailabilityStartTime desc': 'start_desc',
+} as const;
 const NOTHING = { items: [], more: false };
 
 type Filters = Pick<EventGroupListQuery, 'parties' | 'mediaTypes' | 'start' | 'end' | 'words'>;
@@ -68,9 +72,4 @@ function rangeOf(from: Timestamp | undefined, to: Timestamp | undefined): Range 
 
 function sorted(values: string[] | undefined): string[] | undefined {
   return values && [...new Set(values)].sort();
-}
-
-function orderOf(orderBy: RequestOf<'listEventGroups'>['query']['orderBy']): EventGroupOrder {
-  if (orderBy === undefined) return 'create';
-  return orderBy === 'dataAvailabilityStartTime' ? 'start' : 'start_desc';
 }
