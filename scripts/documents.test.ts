@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ROUTES, type Route } from '@measurement-exchange/contract';
 import { loadConfig } from '@measurement-exchange/exchange/config';
-import { EDGES } from '@measurement-exchange/exchange/internal/domain/aggregate';
 import { FINDING_CODES } from '@measurement-exchange/exchange/internal/domain/findings';
 import { describe, expect, it } from 'vitest';
 
@@ -55,15 +54,6 @@ describe('docs/data-model.md', () => {
     const tables = [...migrations.join('\n').matchAll(/^CREATE TABLE (\w+)/gm)].map(([, table]) => table!);
     expect(tables.length).toBeGreaterThan(10);
     expect(missingFrom('docs/data-model.md', tables)).toEqual([]);
-  });
-
-  it('draws every edge of the state machine', () => {
-    const drawn = [...textOf('docs/data-model.md').matchAll(/^ +(\S+) --> (\w+): (.+)$/gm)].flatMap(
-      ([, from, to, causes]) => causes!.split(', ').map((cause) => `${from} ${cause} ${to}`),
-    );
-    expect(drawn.sort()).toEqual(
-      EDGES.map(([, cause, from, to]) => `${from ?? '[*]'} ${cause} ${to}`).sort(),
-    );
   });
 });
 

@@ -1,6 +1,6 @@
 /**
  * Writes the files that are printed from the source: the lists of errors, refusals and failures, the OpenAPI document, the
- * reference of the SDK, the tables of settings and of lies, the protobuf code.
+ * reference of the SDK, the tables of settings and of lies, the state diagrams, the protobuf code.
  * With --check it writes nothing and fails, naming those that are out of date.
  */
 import { execFileSync } from 'node:child_process';
@@ -29,6 +29,7 @@ import { REFUSAL_CODES } from '@measurement-exchange/sdk';
 import manifest from '../packages/exchange/package.json' with { type: 'json' };
 import { printLies } from './lies.ts';
 import { printSdkReference } from './sdkReference.ts';
+import { printStates } from './stateDiagrams.ts';
 
 /** Contents by path below the root. */
 export type Files = Map<string, string>;
@@ -37,6 +38,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BIN = join(ROOT, 'node_modules', '.bin');
 const COMMAND = 'node scripts/generate.ts';
 const PRODUCTION = 'docs/production.md';
+const DATA_MODEL = 'docs/data-model.md';
 /** Everything in it is generated: what is there besides is left over. */
 const PROTOBUF_CODE = 'packages/contract/src/gen';
 
@@ -63,6 +65,7 @@ export function printFiles(): Files {
     ['docs/sdk.md', printSdkReference(ROOT, COMMAND)],
     [PRODUCTION, printSettings(readFileSync(join(ROOT, PRODUCTION), 'utf8'))],
     ['docs/lies.md', printLies(ROOT)],
+    [DATA_MODEL, printStates(readFileSync(join(ROOT, DATA_MODEL), 'utf8'))],
     ...printProtobufCode(),
   ]);
 }

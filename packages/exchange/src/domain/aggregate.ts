@@ -210,6 +210,8 @@ export const EDGES = [
 type Edge = (typeof EDGES)[number];
 export type Trigger = Edge[1];
 type MeasurementTrigger = Extract<Edge, readonly ['measurement', ...unknown[]]>[1];
+/** The triggers that put a measurement into a state. */
+export type TriggerTo<State> = Extract<Edge, readonly ['measurement', string, unknown, State]>[1];
 type RequisitionTrigger = Extract<Edge, readonly ['requisition', ...unknown[]]>[1];
 type ParticipantTrigger = Extract<Edge, readonly ['participant', ...unknown[]]>[1];
 

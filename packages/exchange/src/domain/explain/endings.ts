@@ -1,13 +1,13 @@
 /** Explains why a measurement or requisition ended, and what to do next. */
 import type { Ending } from '@measurement-exchange/contract';
-import type { RequisitionOutline, Trigger } from '../aggregate.ts';
+import type { RequisitionOutline, TriggerTo } from '../aggregate.ts';
 import type { Facts } from './facts.ts';
 
 const AGAIN = 'It stays so; create the measurement again.';
 const DONE = 'Nothing is left to do.';
 
-/** The ending of a failed measurement, by the cause of its last step. Any other cause means that a duchy gave up. */
-const FAILURES: Partial<Record<Trigger, Pick<Ending, 'code' | 'remedy'>>> = {
+/** The ending of a failed measurement, by the cause of its last step. */
+const FAILURES: Record<TriggerTo<'FAILED'>, Pick<Ending, 'code' | 'remedy'>> = {
   refused: {
     code: 'REFUSED',
     remedy:
@@ -21,11 +21,19 @@ const FAILURES: Partial<Record<Trigger, Pick<Ending, 'code' | 'remedy'>>> = {
     code: 'DEADLINE_MISSED',
     remedy: 'Ask the late parties for the reason; then the measurement can be created again.',
   },
+  participantFailed: {
+    code: 'DUCHY_GAVE_UP',
+    remedy:
+      'It may be transient: create the measurement again; if it fails again, ask the operator of the duchy.',
+  },
 };
-const GAVE_UP: Pick<Ending, 'code' | 'remedy'> = {
-  code: 'DUCHY_GAVE_UP',
-  remedy:
-    'It may be transient: create the measurement again; if it fails again, ask the operator of the duchy.',
+/** The ending of a cancelled measurement, by the cause of its last step. */
+const CANCELLATIONS: Record<TriggerTo<'CANCELLED'>, (consumer: string) => Pick<Ending, 'code' | 'detail'>> = {
+  cancelled: (consumer) => ({ code: 'CANCELLED', detail: `${consumer} cancelled it.` }),
+  expired: () => ({
+    code: 'PENDING_TOO_LONG',
+    detail: 'The retention of the exchange cancelled it, because it was pending for too long.',
+  }),
 };
 
 /** The ending of a measurement or of its computation. */
@@ -38,12 +46,10 @@ export function endingOf({ aggregate, cause, viewer }: Facts): Ending {
       : { code: 'SUCCEEDED', detail: 'The result is set.', remedy: DONE };
   }
   if (state === 'CANCELLED') {
-    const remedy = isConsumer ? AGAIN : DONE;
-    if (cause !== 'expired') return { code: 'CANCELLED', detail: `${consumer} cancelled it.`, remedy };
-    const detail = 'The retention of the exchange cancelled it, because it was pending for too long.';
-    return { code: 'PENDING_TOO_LONG', detail, remedy };
+    const ending = CANCELLATIONS[cause as TriggerTo<'CANCELLED'>](consumer);
+    return { ...ending, remedy: isConsumer ? AGAIN : DONE };
   }
-  const { code, remedy } = FAILURES[cause] ?? GAVE_UP;
+  const { code, remedy } = FAILURES[cause as TriggerTo<'FAILED'>];
   const isLeft = isConsumer || code !== 'REFUSED';
   return { code, detail: failure!.message, remedy: isLeft ? remedy : DONE };
 }
