@@ -1,9 +1,11 @@
 /**
- * No two batches of a stage draw the same, in any stage: one register, or one of what becomes of it, is given often enough for
- * two batches, and nothing that comes out of it is the same twice. Each stage sorts what it sends.
+ * No two batches of a stage draw the same: one register, or one of what becomes of it, is given often enough for two
+ * batches, and nothing that comes out of it is the same twice. Each stage sorts what it sends. Without stress only the
+ * reach-only protocol has two batches; of the other one, two runs of a stage with different seeds are compared.
  */
 
 import { frequencySketch, hexBlocks, reachSketch, ringOfThree } from '@measurement-exchange/testkit/mpc/ring';
+import { isStress } from '@measurement-exchange/testkit/rounds';
 import { expect, test } from 'vitest';
 import { batchSize } from '../src/protocols/liquidLegions/stageWork.ts';
 import { TUPLE_BYTES } from '../src/protocols/liquidLegions/tuples.ts';
@@ -33,6 +35,9 @@ const NOISY = {
   frequencyPrivacyParams: { epsilon: 0.11, delta: 0.01 },
 };
 const MAXIMUM = 3;
+/** How many registers or tuples a stage of the protocol with frequencies is given. */
+const FEW = isStress ? COUNT : 8;
+const FEW_NOISY = { ...NOISY, frequencyPrivacyParams: { epsilon: isStress ? 0.11 : 4, delta: 0.01 } };
 
 const repeated = (bytes: Uint8Array, size: number, times = COUNT) =>
   Buffer.concat(Array(times).fill(bytes.subarray(0, size)));
@@ -43,6 +48,18 @@ function expectFresh(bytes: Uint8Array, given: Uint8Array): void {
   expect(new Set(points).size).toBe(points.length);
   const known = new Set(hexBlocks(given, POINT_BYTES));
   expect(points.filter((point) => known.has(point))).toEqual([]);
+}
+
+/** What a stage sends, which is sorted and has nothing in common with what it sends with another seed. */
+async function sentTwice(
+  stage: (seed: Uint8Array) => Promise<Uint8Array>,
+  given: Uint8Array,
+  size: number,
+): Promise<Uint8Array> {
+  const [once, again] = [await stage(dice.seed()), await stage(dice.seed())];
+  expectFresh(Buffer.concat([once, again]), given);
+  expectSorted(once, size);
+  return once;
 }
 
 const expectSorted = (bytes: Uint8Array, size: number) =>
@@ -71,24 +88,24 @@ test('of the protocol with frequencies', async () => {
   const stages = new FrequencyStages(frequencyParameters(spec), pool);
   const sketch = frequencySketch(SKETCH, new Map([[1, 2]]));
   const register = ring.encryptFrequency(sketch, MAXIMUM);
-  const registers = repeated(register, FREQUENCY_REGISTER_BYTES);
-  for (const message of [
-    await stages.combine([registers], aggregator, dice.seed()),
-    await stages.blind(registers, first, dice.seed()),
+  const registers = repeated(register, FREQUENCY_REGISTER_BYTES, FEW);
+  for (const stage of [
+    (seed: Uint8Array) => stages.combine([registers], aggregator, seed),
+    (seed: Uint8Array) => stages.blind(registers, first, seed),
   ]) {
-    expectFresh(message, registers);
-    expectSorted(message, FREQUENCY_REGISTER_BYTES);
+    await sentTwice(stage, registers, FREQUENCY_REGISTER_BYTES);
   }
   const once = await stages.blind(register, first, dice.seed());
   const twice = await stages.blind(once, second, dice.seed());
   const tuples = await stages.group(twice, aggregator, dice.seed());
-  const many = repeated(tuples, TUPLE_BYTES);
-  const flags = await stages.decryptFlags(many, first, dice.seed());
-  expectFresh(flags, many);
-  expectSorted(flags, TUPLE_BYTES);
-  const compared = repeated(flags, CIPHERTEXT_BYTES, (MAXIMUM - 1) * COUNT);
-  const comparisons = await stages.decryptComparisons(compared, first, dice.seed());
-  expectFresh(comparisons, compared);
+  const many = repeated(tuples, TUPLE_BYTES, FEW);
+  const flags = await sentTwice((seed) => stages.decryptFlags(many, first, seed), many, TUPLE_BYTES);
+  const compared = repeated(flags, CIPHERTEXT_BYTES, (MAXIMUM - 1) * FEW);
+  const [comparisons, others] = [
+    await stages.decryptComparisons(compared, first, dice.seed()),
+    await stages.decryptComparisons(compared, first, dice.seed()),
+  ];
+  expectFresh(Buffer.concat([comparisons, others]), compared);
   for (const column of [0, 1]) {
     const size = comparisons.length / 2;
     expectSorted(comparisons.subarray(column * size, (column + 1) * size), CIPHERTEXT_BYTES);
@@ -96,16 +113,17 @@ test('of the protocol with frequencies', async () => {
 });
 
 test('of noise tuples, and of what the aggregator makes of many groups', async () => {
-  const noisy = new FrequencyStages(frequencyParameters({ ...NOISY, maximumFrequency: MAXIMUM }), pool);
+  const noisy = new FrequencyStages(frequencyParameters({ ...FEW_NOISY, maximumFrequency: MAXIMUM }), pool);
   const empty = new Uint8Array();
-  const tuples = await noisy.group(empty, aggregator, dice.seed());
-  expect(tuples.length / TUPLE_BYTES).toBeGreaterThan(batchSize(1));
-  expectFresh(tuples, empty);
-  expectSorted(tuples, TUPLE_BYTES);
+  const tuples = await sentTwice((seed) => noisy.group(empty, aggregator, seed), empty, TUPLE_BYTES);
+  expect(tuples.length / TUPLE_BYTES).toBeGreaterThan(isStress ? batchSize(1) : FEW);
   let message: Uint8Array = tuples;
   const quiet = new FrequencyStages(frequencyParameters({ ...SPEC, maximumFrequency: MAXIMUM }), pool);
   for (const keys of [first, second]) message = await quiet.decryptFlags(message, keys, dice.seed());
-  const { comparisons } = await noisy.countRegisters(message, aggregator, dice.seed());
-  expect(comparisons.length / CIPHERTEXT_BYTES).toBeGreaterThan(batchSize(1) / 2);
-  expectFresh(comparisons, message);
+  const [{ comparisons }, others] = [
+    await noisy.countRegisters(message, aggregator, dice.seed()),
+    await noisy.countRegisters(message, aggregator, dice.seed()),
+  ];
+  expect(comparisons.length / CIPHERTEXT_BYTES).toBeGreaterThan(isStress ? batchSize(1) / 2 : FEW / 2);
+  expectFresh(Buffer.concat([comparisons, others.comparisons]), message);
 });

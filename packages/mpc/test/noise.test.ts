@@ -102,7 +102,9 @@ class Drawn {
   readonly counts = new Map<string, number[]>();
 
   add(name: string, count: number): void {
-    this.counts.set(name, [...(this.counts.get(name) ?? []), count]);
+    const counts = this.counts.get(name) ?? [];
+    counts.push(count);
+    this.counts.set(name, counts);
   }
 }
 

@@ -1,7 +1,8 @@
 import { packElGamalPublicKey, publishedKey, readPublishedKey } from '@measurement-exchange/consent';
 import { p256 } from '@noble/curves/nist.js';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { toBytes, toNumber } from '../curve/bigEndian.ts';
+import { Curve } from '../curve/curve.ts';
 import { ORDER } from '../curve/scalars.ts';
 import { Keystream } from '../shares/keystream.ts';
 import { type ElGamalKeyPair, newKeyPair } from './keys.ts';
@@ -36,7 +37,7 @@ test('no proof is one of another key, nor is any that was changed', () => {
   const [{ publicKey: key }, { publicKey: other }] = pairs as [ElGamalKeyPair, ElGamalKeyPair];
   const proof = proveSecret(pairs[0]!, CONTEXT);
   expect(isProven(other, proof, CONTEXT)).toBe(false);
-  for (let at = 0; at < PROOF_BYTES; at += 4) {
+  for (let at = 0; at < PROOF_BYTES; at += 8) {
     expect(isProven(key, proof.with(at, proof[at]! ^ 1), CONTEXT)).toBe(false);
   }
   for (const none of [proof.subarray(1), new Uint8Array(PROOF_BYTES), new Uint8Array()]) {
@@ -53,6 +54,27 @@ test('a proof of one duchy, computation and terms is none of another, and shares
     expect(isProven(publicKey, own, other)).toBe(true);
     // Two responses with one commitment would tell the secret.
     expect(own.subarray(0, 33)).not.toEqual(proof.subarray(0, 33));
+  }
+});
+
+test('a proof that holds is computed once, and one that fails each time, for whichever key and context', () => {
+  const multiply = vi.spyOn(Curve.prototype, 'multiply');
+  try {
+    const context = { ...CONTEXT, computation: 'remembered' };
+    const [{ publicKey: key }, { publicKey: other }] = pairs as [ElGamalKeyPair, ElGamalKeyPair];
+    const proof = proveSecret(pairs[0]!, context);
+    const changed = proof.with(-1, proof.at(-1)! ^ 1);
+    for (const expected of [1, 0]) {
+      multiply.mockClear();
+      expect(isProven(key, proof, context)).toBe(true);
+      expect(multiply).toHaveBeenCalledTimes(expected);
+      expect(isProven(other, proof, context)).toBe(false);
+      expect(isProven(key, changed, context)).toBe(false);
+      expect(isProven(key, proof, CONTEXT)).toBe(false);
+      expect(multiply).toHaveBeenCalledTimes(expected + 3);
+    }
+  } finally {
+    multiply.mockRestore();
   }
 });
 

@@ -1,10 +1,11 @@
 import { seededRandom } from '@measurement-exchange/testkit/mpc/seededRandom';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import { describe, expect, test } from 'vitest';
 import { drawAggregatorNoise, drawMpcNoise, mpcNoise } from './mpcNoise.ts';
 import { exactRational } from './rational.ts';
 import { sampleGeometric, samplePolya } from './sampler.ts';
 
-const DRAWS = 40_000;
+const DRAWS = rounds(40_000, 20_000);
 /** The noise of two workers alone, to which no aggregator adds. */
 const TWO_WORKERS = { workers: 2, sensitivity: 2 };
 

@@ -80,16 +80,16 @@ function hostileCiphertexts(): Uint8Array[] {
 
 test('hostile registers of a provider give a figure, whatever the other provider has', async () => {
   const spec = {
-    ...{ decayRate: 3, maxSize: 60, samplingIndicatorSize: 100, maximumFrequency: 3, duchyCount: 3 },
+    ...{ decayRate: 3, maxSize: 20, samplingIndicatorSize: 100, maximumFrequency: 3, duchyCount: 3 },
     ...{ noiseMechanism: 'NONE' as const, dataProviderCount: 2 },
   };
   const parameters = frequencyParameters(spec);
   const stages = new FrequencyStages(parameters, pool);
   const choices = hostileCiphertexts();
-  const registers = Array.from({ length: rounds(150, 40) }, () =>
+  const registers = Array.from({ length: rounds(150, 16) }, () =>
     Buffer.concat([dice.oneOf(choices), dice.oneOf(choices), dice.oneOf(choices)]),
   );
-  for (const people of [0, 40]) {
+  for (const people of [0, 12]) {
     const honest = frequencySketch(spec, new Map(Array.from({ length: people }, (_, i) => [i, 1 + (i % 4)])));
     const setups = [
       await stages.setup([Buffer.concat(registers)], first, dice.seed()),
@@ -104,7 +104,7 @@ test('hostile registers of a provider give a figure, whatever the other provider
     message = counted.comparisons;
     for (const keys of [first, second]) message = await stages.decryptComparisons(message, keys, dice.seed());
     const shares = relativeFrequencies(await stages.countFrequencies(message, aggregator));
-    expect(estimateReach(parameters, counted.registers, 1)).toBeGreaterThanOrEqual(people && 20);
+    expect(estimateReach(parameters, counted.registers, 1)).toBeGreaterThanOrEqual(people / 2);
     for (const share of shares.values()) expect(share).toBeGreaterThan(0);
   }
 });

@@ -122,10 +122,10 @@ test('nobody has no registers and no frequencies', async () => {
 test('noise changes counts by what was drawn for them, and by nothing else', async () => {
   /** More registers of each frequency than noise can take away. */
   const events = [0, 6].map(
-    (from) => new Map(Array.from({ length: 48 }, (_, i) => [from + i, 1 + (i % 3)] as const)),
+    (from) => new Map(Array.from({ length: 36 }, (_, i) => [from + i, 1 + (i % 3)] as const)),
   );
   const some = world(
-    { ...NOISE, noiseMechanism: 'DISCRETE_GAUSSIAN', decayRate: 0.1, maxSize: 150, maximumFrequency: 3 },
+    { ...NOISE, noiseMechanism: 'DISCRETE_GAUSSIAN', decayRate: 0.1, maxSize: 80, maximumFrequency: 3 },
     events,
   );
   const expected = truth(some);
