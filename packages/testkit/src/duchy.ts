@@ -16,14 +16,13 @@ export interface DuchyDatabase {
   drop(): Promise<void>;
 }
 
-/** A new one, with its tables. */
+/** A clone of the migrated template, which the first caller makes. */
 export async function createDuchyDatabase(): Promise<DuchyDatabase> {
   const server = inject('serverUrl');
   const name = `duchy_${randomBytes(6).toString('hex')}`;
-  await onServer(server, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`);
+  await onServer(server, `CREATE DATABASE ${name} TEMPLATE ${await duchyTemplate(server)}`);
   const url = withDatabase(server, name);
   const connection = { connectionString: url };
-  await migrate(connection);
   const secretsKey = randomBytes(32);
   const opened: Database[] = [];
   const open = () => {
@@ -47,4 +46,24 @@ export async function createDuchyDatabase(): Promise<DuchyDatabase> {
       await onServer(server, `DROP DATABASE ${name} WITH (FORCE)`);
     },
   };
+}
+
+/** Several workers may ask for the template at once. Its name is given to it when it is complete. */
+async function duchyTemplate(server: string): Promise<string> {
+  const template = `${inject('template')}_duchy`;
+  const client = new pg.Client({ connectionString: server });
+  await client.connect();
+  try {
+    await client.query('SELECT pg_advisory_lock(hashtext($1))', [template]);
+    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [template]);
+    if (rowCount === 0) {
+      await client.query(`DROP DATABASE IF EXISTS ${template}_partial WITH (FORCE)`);
+      await client.query(`CREATE DATABASE ${template}_partial TEMPLATE template0 ENCODING 'UTF8'`);
+      await migrate({ connectionString: withDatabase(server, `${template}_partial`) });
+      await client.query(`ALTER DATABASE ${template}_partial RENAME TO ${template}`);
+    }
+  } finally {
+    await client.end();
+  }
+  return template;
 }

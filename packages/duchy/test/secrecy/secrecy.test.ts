@@ -7,6 +7,7 @@
 import type { ShareShuffleParameters } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/limits';
 import { noiseRegisters } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/noiseRegisters';
 import { Dice, vidsOf } from '@measurement-exchange/testkit/mpc/world';
+import { isStress } from '@measurement-exchange/testkit/rounds';
 import { byVidHash } from '@measurement-exchange/testkit/vidHash';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { planOf } from '../../src/computations/plan.ts';
@@ -22,7 +23,10 @@ vi.mock('@measurement-exchange/mpc/shares', async (original) =>
   (await import('../fixedSeeds.ts')).withFixedSeeds(await original<object>()),
 );
 
-vi.mock('../../src/threads/shuffleThread.ts', () => import('../shuffleInProcess.ts'));
+vi.mock(
+  '../../src/protocols/honestMajorityShareShuffle/shuffleThread.ts',
+  () => import('../shuffleInProcess.ts'),
+);
 
 const [EXCHANGE, FIRST, SECOND, AGGREGATOR] = [
   'exchange',
@@ -119,11 +123,15 @@ describe.each([
     expect(await search(viewOf(name))).toEqual([]);
   });
 
-  test('the exchange adds nothing to what a worker or the aggregator finds', async () => {
-    for (const name of [FIRST, AGGREGATOR]) {
-      expect(await search(viewOf(EXCHANGE), viewOf(name))).toEqual([]);
-    }
-  });
+  // In the first computation the exchange sees everything that was set up before, in which the search takes seconds.
+  test.runIf(isStress || cap > 1)(
+    'the exchange adds nothing to what a worker or the aggregator finds',
+    async () => {
+      for (const name of [FIRST, AGGREGATOR]) {
+        expect(await search(viewOf(EXCHANGE), viewOf(name))).toEqual([]);
+      }
+    },
+  );
 
   test('the search finds all providers’ people in the views of both workers together', async () => {
     expect(await search(viewOf(FIRST), viewOf(SECOND))).toEqual([...OWN.map(({ name }) => name), 'the sum']);

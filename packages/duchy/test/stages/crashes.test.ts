@@ -13,7 +13,10 @@ import { openResult, reachOf } from './results.ts';
 import { makeUpload, people, uploadAll } from './uploads.ts';
 import { type DuchyWorld, MILL, startDuchyWorld, startFace, type TestDuchy } from './world.ts';
 
-vi.mock('../../src/threads/shuffleThread.ts', () => import('../shuffleInProcess.ts'));
+vi.mock(
+  '../../src/protocols/honestMajorityShareShuffle/shuffleThread.ts',
+  () => import('../shuffleInProcess.ts'),
+);
 
 const AUDIENCES = [people(1, 300), people(201, 400), people(1001, 1010)];
 const REACH = 410;
@@ -93,7 +96,7 @@ test.each(MOMENTS)('a mill may die %s anything it does', async (when) => {
   const state = async () => (await world.acme.client.getMeasurement({ name: measurement.name! })).state;
   for (let turns = 0; turns < 10 && (await state()) !== 'SUCCEEDED'; turns++) await turn();
   expect(await state()).toBe('SUCCEEDED');
-  expect(deaths).toBeGreaterThan(50);
+  expect(deaths).toBeGreaterThan(isStress ? 50 : 20);
   expect(reachOf(await openResult(world, measurement))).toBe(REACH);
   // What a duchy received is what the other one stored.
   const sent = (await Promise.all(world.duchies.map((duchy) => messages(duchy, 'OUT')))).flat();
@@ -172,7 +175,7 @@ test.each(MOMENTS)('a face may die %s anything it does with an upload', async (w
     }
     deaths++;
   }
-  expect(deaths).toBeGreaterThan(5);
+  expect(deaths).toBeGreaterThan(isStress ? 5 : 2);
   uploaded.add(i);
 });
 

@@ -21,7 +21,10 @@ vi.mock('@measurement-exchange/mpc/shares', async (original) =>
   (await import('../fixedSeeds.ts')).withFixedSeeds(await original<object>()),
 );
 
-vi.mock('../../src/threads/shuffleThread.ts', () => import('../shuffleInProcess.ts'));
+vi.mock(
+  '../../src/protocols/honestMajorityShareShuffle/shuffleThread.ts',
+  () => import('../shuffleInProcess.ts'),
+);
 
 const PRIVACY = { epsilon: 1, delta: 1e-9 };
 const FREQUENCY_PRIVACY = { epsilon: 2, delta: 1e-6 };

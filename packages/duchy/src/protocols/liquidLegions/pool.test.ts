@@ -13,7 +13,7 @@ const ring = new Ring(dice, 2);
 const pool = new Pool(2);
 afterAll(() => pool.close());
 
-const spec = { decayRate: 3, maxSize: 600, dataProviderCount: 1, duchyCount: 2 };
+const spec = { decayRate: 3, maxSize: 520, dataProviderCount: 1, duchyCount: 2 };
 const parameters = reachOnlyParameters({ ...spec, noiseMechanism: 'NONE' });
 const sketch = ring.encryptReach(reachSketch(spec, new Map([[1, 1]])));
 const [first] = ring.keys as [(typeof ring.keys)[number]];
