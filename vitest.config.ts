@@ -42,6 +42,7 @@ export const STRESS_ONLY = [
   'packages/exchange/test/hostile/descriptorFuzz.test.ts',
   'packages/exchange/test/http/generatedClient/*.test.ts',
   'rig/slice.test.ts',
+  'scripts/ensure-installed.test.ts',
 ];
 const isStress = process.env.MEX_STRESS !== undefined;
 /** Tests of pure functions: they need no database. */

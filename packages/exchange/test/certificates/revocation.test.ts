@@ -41,9 +41,9 @@ beforeAll(() => {
 });
 afterAll(async () => {
   const failedJobs = (await exchange.logs()).filter((line) => line.includes('background job'));
-
-  // One test holds a lock for longer than the cascade waits for it.
-  expect(failedJobs.length).toBeLessThanOrEqual(3);
+  // One test holds a lock for longer than the cascade waits for it, which is a warning: on a slow machine several times.
+  expect(failedJobs.filter((line) => !line.includes('"level":40'))).toEqual([]);
+  expect(failedJobs.length).toBeLessThanOrEqual(20);
 });
 
 /** The party with another certificate. */

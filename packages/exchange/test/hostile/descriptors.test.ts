@@ -38,6 +38,13 @@ beforeAll(() => {
 const parentOf = (provider: DevParty) => `${provider.name}/eventGroupMetadataDescriptors`;
 const send = (provider: DevParty, set: Uint8Array, query = '') =>
   post(exchange, provider, `${parentOf(provider)}${query}`, { descriptorSet: base64(set) });
+/** Sends a set that is to be rejected, again where a busy machine took too long for it. */
+async function sendRejected(provider: DevParty, set: Uint8Array, query = ''): Promise<Reply> {
+  for (;;) {
+    const reply = await send(provider, set, query);
+    if (reply.status !== 504) return reply;
+  }
+}
 const register = async (provider: DevParty, set: Uint8Array): Promise<string> =>
   (await ok(send(provider, set, '?descriptorSetEncoding=BASE64'))).name;
 const put = (provider: DevParty, name: string, set: Uint8Array) =>
@@ -102,7 +109,7 @@ describe('what is printed', () => {
     ['options of descriptor.proto', expandingTargets(330_000)],
   ])('a small set whose %s print as 10 MB is rejected, by its field and the limit', async (_title, set) => {
     expect(set.length).toBeLessThanOrEqual(MIB);
-    const reply = await send(streamly, set, '?descriptorSetEncoding=BASE64');
+    const reply = await sendRejected(streamly, set, '?descriptorSetEncoding=BASE64');
     expect(errorOf(reply)).toBe('400 INVALID_ARGUMENT INVALID_FIELD_VALUE descriptorSet');
     expect(violationOf(reply).description).toContain(`${PAGE} bytes as JSON`);
   });
@@ -189,7 +196,7 @@ describe('what is deep', () => {
     ['a chain', chain(8_000)],
     ['a circle', chain(8_000, { isCycle: true })],
   ])('%s of 8,000 message types is rejected', async (_title, set) => {
-    const reply = await send(streamly, set);
+    const reply = await sendRejected(streamly, set);
     expect(errorOf(reply)).toBe('400 INVALID_ARGUMENT INVALID_FIELD_VALUE descriptorSet');
     expect(violationOf(reply).description).toMatch(/chain of more than 256 message types/);
     expect((await send(streamly, chain(256, { name: 'short' }))).status).toBe(200);
