@@ -9,6 +9,7 @@ import { withDatabase } from '@measurement-exchange/exchange/maintenance';
 import { reachable } from '@measurement-exchange/testkit/accounts';
 import { call, type DevJson, fulfillment, measurementRequest } from '@measurement-exchange/testkit/exchange';
 import { type ExchangeProcess, startExchangeProcess } from '@measurement-exchange/testkit/process';
+import { isStress } from '@measurement-exchange/testkit/rounds';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { mex, mexJson } from './mexInProcess.ts';
@@ -77,7 +78,7 @@ function startWriter(acknowledged: Map<string, string>) {
   };
 }
 
-/** Once the copy has begun: new segments of the log, and old ones given free, as hours of writing would do. */
+/** Makes the server begin new segments of its log and recycle old ones while the copy runs, as hours of writing would. */
 async function recycleLog(): Promise<void> {
   await vi.waitUntil(() => existsSync(path('backup.partial/pg/base')), { timeout: 90_000, interval: 5 });
   await onDatabase(path('data'), async (client) => {
@@ -105,7 +106,7 @@ describe('mex backup', () => {
   it('copies a database that is being written to, and shows the backup only when it is complete', async () => {
     const acknowledged = new Map<string, string>();
     const writers = Array.from({ length: 2 }, () => startWriter(acknowledged));
-    await vi.waitUntil(() => acknowledged.size > 20, 90_000);
+    await vi.waitUntil(() => acknowledged.size > 5, 90_000);
     for (const entry of acknowledged) before.set(...entry);
 
     const [facts] = await Promise.all([mexJson('backup', path('backup')), recycleLog()]);
@@ -116,7 +117,7 @@ describe('mex backup', () => {
     });
     expect(existsSync(path('backup.partial'))).toBe(false);
     const known = new Set(acknowledged.keys());
-    await vi.waitUntil(() => acknowledged.size > known.size + 10, 90_000);
+    await vi.waitUntil(() => acknowledged.size > known.size + 2, 90_000);
     await Promise.all(writers.map((writer) => writer.stop()));
     for (const [name, state] of acknowledged) if (!known.has(name)) after.set(name, state);
   });
@@ -145,7 +146,7 @@ describe('mex backup', () => {
       const sha256 = hashes.get(name);
       expect(sha256, name).toMatch(/^[0-9a-f]{64}$/);
       hashes.delete(name);
-      // The others are compared when they are restored.
+      // `mex restore` compares the hashes of larger files.
       if (size > 16_384) continue;
       expect(
         createHash('sha256')
@@ -159,7 +160,7 @@ describe('mex backup', () => {
     const top = (await readdir(path('backup'))).sort();
     expect(top).toEqual(['dev-issuer.json', 'dev-root.json', 'dev.json', 'manifest.json', 'pg']);
     expect(existsSync(path('backup/pg/postmaster.pid'))).toBe(false);
-    // Without it PostgreSQL would begin at a later checkpoint, and pages copied before it would stay torn.
+    // Without the label PostgreSQL would begin at a later checkpoint, and pages copied before it would stay torn.
     expect(await readFile(path('backup/pg/backup_label'), 'utf8')).toContain('START WAL LOCATION');
   });
 
@@ -191,13 +192,13 @@ describe('mex backup', () => {
     const [consumer] = measurementConsumers;
     const stateOf = async (name: string) =>
       (await call(consumer!.token, 'GET', `${baseUrl}/v2alpha/${name}`)).json.state;
-    expect(before.size).toBeGreaterThan(20);
+    expect(before.size).toBeGreaterThan(5);
     for (const [name, state] of before) {
-      // What was open when the backup began may have been fulfilled before it ended.
+      // A measurement that was open when the backup began may have been fulfilled before the backup ended.
       const acceptable = state === 'SUCCEEDED' ? [state] : [state, 'SUCCEEDED'];
       expect(acceptable, name).toContain(await stateOf(name));
     }
-    // The one that was restored answers, not the one that went on.
+    // The restored exchange responds, not the one that went on.
     expect(await stateOf([...after.keys()].at(-1)!)).toBeUndefined();
   });
 });
@@ -285,23 +286,27 @@ describe('mex restore', () => {
     expect(left.filter((name) => name !== 'lock')).toEqual([]);
   });
 
-  it('refuses a log that ends before the backup did, which only PostgreSQL can tell', async () => {
-    const segment = `pg/pg_wal/${(await readdir(path('backup/pg/pg_wal'))).sort().at(-1)}`;
-    const empty = Buffer.alloc((await stat(path('backup', segment))).size);
-    const sha256 = createHash('sha256').update(empty).digest('hex');
-    const list = changed(({ files }) =>
-      Object.assign(
-        files.find((file: { path: string }) => file.path === segment),
-        { sha256 },
-      ),
-    );
-    vi.stubEnv('MEX_DATA_DIR', path('recovering'));
-    await whileDamaged({ [segment]: (file) => writeFile(file, empty), [MANIFEST]: list }, () =>
-      expect(mex('restore', path('backup'))).rejects.toThrow(/PostgreSQL did not start/),
-    );
-    expect(existsSync(path('recovering/pg'))).toBe(false);
-    expect(existsSync(path('recovering/dev.json'))).toBe(false);
-  });
+  // It copies the whole backup, which takes seconds.
+  it.runIf(isStress)(
+    'refuses a log that ends before the backup did, which only PostgreSQL can tell',
+    async () => {
+      const segment = `pg/pg_wal/${(await readdir(path('backup/pg/pg_wal'))).sort().at(-1)}`;
+      const empty = Buffer.alloc((await stat(path('backup', segment))).size);
+      const sha256 = createHash('sha256').update(empty).digest('hex');
+      const list = changed(({ files }) =>
+        Object.assign(
+          files.find((file: { path: string }) => file.path === segment),
+          { sha256 },
+        ),
+      );
+      vi.stubEnv('MEX_DATA_DIR', path('recovering'));
+      await whileDamaged({ [segment]: (file) => writeFile(file, empty), [MANIFEST]: list }, () =>
+        expect(mex('restore', path('backup'))).rejects.toThrow(/PostgreSQL did not start/),
+      );
+      expect(existsSync(path('recovering/pg'))).toBe(false);
+      expect(existsSync(path('recovering/dev.json'))).toBe(false);
+    },
+  );
 
   it.runIf(process.geteuid!() === 0 && reachable)(
     'as root gives the files to the owner of the data directory',

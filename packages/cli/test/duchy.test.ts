@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createClient } from '@measurement-exchange/sdk';
 import { createDuchyDatabase } from '@measurement-exchange/testkit/duchy';
 import { MEX, SURROUNDINGS, spawnMex, urlOf } from '@measurement-exchange/testkit/process';
+import { isStress } from '@measurement-exchange/testkit/rounds';
 import { beforeAll, expect, it, vi } from 'vitest';
 import { exchange, onboarded, path, token, useExchange } from './adminWorld.ts';
 import { mex, run } from './mexInProcess.ts';
@@ -88,27 +89,28 @@ it('runs several processes on one database, with the key that it was first used 
   const config = await settings('shared.json', changes);
   const only = (...role: string[]) => ['duchy', 'run', '--config', config, '--only', ...role];
   const face = spawnMex(only('face'));
-  const mill = spawnMex(only('mill', '--operations-port', '0'));
-  // As an exchange starts its demo duchies.
-  const channel = fork(MEX, only('mill'), { env: SURROUNDINGS, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
-  let silent = '';
-  channel.stdout!.on('data', (chunk) => {
-    silent += chunk;
+  // An exchange starts its demo duchies in this way.
+  const mill = fork(MEX, only('mill', '--operations-port', '0'), {
+    env: SURROUNDINGS,
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
-  const ended = once(channel, 'exit');
+  let logged = '';
+  mill.stdout!.on('data', (chunk) => {
+    logged += chunk;
+  });
+  const ended = once(mill, 'exit');
   await urlOf(face);
-  await expect.poll(() => mill.output()).toMatch(/"operationsUrl"/);
-  const [, url] = /"operationsUrl":"([^"]+)"/.exec(mill.output())!;
+  await expect.poll(() => logged).toMatch(/"only":"mill".*"running"/);
+  expect(logged).not.toContain('"url"');
+  const [, url] = /"operationsUrl":"([^"]+)"/.exec(logged)!;
   expect(await (await fetch(`${url}/metrics`)).text()).toContain('mex_duchy_stages_total');
   expect((await fetch(`${url}/v2alpha/computations/c1:advance`, { method: 'POST' })).status).toBe(404);
-  await expect.poll(() => silent).toMatch(/"only":"mill".*"running"/);
-  expect(silent).not.toContain('"url"');
   await expect
     .poll(() => face.output())
     .toMatch(/^{"level":40,.*"msg":"http\S+ changes do not arrive as a stream/m);
-  // The end of the process that started it closes the channel, also when that process was killed.
-  channel.disconnect();
-  expect(await Promise.all([face.kill('SIGTERM'), mill.kill('SIGTERM'), ended])).toEqual([0, 0, [0, null]]);
+  // The channel closes when the process that started the mill ends, also when that process was killed.
+  mill.disconnect();
+  expect(await Promise.all([face.kill('SIGTERM'), ended])).toEqual([0, [0, null]]);
   expect((await face.ended).stderr).toBe('');
 
   const other = await settings('otherKey.json', { databaseUrl: database.url, secretsKeyFile: 'other.key' });
@@ -116,43 +118,47 @@ it('runs several processes on one database, with the key that it was first used 
   await database.drop();
 });
 
-it('runs as a demo duchy on a database beside that of the exchange, where the exchange says it listens', async () => {
-  const operator = createClient({ baseUrl: exchange.url, token: exchange.dev.operator.token });
-  const alpha = await token('duchies/alpha');
-  const client = createClient({ baseUrl: exchange.url, token: alpha });
-  const [certificate] = await Array.fromAsync(client.listCertificates({ parent: 'duchies/alpha' }));
-  const file = async (name: string) => (await readFile(path(`duchies-alpha/${name}`), 'utf8')).trim();
-  const demo = {
-    name: 'duchies/alpha',
-    token: alpha,
-    certificate: certificate!.name,
-    privateKeyPem: await file('signing-key.pem'),
-    encryptionPublicKey: await file('encryption-public.tink'),
-    encryptionPrivateKey: await file('encryption-private.tink'),
-  };
-  await mkdir(path('demo'));
-  await writeFile(path('demo/dev.json'), JSON.stringify({ ...exchange.dev, duchies: [demo] }));
-  const env = { MEX_DATA_DIR: path('demo'), DATABASE_URL: exchange.database.url };
-  const command = ['duchy', 'run', '--as', 'alpha'];
-  const { MEX_DATA_DIR } = process.env;
-  vi.stubEnv('MEX_DATA_DIR', env.MEX_DATA_DIR);
-  await expect(mex(...command)).rejects.toThrow('knows no endpoint of duchies/alpha');
-  vi.stubEnv('MEX_DATA_DIR', MEX_DATA_DIR);
-  const port = await freePort();
-  await operator.updateParty({
-    name: 'duchies/alpha',
-    body: { endpoint: `http://127.0.0.1:${port}` },
-  });
-  const duchy = spawnMex(command, { env });
-  expect(await urlOf(duchy)).toBe(`http://127.0.0.1:${port}`);
-  expect(await duchy.kill('SIGTERM')).toBe(0);
-  const name = `${new URL(exchange.database.url).pathname.slice(1)}_duchy_alpha`;
-  const found = await exchange.database.query('SELECT FROM pg_database WHERE datname = $1', [name]);
-  expect(found).toHaveLength(1);
-  await exchange.database.query(`DROP DATABASE ${name} WITH (FORCE)`);
-});
+// demoDuchies.test.ts runs three demo duchies beside an embedded database.
+it.runIf(isStress)(
+  'runs as a demo duchy on a database beside that of the exchange, where the exchange says it listens',
+  async () => {
+    const operator = createClient({ baseUrl: exchange.url, token: exchange.dev.operator.token });
+    const alpha = await token('duchies/alpha');
+    const client = createClient({ baseUrl: exchange.url, token: alpha });
+    const [certificate] = await Array.fromAsync(client.listCertificates({ parent: 'duchies/alpha' }));
+    const file = async (name: string) => (await readFile(path(`duchies-alpha/${name}`), 'utf8')).trim();
+    const demo = {
+      name: 'duchies/alpha',
+      token: alpha,
+      certificate: certificate!.name,
+      privateKeyPem: await file('signing-key.pem'),
+      encryptionPublicKey: await file('encryption-public.tink'),
+      encryptionPrivateKey: await file('encryption-private.tink'),
+    };
+    await mkdir(path('demo'));
+    await writeFile(path('demo/dev.json'), JSON.stringify({ ...exchange.dev, duchies: [demo] }));
+    const env = { MEX_DATA_DIR: path('demo'), DATABASE_URL: exchange.database.url };
+    const command = ['duchy', 'run', '--as', 'alpha'];
+    const { MEX_DATA_DIR } = process.env;
+    vi.stubEnv('MEX_DATA_DIR', env.MEX_DATA_DIR);
+    await expect(mex(...command)).rejects.toThrow('knows no endpoint of duchies/alpha');
+    vi.stubEnv('MEX_DATA_DIR', MEX_DATA_DIR);
+    const port = await freePort();
+    await operator.updateParty({
+      name: 'duchies/alpha',
+      body: { endpoint: `http://127.0.0.1:${port}` },
+    });
+    const duchy = spawnMex(command, { env });
+    expect(await urlOf(duchy)).toBe(`http://127.0.0.1:${port}`);
+    expect(await duchy.kill('SIGTERM')).toBe(0);
+    const name = `${new URL(exchange.database.url).pathname.slice(1)}_duchy_alpha`;
+    const found = await exchange.database.query('SELECT FROM pg_database WHERE datname = $1', [name]);
+    expect(found).toHaveLength(1);
+    await exchange.database.query(`DROP DATABASE ${name} WITH (FORCE)`);
+  },
+);
 
-/** One that was free a moment ago. */
+/** Returns a port that was free a moment ago. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -5,60 +5,62 @@ import { expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Which of the named packages are loaded when Node imports `specifier`, and uses it. */
-async function loadedBy(
-  specifier: string,
-  packages: string[],
-  use = '',
-  variables: NodeJS.ProcessEnv = {},
-): Promise<string[]> {
+/**
+ * Which of the named packages Node has loaded after each of these steps, in one process: a start of Node takes a second.
+ * Each step may load only what the steps before it did not need.
+ */
+async function loadedAfter(packages: string[], ...steps: string[]): Promise<string[][]> {
+  const noted = steps.map((step) => `${step}; seen.push([...loaded].sort());`).join('\n');
   const program = `
     import { registerHooks } from 'node:module';
     const loaded = new Set();
+    const seen = [];
     registerHooks({
       load(url, context, next) {
         for (const name of ${JSON.stringify(packages)}) if (url.includes('/node_modules/' + name + '/')) loaded.add(name);
         return next(url, context);
       },
     });
-    const module = await import(${JSON.stringify(specifier)});
-    ${use};
-    console.log(JSON.stringify([...loaded].sort()));`;
+    ${noted}
+    console.log(JSON.stringify(seen));`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
     cwd: ROOT,
-    env: { ...process.env, ...variables },
   });
   return JSON.parse(stdout);
 }
 
+const importing = (specifier: string) => `await import(${JSON.stringify(specifier)})`;
+
 it('loads HTTP for a whole exchange, and not for commands that need only its settings or its database', async () => {
-  const exchange = '@measurement-exchange/exchange';
-  expect(await loadedBy(exchange, ['fastify', 'pg'])).toEqual(['fastify', 'pg']);
-  expect(await loadedBy(`${exchange}/maintenance`, ['fastify', 'pg'])).toEqual(['pg']);
-  expect(await loadedBy(`${exchange}/config`, ['fastify', 'pg'])).toEqual([]);
+  const parts = ['/config', '/maintenance', ''].map((part) =>
+    importing(`@measurement-exchange/exchange${part}`),
+  );
+  expect(await loadedAfter(['fastify', 'pg'], ...parts)).toEqual([[], ['pg'], ['fastify', 'pg']]);
 });
 
 it('loads for mex what was typed', async () => {
-  const typed = (...words: string[]) =>
-    loadedBy(
-      './packages/cli/src/program.ts',
-      ['commander', 'fastify', 'pg', '@peculiar/x509'],
-      `await module.createMex(${JSON.stringify(words)})`,
-    );
-  expect(await typed('--help')).toEqual(['commander']);
-  expect(await typed('whoami')).toEqual(['@peculiar/x509', 'commander']);
-  // Every command, short of what serve and demo load when they run.
-  expect(await typed('completion')).toEqual(['@peculiar/x509', 'commander', 'pg']);
+  const typed = ['--help', 'whoami', 'completion'].map(
+    (word) => `await (${importing('./packages/cli/src/program.ts')}).createMex(['${word}'])`,
+  );
+  expect(await loadedAfter(['commander', 'fastify', 'pg', '@peculiar/x509'], ...typed)).toEqual([
+    ['commander'],
+    ['@peculiar/x509', 'commander'],
+    // Every command, short of what serve and demo load when they run.
+    ['@peculiar/x509', 'commander', 'pg'],
+  ]);
 });
 
 it('leaves what runs consumers’ filters out of the agent’s process', async () => {
   const packages = ['@duckdb/node-api', '@bufbuild/cel', '@bufbuild/re2'];
-  expect(await loadedBy('@measurement-exchange/sdk/provider', packages)).toEqual(['@duckdb/node-api']);
+  expect(await loadedAfter(packages, importing('@measurement-exchange/sdk/provider'))).toEqual([
+    ['@duckdb/node-api'],
+  ]);
 });
 
 it('loads of TypeBox only the types', async () => {
-  expect(await loadedBy('@measurement-exchange/contract', ['typebox', '@bufbuild/protobuf'])).toEqual([
-    '@bufbuild/protobuf',
+  const packages = ['typebox', '@bufbuild/protobuf'];
+  expect(await loadedAfter(packages, importing('@measurement-exchange/contract'))).toEqual([
+    ['@bufbuild/protobuf'],
   ]);
 });
 
@@ -69,8 +71,7 @@ it('loads into the thread of a share nothing that only messages need', async () 
     '@measurement-exchange/mpc/shares/keystream',
     './packages/sdk/src/provider/vidIndex.ts',
   ];
-  const loaded = modules.map((module) => loadedBy(module, ['@bufbuild/protobuf']));
-  expect(await Promise.all(loaded)).toEqual(modules.map(() => []));
+  expect(await loadedAfter(['@bufbuild/protobuf'], ...modules.map(importing))).toEqual(modules.map(() => []));
 });
 
 it('loads OpenTelemetry where its variables are set, and otherwise nothing of it', async () => {
@@ -82,21 +83,19 @@ it('loads OpenTelemetry where its variables are set, and otherwise nothing of it
     'exporter-trace-otlp-proto',
     'context-async-hooks',
   ].map((name) => `@opentelemetry/${name}`);
-  const programs = `
-    await Promise.all(['exchange', 'duchy', 'sdk/provider'].map((name) => import('@measurement-exchange/' + name)));`;
-  const loaded = (variables: NodeJS.ProcessEnv, before = '') =>
-    loadedBy(
-      './packages/cli/src/tracing.ts',
-      packages,
-      `${before} await module.traced(['whoami'], async () => {});`,
-      variables,
-    );
+  const programs = ['exchange', 'duchy', 'sdk/provider'].map((name) =>
+    importing(`@measurement-exchange/${name}`),
+  );
   const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_TRACES_SAMPLER: 'always_off' };
-  const [without, disabled, on] = await Promise.all([
-    loaded({}, programs),
-    loaded({ ...collector, OTEL_SDK_DISABLED: 'true' }),
-    loaded({ ...collector, OTEL_METRICS_EXPORTER: 'none' }),
-  ]);
+  const traced = (variables: NodeJS.ProcessEnv) => `
+    Object.assign(process.env, ${JSON.stringify(variables)});
+    await (${importing('./packages/cli/src/tracing.ts')}).traced(['whoami'], async () => {})`;
+  const [without, disabled, on] = await loadedAfter(
+    packages,
+    `${programs.join(';')};${traced({})}`,
+    traced({ ...collector, OTEL_SDK_DISABLED: 'true' }),
+    traced({ OTEL_SDK_DISABLED: 'false', OTEL_METRICS_EXPORTER: 'none' }),
+  );
   expect([without, disabled]).toEqual([[], []]);
   expect(on).toEqual(packages.toSorted());
 });

@@ -1,6 +1,7 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { type PlainSpec, specs } from '@measurement-exchange/contract';
 import { noiseVariance } from '@measurement-exchange/mpc';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FiguresFault, figuresOf } from './figures.ts';
@@ -261,6 +262,6 @@ it('always puts the value inside its interval, and never has NaN in it', () => {
         expect(interval[1]).toBeGreaterThanOrEqual(v);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: rounds(300) },
   );
 });

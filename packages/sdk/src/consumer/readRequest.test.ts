@@ -1,4 +1,5 @@
 import { ExchangeError, type Violation } from '@measurement-exchange/contract';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readRequest } from './readRequest.ts';
@@ -274,7 +275,7 @@ describe('an invalid request', () => {
       fc.property(fc.oneof(near, fc.anything()), (request) => {
         for (const { description } of faults(request)) expect(description).not.toBe('');
       }),
-      { numRuns: 500 },
+      { numRuns: rounds(500) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { specs } from '@measurement-exchange/contract';
+import { rounds } from '@measurement-exchange/testkit/rounds';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parseResult } from './result.ts';
@@ -81,6 +82,6 @@ it('ends with a result or an Error on any bytes', () => {
         expect(error).toBeInstanceOf(Error);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: rounds(500) },
   );
 });

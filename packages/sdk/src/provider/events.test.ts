@@ -7,9 +7,9 @@ import { RefusalError } from '../refusals/refusalError.ts';
 import { type EventGroupSelection, type EventQuery, type Events, openEvents } from './events.ts';
 import { QueryStopped } from './filter/errors.ts';
 
-const ROWS = 12_000;
+const ROWS = 3_000;
 const RANDOM_ROWS = `
-  SELECT CASE WHEN hash(range, 0) % 50 = 0 THEN NULL ELSE (hash(range, 1) % 6000)::BIGINT - 1000 END AS vid,
+  SELECT CASE WHEN hash(range, 0) % 50 = 0 THEN NULL ELSE (hash(range, 1) % 1500)::BIGINT - 250 END AS vid,
     TIMESTAMP '2024-01-01' + INTERVAL (hash(range, 2) % 864000) SECOND AS timestamp,
     'group-' || (hash(range, 3) % 3) AS event_group,
     CASE hash(range, 4) % 3 WHEN 0 THEN 'F' WHEN 1 THEN 'M' END AS gender,
@@ -226,7 +226,7 @@ describe('sampling', () => {
     const file = await files.write(
       'edges.parquet',
       `SELECT vid, TIMESTAMP '2024-01-01' AS timestamp, 'group-0' AS event_group FROM (
-         SELECT unnest([${values}]) AS vid UNION SELECT (hash(range) >> 1)::BIGINT * (CASE WHEN range % 2 = 0 THEN 1 ELSE -1 END) FROM range(2000))`,
+         SELECT unnest([${values}]) AS vid UNION SELECT (hash(range) >> 1)::BIGINT * (CASE WHEN range % 2 = 0 THEN 1 ELSE -1 END) FROM range(400))`,
     );
     const all = (await files.rows(`SELECT vid FROM '${file}'`)).map(({ vid }) => vid as bigint);
     const events = await openEvents({ files: file });

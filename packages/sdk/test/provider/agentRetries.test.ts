@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Measurement } from '@measurement-exchange/contract';
 import { eventsCsv, PEOPLE } from '@measurement-exchange/testkit/providerWorld';
+import { isStress } from '@measurement-exchange/testkit/rounds';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type AgentEvent, type Events, openEvents } from '../../src/provider/index.ts';
 import { type AgentWorld, EXACT, startAgentWorld } from './agentWorld.ts';
@@ -26,21 +27,26 @@ describe('an agent tries again, and refuses nothing,', () => {
   const replies = (status: number, retryAfter?: string) => async () =>
     new Response('nginx', { status, headers: retryAfter ? { 'retry-after': retryAfter } : {} });
 
-  it.each<[string, string, () => Promise<Response>]>([
-    ['while certificates are out of reach', '/certificates/', noAnswer],
-    ['while certificates are answered with 503', '/certificates/', replies(503)],
+  type Failure = [title: string, part: string, how: () => Promise<Response>];
+  /** Every part of the exchange, and every way to fail, once. */
+  const FAILURES: Failure[] = [
+    ['while event groups are out of reach', '/eventGroups/', noAnswer],
     ['while a proxy answers 404 for everything', '/certificates/', replies(404)],
-    ['while certificates are answered with 401', '/certificates/', replies(401)],
-    ['while event groups are answered with 403', '/eventGroups/', replies(403)],
     ['while event groups are answered with 429', '/eventGroups/', replies(429, '5')],
     ['while the requisition itself is answered with 503', '/requisitions/', replies(503)],
     ['while fulfilments are answered with 401', ':fulfillDirect', replies(401)],
     ['while fulfilments are answered with 403', ':fulfillDirect', replies(403)],
+  ];
+  const MORE_FAILURES: Failure[] = [
+    ['while certificates are answered with 503', '/certificates/', replies(503)],
+    ['while certificates are answered with 401', '/certificates/', replies(401)],
+    ['while event groups are answered with 403', '/eventGroups/', replies(403)],
     ['while fulfilments are answered with 429', ':fulfillDirect', replies(429, '5')],
     ['while fulfilments are answered with 503', ':fulfillDirect', replies(503)],
-    ['while event groups are out of reach', '/eventGroups/', noAnswer],
+    ['while certificates are out of reach', '/certificates/', noAnswer],
     ['while fulfilments are out of reach', ':fulfillDirect', noAnswer],
-  ])('%s', async (_what, part, how) => {
+  ];
+  it.each<Failure>([...FAILURES, ...(isStress ? MORE_FAILURES : [])])('%s', async (_what, part, how) => {
     const measurement = await world.ask();
     const client = world.client({ fetch: failing(part, 2, how), maxAttempts: 1 });
     const { state } = await world.runUntilClosed(world.agent({ client }), measurement);

@@ -17,6 +17,7 @@ import {
 import { computationOf, type FakeDuchies, startFakeDuchies } from '@measurement-exchange/testkit/fakeDuchies';
 import { openUpload, type ReceivedUpload } from '@measurement-exchange/testkit/fakeDuchy';
 import { RING, RING_WITH_FREQUENCIES } from '@measurement-exchange/testkit/ring';
+import { isStress } from '@measurement-exchange/testkit/rounds';
 import { addDuchies, SHARE_SHUFFLE } from '@measurement-exchange/testkit/shareShuffle';
 import { type Party, startWorld, type World } from '@measurement-exchange/testkit/world';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -220,7 +221,12 @@ function indexesIn(registers: Uint8Array, stride: number): string[] {
   );
 }
 
-it.each(['honestMajorityShareShuffle', 'reachOnlyLiquidLegionsV2'] as const)(
+/** Three processes each. */
+const KILLED: Protocol[] = isStress
+  ? ['honestMajorityShareShuffle', 'reachOnlyLiquidLegionsV2']
+  : ['honestMajorityShareShuffle'];
+
+it.each(KILLED)(
   'an agent that is killed between charge and scan, and during the upload, uploads one share, charged once: %s',
   async (protocol) => {
     const ledgerPath = join(directory, `killed.${protocol}.sqlite`);
