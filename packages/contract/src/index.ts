@@ -5,7 +5,6 @@ export {
   Certificate,
   Computation,
   ComputationRequisition,
-  certificateName,
   DataProvider,
   DataProviderEntry,
   Deferral,
@@ -20,7 +19,6 @@ export {
   EventGroup,
   EventGroupCreation,
   EventGroupInput,
-  EventGroupMetadata,
   EventGroupMetadataDescriptor,
   FailRequest,
   Finding,
@@ -75,7 +73,6 @@ export {
   WebhookUpdate,
   WhoAmI,
   wishedProtocol,
-  written,
 } from './codecs/components.ts';
 export {
   FULFILLMENT_PURPOSE,
@@ -84,7 +81,7 @@ export {
   StageMessagePart,
 } from './codecs/duchyMessages.ts';
 export { Ending, Explanation, Risk, Wait, type WaitCode } from './codecs/explanation.ts';
-export { canonicalRanges, populationBytes, populationSize } from './codecs/vidRanges.ts';
+export { populationBytes, populationSize } from './codecs/vidRanges.ts';
 export {
   describeFailure,
   describeProgress,
@@ -142,12 +139,9 @@ export {
   MAX_SHUFFLED,
   MIN_MPC_EPSILON,
   type MpcNoiseShape,
-  mpcGaussianSigma,
   mpcNoiseOffset,
   NOISE_WORKERS,
   noiseRegisterCount,
-  registerOf,
-  type SampledRegisters,
   SHARE_SHUFFLE_NOISE,
   sampledRegisters,
 } from './protocols/shareShuffle.ts';
