@@ -47,6 +47,7 @@ async function startServer(): Promise<Server> {
   await migrate({ connection: { connectionString: withDatabase(url, template) }, mode: 'development' });
   const stopServer = async () => {
     await onServer(url, `DROP DATABASE ${template} WITH (FORCE)`);
+    await onServer(url, `DROP DATABASE IF EXISTS ${template}_duchy WITH (FORCE)`);
     await stop();
   };
   return { url, template, users: 0, stop: stopServer };
