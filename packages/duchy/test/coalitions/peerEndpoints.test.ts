@@ -83,8 +83,8 @@ describe('in production', () => {
     ['https://10.0.0.1', /not public/],
     ['http://8.8.8.8', /not https/],
     ['http://localhost:PORT', /not https/],
-    ['https://user@localhost:PORT', /no URL of a host/],
-    ['https://localhost:PORT/v2', /no URL of a host/],
+    ['https://user@localhost:PORT', /not the URL of a host/],
+    ['https://localhost:PORT/v2', /not the URL of a host/],
     [undefined, /no endpoint/],
   ])('an endpoint %s that the exchange names gets nothing, and the stage waits', async (endpoint, detail) => {
     const outcome = await sent(endpoint?.replace('PORT', String(port)), PRODUCTION);
