@@ -38,9 +38,10 @@ const PROGRAMS = [
 ];
 /** These files take long and hardly ever fail, so only `npm run stress` runs them. */
 export const STRESS_ONLY = [
-  'packages/cli/test/{demoDuchiesDatabase,pack}.test.ts',
+  'packages/cli/test/{demo,demoDuchiesDatabase,pack}.test.ts',
   'packages/exchange/test/hostile/descriptorFuzz.test.ts',
   'packages/exchange/test/http/generatedClient/*.test.ts',
+  'packages/sdk/test/provider/hostileFilters.test.ts',
   'rig/slice.test.ts',
   'scripts/ensure-installed.test.ts',
 ];

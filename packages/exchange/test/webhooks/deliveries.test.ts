@@ -127,13 +127,16 @@ it('shows the owner what was tried, and when it is tried again', async () => {
   await logChanges(exchange, acme, 'shown', 1, 2);
   const shown = async () => (await get(exchange, acme, `${name}/deliveries`)).deliveries;
   await until(async () => {
-    expect(await shown()).toEqual([
+    const deliveries = await shown();
+    expect(deliveries).toEqual([
       expect.objectContaining({ version: 2, state: 'PENDING', attempts: 0 }),
       expect.objectContaining({
-        ...{ version: 1, state: 'PENDING', attempts: 1, status: 503, kind: 'MEASUREMENT' },
+        ...{ version: 1, state: 'PENDING', status: 503, kind: 'MEASUREMENT' },
         ...{ nextAttemptTime: expect.any(String), milliseconds: expect.any(Number) },
       }),
     ]);
+    // Transactions of other tests may delay the second change until the first was tried again.
+    expect(deliveries[1].attempts).toBeGreaterThan(0);
   });
 });
 
