@@ -31,7 +31,7 @@ export const insertCertificate = insertVersion('certificate_insert', certificate
   certificateChange(created, created.createTime),
 ]);
 
-/** Finds a certificate by its bytes. The caller locks the party, so that nobody else registers the certificate meanwhile. */
+/** Finds a certificate by its bytes. The caller has locked the party, so nobody else can register the same certificate. */
 export const findCertificate = read.first(
   ({ party, x509Der }: Pick<CertificateRecord, 'party' | 'x509Der'>) => [party, x509Der],
   'certificate_find',
@@ -40,8 +40,8 @@ export const findCertificate = read.first(
 );
 
 /**
- * Sorts the best certificate of a party first: not revoked or held, then valid now, then the latest notAfter, then the
- * latest notBefore. `now` is the parameter with the time.
+ * SQL ordering that puts a party's best certificate first: not revoked or held, then valid now, then the latest notAfter,
+ * then the latest notBefore. `now` is the SQL parameter that holds the current time.
  */
 export function preference(now: string): string {
   return `revocation_state IS NULL DESC, not_before <= ${now}::timestamptz AND ${now}::timestamptz <= not_after DESC,
@@ -63,7 +63,7 @@ export const getPreferredCertificate = read.first(
   certificate,
 );
 
-/** The approximate bytes of a certificate in a response, where its DER is base64. */
+/** The approximate size of a certificate in a response, in bytes. The DER is sent as base64. */
 const SIZE = '300 + octet_length(x509_der) * 4 / 3';
 
 function listStatement(name: string, found: string) {
@@ -79,7 +79,7 @@ function listStatement(name: string, found: string) {
   );
 }
 
-/** Lists the certificates of a party, or only those with one of the given key identifiers. No identifier may be repeated. */
+/** Lists a party's certificates, or only those with one of the given key identifiers. The identifiers must be distinct. */
 export const listCertificates = read.filteredPage(
   (party: string, after: Cursor, limit: number, maxBytes: number) => [
     ...[party, after.time, after.id, limit, maxBytes],
@@ -93,7 +93,7 @@ export const listCertificates = read.filteredPage(
 );
 
 /**
- * The key of an advisory lock that is taken before the row lock of a certificate, because advisory locks are granted in
+ * The key of an advisory lock that is acquired before a certificate's row lock, because advisory locks are granted in
  * order. With row locks alone, sixteen busy connections delayed a revocation by up to 5 s; with this lock, by 46 ms.
  */
 const GATE = `hashtextextended(party || '/' || id, 0)`;
@@ -125,7 +125,7 @@ export const updateCertificate = saveVersion(
   (certificate, now: Timestamp) => [certificateChange(certificate, now)],
 );
 
-/** Prevents a revocation of the certificates until the transaction ends. Returns the certificates by name. */
+/** Prevents the certificates from being revoked until the transaction ends. Returns the certificates by name. */
 export const lockCertificatesForShare = read.byKey(
   ({ party, id }: CertificateRecord) => certificateName(party, id),
   (wanted: { party: string; id: string }[]) => [wanted.map((c) => c.party), wanted.map((c) => c.id)],
@@ -148,7 +148,7 @@ export const usableCertificates = read.all(
   certificate,
 );
 
-/** Lists the revoked or held certificates that the measurement of a requisition depends on. */
+/** Lists the revoked or held certificates that a requisition's measurement depends on. */
 export const revokedCertificates = read.all(
   (provider: string, requisition: string) => [provider, requisition],
   'certificate_get_revoked',
@@ -180,7 +180,7 @@ export const revokedOfComputation = read.all(
   certificate,
 );
 
-/** Counts the certificates that expire within `days`, by the collection of their party. */
+/** Counts the certificates that expire within `days`, grouped by their party's collection, such as `dataProviders`. */
 export const countExpiring = read.byKey(
   ({ collection }: { collection: string; n: number }) => collection,
   (now: Timestamp, days: number) => [now, days],

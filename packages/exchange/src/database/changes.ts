@@ -1,4 +1,4 @@
-/** Reads the log of changes of a party, in the order of transactions. */
+/** Reads a party's change log, in the order of transaction IDs. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import { cell, object, type Reader } from '@measurement-exchange/server/database';
 import type { ChangeRecord } from '../domain/changes.ts';
@@ -8,11 +8,11 @@ import { select } from './table.ts';
 import { changes } from './versions.ts';
 
 /**
- * The place of a row in the log of a party, or the start of the log. The ID of a transaction without rows is not a place,
- * because a server that crashed may assign the ID again.
+ * The position of a row in a party's change log, or the start of the log. The ID of a transaction that wrote no rows is not
+ * a valid position, because a server may assign the same ID again after a crash.
  */
 export interface Position {
-  /** The ID of the transaction, a decimal number. */
+  /** The transaction ID, as a decimal number. */
   xid: string;
   seq: bigint;
 }
@@ -24,9 +24,9 @@ export interface PlacedChange {
 
 export interface ChangePage {
   changes: PlacedChange[];
-  /** The next page begins behind this position. */
+  /** The next page starts after this position. */
   next: Position;
-  /** The transaction of the first row that cannot be read yet, because an older transaction may still commit. */
+  /** The transaction of the first row that cannot be read yet. A row can be read once all older transactions have ended. */
   ahead: string | undefined;
 }
 
@@ -34,7 +34,7 @@ interface PageRow {
   start: Position;
   isKept: boolean;
   ahead: string | undefined;
-  /** Undefined in the one row of an empty page. */
+  /** Undefined if the page is empty. An empty page is a single row without a change. */
   placed: PlacedChange | undefined;
 }
 
@@ -44,7 +44,7 @@ const placed = object<PlacedChange>({ change: changes.reader(), at: position('')
 
 /**
  * `$1` party, `$2, $3` position (null for the oldest row), `$4` limit. All transactions before the horizon have ended, so
- * no row can appear before a row that was read. An empty page is one row without a change.
+ * no new row can appear before a row that was already read. An empty page is one row without a change.
  */
 const PAGE = sql(
   'changes_page',
@@ -73,8 +73,8 @@ const PAGE = sql(
 );
 
 /**
- * Reads the changes of a party behind a position, in order. Returns undefined if retention removed the row at the position,
- * because changes behind it may be missing then.
+ * Reads a party's changes after a position, in order. Returns undefined if retention removed the row at that position,
+ * because changes after it may be missing.
  */
 export async function readChanges(
   db: Queryable,
@@ -92,8 +92,8 @@ export async function readChanges(
 }
 
 /**
- * Finds the last row of a party that can be read, or the start of its log. Everything that is committed from now on comes
- * behind this position.
+ * Finds the last readable row in a party's change log, or the start of the log. Everything committed from now on comes
+ * after this position.
  */
 export const latestPosition = read.one(
   (party: string) => [party],
@@ -109,7 +109,10 @@ export const latestPosition = read.one(
   position(''),
 );
 
-/** A transaction takes 8 s at most, so the time of a row is at most 20 s before that of any earlier row in the log. */
+/**
+ * Rows are sorted by transaction ID, not by time. Because a transaction lasts at most 8 s, a row's time can be earlier than
+ * the time of a row before it by 20 s at most.
+ */
 const OLDER = sql(
   'changes_older',
   `SELECT xid, seq FROM (
@@ -118,7 +121,7 @@ const OLDER = sql(
   position(''),
 );
 
-/** Bisects the IDs of transactions for a position behind which all changes since `time` come, and few others. */
+/** Finds a position that all changes since `time` come after, but few others, by binary search over transaction IDs. */
 export async function positionBefore(db: Queryable, party: string, time: Timestamp): Promise<Position> {
   let place = (await readChanges(db, party, 'OLDEST', 0))!.next;
   let end = BigInt((await horizon(db)).xid);
@@ -131,7 +134,7 @@ export async function positionBefore(db: Queryable, party: string, time: Timesta
   }
 }
 
-/** Changes can be read up to the transaction `xid`. `isHeld` says whether a running transaction delays later changes. */
+/** Changes from transactions before `xid` can be read. `isHeld` is true if a running transaction delays later changes. */
 export const horizon = read.one(
   () => [],
   sql<{ xid: string; isHeld: boolean }>(
@@ -140,7 +143,7 @@ export const horizon = read.one(
   ),
 );
 
-/** Finds the parties that have a change behind their position. */
+/** Finds the parties that have a change after their position. */
 export const movedOn = read.all(
   (places: { party: string; at: Position }[]) => [
     places.map(({ party }) => party),
@@ -153,7 +156,7 @@ export const movedOn = read.all(
   cell<string>('party'),
 );
 
-/** Finds the parties whose oldest change is from before the time. It probes the index once for each party with changes. */
+/** Finds the parties whose oldest change is older than `before`. It probes the index once per party that has changes. */
 export const findOldChanges = read.all(
   (before: Timestamp, limit: number) => [before, limit],
   'changes_find_old',
@@ -169,7 +172,7 @@ export const findOldChanges = read.all(
   cell<string>('party'),
 );
 
-/** Removes the oldest changes of a party from before the time; returns how many were removed. */
+/** Removes a party's oldest changes, if they are older than `before`. Returns the number of removed changes. */
 export const removeChanges = read.number(
   (party: string, before: Timestamp, batch: number) => [party, before, batch],
   'changes_remove',

@@ -1,4 +1,4 @@
-/** Computations, which are measurements as their duchies see them, and the progress that duchies report. */
+/** Computations (measurements as seen by their duchies), and the progress that duchies report. */
 import type { Progress, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import type {
@@ -20,10 +20,10 @@ import { type Cursor, longPageText, type Page, pageOf, pageRow } from './page.ts
 import { inTransaction, lockAndRead, read } from './run.ts';
 import { column, names, optional, parameters, select, table, values } from './table.ts';
 
-/** A list reads measurements without their results. */
+/** Lists load measurements without their results. */
 export interface ComputationRecord<M extends MeasurementWithSpec = MeasurementWithSpec> {
   aggregate: AggregateOf<M, RequisitionOutline>;
-  /** SHA-256 of the ciphertexts of the requisition specs, in the order of the requisitions. */
+  /** The SHA-256 hashes of the encrypted requisition specs, in the order of the requisitions. */
   requisitionSpecHashes: Uint8Array[];
 }
 
@@ -75,13 +75,13 @@ export async function lockComputation(
   return records(await lockAndRead(tx, LOCK, GET, [duchy, id]))[0];
 }
 
-/** The approximate bytes of a computation in a response, and the bytes that are hashed for it. */
+/** The approximate size of a computation in a response, plus the number of bytes that are hashed for it. */
 const SIZE = `
   (SELECT coalesce(6000 * (jsonb_array_length(m.protocol_config -> 'workers') + 1), 12000) + (octet_length(m.spec_message) + octet_length(m.spec_signature)
           + coalesce(octet_length(m.failure_message), 0)) * 4 / 3 + sum(800 + octet_length(s.spec_ciphertext))
      FROM requisitions s WHERE s.measurement = m.id)`;
 
-/** Each state is one index probe, so the cost depends on the size of the page only. */
+/** Probes the index once per state, so the cost depends only on the page size. */
 const LIST = sql(
   'computation_list',
   longPageText(
@@ -119,7 +119,9 @@ export async function listComputations(
   return { items: records(items), more };
 }
 
-/** Finds computations by the row of their aggregator, of which each has exactly one. Each state has a separate index. */
+/**
+ * Finds computations by their aggregator's row. Each computation has exactly one aggregator, and each state its own index.
+ */
 function overdue(state: WaitingState, since: 'create_time' | 'update_time') {
   return read.all(
     (cutoff: Timestamp, limit: number) => [cutoff, limit],
@@ -130,7 +132,7 @@ function overdue(state: WaitingState, since: 'create_time' | 'update_time') {
   );
 }
 
-/** Each function finds the computations that have been in a state since before the cutoff, the oldest first. */
+/** Each function finds the computations in one state that were created or last updated before the cutoff, oldest first. */
 export const findOverdue = {
   PENDING_PARAMS: overdue('PENDING_PARAMS', 'create_time'),
   PENDING_FULFILLMENT: overdue('PENDING_FULFILLMENT', 'create_time'),
@@ -153,7 +155,7 @@ const progress = table<ProgressRecord>('computation_log', {
   progress: optional('progress', 'double'),
 });
 
-/** The number of reports that are kept for each duchy in a computation. */
+/** The maximum number of reports to keep per duchy in a computation. */
 const MAX_REPORTS = 200;
 
 /** Stores a report unless it repeats the last one. The caller has locked the measurement. */
@@ -174,7 +176,7 @@ export const insertProgress = inTransaction.last(
    SELECT ${parameters(progress.columns, 1)}, next.n FROM next`,
 );
 
-/** Reads the latest `limit` reports of each duchy, the oldest first. */
+/** Reads each duchy's latest `limit` reports, the oldest first. */
 export const progressOfMeasurement = read.all(
   (consumer: string, id: string, limit: number) => [consumer, id, limit],
   'computation_log_of_measurement',
@@ -185,7 +187,7 @@ export const progressOfMeasurement = read.all(
   progress.reader(),
 );
 
-/** Reads the latest report of each duchy in these computations. */
+/** Reads each duchy's latest report in these computations. */
 export const latestReports = read.all(
   (ids: string[]) => [ids],
   'computation_log_latest',

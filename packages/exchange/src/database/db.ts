@@ -1,4 +1,4 @@
-/** The statements of the exchange, and the settings of its database sessions. */
+/** The exchange's SQL statements, and the settings of its database sessions. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import {
   type DatabaseOptions,
@@ -17,10 +17,10 @@ export {
   uniqueViolation,
 } from '@measurement-exchange/server/database';
 
-/** Registers every statement of the exchange. Tests check the plan of each one. */
+/** Registers every SQL statement of the exchange. Tests check the query plan of each statement. */
 export const { all: statements, sql, lookup } = new Statements();
 
-/** Prints a list of SQL literals. The planner uses a partial index only if the condition has constants, not parameters. */
+/** Formats a list of SQL literals. The planner uses a partial index only if the condition has constants, not parameters. */
 export function literals(words: readonly string[]): string {
   return words.map((word) => pg.escapeLiteral(word)).join(', ');
 }
@@ -29,9 +29,9 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, (text) => BigInt(text));
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, readTimestamp);
 
-/** Reads `2026-11-15 02:04:57.12+00` into the canonical form. Sessions run in UTC. */
+/** Converts `2026-11-15 02:04:57.12+00` to a Timestamp with six decimal places. Sessions run in UTC. */
 function readTimestamp(text: string): Timestamp {
-  // Nearly all timestamps have six digits, and a page of fifty rows has two hundred timestamps, so this case is fast.
+  // Fast path: nearly all timestamps have six decimal places, and a page of fifty rows has two hundred timestamps.
   if (text.length === 29 && text[10] === ' ') return `${text.slice(0, 10)}T${text.slice(11, 26)}Z`;
   const [seconds, fraction = ''] = text.slice(0, text.lastIndexOf('+')).split('.');
   return `${seconds!.replace(' ', 'T')}.${fraction.padEnd(6, '0')}Z`;
@@ -44,11 +44,11 @@ const SESSION: SessionOptions = {
     'idle_in_transaction_session_timeout=10000',
     'TimeZone=UTC',
     'DateStyle=ISO',
-    // Statements find rows by key, so planning each execution anew costs more than it could gain.
+    // Statements find rows by key, so planning every execution separately would cost more than it could gain.
     'plan_cache_mode=force_generic_plan',
     'jit=off',
-    // The planner does not know the value of LIMIT $n, assumes a tenth of the table, and would read whole tables to
-    // join them with a page.
+    // The planner does not know the value of LIMIT $n. It assumes a tenth of the table, and would read whole tables to join
+    // them with a page.
     'enable_seqscan=off',
     'enable_hashjoin=off',
     'enable_mergejoin=off',
@@ -56,7 +56,7 @@ const SESSION: SessionOptions = {
   types,
   maxConnections: 16,
   acquireMs: 2_000,
-  // A new connection takes ten milliseconds or more, and has to prepare its statements again.
+  // Opening a connection takes at least ten milliseconds, and each new connection has to prepare its statements again.
   idleMs: 600_000,
   deadlineMs: 8_000,
 };

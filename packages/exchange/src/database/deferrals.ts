@@ -1,4 +1,4 @@
-/** Counts the deferrals of a requisition, and stores a deferral without creating a version. */
+/** Counts a requisition's deferrals, and stores a deferral without creating a new version of the requisition. */
 import type { Deferral, Timestamp } from '@measurement-exchange/contract';
 import type { EarlierDeferrals } from '../domain/measurement.ts';
 import { inTransaction } from './run.ts';
@@ -9,7 +9,7 @@ const earlier = table<EarlierDeferrals>('requisitions', {
   lastTime: optional('deferral_time', 'time'),
 });
 
-/** The caller has locked the measurement of the requisition. */
+/** The caller must have locked the requisition's measurement. */
 export const earlierDeferrals = inTransaction.one(
   (requisition: string) => [requisition],
   'requisition_earlier_deferrals',

@@ -1,10 +1,10 @@
-/** Stores which message types a descriptor defines, to detect a type that two descriptors define. */
+/** Stores which message types each descriptor defines, to detect types that are defined by two descriptors. */
 import type pg from 'pg';
 import { messageTypesOf } from '../protobuf/descriptor/descriptorSet.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { inTransaction } from './run.ts';
 
-/** Prevents other transactions from registering types of this provider until the transaction ends. */
+/** Prevents other transactions from registering types for this provider until the transaction ends. */
 export const lockTypes = inTransaction.done(
   (provider: string) => [provider],
   'descriptor_types_take_turns',
@@ -23,7 +23,7 @@ const REGISTERED = sql(
    ) AS registered WHERE own IS NOT NULL OR others ORDER BY nth`,
 );
 
-/** Finds the types that other descriptors define too. `own` is the ID of such a descriptor of the same provider. */
+/** Finds the types that other descriptors also define. `own` is the ID of such a descriptor if it has the same provider. */
 export async function registeredTypes(
   db: Queryable,
   provider: string,
@@ -43,7 +43,7 @@ const INSERT = sql(
     WHERE d.id = $1 ON CONFLICT DO NOTHING`,
 );
 
-/** The descriptor must have been written before. */
+/** The descriptor's row must already exist. */
 export const insertTypes = inTransaction.last(
   (descriptor: string, types: string[]) => [descriptor, types],
   INSERT,
@@ -55,7 +55,7 @@ export function replaceTypes(tx: Transaction, descriptor: string, types: string[
 }
 
 /**
- * Adds the types of descriptors that an older version of the exchange created without types. A migration cannot do this,
+ * Fills in the types of descriptors that an older version of the exchange stored without types. A migration cannot do this,
  * because SQL cannot parse descriptor sets.
  */
 export async function fillDescriptorTypes(client: pg.ClientBase): Promise<void> {

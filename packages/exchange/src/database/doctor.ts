@@ -1,4 +1,4 @@
-/** Checks a live database for rows and settings that break a promise of the exchange. */
+/** Checks a live database for rows and settings that violate the exchange's guarantees. */
 import pg from 'pg';
 import { auditChecks } from './doctor/audit.ts';
 import { certificateChecks } from './doctor/certificates.ts';
@@ -22,7 +22,7 @@ export interface DoctorFinding extends Omit<CheckInfo, 'id'> {
   check: string;
   /** The number of wrong rows. */
   rows: number;
-  /** The names of the first wrong rows, five at most. */
+  /** The names of the first wrong rows (at most five). */
   examples: string[];
 }
 
@@ -63,10 +63,10 @@ interface DoctorOptions {
   onCheck?: (id: string, done: number, total: number) => void;
 }
 
-/** Checks read whole tables, for which the 5 s of a request are not enough. */
+/** Checks read whole tables, so the 5 s timeout for requests is too short for them. */
 const STATEMENT_MS = 5 * 60_000;
 
-/** All checks read one snapshot, so that they agree about changes that are made meanwhile. The transaction locks no row. */
+/** All checks read the same snapshot, so concurrent changes cannot make them disagree. The transaction locks no rows. */
 const BEGIN = `
   BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
   SET LOCAL work_mem = '64MB';
@@ -103,7 +103,7 @@ export async function doctor({ connection, onCheck }: DoctorOptions): Promise<Do
       pending.map((migration) => migration.name),
     );
     conclude(FOREIGN, foreign);
-    // The other checks expect the tables of this version.
+    // The remaining checks assume this version's schema.
     if (findings.length > 0) return findings;
 
     for (const check of OF_THE_TABLES) {

@@ -1,6 +1,6 @@
 /**
- * Lists of event groups. Each combination of filters is a separate statement with its own plan, because one statement with
- * optional filters would have one plan for all combinations.
+ * Lists event groups. Each combination of filters is a separate statement, because a single statement with optional filters
+ * would have to use the same plan for all combinations.
  */
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { EventGroupRecord } from '../domain/eventGroup.ts';
@@ -8,7 +8,7 @@ import { type Queryable, type Statement, sql, statements } from './db.ts';
 import { COLUMNS, eventGroups, type Side } from './eventGroups.ts';
 import { type Cursor, type Page, type PageRow, pageOf, pageRow } from './page.ts';
 
-/** The creation time, or the start of availability in ascending or descending order. */
+/** Sort by creation time, or by start of availability in ascending or descending order. */
 export type EventGroupOrder = 'create' | 'start' | 'start_desc';
 
 /** Both ends of a range are inclusive. */
@@ -25,30 +25,30 @@ export interface EventGroupListQuery {
   after: Cursor;
   limit: number;
   maxBytes: number;
-  /** Lists only event groups with one of these parties on the other side. */
+  /** Lists only event groups whose other party (consumer or provider) is one of these. */
   parties?: string[] | undefined;
   mediaTypes?: string[] | undefined;
-  /** An event group without a start is in no range; one without an end ends at infinity. */
+  /** An event group without a start is in no range. One without an end counts as ending at infinity. */
   start?: Range | undefined;
   end?: Range | undefined;
-  /** Each word is the beginning of a word in the name of the brand or the campaign. */
+  /** Each must be a prefix of a word in the brand name or the campaign name. */
   words?: string[] | undefined;
 }
 
 const START = `coalesce(e.availability_start, '-infinity')`;
 
-/** The position of an event group in a list. */
+/** An event group's position in a list. */
 export function cursorOf(group: EventGroupRecord, order: EventGroupOrder): Cursor {
   const time = order === 'create' ? group.createTime : (group.availability?.startTime ?? '-infinity');
   return { time, id: group.id };
 }
 
-/** The approximate bytes of an event group in a response. The lengths of TOASTed values are known without reading them. */
+/** The approximate size of an event group in a response. PostgreSQL knows a TOASTed value's length without reading it. */
 const SIZE = `2000 + coalesce(octet_length(e.brand_name), 0) + coalesce(octet_length(e.campaign_name), 0)
   + (coalesce(octet_length(e.metadata_ciphertext), 0) + coalesce(octet_length(e.key_data), 0)) * 4 / 3
   + coalesce(greatest(e.metadata_size, octet_length(e.metadata_value) * 4 / 3), 0)`;
 
-/** Every filter. Its values follow the first six parameters, in this order; `n` is the number of its first parameter. */
+/** All filters. Their values follow the first six parameters, in this order; a filter's first parameter is `$n`. */
 const FILTERS = [
   {
     name: 'of',
@@ -63,7 +63,8 @@ const FILTERS = [
   {
     name: 'from',
     values: (q: EventGroupListQuery) => q.start && [q.start.from, q.start.to],
-    // Where the list is sorted by START, the range must use the same expression, to limit the scan of the index.
+    // If the list is sorted by START, the range must use the same expression, so that PostgreSQL scans only part of the
+    // index.
     condition: (n: number, { order }: EventGroupListQuery) =>
       `${order === 'create' ? 'e.availability_start' : START} BETWEEN $${n}::timestamptz AND $${n + 1}::timestamptz
        AND e.availability_start IS NOT NULL`,
@@ -81,7 +82,7 @@ const FILTERS = [
   },
 ];
 
-/** Words as a tsquery of prefixes, in quotes so that no word is read as an operator. */
+/** Builds a tsquery that matches the words as prefixes. Quotes keep a word from being parsed as an operator. */
 function prefixQuery(words: string[]): string {
   return words.map((word) => `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}':*`).join(' & ');
 }
@@ -90,7 +91,7 @@ function other(side: Side): Side {
   return side === 'provider' ? 'consumer' : 'provider';
 }
 
-/** `$1` party, `$2` states, `$3, $4` cursor, `$5` limit, `$6` bytes, then the values of the filters. */
+/** `$1` party, `$2` states, `$3, $4` cursor, `$5` limit, `$6` bytes, then the filters' values. */
 export function listStatement(q: EventGroupListQuery): {
   statement: Statement<PageRow<EventGroupRecord>>;
   values: unknown[];
@@ -132,7 +133,7 @@ function listText(q: EventGroupListQuery, conditions: string[]): string {
     SELECT ${COLUMNS}, page.candidates, page.nth FROM page JOIN event_groups e ON e.id = page.id
      WHERE page.nth <= $5::int AND (page.nth = 1 OR page.running <= $6::bigint) ORDER BY page.nth`;
 
-  /** Finds all matches of the words and sorts them, because no index returns matches in order. */
+  /** Finds and sorts all event groups that match the words, because no index returns the matches in order. */
   function searched(): string {
     const all = [
       `ARRAY[e.provider, e.consumer] @> ARRAY[$1::text]`,
@@ -142,7 +143,7 @@ function listText(q: EventGroupListQuery, conditions: string[]): string {
     return `${select} WHERE ${all.join(' AND ')} ${rest}`;
   }
 
-  /** Merges one index probe for each state and, if the query names parties of the other side, for each of them. */
+  /** Merges one index probe per state, or per state and party if the query names parties of the other side. */
   function probed(): string {
     const isNarrowed = q.parties !== undefined;
     const own = [`e.${q.side} = $1`, 'e.state = wanted.state'];

@@ -6,7 +6,7 @@ import { inTransaction, read } from './run.ts';
 import { column, except, optional, optionalGroup, select, table } from './table.ts';
 import { insertRequested, saveVersion } from './versions.ts';
 
-/** The side that reads an event group. */
+/** Which of its two parties reads the event group. */
 export type Side = 'provider' | 'consumer';
 
 export const eventGroups = table<EventGroupRecord>('event_groups', {
@@ -50,7 +50,7 @@ function getOf(side: Side) {
 }
 export const getEventGroup = { provider: getOf('provider'), consumer: getOf('consumer') };
 
-/** Returns the event groups by ID. All batches lock rows in the same order, so that they cannot deadlock. */
+/** Returns the event groups by ID. All batches lock rows in the same order to avoid deadlocks. */
 export const lockEventGroups = inTransaction.byKey(
   ({ id }: EventGroupRecord) => id,
   (provider: string, ids: string[]) => [provider, ids],
@@ -59,7 +59,7 @@ export const lockEventGroups = inTransaction.byKey(
   eventGroups.reader(),
 );
 
-/** Returns the event groups that earlier requests with these IDs created, by request ID. */
+/** Returns the event groups that earlier requests with these request IDs created, keyed by request ID. */
 export const findByRequestIds = read.byKey(
   ({ requestId }: { requestId: string; group: EventGroupRecord; hash: Uint8Array }) => requestId,
   (provider: string, requestIds: string[]) => [provider, requestIds],
@@ -72,7 +72,7 @@ export const findByRequestIds = read.byKey(
 export interface DescriptorVersion {
   id: string;
   version: number;
-  /** The size of the descriptor set. */
+  /** The size of the descriptor set, in bytes. */
   bytes: number;
 }
 const DESCRIPTOR_VERSION = 'd.id, d.version, octet_length(d.descriptor_set) AS bytes';
@@ -83,7 +83,7 @@ const SHARE_DESCRIPTORS = sql<DescriptorVersion>(
     WHERE d.provider = $1 AND d.id = ANY($2) ORDER BY d.id FOR SHARE`,
 );
 
-/** Reads the versions of descriptors, and prevents changes of the descriptors until the transaction ends. */
+/** Reads the descriptors' versions, and prevents changes to the descriptors until the transaction ends. */
 export async function shareDescriptors(
   tx: Transaction,
   provider: string,

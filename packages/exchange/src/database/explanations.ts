@@ -1,4 +1,6 @@
-/** Reads the facts for explanations: first the measurement, then its parties, certificates and reports in one round trip. */
+/**
+ * Reads the facts for an explanation: first the measurement, then its parties, certificates, and reports in one round trip.
+ */
 import type { Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import { dependenciesOf, type Trigger } from '../domain/aggregate.ts';
@@ -10,7 +12,7 @@ import { aggregates, EXPLAINED, EXPLAINED_REQUISITION } from './measurementTable
 import { column, optional, optionalGroup, table } from './table.ts';
 
 const explained = object({ row: EXPLAINED.reader, cause: cell<Trigger>('cause') });
-/** The cause of the last step of the measurement `m`. */
+/** What caused the last transition of measurement `m`. */
 const CAUSE = `(SELECT cause FROM transitions t
   WHERE t.measurement = m.id AND t.requisition = '' AND t.version = m.version) AS cause`;
 
@@ -36,7 +38,7 @@ const STATEMENTS = {
   ),
 };
 
-/** `party` is the caller; `id` is the ID of a measurement, computation or requisition, depending on the viewer. */
+/** `party` is the caller. `id` is the ID of a measurement, computation, or requisition, depending on `viewer`. */
 export async function explainedAggregate(
   db: Queryable,
   viewer: keyof typeof STATEMENTS,
@@ -85,7 +87,7 @@ export interface Circumstances {
   reports: ProgressRecord[];
 }
 
-/** Reads the parties and certificates that the aggregate refers to, and the latest reports of its duchies. */
+/** Reads the parties and certificates that the aggregate refers to, and its duchies' latest reports. */
 export async function circumstancesOf(
   db: Queryable,
   aggregate: ExplainedAggregate,

@@ -1,4 +1,4 @@
-/** The time of each party's last call. It is kept in memory, and stored for all parties in one statement every 30 s. */
+/** The time of each party's last call. Times are kept in memory; every 30 s, one statement stores those of all parties. */
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { halfMinuteOf } from '../domain/time.ts';
 import { type Queryable, sql } from './db.ts';
@@ -9,16 +9,16 @@ const STORE = sql(
    ON CONFLICT (party) DO UPDATE SET time = greatest(last_seen.time, excluded.time)`,
 );
 
-/** Knows the calls of this process. Other processes store their calls in the same table. */
+/** Tracks the calls to this process. Other processes store the times of their calls in the same table. */
 export class LastSeen {
-  /** The calls that are not stored yet, as epoch milliseconds by party. */
+  /** The times of the calls that are not stored yet, in epoch milliseconds by party. */
   private noted = new Map<string, number>();
 
   note(party: string): void {
     this.noted.set(party, Date.now());
   }
 
-  /** Returns the later of the stored time and the last call of this process, rounded down to half a minute. */
+  /** Returns the stored time or the time of the last call to this process, whichever is later, rounded down to 30 s. */
   latest(party: string, stored: Timestamp | undefined): Timestamp | undefined {
     const noted = this.noted.get(party);
     const time = noted === undefined ? stored : timestampOf(noted);

@@ -1,4 +1,4 @@
-/** The two append-only logs. One has the transitions of measurements, the other has every other mutation. */
+/** The two append-only logs: one for the transitions of measurements, the other for all other mutations. */
 import type { Finding, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import type { Step } from '../domain/aggregate.ts';
@@ -7,7 +7,7 @@ import { pageRow, pageText } from './page.ts';
 import { inTransaction, read } from './run.ts';
 import { column, insertText, optional, select, table, values } from './table.ts';
 
-/** A step of a measurement, and its author. */
+/** A transition of a measurement, requisition, or participant, and who caused it. */
 export interface TransitionRecord extends Omit<Step, 'cause'> {
   measurement: string;
   actor: string;
@@ -29,7 +29,7 @@ export const transitions = table<TransitionRecord>('transitions', {
   findings: optional('findings', 'json'),
 });
 
-/** A step, and its place in a timeline. */
+/** A transition, and its position in a timeline. */
 export interface PlacedTransition {
   transition: TransitionRecord;
   place: bigint;
@@ -39,8 +39,8 @@ const placedTransition = pageRow(
 );
 
 /**
- * `after` is the place of the last step of the page before. The first page is empty only if the measurement does not exist,
- * because every measurement has a first step.
+ * `after` is the position of the last transition on the previous page. The first page is empty only if the measurement does
+ * not exist, because every measurement has at least one transition.
  */
 export const transitionsOfMeasurement = read.page(
   (consumer: string, id: string, after: bigint, limit: number) => [consumer, id, limit, after],
@@ -89,7 +89,7 @@ export const audit = inTransaction.last(
   insertText(auditEntries),
 );
 
-/** An entry, and its place in the order of transactions. */
+/** An audit entry, and its position in the log. The log is sorted by transaction ID. */
 interface PlacedEntry {
   entry: AuditEntry;
   xid: string;

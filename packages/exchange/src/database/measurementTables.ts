@@ -1,6 +1,6 @@
 /**
- * The tables of measurements, requisitions and participants, which are always read together. Each statement reads only the
- * long fields that its callers need, and the type of its records has only these fields.
+ * The tables of measurements, requisitions, and participants, which are always read together. Each statement reads only the
+ * long fields that its callers need, and the type of its records has no others.
  */
 import { cell, object, type Reader } from '@measurement-exchange/server/database';
 import type {
@@ -129,7 +129,7 @@ const requisitionsWithKey = table<RequisitionWithKey>('requisitions', {
   publicKey: group(publicKey),
 });
 
-/** A requisition whose content is loaded only if the request names this requisition. */
+/** A requisition whose content is loaded only if it is the one that the request names. */
 export type NamedRequisition = RequisitionOutline & { content: RequisitionContent | undefined };
 const namedRequisitions = table<NamedRequisition>('requisitions', {
   ...requisitionOutline,
@@ -161,20 +161,20 @@ export const participants = table<ParticipantRecord>('computations', {
   updateTime: column('update_time', 'time'),
 });
 
-/** A requisition with its measurement. `participants` are rows as JSON; null if the measurement is direct. */
+/** A requisition and its measurement. `participants` holds rows in JSON form, or null for a direct measurement. */
 export interface JoinedRow<M, R> {
   requisition: R;
   measurement: M;
   participants: object[] | null;
 }
 
-/** Selects the participants of the measurement `m`. The subquery does not run for a direct measurement. */
+/** Selects the participants of measurement `m`. The subquery does not run for direct measurements. */
 const PARTICIPANTS = `CASE WHEN m.protocol <> 'direct' THEN
   (SELECT json_agg(c ORDER BY c.role, c.duchy) FROM computations c WHERE c.id = m.id) END AS participants`;
-/** Selects the participants only in the row of the first requisition of a measurement. */
+/** Selects the participants only in the row of the measurement's first requisition. */
 const FIRST_PARTICIPANTS = PARTICIPANTS.replace('THEN', 'AND r.ordinal = 0 THEN');
 
-/** A select list for a requisition `r` joined with its measurement `m`, and the reader of its rows. */
+/** A select list for requisition `r` joined with its measurement `m`, and the reader for the resulting rows. */
 export interface Join<M, R> {
   select: string;
   reader: Reader<JoinedRow<M, R>>;
@@ -182,7 +182,7 @@ export interface Join<M, R> {
 
 type Print = (column: string) => string;
 
-/** `long` prints the long columns of measurements and of requisitions. */
+/** `long` generates the SQL for the long columns of measurements and requisitions. */
 function join<M, R>(
   ofMeasurement: Table<M>,
   ofRequisition: Table<R>,
@@ -206,29 +206,29 @@ export function readParticipants({ participants }: JoinedRow<unknown, unknown>):
   return participants?.map(readParticipant) ?? [];
 }
 
-/** Long columns of a measurement are selected only in the row of its first requisition. */
+/** Selects a measurement's long columns only in the row of its first requisition. */
 const first: Print = (column) => `CASE WHEN r.ordinal = 0 THEN ${column} END`;
 const ofNamed: Print = (column) => `CASE WHEN r.id = named.id THEN ${column} END`;
 
-/** One requisition as its provider and its consumer read it. */
+/** A single requisition, as read by its provider or its consumer. */
 export const REQUISITION = join(measurementsWithSpec, requisitionsWithContent, {}, PARTICIPANTS);
 /** A measurement with all of its requisitions. */
 export const AGGREGATE = join(measurements, requisitions, { measurement: first });
-/** A measurement with the content of one requisition, `named`. A change of that requisition needs no other content. */
+/** A measurement with the content of only one requisition, `named`. Changing that requisition requires no other content. */
 export const NAMED_REQUISITION = join(measurementsWithSpec, namedRequisitions, {
   measurement: first,
   requisition: ofNamed,
 });
 export const OUTLINE = join(measurementOutlines, requisitionOutlines);
-/** For explanations to a consumer or a duchy, which see all requisitions. */
+/** For explanations to a consumer or a duchy, both of which see all requisitions. */
 export const EXPLAINED = join(measurementOutlines, requisitionsWithKey);
-/** For explanations to a provider, which sees its own requisition. */
+/** For explanations to a provider, which sees only its own requisition. */
 export const EXPLAINED_REQUISITION = join(measurementOutlines, requisitionsWithKey, {}, PARTICIPANTS);
-/** For duchies. A list does not read the result. */
+/** For duchies. Lists use LISTED_COMPUTATION, which does not read the result. */
 export const COMPUTATION = join(measurements, requisitionOutlines, { measurement: first });
 export const LISTED_COMPUTATION = join(measurementsWithSpec, requisitionOutlines, { measurement: first });
 
-/** Requires the rows of each aggregate one after the other, in the order of its requisitions. */
+/** The rows of each aggregate must be adjacent, in the order of its requisitions. */
 export function aggregates<M extends MeasurementOutline, R extends RequisitionOutline>(
   rows: JoinedRow<M, R>[],
 ): AggregateOf<M, R>[] {

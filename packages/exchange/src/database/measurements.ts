@@ -1,4 +1,4 @@
-/** Reads and locks measurements with their requisitions and participants. One statement reads all of them. */
+/** Reads and locks measurements. A single statement reads measurements with their requisitions and participants. */
 import { PENDING_MEASUREMENT_STATES, type Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import type { Aggregate, AggregateOf, MeasurementWithSpec, Outline } from '../domain/aggregate.ts';
@@ -13,7 +13,7 @@ import {
 import { type Cursor, longPageText, type Page, pageOf, pageRow } from './page.ts';
 import { lockAndRead, read } from './run.ts';
 
-/** The approximate bytes of a measurement in a response. The lengths of TOASTed values are known without reading them. */
+/** The approximate size of a measurement in a response. PostgreSQL knows a TOASTed value's length without reading it. */
 const SIZE = `
   (SELECT 2000 + (octet_length(m.spec_message) + octet_length(m.spec_signature)
           + coalesce(octet_length(m.failure_message), 0) + coalesce(octet_length(m.result_ciphertext), 0) + sum(1000 + octet_length(s.spec_ciphertext)
@@ -35,7 +35,7 @@ export async function getMeasurement(
   return aggregates(await db.query(GET, [consumer, id]))[0];
 }
 
-/** `$2` may repeat IDs: a measurement that is requested twice counts twice. */
+/** `$2` may contain duplicate IDs. The size of a measurement that is requested twice counts twice. */
 const GET_MANY = sql(
   'measurement_get_many',
   `WITH wanted AS MATERIALIZED (
@@ -52,7 +52,7 @@ const EXISTING = sql<{ id: string }>(
   `SELECT id FROM measurements WHERE consumer = $1 AND id = ANY($2::text[])`,
 );
 
-/** Reads all measurements from one snapshot. If they exceed `maxBytes` together, returns only the IDs that exist. */
+/** Reads all measurements from one snapshot. If their total size exceeds `maxBytes`, returns only the IDs that exist. */
 export async function getMeasurements(
   db: Queryable,
   consumer: string,
@@ -86,8 +86,8 @@ interface Bounds {
 }
 
 /**
- * Each state is one index probe, so the cost depends on the size of the page only. `$1` parent, `$2` states,
- * `$3..$6` bounds, `$7, $8` cursor, `$9` limit, `$10` bytes.
+ * Probes the index once per state, so the cost depends only on the page size. `$1` parent, `$2` states, `$3..$6` bounds,
+ * `$7, $8` cursor, `$9` limit, `$10` bytes.
  */
 function listStatement(order: 'create_time' | 'update_time') {
   return sql(
@@ -144,7 +144,7 @@ export async function lockMeasurement(
 
 export type AggregateOfRequisition = AggregateOf<MeasurementWithSpec, NamedRequisition>;
 
-/** Loads the content of this requisition only, not that of the others. */
+/** Loads the content of this requisition only, not of the measurement's other requisitions. */
 export async function lockByRequisition(
   tx: Transaction,
   provider: string,
@@ -154,7 +154,7 @@ export async function lockByRequisition(
   return aggregates(await lockAndRead(tx, LOCK_BY_REQUISITION, LOAD_BY_REQUISITION, values))[0];
 }
 
-/** A condition on the measurement `m`. */
+/** A condition on measurement `m`. */
 export const PENDING = `m.state IN (${literals(PENDING_MEASUREMENT_STATES)})`;
 
 const LOCK_MANY = sql(
@@ -168,12 +168,15 @@ const LOAD_PENDING = sql(
   OUTLINE.reader,
 );
 
-/** Locks the measurements that are still pending, to end them. It reads no long fields: a hundred may have 400 MiB. */
+/**
+ * Locks those measurements that are still pending, in order to end them. It reads no long fields, because a hundred
+ * measurements can have 400 MiB of them.
+ */
 export async function lockMeasurements(tx: Transaction, ids: string[]): Promise<Outline[]> {
   return aggregates(await lockAndRead(tx, LOCK_MANY, LOAD_PENDING, [ids]));
 }
 
-/** Finds the measurement that an earlier request with this ID created, even if it was removed. */
+/** Finds the measurement that an earlier request with this ID created, even if the measurement was removed since. */
 export const findByRequestId = read.first(
   (consumer: string, requestId: string) => [consumer, requestId],
   'measurement_find_request',

@@ -1,4 +1,4 @@
-/** Migrates the database of the exchange, marks its mode, and grants rights to the serving role. */
+/** Migrates the exchange's database, records its mode, and grants privileges to the role that serves requests. */
 import {
   applyMigrations,
   readMigrations as readFrom,
@@ -10,7 +10,7 @@ import { fillDescriptorTypes } from './descriptorTypes.ts';
 import { takeOver } from './transactionIds.ts';
 
 const DIRECTORY = new URL('./migrations/', import.meta.url);
-/** An arbitrary number that all versions of the exchange share. */
+/** An arbitrary number that is the same in all versions of the exchange. */
 const ADVISORY_LOCK = 8_270_117;
 
 export const readMigrations = () => readFrom(DIRECTORY);
@@ -20,11 +20,11 @@ export async function schemaState(client: pg.ClientBase): Promise<SchemaState> {
 }
 
 interface MigrateOptions {
-  /** Connects as the owner of the schema. */
+  /** Must connect as the owner of the schema. */
   connection: pg.ClientConfig;
-  /** The role that serves requests, which gets only the rights that it needs; undefined if the owner serves requests. */
+  /** The role that serves requests, with only the privileges that it needs; undefined if the owner serves requests. */
   appRole?: string | undefined;
-  /** The mode that a new database is marked with. */
+  /** The mode to record in a new database. */
   mode: Mode;
 }
 
@@ -37,11 +37,11 @@ const NOT_FOR_DEVELOPMENT =
 interface Migrated {
   /** The names of the migrations that were pending. */
   applied: string[];
-  /** Whether the database was restored from a dump of another server, so that its log of changes started anew. */
+  /** Whether the database was restored from another server's dump. If so, its change log was started over. */
   restored: boolean;
 }
 
-/** Several processes may migrate at the same time. */
+/** Safe to call from several processes at the same time. */
 export async function migrate(options: MigrateOptions): Promise<Migrated> {
   const client = new pg.Client({ ...options.connection, application_name: 'mex migrate' });
   await client.connect();
@@ -65,10 +65,10 @@ export const RESTORED =
   'The database was restored from a dump of another server: its log of changes starts anew, and parties that follow it ' +
   'are told to list.';
 
-/** The first mark is permanent. */
+/** Once the mode is recorded, it never changes. */
 const MARK = "INSERT INTO settings (key, value) VALUES ('mode', $1) ON CONFLICT (key) DO NOTHING";
 
-/** A database with parties and no mark belongs to production, since development mode marks a database before it adds parties. */
+/** Development mode records the mode before it adds parties, so a database with parties but no mode is in production. */
 async function modeOf(client: pg.ClientBase): Promise<Mode | undefined> {
   const exists = await client.query("SELECT to_regclass('settings') IS NOT NULL AS yes");
   if (!exists.rows[0].yes) return undefined;
@@ -84,7 +84,7 @@ export function foreignMessage(foreign: string[]): string {
   );
 }
 
-/** The serving role can neither change the logs nor the schema. */
+/** The role that serves requests can change neither the logs nor the schema. */
 async function grant(client: pg.ClientBase, role: string): Promise<void> {
   const app = pg.escapeIdentifier(role);
   await client.query(`

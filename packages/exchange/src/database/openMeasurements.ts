@@ -1,16 +1,21 @@
 /**
- * Limits the open measurements of a consumer. A replica counts them at intervals, and each count grants the replica some
- * places, so that a create needs neither another round trip nor a row lock that all creates share.
+ * Limits the number of open measurements per consumer. Each replica counts them from time to time and gets a quota from
+ * each count, so that a create needs neither an extra round trip nor a row lock that all creates share.
  */
 import { PENDING_MEASUREMENT_STATES } from '@measurement-exchange/contract';
 import { LRUCache } from 'lru-cache';
 import { literals, type Queryable, sql } from './db.ts';
 
-/** The maximum age of a count. */
+/** How long a replica may use a count. */
 const COUNT_MS = 10_000;
-/** The maximum age of a count that found no free place, so that a consumer at its limit does not cause a count per request. */
+/**
+ * How long a replica may use a count that found the limit reached. Otherwise, each request over the limit would cause a
+ * count.
+ */
 const FULL_COUNT_MS = 1_000;
-/** Each count grants a replica this part of the limit. Every further replica may exceed the limit by this part. */
+/**
+ * The fraction of the limit that a count grants to a replica. Each additional replica may exceed the limit by that much.
+ */
 const GRANTED_PART = 1 / 100;
 const MAX_CONSUMERS = 10_000;
 
@@ -21,12 +26,12 @@ const COUNT = sql<{ n: number }>(
 );
 
 interface Consumer {
-  /** The places that remain of those that the last count granted to this replica. */
+  /** How many more measurements this replica may open from the quota it got at the last count. */
   left: number;
   /** Whether the last count found the limit reached. */
   isFull: boolean;
   countedAt: number;
-  /** The number of creates that hold a place. A count may not see their rows yet. */
+  /** The number of creates in progress. A count may not see their rows yet. */
   running: number;
   counting: Promise<void> | undefined;
 }
@@ -37,14 +42,17 @@ export class OpenMeasurements {
   private readonly clock: () => number;
   private readonly consumers = new LRUCache<string, Consumer>({ max: MAX_CONSUMERS });
 
-  /** `clock` is monotonic, in milliseconds. */
+  /** `clock` must be monotonic, in milliseconds. */
   constructor(db: Queryable, limit: number, clock: () => number = () => performance.now()) {
     this.db = db;
     this.limit = limit;
     this.clock = clock;
   }
 
-  /** Takes a place for a create, which disposes of the place when it ends. Returns undefined if the limit is reached. */
+  /**
+   * Reserves room for one create. Dispose of the reservation when the create ends. Returns undefined if the limit is
+   * reached.
+   */
   async take(name: string): Promise<Disposable | undefined> {
     const consumer = this.consumerOf(name);
     while (this.needsCount(consumer)) {

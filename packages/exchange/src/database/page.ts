@@ -1,7 +1,7 @@
 import type { Timestamp } from '@measurement-exchange/contract';
 import { cell, object, type Reader } from '@measurement-exchange/server/database';
 
-/** The position of the last row of a page. The next page begins behind it. */
+/** The position of the last row on a page. The next page starts after it. */
 export interface Cursor {
   time: Timestamp | '-infinity';
   id: string;
@@ -14,7 +14,7 @@ export interface Page<T> {
 
 export interface PageRow<T> {
   item: T;
-  /** The number of rows that were found. A statement looks for one row more than the page may have. */
+  /** The number of rows found. A statement looks for one row more than fits on the page. */
   candidates: bigint;
   nth: bigint;
 }
@@ -28,7 +28,7 @@ export function pageOf<T>(rows: PageRow<T>[]): Page<T> {
   return { items: rows.map(({ item }) => item), more: last !== undefined && last.candidates > last.nth };
 }
 
-/** A page of short rows. `rows` selects the rows behind the cursor; `$3` is the limit. */
+/** SQL for a page of short rows. `rows` selects the rows after the cursor; `$3` is the limit. */
 export function pageText(rows: string, order: string): string {
   return `WITH candidates AS MATERIALIZED (${rows} ORDER BY ${order} LIMIT $3::int + 1)
     SELECT * FROM (
@@ -37,8 +37,8 @@ export function pageText(rows: string, order: string): string {
 }
 
 /**
- * A page of long rows, which ends at `$limit` rows or `$bytes` bytes, but has at least one row. `candidates` selects key,
- * position and size of up to `$limit + 1` rows in order; `rows` selects from `page`, with its `candidates` and `nth`.
+ * SQL for a page of long rows. It ends at `$limit` rows or `$bytes` bytes, but has at least one row. `candidates` selects
+ * key, position, and size of up to `$limit + 1` rows in order; `rows` selects from `page`, with its `candidates` and `nth`.
  */
 export function longPageText(
   candidates: string,

@@ -1,4 +1,4 @@
-/** Writes the rows of the participants of a computation. */
+/** Writes the rows of a computation's participants. */
 import type { Aggregate, Change, Outline } from '../domain/aggregate.ts';
 import { computationState } from '../domain/participants.ts';
 import { sql, type Transaction } from './db.ts';
@@ -29,7 +29,7 @@ const UPDATE = sql(
    ) SELECT expect_rows((SELECT count(*) FROM p), cardinality($1::text[]))`,
 );
 
-/** Updates all participants, because every change of a measurement is also a change of its computation. */
+/** Updates all participants, because every change to a measurement also changes its computation. */
 export function updateParticipants(
   tx: Transaction,
   all: { before: Outline; change: Change<Outline> }[],

@@ -7,7 +7,7 @@ import { inTransaction, read } from './run.ts';
 import { column, except, type Fields, optional, optionalGroup, select, table } from './table.ts';
 import { insertVersion, saveVersion } from './versions.ts';
 
-/** A party with the ID of its preferred certificate. */
+/** A party and the ID of its preferred certificate. */
 export type PartyWithCertificate = PartyRecord & { preferredCertificate: string | undefined };
 
 const FIELDS: Fields<PartyRecord> = {
@@ -36,7 +36,7 @@ const withCertificate = table<PartyWithCertificate>('parties', {
   preferredCertificate: optional('preferred_certificate'),
 }).reader();
 
-/** `$1` is the time at which the preferred certificate is chosen. */
+/** `$1` is the current time, for choosing the preferred certificate. */
 const WITH_CERTIFICATE = `${select(parties, 'p')},
   (SELECT id FROM certificates WHERE party = p.name ORDER BY ${preference('$1')} LIMIT 1) AS preferred_certificate`;
 
@@ -69,7 +69,7 @@ export const lockParty = inTransaction.first(
   withCertificate,
 );
 
-/** `collection` is the first part of a name, such as `dataProviders`. */
+/** `collection` is the first segment of a name, such as `dataProviders`. */
 export const listParties = read.page(
   (collection: string, after: Cursor, limit: number, now: Timestamp) => [
     ...[now, collection, after.time, after.id, limit],
@@ -97,7 +97,7 @@ export const saveParty = saveVersion(
   (party) => [partyChange(party)],
 );
 
-/** Sets the key of a demo party without creating a version, because nobody has read the party before. */
+/** Sets a demo party's key without creating a version, because nobody has read the party yet. */
 export const setPublicKey = read.done(
   (party: string, key: { message: Uint8Array; signature: Uint8Array; certificate: string }) => [
     ...[party, key.message, key.signature, key.certificate],

@@ -41,7 +41,7 @@ const GET = sql('population_get', `SELECT ${COLUMNS} FROM populations p WHERE p.
 
 export const getPopulation = read.first((id: string) => [id], GET);
 
-/** The approximate bytes of a population in a response. */
+/** The approximate size of a population in a response, in bytes. */
 const SIZE = `600 + octet_length(p.vid_ranges::text)
   + (SELECT coalesce(sum(3 + octet_length(l.model_line)), 0) FROM population_model_lines l WHERE l.population = p.id)`;
 export const listPopulations = read.page(
@@ -56,7 +56,7 @@ export const listPopulations = read.page(
   pageRow(population),
 );
 
-/** Finds the population of a model line, or the default population if the specification has no model line. */
+/** Finds the population for a model line, or the default population if the measurement spec has no model line. */
 export const populationOfMeasurement = read.first(
   (modelLine: string | undefined) => [modelLine],
   sql<Population>(
@@ -84,8 +84,8 @@ const TAKERS = sql<{ modelLine: string; population: string }>(
 );
 
 /**
- * Prevents changes of all populations until the transaction ends, since populations rarely change. Returns the population
- * with this ID, the current default, and the other populations that have one of the model lines.
+ * Prevents changes to all populations until the transaction ends, which is acceptable because populations rarely change.
+ * Returns the population with this ID, the current default, and the other populations that have one of the model lines.
  */
 export async function lockPopulations(tx: Transaction, id: string, modelLines: string[] = []) {
   const [, existing, current, takers] = await Promise.all([

@@ -1,4 +1,4 @@
-/** Bindings of a subject of a token issuer to a party, or to the operator. */
+/** Maps a token issuer's subjects to a party or to the operator. */
 import type { PartyState, Timestamp } from '@measurement-exchange/contract';
 import { type Queryable, sql } from './db.ts';
 import { type Cursor, pageRow, pageText } from './page.ts';
@@ -25,7 +25,7 @@ const NAMED = sql<{ name: string; state: PartyState }>(
   'SELECT name, state FROM parties WHERE name = $1',
 );
 
-/** Finds the principal that the subject of a token is bound to, or the party with the name in the token. */
+/** Finds the principal that a token's subject is bound to, or the party that the token names. */
 export async function findPrincipal(
   db: Queryable,
   query: { issuer: string; subject: string } | { name: string },

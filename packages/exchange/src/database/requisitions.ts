@@ -1,4 +1,4 @@
-/** Reads single requisitions, each with its measurement. */
+/** Reads individual requisitions, each with its measurement. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { MeasurementWithSpec, ParticipantRecord, RequisitionWithContent } from '../domain/aggregate.ts';
 import { lookup, type Queryable, sql } from './db.ts';
@@ -17,7 +17,7 @@ function withParticipants(
   return { ...row, participants: readParticipants(row) };
 }
 
-/** The approximate bytes of a requisition in a response, with a key of each duchy. */
+/** The approximate size of a requisition in a response, in bytes, including one key per duchy. */
 const SIZE = `(3000 + CASE m.protocol WHEN 'direct' THEN 0 ELSE
   coalesce(3000 * (jsonb_array_length(m.protocol_config -> 'workers') + 1), 5000) END + (octet_length(m.spec_message) + octet_length(m.spec_signature) + octet_length(r.spec_ciphertext)
   + octet_length(r.public_key_data) + coalesce(octet_length(r.refusal_message), 0)
@@ -55,7 +55,7 @@ export async function getRequisitionOfMeasurement(
 }
 
 export interface RequisitionListQuery {
-  /** A data provider, or one measurement of a consumer. */
+  /** A data provider, or one of a consumer's measurements. */
   parent: { provider: string } | { consumer: string; measurement: string };
   states: readonly string[];
   order: 'create_time' | 'update_time';
@@ -65,7 +65,7 @@ export interface RequisitionListQuery {
   maxBytes: number;
 }
 
-/** `candidates` selects id, position and size of one row more than the page may have. */
+/** `candidates` selects ID, position, and size of one row more than fits on the page. */
 function paged(name: string, candidates: string) {
   return sql(
     name,
@@ -79,7 +79,7 @@ function paged(name: string, candidates: string) {
   );
 }
 
-/** Each state is one index probe, so the cost depends on the size of the page only. */
+/** Probes the index once per state, so the cost depends only on the page size. */
 function listOfProvider(order: 'create_time' | 'update_time') {
   return paged(
     `requisition_list_by_${order}`,

@@ -1,4 +1,4 @@
-/** Finds and removes measurements that are kept no longer, and reads the tombstones of removed ones. */
+/** Finds measurements that are due for retention, removes them, and reads the tombstones of removed measurements. */
 import {
   type MeasurementState,
   PENDING_MEASUREMENT_STATES,
@@ -13,7 +13,7 @@ import { column, type Fields, select, table } from './table.ts';
 
 type Kind = 'pending' | 'terminal';
 
-/** Each kind has a partial index, so a scan reads only rows of that kind, the oldest first. */
+/** Each kind has its own partial index, so a scan reads only rows of that kind, the oldest first. */
 export const expiredMeasurements = {
   pending: expired('pending', PENDING_MEASUREMENT_STATES, 'create_time'),
   terminal: expired('terminal', TERMINAL_MEASUREMENT_STATES, 'update_time'),
@@ -35,14 +35,14 @@ function expired(kind: Kind, states: readonly string[], since: 'create_time' | '
   };
 }
 
-/** Returns how many were removed. Measurements that another replica has locked are skipped. */
+/** Returns the number of removed measurements. It skips measurements that another replica has locked. */
 export const removeMeasurements = inTransaction.number(
   (ids: string[], now: Timestamp) => [ids, now],
   'retention_remove',
   'SELECT remove_measurements($1, $2) AS n',
 );
 
-/** The fields that remain of a removed measurement or requisition. */
+/** What remains of a removed measurement or requisition. */
 interface Tombstone<State> {
   id: string;
   state: State;
@@ -77,7 +77,7 @@ export const getTombstones = read.byKey(
   measurementTombstones.reader(),
 );
 
-/** Only the tombstone of the measurement has the time of removal. */
+/** Only a measurement's tombstone stores the time of removal. */
 const JOINED = `(SELECT r.*, m.consumer, m.delete_time FROM requisition_tombstones r
   JOIN measurement_tombstones m ON m.id = r.measurement)`;
 const requisitionTombstones = table<Tombstone<RequisitionState>>('requisition_tombstones', tombstoneFields());

@@ -1,4 +1,4 @@
-/** Revoked or held certificates, while measurements that depend on them are still to be failed. */
+/** Revoked or held certificates for which some dependent measurements have not been failed yet. */
 import type { RevocationState, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import { sql, type Transaction } from './db.ts';
@@ -26,7 +26,7 @@ const cascades = table<Cascade>('revocation_cascades', {
 export const insertCascade = inTransaction.last(
   (cascade: Cascade, now: Timestamp) => [...values(cascades.columns, cascade), now],
   'cascade_insert',
-  // A held certificate that is revoked keeps its row: its remaining measurements fail because of the hold.
+  // If a held certificate is revoked, it keeps its row, so its remaining measurements fail because of the hold.
   `${insertText(cascades, ['time'])} ON CONFLICT (party, certificate) DO NOTHING`,
 );
 
@@ -42,15 +42,15 @@ export const countCascades = read.number(
   'SELECT count(*)::int AS n FROM revocation_cascades',
 );
 
-/** A place in the order of pending measurements. The time is text, because it may be `-infinity`. */
+/** A position in the sequence of pending measurements. The time is text, because it may be `-infinity`. */
 export interface Place {
   time: string;
   id: string;
 }
 
 /**
- * Locks the oldest cascade and all cascades at the same place, unless another replica works on them. They continue
- * together, so that a thousand revocations cost one pass over the pending measurements.
+ * Locks the oldest cascade and all cascades at the same position, unless another replica is working on them. They proceed
+ * together, so that a thousand revocations need only one pass over the pending measurements.
  */
 export const lockNextCascades = inTransaction.all(
   (limit: number) => [limit],
@@ -66,8 +66,8 @@ const NEXT = `
   SELECT m.id, m.create_time AS time, m.consumer, m.certificate, m.protocol FROM measurements m
    WHERE ${PENDING} AND (m.create_time, m.id) > ($3::timestamptz, $4) ORDER BY m.create_time, m.id LIMIT $5::int`;
 /**
- * Selects measurements that depend on one of the certificates, in order, up to the limit, and then the last pending
- * measurement in the same snapshot. With EXISTS the planner would read all requisitions into a hash table.
+ * Of the next `$5` pending measurements, selects the first `$6` that depend on one of the certificates, and then the last
+ * of the `$5`, from the same snapshot. With EXISTS, the planner would read all requisitions into a hash table.
  */
 const NEXT_DEPENDENT = sql<Place & { depends: boolean }>(
   'cascade_next_dependent',
@@ -88,8 +88,8 @@ const NEXT_DEPENDENT = sql<Place & { depends: boolean }>(
 );
 
 /**
- * Finds the first `limit` measurements that depend on one of the certificates, among `looked` pending ones after this place.
- * `upTo` is the place up to which all are found; it is undefined if no pending measurements are left.
+ * Looks at the next `looked` pending measurements after this position, and returns the first `limit` that depend on one of
+ * the certificates. `upTo` is the position where the search stopped; it is undefined if no pending measurements are left.
  */
 export async function nextDependent(
   tx: Transaction,
@@ -103,7 +103,7 @@ export async function nextDependent(
   return { ids: found.map(({ id }) => id), upTo: found.length === limit ? found.at(-1) : end };
 }
 
-/** Stores that all pending measurements up to this place are done. */
+/** Records that all pending measurements up to this position are done. */
 export const advanceCascades = inTransaction.last(
   (advanced: Cascade[], done: Place) => [...keys(advanced), done.time, done.id],
   'cascade_advance',

@@ -1,10 +1,10 @@
-/** Makes functions that run one statement. `values` turns their arguments into the parameters of the statement. */
+/** Builds functions that run one SQL statement. `values` converts a function's arguments to the statement's parameters. */
 import type { Reader } from '@measurement-exchange/server/database';
 import { type Queryable, type Statement, sql, type Transaction } from './db.ts';
 import { type Page, type PageRow, pageOf } from './page.ts';
 
 type Values<Args extends unknown[]> = (...args: Args) => unknown[];
-/** A statement, or the arguments that make one. */
+/** A statement, or the arguments to create one. */
 type Source<R> = [statement: Statement<R>] | [name: string, text: string, reader?: Reader<R>];
 
 function statementOf<R>(source: Source<R>): Statement<R> {
@@ -26,17 +26,17 @@ function runners<Db extends Queryable>() {
     return async (db: Db, ...args: Args): Promise<T> => map(await rows(db, ...args));
   }
 
-  /** The first row, or undefined where the statement returns no row. */
+  /** Returns the first row, or undefined if the statement returns no rows. */
   function first<R, Args extends unknown[]>(values: Values<Args>, ...source: Source<R>) {
     return mapped(([row]: R[]): R | undefined => row, values, source);
   }
 
-  /** The row of a statement that always returns one. */
+  /** For statements that always return exactly one row. */
   function one<R, Args extends unknown[]>(values: Values<Args>, ...source: Source<R>) {
     return mapped((rows: R[]) => rows[0]!, values, source);
   }
 
-  /** The column `n` of a statement that always returns one row. */
+  /** Returns column `n` of a statement that always returns exactly one row. */
   function number<Args extends unknown[]>(values: Values<Args>, ...source: Source<{ n: number }>) {
     return mapped(([row]) => row!.n, values, source);
   }
@@ -53,7 +53,7 @@ function runners<Db extends Queryable>() {
     return mapped((rows: R[]) => new Map(rows.map((row) => [keyOf(row), row])), values, source);
   }
 
-  /** A statement that is awaited for its effect, or for its error. */
+  /** For statements that are awaited only for their effect or their error. */
   function done<Args extends unknown[]>(values: Values<Args>, ...source: Source<unknown>) {
     return mapped(() => {}, values, source);
   }
@@ -62,7 +62,7 @@ function runners<Db extends Queryable>() {
     return mapped(pageOf<R>, values, source);
   }
 
-  /** A page of all rows, or of the rows that match a filter. The filter is the last parameter of the second statement. */
+  /** Returns a page of all rows, or of those that match a filter. The filter is the second statement's last parameter. */
   function filteredPage<R, Args extends unknown[]>(
     values: Values<Args>,
     ofAll: Statement<PageRow<R>>,
@@ -79,20 +79,22 @@ function runners<Db extends Queryable>() {
   return { all, first, one, number, exists, byKey, done, page, filteredPage };
 }
 
-/** Functions that run inside or outside of a transaction. */
+/** Functions that can run inside or outside a transaction. */
 export const read = runners<Queryable>();
 
 export const inTransaction = {
   ...runners<Transaction>(),
 
-  /** A write whose result nothing waits for. It is sent at once, and awaited together with the COMMIT. */
+  /** For writes whose result nobody needs. The statement is sent immediately, and awaited together with the COMMIT. */
   last<Args extends unknown[]>(values: Values<Args>, ...source: Source<unknown>) {
     const statement = statementOf(source);
     return (tx: Transaction, ...args: Args): void => tx.last(statement, values(...args));
   },
 };
 
-/** Locks, then reads in another statement, whose snapshot is taken after the lock was granted. Both are sent at once. */
+/**
+ * Locks and reads in two statements, so that the read's snapshot is taken after the lock is granted. Both are sent at once.
+ */
 export async function lockAndRead<R>(
   tx: Transaction,
   lock: Statement,

@@ -6,7 +6,7 @@ const PUT = sql(
   'INSERT INTO settings (key, value) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING',
 );
 
-/** Stores a value unless the setting has one, and returns the stored value. */
+/** Stores a value if the setting has none yet, and returns the stored value. */
 export async function putFirstSetting(
   db: Queryable,
   key: 'devPageTokenKey' | 'devSecretsKey',

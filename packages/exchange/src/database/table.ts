@@ -1,12 +1,12 @@
 /**
- * Maps the fields of a record to the columns of a table. Select lists, readers of rows, and the columns and parameters of
- * writes are generated from this map when a module is loaded.
+ * Maps a record's fields to a table's columns. Select lists, row readers, and the columns and parameters of writes are
+ * generated from this map when a module is loaded.
  */
 import type { Reader, RowSource } from '@measurement-exchange/server/database';
 
 interface Type {
   sql: string;
-  /** Turns the source code that reads a cell into the source code of the value in the record. */
+  /** Takes the source code that reads a cell, and returns the source code for the value in the record. */
   read?: (cell: string) => string;
   write?: (value: unknown) => unknown;
 }
@@ -28,7 +28,7 @@ const TYPES = {
 } satisfies Record<string, Type>;
 type TypeName = keyof typeof TYPES;
 
-/** Says how a field of type T is stored: in one column, or as an object in several columns. */
+/** How a field of type T is stored: in one column, or as an object in several columns. */
 export interface Field<T> {
   readonly stores?: (value: T) => T;
 }
@@ -52,12 +52,12 @@ export function column<T extends {}>(name: string, type: TypeName = 'text'): Fie
   return { column: name, type, isOptional: false, isLong: false } as Field<T>;
 }
 
-/** A column whose null becomes undefined in the record. */
+/** A column that may be null. Null becomes undefined in the record. */
 export function optional<T extends {}>(name: string, type: TypeName = 'text'): Field<T | undefined> {
   return { column: name, type, isOptional: true, isLong: false } as Field<T | undefined>;
 }
 
-/** A column with bytes of any length, which some statements do not select. */
+/** A column for bytes of any length. Some statements do not select it. */
 export function long(name: string): Field<Uint8Array> {
   return { column: name, type: 'bytes', isOptional: false, isLong: true } as Field<Uint8Array>;
 }
@@ -79,7 +79,7 @@ export interface Column<R> {
   name: string;
   sqlType: string;
   isLong: boolean;
-  /** The field of the record that the column stores, or stores a part of. */
+  /** The field of the record that the column stores completely or in part. */
   field: keyof R;
   valueOf(record: R): unknown;
 }
@@ -87,7 +87,10 @@ export interface Column<R> {
 export interface Table<R> {
   name: string;
   columns: Column<R>[];
-  /** Makes a record of a row. The columns of the row have the names of the table's columns, with a prefix. */
+  /**
+   * Returns a function that converts a row to a record. The row's columns are named like the table's, with `prefix`
+   * prepended.
+   */
   reader(prefix?: string): Reader<R>;
 }
 
@@ -107,13 +110,13 @@ export function table<R>(name: string, fields: Fields<R>): Table<R> {
   };
 }
 
-/** Reads types that PostgreSQL prints differently in JSON. Times are in UTC. */
+/** For types that PostgreSQL formats differently in JSON. Times are in UTC. */
 const FROM_JSON: Record<string, (cell: string) => string> = {
   bytea: (cell) => `Buffer.from(${cell}.slice(2), 'hex')`,
   timestamptz: (cell) => `(${cell}.slice(0, -6) + (${cell}.length === 25 ? '.' : '')).padEnd(26, '0') + 'Z'`,
 };
 
-/** Makes a record of a row that a statement returns as JSON. */
+/** Returns a function that converts a row in JSON form to a record. */
 export function jsonReader<R>(of: Table<R>): (row: object) => R {
   const types = new Map(of.columns.map(({ name, sqlType }) => [name, sqlType]));
   const isNull = (column: string) => `row[${JSON.stringify(column)}] === null`;
@@ -165,17 +168,17 @@ function fieldSource(field: AnyField, row: RowSource): string {
   return read ? `${row.isNull(field.column)} ? undefined : ${read(value)}` : `(${value}) ?? undefined`;
 }
 
-/** The columns of these fields. */
+/** Returns the columns of these fields. */
 export function only<R, K extends keyof R>(of: Table<R>, ...fields: K[]): Column<Pick<R, K>>[] {
   return of.columns.filter(({ field }) => (fields as (keyof R)[]).includes(field)) as Column<unknown>[];
 }
 
-/** The columns of all fields but these. */
+/** Returns the columns of all fields except these. */
 export function except<R, K extends keyof R>(of: Table<R>, ...fields: K[]): Column<Omit<R, K>>[] {
   return of.columns.filter(({ field }) => !(fields as (keyof R)[]).includes(field)) as Column<unknown>[];
 }
 
-/** Prints a select list: `m.id AS m_id, …`. `long` prints a long column, for example as null. */
+/** Generates a select list: `m.id AS m_id, …`. `long` generates the SQL for a long column, for example null. */
 export function select<R>(
   of: Table<R>,
   alias = of.name,
@@ -190,17 +193,19 @@ export function select<R>(
     .join(', ');
 }
 
-/** Prints `id, state, …`, or `n.id, n.state, …` with an alias. */
+/** Generates `id, state, …`, or `n.id, n.state, …` with an alias. */
 export function names(columns: Column<never>[], alias?: string): string {
   return columns.map(({ name }) => (alias === undefined ? name : `${alias}.${name}`)).join(', ');
 }
 
-/** Prints `$3, $4, …`, one parameter for each column. */
+/** Generates `$3, $4, …`, one parameter per column. */
 export function parameters(columns: unknown[], first: number): string {
   return columns.map((_, i) => `$${first + i}`).join(', ');
 }
 
-/** Prints an INSERT of one row. The parameters are the values of a record, followed by those of other columns. */
+/**
+ * Generates an INSERT of one row. Its parameters are the values of a record, followed by the values of the other columns.
+ */
 export function insertText<R>({ name, columns }: Table<R>, others: string[] = []): string {
   const all = [...columns.map((column) => column.name), ...others];
   return `INSERT INTO ${name} (${all.join(', ')}) VALUES (${parameters(all, 1)})`;
@@ -210,7 +215,7 @@ export function values<R>(columns: Column<R>[], record: R): unknown[] {
   return columns.map((column) => column.valueOf(record));
 }
 
-/** Prints `$3::text[], $4::int[], …`, one array for each column. */
+/** Generates `$3::text[], $4::int[], …`, one array per column. */
 export function arrayParameters(columns: Column<never>[], first: number): string {
   return columns.map(({ sqlType }, i) => `$${first + i}::${sqlType}[]`).join(', ');
 }

@@ -1,18 +1,18 @@
 /**
- * The logs are sorted by transaction IDs. A database that was restored from a dump has the IDs of another server. If those
- * are ahead of this server's IDs, new changes come before old ones, and parties that follow the log do not see them.
+ * The logs are sorted by transaction ID. A database restored from a dump has another server's IDs. If those are ahead of
+ * this server's IDs, new changes sort before old ones, and parties that follow the log never see them.
  */
 import type pg from 'pg';
 
 /** The first transaction ID that this server has not assigned yet. */
 const NEXT = 'pg_snapshot_xmax(pg_current_snapshot())';
 
-/** Selects the name of the table for each row with an ID that is ahead. It reads whole tables. */
+/** Selects the table name for each row whose transaction ID is ahead of this server's. It reads whole tables. */
 export const ALL_AHEAD = ['changes', 'changes_removed', 'transitions', 'audit_entries']
   .map((relation) => `SELECT '${relation}' AS name FROM ${relation} WHERE xid >= ${NEXT}`)
   .join(' UNION ALL ');
 
-/** Uses indexes only. It skips transitions, because every transaction that appends transitions also appends changes. */
+/** Uses only indexes. It skips `transitions`, because every transaction that appends transitions also appends changes. */
 const SOME_AHEAD = `
   SELECT EXISTS (SELECT FROM parties p CROSS JOIN LATERAL (
              SELECT FROM changes c WHERE c.party = p.name AND c.xid >= ${NEXT} ORDER BY c.xid DESC LIMIT 1) AS newest)
@@ -24,8 +24,8 @@ export async function isAhead(client: pg.ClientBase): Promise<boolean> {
 }
 
 /**
- * Starts the log of changes anew: every token expires, and webhooks deliver only changes from now on. The other logs keep
- * their rows and their order. No row has sequence number 0, so no token refers to the new start.
+ * Starts the change log over: every token expires, and webhooks deliver only changes from now on. The other logs keep their
+ * rows and their order. No row has sequence number 0, so no token refers to the new start.
  */
 const BEGIN_ANEW = `
   ALTER TABLE changes DISABLE TRIGGER append_only;
@@ -42,7 +42,7 @@ const BEGIN_ANEW = `
   ALTER TABLE transitions ENABLE TRIGGER append_only;
   ALTER TABLE audit_entries ENABLE TRIGGER append_only;`;
 
-/** Requires the owner of the schema. Returns whether the database was restored from a dump of a server that was ahead. */
+/** Must run as the schema's owner. Returns whether the database was restored from a server whose IDs were ahead. */
 export async function takeOver(client: pg.ClientBase): Promise<boolean> {
   const ahead = await isAhead(client);
   if (ahead) await client.query(`BEGIN; ${BEGIN_ANEW} COMMIT`);

@@ -6,7 +6,7 @@ import { column, insertText, optional, select, table, values } from './table.ts'
 
 export interface TrustedRootRecord {
   id: string;
-  /** The party whose certificates the root may issue; undefined for all parties without a separate root. */
+  /** The party whose certificates the root may issue; undefined if it is for all parties without a root of their own. */
   party: string | undefined;
   x509Der: Uint8Array;
   subjectKeyIdentifier: Uint8Array;
@@ -59,7 +59,7 @@ export const listTrustedRoots = read.page(
   pageRow(root),
 );
 
-/** Lists the roots that are trusted for at least one of these parties. */
+/** Lists the roots that apply to at least one of these parties. */
 export const rootsForParties = read.all(
   (parties: string[]) => [parties],
   'trusted_root_for_parties',

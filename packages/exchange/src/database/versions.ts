@@ -1,4 +1,4 @@
-/** Writes versions of resources. The statement that writes a version also appends it to the log of changes. */
+/** Writes versions of resources. The statement that writes a version also appends it to the change log. */
 import type { ChangeRecord } from '../domain/changes.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import {
@@ -25,33 +25,33 @@ export const changes = table<ChangeRecord>('changes', {
   time: column('time', 'time'),
 });
 
-/** An INSERT of changes. The parameters from `$first` on are the arrays of `changeValues`. */
+/** Generates an INSERT of changes. Starting at `$first`, its parameters are the arrays that `changeValues` returns. */
 export function appendChanges(first: number): string {
   const columns = names(changes.columns);
   return `INSERT INTO changes (${columns}) SELECT ${names(changes.columns, 'c')}
     FROM unnest(${arrayParameters(changes.columns, first)}) WITH ORDINALITY AS c(${columns}, n) ORDER BY c.n`;
 }
 
-/** The parameter with the kinds of the changes, among those of `appendChanges`. */
+/** The parameter of `appendChanges` that holds the kinds of the changes. */
 export function kindsOfChanges(first: number): string {
   return `$${first + changes.columns.findIndex(({ name }) => name === 'kind')}::text[]`;
 }
 
-/** The arrays for `appendChanges`. After the commit, the change bus announces the parties. */
+/** Returns the arrays for `appendChanges`. After the commit, the change bus notifies the parties. */
 export function changeValues(db: Queryable, rows: ChangeRecord[]): unknown[][] {
   for (const { party } of rows) db.wakes?.(party);
   return arrays(changes.columns, rows);
 }
 
 /**
- * Holds for a row that no transaction with a later ID wrote. If it does not hold, a later transaction got the lock of the
- * row first, and this transaction must start again with a new ID.
+ * SQL condition: true if the row was not written by a transaction with a later ID. If false, a later transaction locked the
+ * row first, and this one must restart with a new ID.
  */
 export const IN_ORDER = isNotLater('xmin');
 
 /**
- * Transaction IDs wrap around at 32 bits, so half of all old IDs look later. An ID of a transaction that runs now is less
- * than a million ahead.
+ * Transaction IDs wrap around at 32 bits, so half of all old IDs look later than the current one. The ID of a transaction
+ * that is running now is less than a million ahead.
  */
 export function isNotLater(xid: string): string {
   return `age(${xid}) NOT BETWEEN -1000000 AND -1`;
@@ -70,7 +70,7 @@ export function insertVersion<R>(name: string, of: Table<R>, changesOf: (record:
   };
 }
 
-/** The ID of a request that creates a resource at most once, and the hash of its content. */
+/** The ID of a request that may create only one resource, and the hash of its content. */
 export interface RequestKey {
   id: string;
   hash: Uint8Array;
@@ -85,7 +85,9 @@ export function insertRequested<R>(name: string, of: Table<R>, changesOf: (recor
   };
 }
 
-/** Returns a function that saves the next version of a record and its changes. It fails unless the row has the version before. */
+/**
+ * Returns a function that saves a record's next version and its changes. It fails unless the row has the previous version.
+ */
 export function saveVersion<R extends { version: number }, Args extends unknown[]>(
   name: string,
   of: Table<R>,

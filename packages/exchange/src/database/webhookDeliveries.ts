@@ -1,4 +1,4 @@
-/** Deliveries to webhooks. They are created from the log of changes in order, and are kept for the owner after they end. */
+/** Webhook deliveries. They are created from the change log in order, and the owner can still read them after they end. */
 import type { DeliveryState, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import type { WebhookEvent } from '../domain/webhook.ts';
@@ -25,7 +25,7 @@ export interface DeliveryRecord {
 
 export interface NumberedDelivery {
   delivery: DeliveryRecord;
-  /** Deliveries are numbered in the order in which they are sent. */
+  /** Deliveries are numbered in the order they are sent. */
   number: bigint;
 }
 
@@ -51,9 +51,9 @@ const deliveries = table<DeliveryRecord>('webhook_deliveries', {
 const COLUMNS = `${select(deliveries)}, number`;
 const numbered = object<NumberedDelivery>({ delivery: deliveries.reader(), number: cell('number') });
 
-/** The number of latest deliveries that are kept for each webhook. Pending deliveries are always kept. */
+/** How many of a webhook's latest deliveries to keep. Pending deliveries are always kept. */
 const KEPT = 1_000;
-/** The number of deliveries that a round removes at most. It is more than a round settles. */
+/** The maximum number of deliveries that a round removes. It exceeds the number that a round can settle. */
 const MAX_PRUNED = 1_000;
 
 const EVENT = only(deliveries, 'event');
@@ -75,8 +75,8 @@ const ENQUEUE = sql(
 );
 
 /**
- * Creates deliveries of changes and moves the cursor of the webhook. Returns false if the lease is lost, or if the owner
- * moved the cursor.
+ * Creates deliveries for changes, and moves the webhook's cursor. Returns false if the lease was lost, or if the webhook's
+ * owner has moved the cursor in the meantime.
  */
 export async function enqueueDeliveries(
   db: Queryable,
@@ -97,7 +97,7 @@ export async function enqueueDeliveries(
   return rows.length === 1;
 }
 
-/** Reads pending deliveries in the order in which they are sent. */
+/** Reads pending deliveries in the order they are sent. */
 export const pendingDeliveries = read.all(
   (webhook: string) => [webhook],
   'webhook_delivery_pending',
@@ -114,7 +114,7 @@ const TRACEPARENTS = sql<{ id: string; traceparent: string }>(
     WHERE r.id = ANY ($1) AND m.traceparent IS NOT NULL`,
 );
 
-/** Returns a function that finds the trace context of one of these measurements, requisitions or computations. */
+/** Returns a function that looks up the trace context of one of these measurements, requisitions, or computations. */
 export async function traceparentsOf(
   db: Queryable,
   names: string[],
@@ -141,7 +141,7 @@ export async function insertTest(
   return (await tx.query(TEST, [webhook, name, now]))[0]!.delivery;
 }
 
-/** Counts the tests that are not sent yet. */
+/** Counts the test deliveries that have not been sent yet. */
 export const countTests = inTransaction.number(
   (webhook: string) => [webhook],
   'webhook_delivery_count_tests',
@@ -162,8 +162,8 @@ export interface Settled {
 }
 
 /**
- * Deliveries of the same resource that are queued behind a failed one wait until its next attempt. The oldest deliveries
- * that have ended are removed.
+ * After a failed delivery, later deliveries for the same resource wait until its next attempt. The oldest completed
+ * deliveries are removed.
  */
 const SETTLE = sql(
   'webhook_delivery_settle',
@@ -200,11 +200,11 @@ const RELEASE = sql(
 export interface Release {
   failures: number;
   nextAttemptTime: Timestamp;
-  /** If set, the webhook is paused. */
+  /** If set, pauses the webhook for this reason. */
   pauseReason: string | undefined;
 }
 
-/** Ends a round. If the lease is lost, nothing changes, and the exchange that took the lease delivers again. */
+/** Ends a round. If the lease was lost, nothing changes, and the replica that now has the lease delivers again. */
 export function settle(
   tx: Transaction,
   lease: { webhook: string; owner: string },
@@ -219,7 +219,7 @@ export function settle(
   tx.last(RELEASE, [lease.webhook, lease.owner, failures, nextAttemptTime, pauseReason]);
 }
 
-/** Lists the deliveries of a webhook, the latest first. */
+/** Lists a webhook's deliveries, the latest first. */
 export const listDeliveries = read.page(
   (webhook: string, before: bigint | undefined, limit: number) => [webhook, before, limit],
   'webhook_delivery_list',

@@ -1,4 +1,4 @@
-/** Webhooks of parties. Their secrets are stored encrypted, and only the deliverer reads them. */
+/** The parties' webhooks. Webhook secrets are encrypted in the database, and only the deliverer reads them. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import type { WebhookRecord } from '../domain/webhook.ts';
@@ -22,7 +22,7 @@ const webhooks = table<WebhookRecord>('webhooks', {
 });
 const COLUMNS = select(webhooks);
 const webhook = webhooks.reader();
-/** The webhook delivers the changes behind the position. */
+/** The webhook will deliver the changes after the given position. */
 export const insertWebhook = inTransaction.last(
   (record: WebhookRecord, sealedSecret: Uint8Array, { xid, seq }: Position) => [
     ...[...values(webhooks.columns, record), sealedSecret, xid, seq, record.createTime],
@@ -66,8 +66,8 @@ const CHANGEABLE = only(
   ...(['url', 'description', 'kinds', 'state', 'pauseReason', 'updateTime'] as const),
 );
 /**
- * Saves the webhook and ends its lease, so that a deliverer claims the webhook with its new values. Pending deliveries
- * become due at once.
+ * Saves the webhook and ends its lease, so that a deliverer claims it again with its new values. Its pending deliveries
+ * become due immediately.
  */
 export const saveWebhook = inTransaction.last(
   (record: WebhookRecord, now: Timestamp) => [record.id, now, ...values(CHANGEABLE, record)],
@@ -94,7 +94,7 @@ export const rotateSecret = inTransaction.last(
   `UPDATE webhooks SET old_secret = secret, old_secret_expiry = $3, secret = $2, update_time = $4 WHERE id = $1`,
 );
 
-/** Moves the cursor back to the position, so that the changes behind it become deliveries again. */
+/** Moves the cursor back to the given position, so that all changes after it are delivered again. */
 export const rewindWebhook = inTransaction.last(
   (id: string, { xid, seq }: Position, now: Timestamp) => [id, xid, seq, now],
   'webhook_rewind',
@@ -107,7 +107,9 @@ export const rewindWebhook = inTransaction.last(
     WHERE d.webhook = rewound.id AND d.state = 'PENDING' AND (d.xid, d.seq) > ($2::xid8, $3::bigint)`,
 );
 
-/** Counts the changes that a rewind to the position would deliver again, up to `limit`. The caller has locked the webhook. */
+/**
+ * Counts the changes that a rewind to this position would deliver again, up to `limit`. The caller has locked the webhook.
+ */
 export const countBehind = inTransaction.number(
   (id: string, { xid, seq }: Position, limit: number) => [id, xid, seq, limit],
   'webhook_count_behind',
@@ -117,7 +119,10 @@ export const countBehind = inTransaction.number(
         AND (w.kinds = '{}' OR c.kind = ANY (w.kinds)) LIMIT $4) counted`,
 );
 
-/** Adds to the number of changes that were delivered again to the party in its current hour. An hour starts after `hourAgo`. */
+/**
+ * Adds to the number of changes redelivered to a party in its current hour. A new hour starts if the last one started at or
+ * before `hourAgo`.
+ */
 export const addRedeliveries = inTransaction.one(
   (party: string, count: number, now: Timestamp, hourAgo: Timestamp) => [party, count, now, hourAgo],
   sql<{ since: Timestamp; count: number }>(
@@ -140,12 +145,13 @@ export interface LeasedWebhook {
   oldSecret: Uint8Array | null;
 }
 
-/** The deliverer does not read the log of changes while this many deliveries of a webhook are pending. */
+/** While a webhook has this many pending deliveries, the deliverer reads no more changes for it. */
 export const MAX_PENDING = 100;
 
 /**
- * Leases webhooks that have something to deliver, the longest waiting first. `$1` now, `$2` limit, `$3` parties to skip,
- * `$4` milliseconds of the lease by the clock of the database. A paused webhook still sends tests.
+ * Leases webhooks that have something to deliver; those that have waited longest come first. `$1` now, `$2` limit, `$3`
+ * parties to skip, `$4` duration of the lease in milliseconds, measured by the database's clock. A paused webhook still
+ * sends tests.
  */
 const claim = (of: string) => `WITH due AS MATERIALIZED (
      SELECT w.id FROM webhooks w JOIN parties p ON p.name = w.party
@@ -173,7 +179,7 @@ const leased = object<LeasedWebhook>({
 const CLAIM = sql('webhook_claim', claim('true'), leased);
 const CLAIM_OF_PARTIES = sql('webhook_claim_of_parties', claim('w.party = ANY ($5::text[])'), leased);
 
-/** Claims webhooks of the parties in `only`, or of all parties where it is undefined. */
+/** Claims webhooks of the parties in `only`, or of all parties if `only` is undefined. */
 export function claimWebhooks(
   db: Queryable,
   now: Timestamp,

@@ -1,4 +1,6 @@
-/** Writes only the changed rows of a measurement, its requisitions and participants, and its logs, in one round trip. */
+/**
+ * Writes the changed rows of a measurement, its requisitions, and its participants, and the log entries, in one round trip.
+ */
 import type { Finding } from '@measurement-exchange/contract';
 import type { Change, MeasurementRecord, Outline, RequisitionRecord } from '../domain/aggregate.ts';
 import { changesOf } from '../domain/changes.ts';
@@ -9,7 +11,7 @@ import { insertParticipants, updateParticipants } from './participants.ts';
 import { arrayParameters, arrays, except, names, only, parameters, values } from './table.ts';
 import { appendChanges, changeValues, IN_ORDER, kindsOfChanges, type RequestKey } from './versions.ts';
 
-/** The author of a change, and the findings about it, for the transition log. */
+/** Who made a change and the findings about it, for the transition log. */
 export interface Author {
   actor: string;
   requestId: string;
@@ -18,7 +20,7 @@ export interface Author {
 
 type LoggedStep = Omit<TransitionRecord, 'actor' | 'requestId' | 'findings'>;
 
-/** Columns of the transition log. The findings are stored with the first step of a change. */
+/** Columns of the transition log. The findings are stored with the first transition of a change. */
 const AUTHOR = 'actor, request_id, findings';
 function authorValues({ actor, requestId, findings }: Author): unknown[] {
   return [actor, requestId, findings.length > 0 ? JSON.stringify(findings) : undefined];
@@ -26,7 +28,9 @@ function authorValues({ actor, requestId, findings }: Author): unknown[] {
 
 /** A new measurement has neither a failure nor a result. */
 const NEW_MEASUREMENT = except(measurements, 'failure', 'result');
-/** All new requisitions of a measurement share these fields, which are sent once. The other fields are sent in arrays. */
+/**
+ * Fields that all new requisitions of a measurement have in common, so they are sent once. Other fields are sent as arrays.
+ */
 const NEW_REQUISITIONS = only(requisitions, 'state', 'version', 'createTime', 'updateTime');
 const NEW_REQUISITION = except(
   requisitions,
@@ -37,7 +41,7 @@ const FIRST_STEP = only(transitions, 'subject', 'to', 'cause');
 
 const INSERT = insertStatement();
 
-/** `$1..$3` author, `$4` request ID, `$5` hash; then the values and arrays of each list of columns. */
+/** `$1..$3` author, `$4` request ID, `$5` hash; then the values and arrays for each list of columns. */
 function insertStatement() {
   const m = 6;
   const shared = m + NEW_MEASUREMENT.length;
@@ -135,8 +139,9 @@ function updateStatement() {
 }
 
 /**
- * Writes only changed rows, each of which must have its expected version. A hundred measurements take a fifth of the time of
- * a hundred statements. Fields that were not loaded are never written: a change sets a result or a fulfillment completely.
+ * Writes only changed rows, and requires each to have its expected version. For a hundred measurements, this takes a fifth
+ * of the time of a hundred statements. Fields that were not loaded are never written, because a change sets a result or a
+ * fulfillment as a whole.
  */
 export function saveMeasurements(
   tx: Transaction,

@@ -1,4 +1,4 @@
-/** Authorization. It needs only the names in a request, so it happens before any lookup. The routes table has the rules. */
+/** Authorization. It needs only the names in a request, so it runs before any lookup. The rules are in the routes table. */
 import {
   ExchangeError,
   formatName,
@@ -8,12 +8,12 @@ import {
   WILDCARD,
 } from '@measurement-exchange/contract';
 
-/** A caller, which is a party or the operator of the exchange. */
+/** A caller: either a party or the operator of the exchange. */
 export interface Principal {
   kind: PrincipalKind;
   /** The ID of the party; empty for the operator. */
   id: string;
-  /** `dataProviders/x`, for example, or `operator`. */
+  /** A name such as `dataProviders/x`, or `operator`. */
   name: string;
 }
 
@@ -22,7 +22,7 @@ export const OPERATOR: Principal = { kind: 'operator', id: '', name: 'operator' 
 export const PARTY_KINDS = ['measurementConsumer', 'dataProvider', 'duchy'] as const;
 export type PartyKind = (typeof PARTY_KINDS)[number];
 
-/** Parses the name of a party, or `operator`; undefined for anything else. */
+/** Parses a party name or `operator`. Returns undefined for anything else. */
 export function parsePrincipal(name: string): Principal | undefined {
   if (name === OPERATOR.name) return OPERATOR;
   for (const kind of PARTY_KINDS) {
@@ -32,7 +32,7 @@ export function parsePrincipal(name: string): Principal | undefined {
   return undefined;
 }
 
-/** Returns the party at the beginning of a name: `dataProviders/x` for `dataProviders/x/certificates/y`. */
+/** Returns the party that a resource name starts with: `dataProviders/x` for `dataProviders/x/certificates/y`. */
 export function partyOf(name: string): string {
   return name.split('/').slice(0, 2).join('/');
 }
@@ -50,7 +50,7 @@ export function may(principal: Principal, route: Route, params: Record<string, s
   return rule === 'all' || owner !== WILDCARD;
 }
 
-/** Throws the same error whether the resource exists or not, so that a caller cannot learn which resources exist. */
+/** Throws the same error whether or not the resource exists, so that callers cannot find out which resources exist. */
 export function authorize(principal: Principal, route: Route, params: Record<string, string>): void {
   if (may(principal, route, params)) return;
   throw new ExchangeError('PERMISSION_DENIED', `${principal.name} may not do this here.`);

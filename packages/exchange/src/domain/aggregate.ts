@@ -1,4 +1,4 @@
-/** The records of a measurement, its requisitions and its participants, and every transition between their states. */
+/** The records of a measurement, its requisitions, and its participants, and all transitions between their states. */
 import type {
   Deferral,
   DuchyRole,
@@ -20,7 +20,7 @@ import type {
 import type { StoredProtocolConfig } from './protocolConfig.ts';
 import { strictlyAfter } from './time.ts';
 
-/** A measurement without its long fields, which may have megabytes and which most rules do not need. */
+/** A measurement without its long fields. Those can be megabytes in size, and most rules do not need them. */
 export interface MeasurementOutline {
   id: string;
   /** A name such as `measurementConsumers/x`. */
@@ -34,7 +34,7 @@ export interface MeasurementOutline {
   protocolConfig: StoredProtocolConfig | undefined;
   state: MeasurementState;
   failure: { reason: FailureReason; message: string } | undefined;
-  /** The result that the duchies computed together. The results of a direct measurement are in its requisitions. */
+  /** The result that the duchies computed together. A direct measurement has its results in its requisitions. */
   result: OfDuchy<ResultOutline> | undefined;
   /** The trace context of the request that created the measurement; undefined if the request was not traced. */
   traceparent: string | undefined;
@@ -69,7 +69,7 @@ export interface RequisitionOutline {
   fulfillingDuchy: string | undefined;
   state: RequisitionState;
   refusal: Refusal | undefined;
-  /** The latest deferral. A closed requisition keeps it. */
+  /** The latest deferral. It is kept after the requisition is closed. */
   deferral: Deferral | undefined;
   fulfillment: Fulfillment<ResultOutline> | undefined;
   version: number;
@@ -77,7 +77,7 @@ export interface RequisitionOutline {
   updateTime: Timestamp;
 }
 
-/** The long fields of a requisition that the consumer sent. */
+/** A requisition's long fields, which come from the consumer. */
 export interface RequisitionContent {
   publicKey: EncryptionPublicKey;
   encryptedSpec: EncryptedRequisitionSpec;
@@ -105,10 +105,10 @@ interface Result extends ResultOutline {
   encryptedResult: EncryptedMessage;
 }
 
-/** `duchy` is the aggregator, `duchies/x`. */
+/** `duchy` is the aggregator's name, such as `duchies/x`. */
 type OfDuchy<R extends ResultOutline> = R & { duchy: string };
 
-/** A duchy in the computation of a measurement. */
+/** A duchy that takes part in computing a measurement. */
 export interface ParticipantRecord {
   /** A name such as `duchies/x`. */
   duchy: string;
@@ -116,21 +116,21 @@ export interface ParticipantRecord {
   state: ParticipantState;
   parameters: DuchyParameters | undefined;
   version: number;
-  /** The time of the last change of the computation, which is the same for all participants. */
+  /** When the computation last changed. It is the same for all participants. */
   updateTime: Timestamp;
 }
 
-/** The keys that a duchy sets before requisitions can be fulfilled. */
+/** The keys that each duchy must set before requisitions can be fulfilled. */
 export interface DuchyParameters {
-  /** The ID of the duchy's certificate, whose key signs both public keys. */
+  /** The ID of the duchy's certificate. Its key signs both public keys. */
   certificate: string;
   /** An EncryptionPublicKey. */
   publicKey: SignedMessage | undefined;
-  /** An ElGamalPublicKey, which only Liquid Legions needs. */
+  /** An ElGamalPublicKey. Only the Liquid Legions protocols need it. */
   elGamalPublicKey: SignedMessage | undefined;
 }
 
-/** A measurement with its requisitions and participants. The type parameters say which fields were loaded. */
+/** A measurement with its requisitions and participants. The type parameters determine which fields are loaded. */
 export interface AggregateOf<M extends MeasurementOutline, R extends RequisitionOutline> {
   measurement: M;
   requisitions: R[];
@@ -142,7 +142,7 @@ export function measurementName({ consumer, id }: Pick<MeasurementOutline, 'cons
   return `${consumer}/measurements/${id}`;
 }
 
-/** Every certificate that a measurement depends on. */
+/** Returns all certificates that a measurement depends on. */
 export function dependenciesOf({ measurement, requisitions, participants }: Outline) {
   return [
     { party: measurement.consumer, id: measurement.certificate },
@@ -157,7 +157,7 @@ export function dependenciesOf({ measurement, requisitions, participants }: Outl
 export type Outline = AggregateOf<MeasurementOutline, RequisitionOutline>;
 export type Aggregate = AggregateOf<MeasurementRecord, RequisitionRecord>;
 
-/** One transition, as the log stores it. */
+/** A transition, as stored in the log. */
 export interface Step {
   /** The ID of a requisition, the name of a participant (`duchies/x`), or '' for the measurement. */
   subject: string;
@@ -173,7 +173,7 @@ export interface Change<A extends Outline = Aggregate> {
   steps: Step[];
 }
 
-/** Every allowed transition: resource, trigger, and the states before and after. */
+/** All allowed transitions: resource, trigger, state before, and state after. */
 export const EDGES = [
   ['measurement', 'created', undefined, 'AWAITING_REQUISITION_FULFILLMENT'],
   ['measurement', 'allFulfilled', 'AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING'],
@@ -190,15 +190,15 @@ export const EDGES = [
   ['measurement', 'overdue', 'AWAITING_REQUISITION_FULFILLMENT', 'FAILED'],
   ['measurement', 'overdue', 'COMPUTING', 'FAILED'],
   ['requisition', 'created', undefined, 'UNFULFILLED'],
-  // All duchies have set their parameters, which the requisition shows from now on.
+  // All duchies have set their parameters. From now on, the requisition includes them.
   ['requisition', 'parametersSet', 'UNFULFILLED', 'UNFULFILLED'],
-  // The provider says why it cannot fulfill the requisition yet.
+  // The provider has explained why it cannot fulfill the requisition yet.
   ['requisition', 'deferred', 'UNFULFILLED', 'UNFULFILLED'],
   ['requisition', 'fulfilled', 'UNFULFILLED', 'FULFILLED'],
   ['requisition', 'refused', 'UNFULFILLED', 'REFUSED'],
   ['requisition', 'withdrawn', 'UNFULFILLED', 'WITHDRAWN'],
   ['participant', 'created', undefined, 'CREATED'],
-  // In share-shuffle duchies do not confirm that they have all data.
+  // In share-shuffle, duchies do not confirm that they have all data.
   ['participant', 'parametersSet', 'CREATED', 'READY'],
   ['participant', 'keysSet', 'CREATED', 'PARAMS_SET'],
   ['participant', 'confirmed', 'PARAMS_SET', 'READY'],
@@ -210,7 +210,7 @@ export const EDGES = [
 type Edge = (typeof EDGES)[number];
 export type Trigger = Edge[1];
 type MeasurementTrigger = Extract<Edge, readonly ['measurement', ...unknown[]]>[1];
-/** The triggers that put a measurement into a state. */
+/** The triggers that move a measurement into a given state. */
 export type TriggerTo<State> = Extract<Edge, readonly ['measurement', string, unknown, State]>[1];
 type RequisitionTrigger = Extract<Edge, readonly ['requisition', ...unknown[]]>[1];
 type ParticipantTrigger = Extract<Edge, readonly ['participant', ...unknown[]]>[1];
@@ -220,7 +220,7 @@ export function target(resource: Edge[0], trigger: Trigger, from: string | undef
   return EDGES.find((e) => e[0] === resource && e[1] === trigger && e[2] === from)?.[3];
 }
 
-/** Builds a change of an aggregate. Every step is one of EDGES, increments a version, and is logged. */
+/** Builds a change to an aggregate. Every step follows one of EDGES, increments a version, and is logged. */
 export class ChangeBuilder<A extends Outline> {
   private measurement: MeasurementOutline;
   requisitions: RequisitionOutline[];
@@ -231,7 +231,7 @@ export class ChangeBuilder<A extends Outline> {
   constructor(before: A, now: Timestamp) {
     this.measurement = before.measurement;
     this.requisitions = before.requisitions;
-    // Every change of a measurement is also a change of its computation.
+    // Every change to a measurement also changes its computation.
     this.participants = before.participants.map((p) => ({
       ...p,
       updateTime: strictlyAfter(now, p.updateTime),
@@ -283,7 +283,7 @@ export class ChangeBuilder<A extends Outline> {
     return { ...record, state: to, version, updateTime };
   }
 
-  /** Withdraws open requisitions. A FULFILLED requisition stays FULFILLED, whatever happens to the measurement. */
+  /** Withdraws all open requisitions. A FULFILLED requisition stays FULFILLED, whatever happens to the measurement. */
   withdrawOpen(): void {
     for (const r of this.requisitions) {
       if (r.state === 'UNFULFILLED') this.stepRequisition(r, 'withdrawn');
@@ -292,7 +292,7 @@ export class ChangeBuilder<A extends Outline> {
 
   done(): Change<A> {
     const { measurement, requisitions, participants, steps } = this;
-    // The cast is safe: records keep the fields that were loaded, and a new result or fulfillment has all fields.
+    // The cast is safe, because records keep the fields that were loaded, and a new result or fulfillment has all fields.
     return { after: { measurement, requisitions, participants } as A, steps };
   }
 }

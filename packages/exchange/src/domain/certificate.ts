@@ -1,8 +1,8 @@
 import { ExchangeError, type RevocationState, type Timestamp } from '@measurement-exchange/contract';
 
-/** The properties that decide whether a certificate may be used. */
+/** The properties that determine whether a certificate may be used. */
 export interface Certificate {
-  /** `dataProviders/x`, for example. */
+  /** A name such as `dataProviders/x`. */
   party: string;
   id: string;
   notBefore: Timestamp;
@@ -10,7 +10,7 @@ export interface Certificate {
   revocationState: RevocationState | undefined;
 }
 
-/** Each version of a certificate has another revocation state. */
+/** A certificate's version changes only with its revocation state. */
 export interface VersionedCertificate extends Certificate {
   version: number;
 }
@@ -21,7 +21,7 @@ export function certificateName(party: string, id: string): string {
   return `${party}/certificates/${id}`;
 }
 
-/** Returns the certificate if it exists and may be used now. `field` is the request field that refers to it. */
+/** Returns the certificate if it exists and is currently usable. `field` is the request field that refers to it. */
 export function requireUsable(
   certificate: Certificate | undefined,
   field: string,
@@ -49,7 +49,7 @@ export function whyUnusable(certificate: Certificate, now: Timestamp): string | 
   return undefined;
 }
 
-/** A measurement that depends on a revoked certificate is about to fail, so it accepts no more results. */
+/** A measurement that depends on a revoked certificate will fail soon, so it accepts no more results. */
 export function requireNoneRevoked([revoked]: Certificate[]): void {
   if (revoked === undefined) return;
   const name = certificateName(revoked.party, revoked.id);
@@ -67,11 +67,11 @@ export function revoke<C extends VersionedCertificate>(before: C, to: Revocation
   return { ...before, revocationState: to, version: before.version + 1 };
 }
 
-/** `cascading` says that some measurements which depend on the certificate have not been failed yet. */
+/** `cascading` is true if some measurements that depend on the certificate have not been failed yet. */
 export function releaseHold<C extends VersionedCertificate>(before: C, cascading: boolean): C {
   if (before.revocationState !== 'HOLD') throw stateIllegal(before);
   if (cascading) {
-    // After the release, measurements that the hold must fail look like measurements that were created later.
+    // After the release, we could not tell the measurements that the hold must fail from those created later.
     throw new ExchangeError(
       'UNAVAILABLE',
       'Measurements that depend on the certificate are still being failed: retry.',
@@ -93,12 +93,14 @@ function inWords(state: RevocationState): string {
   return state === 'HOLD' ? 'on hold' : 'revoked';
 }
 
-/** The failure message of a measurement that depends on the certificate. */
+/** The failure message for measurements that depend on the certificate. */
 export function revocationMessage(certificate: string, state: RevocationState): string {
   return `${certificate} was ${state === 'HOLD' ? 'put on hold' : 'revoked'}.`;
 }
 
-/** The remaining validity as a proto3 JSON duration, if it is at most 30 days. */
+/**
+ * Returns the remaining validity as a proto3 JSON duration if the certificate expires within 30 days; otherwise undefined.
+ */
 export function expiresIn(certificate: Certificate, now: Timestamp): string | undefined {
   if (certificate.revocationState !== undefined) return undefined;
   const seconds = Math.floor((Date.parse(certificate.notAfter) - Date.parse(now)) / 1000);

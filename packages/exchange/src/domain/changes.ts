@@ -1,4 +1,4 @@
-/** The changes that the log shows to each party. */
+/** The changes that each party sees in its change log. */
 import type { ChangeKind, Timestamp } from '@measurement-exchange/contract';
 import { type Change, measurementName, type Outline } from './aggregate.ts';
 import { certificateName, type VersionedCertificate } from './certificate.ts';
@@ -6,10 +6,10 @@ import { type EventGroupRecord, eventGroupName } from './eventGroup.ts';
 import { computationName, computationState, computationVersion } from './participants.ts';
 import type { PartyRecord } from './party.ts';
 
-/** A version of a resource, for one of the parties that may read the resource. */
+/** A new version of a resource, addressed to one of the parties that may read the resource. */
 export interface ChangeRecord {
   party: string;
-  /** The name by which the party reads the resource. */
+  /** The resource name that this party uses. */
   name: string;
   kind: ChangeKind;
   /** Undefined for a resource without states. */
@@ -19,8 +19,8 @@ export interface ChangeRecord {
 }
 
 /**
- * The consumer gets each step of the measurement and of its requisitions, a provider each step of its requisition, and a
- * duchy one change of its computation.
+ * The consumer sees each step of the measurement and its requisitions, and a provider sees each step of its own
+ * requisition. A duchy sees a single change to its computation.
  */
 export function changesOf({ after, steps }: Change<Outline>): ChangeRecord[] {
   const { measurement: m, requisitions, participants } = after;
@@ -72,7 +72,7 @@ export function descriptorChange(d: {
   return { party, name, kind: 'DESCRIPTOR', state: undefined, version, time };
 }
 
-/** The provider and the consumer read an event group by different names. */
+/** The provider and the consumer use different names for an event group. */
 export function eventGroupChanges(group: EventGroupRecord): ChangeRecord[] {
   const { provider, consumer, id, state, version, updateTime: time } = group;
   return [provider, consumer].map((party) => {

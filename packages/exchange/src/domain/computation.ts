@@ -1,6 +1,6 @@
 /**
- * Changes that duchies make to a computation. A repeated request changes nothing, so that a duchy that lost a response may
- * send its request again.
+ * Changes that duchies make to a computation. Repeating a request changes nothing, so a duchy that did not get the response
+ * can safely send the request again.
  */
 import { hash } from 'node:crypto';
 import {
@@ -46,12 +46,12 @@ interface FulfillRequisitionInput {
   /** A name such as `dataProviders/x/requisitions/y`. */
   requisition: string;
   nonce: bigint;
-  /** The accepted hashes of the nonce. */
+  /** The hashes of the nonce, one for each encoding that the exchange accepts. */
   nonceHashes: Uint8Array[];
   context: FulfillmentContext | undefined;
 }
 
-/** The duchy has stored the data of a provider. The last requisition starts the computation or the confirmations. */
+/** Records that a duchy has stored a provider's data. The last requisition starts the computation or the confirmations. */
 export function fulfillRequisition<A extends Outline>(
   before: A,
   duchy: string,
@@ -84,12 +84,12 @@ export function fulfillRequisition<A extends Outline>(
 
 interface ResultInput {
   etag: string;
-  /** The certificate that the request names; undefined if it does not exist. */
+  /** The certificate named in the request; undefined if it does not exist. */
   certificate: Certificate | undefined;
   encryptedResult: EncryptedMessage;
 }
 
-/** The aggregator sets the only result of the computation. */
+/** The aggregator sets the computation's only result. */
 export function setResult<A extends AggregateOf<MeasurementRecord, RequisitionOutline>>(
   before: A,
   duchy: string,
@@ -118,7 +118,7 @@ export function setResult<A extends AggregateOf<MeasurementRecord, RequisitionOu
   return changing.done();
 }
 
-/** A duchy gives up: the measurement fails, and its open requisitions are withdrawn. */
+/** A duchy gives up. The measurement fails, and its open requisitions are withdrawn. */
 export function giveUp<A extends Outline>(
   before: A,
   duchy: string,
@@ -140,7 +140,7 @@ export function giveUp<A extends Outline>(
   return changing.done();
 }
 
-/** All parties of the measurement read the position, so it may name only parts of this measurement. */
+/** All parties to the measurement can read the position, so it may name only resources of this measurement. */
 export function requirePosition({ requisitions, participants }: Outline, position: Position = {}): void {
   const allowed = {
     requisition: requisitions.map(({ provider, id }) => `${provider}/requisitions/${id}`),
@@ -156,7 +156,7 @@ export function requirePosition({ requisitions, participants }: Outline, positio
   if (violations.length > 0) throw invalid(violations);
 }
 
-/** A duchy confirms that it has all data; the last confirmation starts the computation. */
+/** A duchy confirms that it has all data. The last confirmation starts the computation. */
 export function confirm<A extends Outline>(
   before: A,
   duchy: string,
@@ -190,7 +190,7 @@ export function unchanged<A extends Outline>(before: A): Change<A> {
   return { after: before, steps: [] };
 }
 
-/** The error about a computation that has ended comes first, because reading it again for its etag would not help. */
+/** Checks first whether the computation has ended, because then rereading it to get the current etag would not help. */
 export function requireCurrent(aggregate: Outline, duchy: string, etag: string): void {
   requireOpenComputation(aggregate, duchy);
   const actual = computationEtag(aggregate);

@@ -1,4 +1,4 @@
-/** Checks the signature of a request, the trust in its certificates, and the keys that its specifications are encrypted for. */
+/** Checks a request's signature, its certificates' trust, and the keys that its requisition specs are encrypted for. */
 import { fromBinary } from '@bufbuild/protobuf';
 import {
   equalBytes,
@@ -10,9 +10,9 @@ import {
 import { finding } from './findings.ts';
 
 export interface ConsentFacts {
-  /** Whether the key of the consumer's certificate signed the specification. */
+  /** Whether the spec was signed with the key of the consumer's certificate. */
   isSpecSigned: boolean;
-  /** The reason why a certificate in the request is not trusted, by its name; undefined for a trusted certificate. */
+  /** Why each certificate in the request is untrusted, by certificate name; undefined for a trusted certificate. */
   untrusted: ReadonlyMap<string, string | undefined>;
   /** The parties in the request, by name. */
   parties: ReadonlyMap<string, { publicKey: SignedMessage | undefined }>;
@@ -39,12 +39,12 @@ export function inspectConsent(input: MeasurementInput, facts: ConsentFacts): Fi
   return findings;
 }
 
-/** `field` is the request field with the certificate or its name; `why` is the reason why it is not trusted. */
+/** `field` is the request field with the certificate or its name. `why` is the reason the certificate is not trusted. */
 export function trustFindings(field: string, why: string | undefined): Finding[] {
   return why === undefined ? [] : [finding('CERTIFICATE_UNTRUSTED', field, why)];
 }
 
-/** The `data` of a registered EncryptionPublicKey. */
+/** Returns the `data` of a registered EncryptionPublicKey. */
 export function keysetOf({ message }: SignedMessage): Uint8Array {
   return fromBinary(specs.EncryptionPublicKeySchema, message).data;
 }

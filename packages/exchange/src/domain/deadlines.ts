@@ -1,4 +1,4 @@
-/** Deadlines of computations, and the failure messages that name the late parties. */
+/** The deadlines for computations, and the failure messages that name the late parties. */
 import { type LogRequest, type ProtocolStep, stepsOf, type Timestamp } from '@measurement-exchange/contract';
 import { number, object, type Static } from '@measurement-exchange/contract/schema';
 import type { Change, Outline } from './aggregate.ts';
@@ -9,18 +9,24 @@ import { viewProtocol } from './protocolConfig.ts';
 const hours = () => number({ exclusiveMinimum: 0 });
 
 export const Deadlines = object({
-  /** The time from the creation of a measurement until all duchies have set their parameters. */
+  /** How long the duchies have to set their parameters, counted from the creation of the measurement. */
   parametersWithinHours: hours(),
-  /** The time from the creation of a measurement until the duchies have the data of all providers. */
+  /** How long the providers have to send their data to the duchies, counted from the creation of the measurement. */
   fulfillWithinHours: hours(),
-  /** The time from the last fulfillment or confirmation until the next confirmation, in protocols where duchies confirm. */
+  /**
+   * How long the duchies have to send the next confirmation, counted from the last fulfillment or confirmation. Only for
+   * protocols in which duchies confirm.
+   */
   confirmWithinHours: hours(),
-  /** The time from the last fulfillment, or the last confirmation where duchies confirm, until the result. */
+  /**
+   * How long the duchies have to produce the result, counted from the last fulfillment (or from the last confirmation, for
+   * protocols in which duchies confirm).
+   */
   computeWithinHours: hours(),
 });
 export type Deadlines = Static<typeof Deadlines>;
 
-/** The states in which a computation waits for a party, and the deadline of each state. */
+/** The states in which a computation waits for a party, and the deadline that applies in each state. */
 export const WAITING = {
   PENDING_PARAMS: 'parametersWithinHours',
   PENDING_FULFILLMENT: 'fulfillWithinHours',
@@ -29,12 +35,12 @@ export const WAITING = {
 } as const satisfies Record<string, keyof Deadlines>;
 export type WaitingState = keyof typeof WAITING;
 
-/** The latest report of a duchy on its progress. */
+/** A duchy's latest progress report. */
 export interface Report extends Pick<LogRequest, 'stage' | 'attempt' | 'progress'> {
   duchy: string;
 }
 
-/** Fails a computation that has been in this state for too long, with a message that names the late parties. */
+/** Fails a computation that has been in this state for too long. The failure message names the late parties. */
 export function expireComputation<A extends Outline>(
   before: A,
   state: WaitingState,
@@ -73,14 +79,14 @@ const MESSAGES: Record<WaitingState, (before: Outline, within: string, reports: 
   },
 };
 
-/** The duchies that reported the earliest stage. The other duchies wait for them. */
+/** Returns the duchies that are at the earliest stage. All other duchies wait for them. */
 export function behind(aggregate: Outline, reports: Report[]): string[] {
   const open = openSteps(aggregate, reports);
   const first = Math.min(...open.map(({ step }) => step));
   return open.filter(({ step }) => step === first).map(({ duchy }) => duchy);
 }
 
-/** The first unfinished step of each duchy according to its report. A duchy that is done is left out. */
+/** Returns each duchy's first unfinished step according to its report. Duchies that are done are left out. */
 export function openSteps(
   { measurement, participants }: Outline,
   reports: Report[],
@@ -91,21 +97,21 @@ export function openSteps(
     step: openStep(
       steps.filter((step) => step.duchy === duchy),
       reports.find((report) => report.duchy === duchy),
-      // The last step sets the result, so it is unfinished while no result exists.
+      // The last step sets the result, so it is unfinished as long as there is no result.
       steps.at(-1)!,
     ),
   }));
   return open.filter(({ step }) => step !== Number.POSITIVE_INFINITY);
 }
 
-/** The first unfinished step of a duchy among its `own` steps, or infinity. */
+/** Returns the first unfinished step among a duchy's `own` steps, or infinity if it has finished all of them. */
 function openStep(own: ProtocolStep[], report: Report | undefined, last: ProtocolStep): number {
   const reported = own.findIndex(({ stage }) => stage === report?.stage);
   const open = report?.progress === 1 ? reported + 1 : Math.max(0, reported);
   return own[open]?.step ?? (own.includes(last) ? last.step : Number.POSITIVE_INFINITY);
 }
 
-/** Limits the providers in a failure message, since a measurement may have a hundred, and the message has a maximum length. */
+/** The maximum number of providers to list in a failure message. A measurement may have a hundred. */
 const MAX_LISTED = 10;
 
 function listed(names: string[]): string {

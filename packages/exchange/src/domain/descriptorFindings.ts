@@ -1,4 +1,4 @@
-/** Findings about a descriptor set that is well-formed. */
+/** Findings about a well-formed descriptor set. */
 import type { Finding } from '@measurement-exchange/contract';
 import { quote } from '../protobuf/descriptor/model.ts';
 import type { SetDiff } from '../protobuf/schemaDiff/schemaDiff.ts';
@@ -6,7 +6,7 @@ import { finding } from './findings.ts';
 
 const FIELD = 'descriptorSet';
 
-/** Limits the findings of one kind, since a set may have ten thousand messages. */
+/** The maximum number of findings of the same kind, since a set may have ten thousand messages. */
 const MAX_FINDINGS = 100;
 
 function atMost(findings: Finding[], count = findings.length): Finding[] {
@@ -23,14 +23,14 @@ export function packageFindings(messagesWithoutPackage: string[]): Finding[] {
   );
 }
 
-/** A message type that other descriptors define too. */
+/** A message type that other descriptors also define. */
 interface RegisteredType {
   type: string;
-  /** The name of another descriptor of the same provider that defines the type; undefined if only other providers do. */
+  /** Another descriptor of the same provider that defines the type; undefined if only other providers' descriptors do. */
   own: string | undefined;
 }
 
-/** A finding does not name the descriptors of other providers. */
+/** The findings do not reveal the names of other providers' descriptors. */
 export function typeFindings(registered: RegisteredType[]): { own: Finding[]; others: Finding[] } {
   const code = 'TYPE_ALREADY_REGISTERED';
   const toFinding = ({ type, own }: RegisteredType) => {

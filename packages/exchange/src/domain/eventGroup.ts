@@ -1,4 +1,4 @@
-/** Event groups, which describe the data of a data provider to a measurement consumer. */
+/** Event groups. An event group describes a data provider's data to a measurement consumer. */
 import {
   type EncryptedMessage,
   type EncryptionPublicKey,
@@ -23,18 +23,18 @@ export interface EventGroupContent {
   availability: Interval | undefined;
   brandName: string | undefined;
   campaignName: string | undefined;
-  /** Metadata that the exchange cannot read. An event group never has both `encrypted` and `readable`. */
+  /** Metadata that the exchange cannot read. An event group never has both `encrypted` and `readable` metadata. */
   encrypted: EncryptedMessage | undefined;
   readable: ReadableMetadata | undefined;
   publicKey: EncryptionPublicKey | undefined;
 }
 
 export interface ReadableMetadata {
-  /** The ID of the provider's descriptor that defines the message type. */
+  /** The ID of the provider's descriptor that defines this message type. */
   descriptor: string;
   typeUrl: string;
   value: Uint8Array;
-  /** The bytes of the message as JSON. */
+  /** The size of the message as JSON, in bytes. */
   size: number;
 }
 
@@ -50,7 +50,7 @@ export interface EventGroupRecord extends EventGroupContent {
   updateTime: Timestamp;
 }
 
-/** The provider and the consumer each read an event group by their own name. */
+/** The provider and the consumer use different names for an event group. Each name starts with the party's own name. */
 export function eventGroupName(party: string, id: string): string {
   return `${party}/eventGroups/${id}`;
 }
@@ -74,7 +74,7 @@ export function inputViolations(provider: string, input: EventGroupInput): Viola
   } else if (isOpaque) {
     if (ciphertext === undefined) report('encryptedMetadata.ciphertext', REQUIRED);
     if (typeUrl === undefined) report('encryptedMetadata.typeUrl', REQUIRED);
-    // The consumer must know for which of its keys the metadata is encrypted.
+    // The consumer must know which of its keys the metadata is encrypted for.
     if (input.measurementConsumerPublicKey === undefined) report('measurementConsumerPublicKey', REQUIRED);
   }
   if (metadata && !metadata.eventGroupMetadataDescriptor.startsWith(`${provider}/`)) {
@@ -83,14 +83,14 @@ export function inputViolations(provider: string, input: EventGroupInput): Viola
   return violations;
 }
 
-/** `at` is the path of the event group in the request. */
+/** `at` is the path prefix of the event group's fields in the request. */
 export function inspectEventGroup(input: EventGroupInput, at: string): Finding[] {
   const type = input.measurementConsumerPublicKey?.['@type'];
   if (type === undefined) return [];
   return typeUrlFindings(`${at}measurementConsumerPublicKey.@type`, type, [TYPE_URLS.EncryptionPublicKey]);
 }
 
-/** Requires an input without violations. `readable` is its decoded metadata. */
+/** The input must have no violations. `readable` is its decoded metadata. */
 export function contentOf(input: EventGroupInput, readable: ReadableMetadata | undefined): EventGroupContent {
   const { ciphertext, typeUrl } = input.encryptedMetadata ?? {};
   const campaign = input.eventGroupMetadata?.adMetadata.campaignMetadata;
@@ -114,7 +114,7 @@ export function create(
   return { ...ids, ...content, state: 'ACTIVE', version: 1, createTime: now, updateTime: now };
 }
 
-/** Throws the same error for a deleted event group as for one that does not exist. */
+/** Throws the same error for a deleted event group as for one that never existed. */
 export function requireActive(
   group: EventGroupRecord | undefined,
   provider: string,
@@ -124,7 +124,7 @@ export function requireActive(
   throw notFound('EVENT_GROUP_NOT_FOUND', eventGroupName(provider, id));
 }
 
-/** The measurement consumer of an event group cannot change, since it decides which party may read the event group. */
+/** An event group's measurement consumer cannot change, because it determines who may read the event group. */
 export function requireSameConsumer(group: EventGroupRecord, consumer: string, at: string): void {
   if (group.consumer === consumer) return;
   const field = `${at}measurementConsumer`;
@@ -146,7 +146,7 @@ export function replace(
   return { ...before, ...content, ...nextVersion(before, now) };
 }
 
-/** A deleted event group loses its metadata, key, brand and campaign. The rest stays readable. */
+/** A deleted event group loses its metadata, key, brand, and campaign. The remaining fields stay readable. */
 export function remove(before: EventGroupRecord, now: Timestamp): EventGroupRecord {
   return {
     ...before,

@@ -1,6 +1,6 @@
 /**
- * Checks of requests that are well-formed. Under the setting `advisory`, findings only inform the caller; under `strict`,
- * they reject the request.
+ * Checks on well-formed requests. If the setting is `advisory`, findings only inform the caller; if it is `strict`, they
+ * cause the request to be rejected.
  */
 import {
   decodeMeasurementSpec,
@@ -18,8 +18,8 @@ import {
 export type Checks = 'advisory' | 'strict';
 
 /**
- * Every code, its remedy, and whether it rejects a request under `strict`. The reason of the error is CHECK_FAILED unless
- * `refuses` is another reason.
+ * All finding codes, with the remedy and whether the finding rejects a request under `strict`. If `refuses` is `true`, the
+ * error's reason is CHECK_FAILED; otherwise `refuses` is the reason.
  */
 export const FINDING_CODES = {
   SPEC_UNDECODABLE: {
@@ -64,7 +64,8 @@ export const FINDING_CODES = {
     refuses: true,
     remedy: 'Give the file a package, so that the type name cannot collide with that of another provider.',
   },
-  // A type that only another provider defines does not reject a request: two providers may use one industry schema.
+  // A type that only other providers define does not reject a request, because several providers may share an industry
+  // schema.
   TYPE_ALREADY_REGISTERED: {
     refuses: 'EVENT_GROUP_METADATA_DESCRIPTOR_ALREADY_EXISTS_WITH_TYPE',
     remedy: 'Update the descriptor that has the type, or give the new type a package of its own.',
@@ -85,7 +86,7 @@ export function finding(
   return { code, field, message, remedy };
 }
 
-/** Under `strict`, throws one error for all findings that reject. The first finding decides the reason of the error. */
+/** Under `strict`, throws one error for all findings that reject the request. The first finding determines its reason. */
 export function enforce(checks: Checks, findings: Finding[]): void {
   const refusing = findings.filter((f) => refusal(f) !== false);
   if (checks === 'advisory' || refusing.length === 0) return;
@@ -108,7 +109,7 @@ function refusal({ code }: Finding): boolean | Reason {
   return FINDING_CODES[code as FindingCode].refuses;
 }
 
-/** Checks the parameters of a spec for the chosen protocol. */
+/** Checks whether a spec's parameters are valid for the chosen protocol. */
 export function inspectParameters(spec: PlainSpec | undefined, protocol: Protocol): Finding[] {
   const violations = spec === undefined ? [] : measurementSpecViolations(spec, protocol);
   return violations.map(({ field, description }) =>
@@ -116,7 +117,7 @@ export function inspectParameters(spec: PlainSpec | undefined, protocol: Protoco
   );
 }
 
-/** Decodes the spec of a request, and checks its nonce hashes and the type URLs. */
+/** Decodes the spec in a request, and checks its nonce hashes and the type URLs. */
 export function inspectMeasurement(input: MeasurementInput): {
   spec: PlainSpec | undefined;
   findings: Finding[];
@@ -144,17 +145,17 @@ export function inspectMeasurement(input: MeasurementInput): {
   return { spec: 'spec' in decoded ? decoded.spec : undefined, findings };
 }
 
-/** A spec may omit nonce hashes, but those that it has must match the entries. */
+/** A spec may omit the nonce hashes. If it has them, they must match the entries. */
 function nonceHashFindings(hashes: Uint8Array[], entries: { nonceHash: Uint8Array }[]): Finding[] {
   if (hashes.length === 0 || areNonceHashesOf(entries, hashes)) return [];
   const message = 'The nonce hashes of the spec are not those of the entries in dataProviders.';
   return [finding('NONCE_HASHES_MISMATCH', 'measurementSpec.message.nonceHashes', message)];
 }
 
-/** Whether the hashes are those of the entries, in any order. */
+/** Whether the hashes match those of the entries, in any order. */
 export function areNonceHashesOf(entries: { nonceHash: Uint8Array }[], hashes: Uint8Array[]): boolean {
   const sorted = (list: Uint8Array[]) => list.map(toBase64).sort().join();
-  // The counts are compared first, since a hostile spec may have a million hashes.
+  // Compare the counts first, because a hostile spec may have a million hashes.
   return hashes.length === entries.length && sorted(hashes) === sorted(entries.map((e) => e.nonceHash));
 }
 

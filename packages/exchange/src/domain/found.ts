@@ -3,7 +3,7 @@ import { camelCase, ExchangeError, type Reason } from '@measurement-exchange/con
 
 type NotFound = Extract<Reason, `${string}_NOT_FOUND`>;
 
-/** The metadata of the error has the name under a key such as `trustedRoot`, which is the reason without `_NOT_FOUND`. */
+/** The error's metadata has the resource name under a key such as `trustedRoot`, which is the reason minus `_NOT_FOUND`. */
 export function notFound(reason: NotFound, name: string, code?: 'FAILED_PRECONDITION'): ExchangeError {
   const resource = camelCase(reason.replace('_NOT_FOUND', '').toLowerCase());
   return new ExchangeError(reason, `${name} does not exist.`, {

@@ -1,4 +1,4 @@
-/** Reasons why a Liquid Legions protocol cannot compute a spec. */
+/** Reasons why a Liquid Legions protocol cannot be used for a spec. */
 import {
   knownRegisterCount,
   type LiquidLegionsConfig,
@@ -23,7 +23,7 @@ export function legionsReasons(spec: CountingSpec, { maximumFrequency }: LiquidL
   return [{ field: 'measurementSpec.message.reachAndFrequency.maximumFrequency', reason }];
 }
 
-/** Reasons against more registers than duchies can hold. */
+/** Returns a reason if there would be more registers than duchies can hold. */
 export function legionsRegisterReasons(
   protocol: LiquidLegionsProtocol,
   spec: CountingSpec,
@@ -43,7 +43,7 @@ export function legionsRegisterReasons(
   return [{ field: 'dataProviders', reason }];
 }
 
-/** The numbers of noise registers and of noise tuples that one duchy adds. */
+/** The number of noise registers and the number of noise tuples that each duchy adds. */
 function noiseOf(
   protocol: LiquidLegionsProtocol,
   spec: CountingSpec,

@@ -1,4 +1,6 @@
-/** Every change of a measurement that duchies do not make. Each function returns the changed aggregate and the steps to log. */
+/**
+ * All changes to measurements except those that duchies make. Each function returns the new aggregate and the steps to log.
+ */
 import { hash } from 'node:crypto';
 import { includesHash } from '@measurement-exchange/consent';
 import {
@@ -28,12 +30,12 @@ import {
 import { type Certificate, requireUsable } from './certificate.ts';
 import { createParticipants, fulfillingDuchyOf } from './participants.ts';
 
-/** The etag depends on the version and not on a clock, so that no two versions have the same etag. */
+/** The etag is derived from the version instead of a clock, so that no two versions have the same etag. */
 export function etagOf({ id, version }: Pick<RequisitionOutline, 'id' | 'version'>): string {
   return hash('sha256', `${id} ${version}`).slice(0, 20);
 }
 
-/** The fields that only the state machine sets. */
+/** Fields that are set only by the state machine. */
 type Progress = 'state' | 'version' | 'createTime' | 'updateTime';
 export type NewMeasurement = Omit<MeasurementRecord, Progress | 'failure' | 'result'>;
 export type NewRequisition = Omit<
@@ -71,15 +73,15 @@ export function create(measurement: NewMeasurement, requisitions: NewRequisition
 interface FulfillInput {
   etag: string;
   nonce: bigint;
-  /** The accepted hashes of the nonce. */
+  /** The hashes of the nonce, one for each encoding that the exchange accepts. */
   nonceHashes: Uint8Array[];
   encryptedResult: EncryptedMessage;
   context: FulfillmentContext | undefined;
-  /** The certificate that the request names; undefined if it does not exist. */
+  /** The certificate named in the request; undefined if it does not exist. */
   certificate: Certificate | undefined;
 }
 
-/** Stores a provider's direct result. The last result moves the measurement through COMPUTING to SUCCEEDED. */
+/** Stores a provider's direct result. The last result moves the measurement to COMPUTING and on to SUCCEEDED. */
 export function fulfill<A extends Outline>(
   before: A,
   requisitionId: string,
@@ -111,7 +113,7 @@ export function fulfill<A extends Outline>(
   return changing.done();
 }
 
-/** `hashes` are the accepted hashes of the request's nonce. */
+/** `hashes` are the accepted hashes of the nonce in the request. */
 export function requireNonce({ nonceHash }: RequisitionOutline, hashes: Uint8Array[]): void {
   if (includesHash(hashes, nonceHash)) return;
   const description = 'does not hash to the nonceHash of the requisition';
@@ -120,7 +122,7 @@ export function requireNonce({ nonceHash }: RequisitionOutline, hashes: Uint8Arr
   });
 }
 
-/** A provider refuses its requisition: the measurement fails, and the other requisitions are withdrawn. */
+/** A provider refuses its requisition. The measurement fails, and the other open requisitions are withdrawn. */
 export function refuse<A extends Outline>(
   before: A,
   requisitionId: string,
@@ -139,21 +141,20 @@ export function refuse<A extends Outline>(
 }
 
 const MAX_DEFERRAL_DAYS = 30;
-/** The number of deferrals that create a version of a requisition. Later deferrals only replace the last one. */
+/** The number of deferrals that create a new version of a requisition. Later ones only overwrite the stored deferral. */
 const MAX_LOGGED_DEFERRALS = 10;
-/** The minimum time between two deferrals that are not logged. */
+/** The minimum time between deferrals, once they are no longer logged. */
 const DEFERRAL_INTERVAL_SECONDS = 60;
 
 export interface EarlierDeferrals {
-  /** The number of deferrals in the log. */
+  /** The number of deferrals in the transition log. */
   logged: number;
-  /** The time of the last deferral. */
   lastTime: Timestamp | undefined;
 }
 
 /**
- * Stores why a requisition waits, and until when. A repeated deferral changes nothing. The number of logged deferrals is
- * limited, so that a provider cannot flood the timeline, feed and webhooks of the consumer.
+ * Stores why a requisition has to wait, and until when. Repeating a deferral changes nothing. The number of logged
+ * deferrals is limited, so that a provider cannot flood the consumer's timeline, feed, and webhooks.
  */
 export function defer<A extends Outline>(
   before: A,
@@ -195,7 +196,7 @@ function requireDeferralInterval(lastTime: Timestamp | undefined, now: Timestamp
   );
 }
 
-/** Cancels a pending measurement: at the consumer's request, or because it was pending for too long. */
+/** Cancels a pending measurement, either at the consumer's request or because it was pending for too long. */
 export function cancel<A extends Outline>(
   before: A,
   now: Timestamp,
@@ -208,7 +209,7 @@ export function cancel<A extends Outline>(
   return changing.done();
 }
 
-/** Fails a measurement because a certificate that it depends on was revoked or put on hold, or a party is overdue. */
+/** Fails a measurement, because one of its certificates was revoked or put on hold, or because a party is overdue. */
 export function fail<A extends Outline>(
   before: A,
   cause: 'certificateRevoked' | 'overdue',
@@ -247,7 +248,7 @@ function requireEtag(requisition: RequisitionOutline, etag: string): void {
   );
 }
 
-/** Checks the etag before the state, so that a stale etag is ABORTED even if the requisition is closed. */
+/** Checks the etag before the state, so that a stale etag results in ABORTED even if the requisition is closed. */
 function openRequisition(aggregate: Outline, id: string, etag: string): RequisitionOutline {
   const requisition = aggregate.requisitions.find((r) => r.id === id)!;
   requireEtag(requisition, etag);

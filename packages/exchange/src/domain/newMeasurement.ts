@@ -1,4 +1,4 @@
-/** Decides on a new measurement, first from the request alone, then with the rows that the request refers to. */
+/** Decides on a new measurement, first based on the request alone, then with the rows that the request refers to. */
 import {
   ExchangeError,
   type Finding,
@@ -25,24 +25,24 @@ import {
   type Protocols,
 } from './protocol.ts';
 
-/** A request whose names and hashes are consistent, and the keys of the rows that the decision needs. */
+/** A request whose names and hashes are consistent, and the keys of the rows needed for the decision. */
 export interface Draft {
   consumer: string;
   input: MeasurementInput;
   /** Undefined if the spec cannot be decoded. */
   spec: PlainSpec | undefined;
   candidate: Candidate;
-  /** The consumer's certificate, followed by the certificate of each data provider. */
+  /** The consumer's certificate, followed by each data provider's certificate. */
   certificates: { party: string; id: string }[];
   dataProviders: string[];
-  /** The duchies of every protocol that could be chosen. */
+  /** The duchies of every protocol that might be chosen. */
   duchies: string[];
-  /** Whether the population of the spec's model line is needed. */
+  /** Whether the decision depends on the population for the spec's model line. */
   needsPopulation: boolean;
   findings: Finding[];
 }
 
-/** `wrongNonces` are the data providers whose disclosed nonce does not match its hash. */
+/** `wrongNonces` are the data providers whose disclosed nonce does not match the nonce hash. */
 export function draftMeasurement(
   consumer: string,
   input: MeasurementInput,
@@ -97,20 +97,20 @@ function splitCertificate(name: string): { party: string; id: string } {
   return { party: `${collection}/${party}`, id: id! };
 }
 
-/** The rows that were loaded for a draft, and the other facts that the decision needs. */
+/** The rows that were loaded for a draft, and the other facts needed for the decision. */
 export interface NewMeasurementFacts extends Circumstances, ConsentFacts {
   parties: Circumstances['parties'] & ConsentFacts['parties'];
-  /** The certificates of the draft that exist, by name. */
+  /** Those certificates in the draft that exist, by name. */
   certificates: ReadonlyMap<string, Certificate>;
-  /** The limit of open measurements; undefined if the consumer has not reached the limit. */
+  /** The maximum number of open measurements, if the consumer has reached it; otherwise undefined. */
   reachedLimit: number | undefined;
-  /** A new ID for the measurement, followed by one for each requisition. */
+  /** New IDs: one for the measurement, followed by one per requisition. */
   ids: string[];
   /** The trace context of the request; undefined if the request is not traced. */
   traceparent: string | undefined;
 }
 
-/** Rejects the request, or returns the change that creates the measurement, and the findings about the request. */
+/** Throws an error, or returns the change that creates the measurement and the findings about the request. */
 export function decideMeasurement(
   draft: Draft,
   facts: NewMeasurementFacts,
@@ -139,7 +139,7 @@ function requireRoom(consumer: string, limit: number | undefined): void {
   throw new ExchangeError('TOO_MANY_OPEN_MEASUREMENTS', message, { violations });
 }
 
-/** A data provider that does not exist is reported before one that is suspended. */
+/** Reports data providers that do not exist before those that are suspended. */
 function requireActive(dataProviders: string[], parties: NewMeasurementFacts['parties']): void {
   for (const name of dataProviders) requireFound(parties.get(name), 'DATA_PROVIDER_NOT_FOUND', name);
   const dataProvider = dataProviders.find((name) => parties.get(name)!.state === 'SUSPENDED');

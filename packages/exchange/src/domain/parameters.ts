@@ -1,4 +1,4 @@
-/** The keys that each duchy sets before requisitions can be fulfilled. */
+/** The keys that each duchy must set before requisitions can be fulfilled. */
 import { ConsentError, unpackElGamalPublicKey } from '@measurement-exchange/consent';
 import {
   equalBytes,
@@ -21,7 +21,7 @@ import { illegal, participantOf, requireCurrent, unchanged } from './computation
 import { areParametersSet, hasConfirmation } from './participants.ts';
 import { requireEncryptionPublicKey } from './party.ts';
 
-/** The keys of a request. `protocol` is the member of the request that has them; undefined if it sends no keys. */
+/** The keys in a request. `protocol` is the request field that contains them; undefined if the request has no keys. */
 export interface ParameterKeys {
   protocol: Protocol | undefined;
   publicKey: SignedMessage | undefined;
@@ -30,19 +30,19 @@ export interface ParameterKeys {
 
 export interface ParametersInput {
   etag: string;
-  /** The certificate that the request names; undefined if it does not exist. */
+  /** The certificate named in the request; undefined if it does not exist. */
   certificate: Certificate | undefined;
   keys: ParameterKeys;
-  /** The members of `keys` that the key of the certificate signed. */
+  /** Those members of `keys` that were signed with the certificate's key. */
   signed: KeyMember[];
 }
 
-/** The length of a key is limited, because every requisition of the measurement repeats it. */
+/** The key size is limited, because the keys are repeated in every requisition of the measurement. */
 const MAX_KEY_BYTES = 1024;
 export const KEY_MEMBERS = ['publicKey', 'elGamalPublicKey'] as const;
 export type KeyMember = (typeof KEY_MEMBERS)[number];
 
-/** Reads the keys of a request, and checks them without a lookup. */
+/** Reads the keys from a request, and checks whatever can be checked without a lookup. */
 export function readKeys(request: Partial<SetParametersRequest>): ParameterKeys {
   const [protocol, another] = PROTOCOLS.filter((name) => name !== 'direct' && request[name] !== undefined);
   if (another !== undefined) {
@@ -63,7 +63,7 @@ export function readKeys(request: Partial<SetParametersRequest>): ParameterKeys 
   return keys;
 }
 
-/** Does not check that the element is a point on the curve. The duchies that compute with the key do. */
+/** Does not check whether the element is a point on the curve. The duchies that compute with the key check that. */
 function requireElGamalPublicKey(key: SignedMessage | undefined, field: string): void {
   if (key === undefined) return;
   try {
@@ -75,7 +75,7 @@ function requireElGamalPublicKey(key: SignedMessage | undefined, field: string):
   }
 }
 
-/** Requisitions can be fulfilled after the last participant has set its parameters. */
+/** Requisitions can be fulfilled once the last participant has set its parameters. */
 export function setParameters<A extends Outline>(
   before: A,
   duchy: string,
@@ -128,8 +128,8 @@ function isSameMessage(a: SignedMessage | undefined, b: SignedMessage | undefine
 }
 
 /**
- * In share-shuffle, data providers encrypt for the workers, so the aggregator has no key. In Liquid Legions, every duchy has
- * an ElGamal key for the registers, and a key for the messages of other duchies.
+ * In share-shuffle, data providers encrypt for the workers, so the aggregator has no key. In Liquid Legions, every duchy
+ * has an ElGamal key for the registers and another key for messages from other duchies.
  */
 function requireKeys(
   protocol: Protocol,

@@ -1,4 +1,4 @@
-/** The participants of a computation, which are duchies, and the state of the computation. */
+/** The duchies that participate in a computation, and the state of the computation. */
 import { hash } from 'node:crypto';
 import type { ComputationState, DuchyRole, Timestamp } from '@measurement-exchange/contract';
 import type { MeasurementOutline, Outline, ParticipantRecord } from './aggregate.ts';
@@ -6,7 +6,7 @@ import type { StoredProtocolConfig } from './protocolConfig.ts';
 
 type Configured = Pick<MeasurementOutline, 'protocolConfig'>;
 
-/** Returns the workers first, in the order of the protocol. */
+/** Returns the workers first, in the order defined by the protocol. */
 function rolesOf(config: StoredProtocolConfig): { duchy: string; role: DuchyRole }[] {
   const workers: { duchy: string; role: DuchyRole }[] =
     'workers' in config
@@ -33,7 +33,7 @@ export function createParticipants(
   }));
 }
 
-/** Chooses a worker by the hash of the requisition's ID, so that all workers get about the same number of requisitions. */
+/** Chooses a worker by hashing the requisition ID, so that all workers get about the same number of requisitions. */
 export function fulfillingDuchyOf(
   { protocolConfig: config }: Configured,
   requisition: string,
@@ -43,17 +43,17 @@ export function fulfillingDuchyOf(
   return workers[hash('sha256', requisition, 'buffer')[0]! % workers.length]!.duchy;
 }
 
-/** Requisitions can be fulfilled as soon as every participant has set its parameters. */
+/** Requisitions can be fulfilled once every participant has set its parameters. */
 export function areParametersSet({ participants }: Pick<Outline, 'participants'>): boolean {
   return participants.every((p) => p.parameters !== undefined);
 }
 
-/** Whether duchies confirm that they have all data before they compute. */
+/** Whether duchies confirm that they have all data before they start computing. */
 export function hasConfirmation({ protocol }: Pick<MeasurementOutline, 'protocol'>): boolean {
   return protocol !== 'honestMajorityShareShuffle';
 }
 
-/** The duchies that have not confirmed yet that they have all data. */
+/** The duchies that have not yet confirmed that they have all data. */
 export function unconfirmed({ participants }: Pick<Outline, 'participants'>): string[] {
   return participants.filter((p) => p.state === 'PARAMS_SET').map((p) => p.duchy);
 }
@@ -62,7 +62,7 @@ export function computationName(duchy: string, id: string): string {
   return `${duchy}/computations/${id}`;
 }
 
-/** The version of a computation is the sum of the versions of its parts, which never decrease. */
+/** A computation's version is the sum of the versions of its records. None of them ever decreases. */
 export function computationVersion({ measurement, requisitions, participants }: Outline): number {
   return [measurement, ...requisitions, ...participants].reduce((sum, { version }) => sum + version, 0);
 }

@@ -1,4 +1,4 @@
-/** Validation, creation and updates of parties. */
+/** Validates, creates, and updates parties. */
 import { fromBinary } from '@bufbuild/protobuf';
 import {
   type Capabilities,
@@ -22,24 +22,24 @@ import { notFound } from './found.ts';
 import { nextVersion } from './time.ts';
 
 export interface PartyRecord {
-  /** `dataProviders/x`, for example. */
+  /** A name such as `dataProviders/x`. */
   name: string;
   displayName: string;
   state: PartyState;
   publicKey: SignedMessage | undefined;
-  /** The ID of the party's certificate that verifies the signature of its public key. */
+  /** The ID of the party's certificate that verifies the signature on its public key. */
   publicKeyCertificate: string | undefined;
   /** The multi-party protocols that a data provider supports. */
   protocols: Protocol[];
   availability: Interval | undefined;
-  /** The URL at which data providers and other duchies reach a duchy. */
+  /** The URL where data providers and other duchies can reach the duchy. */
   endpoint: string | undefined;
   version: number;
   createTime: Timestamp;
   updateTime: Timestamp;
 }
 
-/** In production the endpoint of a duchy must be https, and public unless its host is one of `privateHosts`. */
+/** In production, a duchy's endpoint must use https, and it must be public unless its host is one of `privateHosts`. */
 export type EndpointRules = 'anywhere' | { privateHosts: readonly string[] };
 const PUBLIC: EndpointRules = { privateHosts: [] };
 
@@ -65,7 +65,7 @@ export function newParty(
   return replaceFields(blank, input, rules);
 }
 
-/** Replaces the fields that are present. */
+/** Replaces only the fields that are present in the input. */
 export function updateParty(
   before: PartyRecord,
   input: PartyInput,
@@ -75,7 +75,7 @@ export function updateParty(
   return { ...replaceFields(before, input, rules), ...nextVersion(before, now) };
 }
 
-/** Suspends or resumes a party. Returns the same record if nothing changes. */
+/** Suspends or resumes a party. Returns the same record if its state does not change. */
 export function setState(before: PartyRecord, state: PartyState, now: Timestamp): PartyRecord {
   return before.state === state ? before : { ...before, state, ...nextVersion(before, now) };
 }
@@ -104,12 +104,12 @@ function requireInterval(interval: Interval | undefined): void {
 }
 
 /**
- * Returns the origin, to which paths can be appended. The host is not resolved: providers and duchies connect to it from
- * their own networks, where a private address belongs to another machine.
+ * Returns the origin, to which callers append paths. It does not resolve the host, because providers and duchies connect
+ * from their own networks, where a private address belongs to a different machine.
  */
 function readEndpoint(endpoint: string, rules: EndpointRules): string {
   const reject = (description: string) => invalid([{ field: 'endpoint', description }]);
-  // The URL parser would also accept spaces, backslashes and credentials.
+  // The URL parser alone would also accept spaces, backslashes, and credentials.
   const url = /^https?:\/\/[^/?#@\\\s]+\/?$/i.test(endpoint) ? URL.parse(endpoint) : null;
   if (url === null) {
     throw reject('must be a URL such as https://duchy.example.com:8443, without path, query or credentials');
@@ -123,13 +123,13 @@ function readEndpoint(endpoint: string, rules: EndpointRules): string {
   return url.origin;
 }
 
-/** `field` is the request field with the signed key. */
+/** `field` is the request field that contains the signed key. */
 export function requireEncryptionPublicKey(key: SignedMessage | undefined, field: string): void {
   if (key === undefined) return;
   try {
     if (fromBinary(specs.EncryptionPublicKeySchema, key.message).data.length > 0) return;
   } catch {
-    // The error is the same for bytes that are not protobuf.
+    // Bytes that are not protobuf cause the same error.
   }
   throw invalid([{ field: `${field}.message`, description: 'must be a serialized EncryptionPublicKey' }]);
 }
@@ -139,7 +139,7 @@ export function publicKeyUnverified(): Finding {
   return finding('PUBLIC_KEY_SIGNATURE_INVALID', 'publicKey.signature', message);
 }
 
-/** Each protocol is a member of the capabilities: `liquidLegionsV2Supported` for `liquidLegionsV2`. */
+/** Each protocol has a field in the capabilities: `liquidLegionsV2Supported` for `liquidLegionsV2`. */
 function protocolsOf(capabilities: Capabilities): Protocol[] {
   return PROTOCOLS.filter((protocol) => (capabilities as Record<string, boolean>)[`${protocol}Supported`]);
 }

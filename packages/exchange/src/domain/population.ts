@@ -1,4 +1,4 @@
-/** Validation, creation and updates of populations. */
+/** Validates, creates, and updates populations. */
 import { hash } from 'node:crypto';
 import {
   ExchangeError,
@@ -17,13 +17,13 @@ import { nextVersion } from './time.ts';
 export interface PopulationRecord {
   id: string;
   displayName: string;
-  /** The ranges are disjoint and in ascending order. They never change, and neither do the size and the fingerprint. */
+  /** The ranges do not overlap and are in ascending order. The ranges, the size, and the fingerprint never change. */
   vidRanges: VidRange[];
   size: number;
   fingerprint: Uint8Array;
-  /** A model line belongs to at most one population. */
+  /** A model line can belong to only one population. */
   modelLines: string[];
-  /** At most one population is the default. */
+  /** Only one population can be the default. */
   isDefault: boolean;
   version: number;
   createTime: Timestamp;
@@ -51,7 +51,7 @@ export function newPopulation(id: string, input: PopulationInput, now: Timestamp
   };
 }
 
-/** Replaces the fields that are present. */
+/** Replaces only the fields that are present in the input. */
 export function updatePopulation(
   before: PopulationRecord,
   input: PopulationUpdate,
@@ -83,7 +83,7 @@ export function summaryOf(vidRanges: VidRange[]): Pick<PopulationRecord, 'size' 
   };
 }
 
-/** Whether the ranges are disjoint and in ascending order. */
+/** Whether the ranges do not overlap and are in ascending order. */
 export function isAscending(ranges: VidRange[]): boolean {
   return ranges.every(({ start, end }, i) => start <= end && (i === 0 || ranges[i - 1]!.end < start));
 }
@@ -96,7 +96,7 @@ function sameRanges(a: VidRange[], b: VidRange[]): boolean {
   return a.length === b.length && a.every(({ start, end }, i) => start === b[i]!.start && end === b[i]!.end);
 }
 
-/** A range must not end before it starts, and must not overlap a range that starts before it. */
+/** A range must not end before it starts, and must not overlap a range that starts earlier. */
 function rangeViolations(ranges: VidRange[]): Violation[] {
   const violations: Violation[] = [];
   const order = ranges.map((_, i) => i).sort((a, b) => ranges[a]!.start - ranges[b]!.start);
@@ -122,7 +122,7 @@ function modelLineViolations(modelLines: string[] = []): Violation[] {
   );
 }
 
-/** `takers` are the other populations that have one of the model lines of this population. */
+/** `takers` are the other populations that already have one of this population's model lines. */
 export function requireFreeModelLines(
   population: PopulationRecord,
   takers: { modelLine: string; population: string }[],

@@ -1,4 +1,4 @@
-/** Selects the protocol of a measurement when it is created. */
+/** Chooses a new measurement's protocol. */
 import {
   ExchangeError,
   type Finding,
@@ -31,7 +31,7 @@ export interface Protocols {
   liquidLegionsV2?: LiquidLegionsV2Config;
 }
 
-/** The data providers that operate a duchy, by the name of the duchy. */
+/** The data providers that operate a duchy, keyed by the duchy's name. */
 export type DuchyOperators = Readonly<Record<string, readonly string[]>>;
 
 interface Choice {
@@ -41,30 +41,30 @@ interface Choice {
   findings: Finding[];
 }
 
-/** An enabled protocol and its setting. */
+/** An enabled protocol and its settings. */
 export type Option =
   | { protocol: 'honestMajorityShareShuffle'; setting: ShareShuffleSetting }
   | { protocol: LiquidLegionsProtocol; setting: LiquidLegionsConfig };
 
-/** The protocols that could compute a measurement. */
+/** The protocols that might be able to compute a measurement. */
 export interface Candidate {
   /** Undefined if only `direct` applies. */
   spec: CountingSpec | undefined;
-  /** The options in the order in which they are tried. The first without a reason against it is chosen. */
+  /** The options in the order they are tried. The first one with no reason against it is chosen. */
   options: Option[];
-  /** The reasons why the requested protocol is not among the options. */
+  /** Why the requested protocol is not one of the options. */
   findings: Finding[];
-  /** The protocol that the consumer asked for. */
+  /** The protocol that the consumer requested. */
   wish?: Protocol | undefined;
 }
 
 interface Traits {
   computes: CountingSpec['measurementType'][];
-  /** Whether the protocol counts the people of a registered population. */
+  /** Whether the protocol needs a registered population. */
   needsPopulation: boolean;
 }
 
-/** The protocols in the order in which they are tried. */
+/** The protocols in the order they are tried. */
 const TRAITS: Record<keyof Protocols, Traits> = {
   honestMajorityShareShuffle: { computes: ['REACH', 'REACH_AND_FREQUENCY'], needsPopulation: true },
   reachOnlyLiquidLegionsV2: { computes: ['REACH'], needsPopulation: false },
@@ -83,7 +83,7 @@ export function duchiesOf({ protocol, setting }: Option): string[] {
   return [setting.firstWorker, setting.secondWorker, setting.aggregator];
 }
 
-/** `wish` is the protocol that the consumer asked for. */
+/** `wish` is the protocol that the consumer requested. */
 export function candidateOf(
   spec: PlainSpec | undefined,
   providers: number,
@@ -102,7 +102,7 @@ export function candidateOf(
   if (wish === 'direct') return { spec, options: [], findings: [] };
   const options = optionsOf(enabled)
     .filter(({ protocol }) => computes(protocol, spec))
-    // The requested protocol comes first; the others keep their order.
+    // The requested protocol goes first; the others keep their order.
     .sort((a, b) => Number(b.protocol === wish) - Number(a.protocol === wish));
   if (wish === undefined || options[0]?.protocol === wish) return { spec, options, findings: [], wish };
   const reason = computes(wish, spec)
@@ -119,18 +119,18 @@ export function needsPopulation({ protocol }: Option): boolean {
   return TRAITS[protocol].needsPopulation;
 }
 
-/** The facts that the choice depends on, besides the request. */
+/** The facts besides the request that the choice depends on. */
 export interface Circumstances {
-  /** The parties of the request and the duchies of the options, by name. */
+  /** The parties named in the request and the duchies of the options, by name. */
   parties: ReadonlyMap<string, { state: PartyState; protocols: Protocol[] }>;
-  /** The population of the spec's model line, or the default population if the spec has no model line. */
+  /** The population for the spec's model line, or the default population if the spec has no model line. */
   population: Population | undefined;
-  /** Whether the key of the consumer's certificate signed the spec. */
+  /** Whether the spec was signed with the key of the consumer's certificate. */
   isSpecSigned: boolean;
   duchyOperators: DuchyOperators;
 }
 
-/** The entries of a request, by the name of the data provider. */
+/** The entries in a request, keyed by the data provider's name. */
 type Entries = Readonly<Record<string, { nonceHash: Uint8Array }>>;
 
 export function chooseProtocol(
@@ -153,8 +153,9 @@ export function chooseProtocol(
 }
 
 /**
- * A data provider that also runs the aggregator would learn more than either role alone: it knows its own data, and sees all
- * counts before they are released. A data provider may run a worker, which sees only data that other duchies masked.
+ * A data provider that also runs the aggregator would learn more than either role alone, because it knows its own data and
+ * sees all counts before they are released. It may run a worker, since a worker sees only data that other duchies have
+ * masked.
  */
 function twoRolesReasons(
   { setting: { aggregator } }: Option,
@@ -170,7 +171,7 @@ function twoRolesReasons(
     }));
 }
 
-/** A consumer that asks for a protocol gets an error, not another protocol, if a provider also runs the aggregator. */
+/** If a provider also runs the aggregator, a consumer that requested this protocol gets an error, not another protocol. */
 function requireAllowed(option: Option, providers: string[], circumstances: Circumstances): void {
   const [first] = twoRolesReasons(option, providers, circumstances);
   if (first === undefined) return;
@@ -198,7 +199,7 @@ function reasonsAgainst(
   const unsigned = consentReasons(spec, entries, circumstances);
   return [
     ...circumstanceReasons(option, spec, providers, circumstances),
-    // The parameters are checked only after the number of nonce hashes, of which a hostile spec may have a million.
+    // Check the number of nonce hashes before the parameters, because a hostile spec may have a million hashes.
     ...(unsigned.length > 0
       ? unsigned
       : specReasons(option, spec, providers.length, circumstances.population)),
@@ -231,7 +232,7 @@ function circumstanceReasons(
   return reasons;
 }
 
-/** Duchies compute only what the consumer has signed completely. A direct measurement is checked by its providers. */
+/** Duchies compute only what the consumer has signed in full. For a direct measurement, the providers check this. */
 function consentReasons(
   { nonceHashes }: CountingSpec,
   entries: Entries,
@@ -249,7 +250,7 @@ function consentReasons(
   return reasons;
 }
 
-/** Reasons why this protocol cannot compute the spec, although another protocol might. */
+/** Returns reasons why this protocol cannot be used for the spec. Another protocol might still work. */
 function specReasons(
   option: Option,
   spec: CountingSpec,

@@ -1,4 +1,4 @@
-/** The configuration of a measurement's protocol: its stored form, and the form that parties read. */
+/** A measurement's protocol configuration, as it is stored and as parties read it. */
 import {
   fromBase64,
   type LiquidLegionsConfig,
@@ -8,7 +8,7 @@ import {
   type ShareShuffleConfig,
 } from '@measurement-exchange/contract';
 
-/** The stored fingerprint is base64. */
+/** The fingerprint is stored as base64. */
 export type StoredShareShuffleConfig = Omit<ShareShuffleConfig, 'populationFingerprint'> & {
   populationFingerprint: string;
 };

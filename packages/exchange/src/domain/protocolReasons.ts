@@ -1,4 +1,4 @@
-/** Reasons why a multi-party protocol cannot compute a measurement. */
+/** Reasons why a multi-party protocol cannot be used for a measurement. */
 import {
   MIN_MPC_EPSILON,
   type MpcNoiseMechanism,
@@ -6,10 +6,10 @@ import {
   type PrivacyParams,
 } from '@measurement-exchange/contract';
 
-/** A spec of a type that multi-party protocols can compute. */
+/** A spec whose measurement type is supported by multi-party protocols. */
 export type CountingSpec = Extract<PlainSpec, { measurementType: 'REACH' | 'REACH_AND_FREQUENCY' }>;
 
-/** The reason why a protocol is not chosen, and the request field that causes it. */
+/** Why a protocol was not chosen, and the request field responsible for that. */
 export interface Reason {
   field: string;
   reason: string;

@@ -1,4 +1,4 @@
-/** The setting of HonestMajorityShareShuffle, and reasons why it cannot compute a spec. */
+/** The settings of HonestMajorityShareShuffle, and reasons why it cannot be used for a spec. */
 import {
   MAX_NOISE_REGISTERS,
   MAX_SHUFFLED,
@@ -14,7 +14,7 @@ import type { StoredShareShuffleConfig } from './protocolConfig.ts';
 import type { CountingSpec, Reason } from './protocolReasons.ts';
 
 export interface ShareShuffleSetting {
-  /** `duchies/x`. The three duchies differ. */
+  /** A name such as `duchies/x`. The three duchies must be different. */
   firstWorker: string;
   secondWorker: string;
   aggregator: string;
@@ -39,7 +39,7 @@ export function shareShuffleConfig(
   };
 }
 
-/** The ring modulus must be above the sum of a person's frequencies at all providers. */
+/** The ring modulus must be greater than the sum of a person's frequencies across all providers. */
 export function shareShuffleReasons(
   spec: CountingSpec,
   setting: ShareShuffleSetting,
@@ -56,7 +56,7 @@ export function shareShuffleReasons(
   return [{ field: 'measurementSpec.message.reachAndFrequency.maximumFrequency', reason }];
 }
 
-/** Reasons against a sample that is empty, or larger than duchies can hold. */
+/** Returns a reason if the sample would be empty, or larger than duchies can hold. */
 export function shuffledRegisterReasons(
   spec: CountingSpec,
   setting: ShareShuffleSetting,
@@ -78,7 +78,7 @@ export function shuffledRegisterReasons(
   return [{ field, reason }];
 }
 
-/** The number of noise registers that one worker adds. */
+/** The number of noise registers that each worker adds. */
 function noiseRegistersOf(spec: CountingSpec, setting: ShareShuffleSetting): number {
   if (setting.noiseMechanism === 'NONE') return 0;
   const modulus = ringModulusOf(spec, setting);

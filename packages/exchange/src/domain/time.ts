@@ -1,8 +1,8 @@
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 
 /**
- * Returns now, or one microsecond after `previous` if the clock stands still or steps back. Otherwise a reader that pages by
- * update time would miss the change.
+ * Returns `now`, or one microsecond after `previous` if the clock has not advanced or has gone backward. Otherwise, a
+ * reader that pages by update time would miss the change.
  */
 export function strictlyAfter(now: Timestamp, previous: Timestamp): Timestamp {
   if (now > previous) return now;
@@ -11,19 +11,19 @@ export function strictlyAfter(now: Timestamp, previous: Timestamp): Timestamp {
   return timestampOf(Date.parse(`${previous.slice(0, 19)}Z`) + 1000);
 }
 
-/** Returns the fields of a record that every change sets. */
+/** Returns the fields that every change to a record sets. */
 export function nextVersion(before: { version: number; updateTime: Timestamp }, now: Timestamp) {
   return { version: before.version + 1, updateTime: strictlyAfter(now, before.updateTime) };
 }
 
-/** The result is not before 1970, since the database cannot parse years before 0001. */
+/** Returns 1970 at the earliest, because the database cannot parse years before 0001. */
 export function hoursBefore(now: Timestamp, hours: number): Timestamp {
   return timestampOf(Math.max(0, Date.parse(now) - hours * 3600_000));
 }
 
 const HALF_MINUTE_MS = 30_000;
 
-/** Rounds a time down to a half minute. */
+/** Rounds a time down to the half minute. */
 export function halfMinuteOf(time: Timestamp): Timestamp {
   return timestampOf(Math.floor(Date.parse(time) / HALF_MINUTE_MS) * HALF_MINUTE_MS);
 }

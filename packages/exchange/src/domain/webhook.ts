@@ -1,4 +1,4 @@
-/** Webhooks: the URLs that are allowed, the payload and its signature, and the schedule of retries. */
+/** Webhooks: allowed URLs, the payload and its signature, and the retry schedule. */
 import { createHmac, hash } from 'node:crypto';
 import { isIP } from 'node:net';
 import {
@@ -22,24 +22,24 @@ export interface WebhookRecord {
   id: string;
   url: string;
   description: string;
-  /** An empty list stands for every kind. */
+  /** An empty list means every kind. */
   kinds: ChangeKind[];
   state: WebhookState;
-  /** The reason why the webhook is paused; undefined while it is active. */
+  /** Why the webhook is paused; undefined while it is active. */
   pauseReason: string | undefined;
-  /** The time at which the webhook last skipped changes, because retention had removed them. */
+  /** When the webhook last skipped changes because retention had already removed them. */
   skippedTime: Timestamp | undefined;
   createTime: Timestamp;
   updateTime: Timestamp;
 }
 
 export const MAX_WEBHOOKS = 10;
-/** The old secret also signs for this long after a rotation, so that a receiver can replace it without missing a delivery. */
+/** How long the old secret also signs deliveries after a rotation, so that receivers can switch without missing any. */
 export const OLD_SECRET_HOURS = 24;
 export const SECRET_BYTES = 32;
-/** The number of changes that all webhooks of a party together can deliver again within an hour. */
+/** The maximum number of changes that can be redelivered per hour, across all webhooks of a party. */
 export const MAX_REDELIVERED = 1_000;
-/** The number of tests of a webhook that may be waiting. */
+/** The maximum number of test deliveries that may be waiting per webhook. */
 const MAX_TESTS = 10;
 const OWNER_PAUSED = 'The owner paused it.';
 
@@ -68,7 +68,7 @@ export function newWebhook(
   };
 }
 
-/** Replaces the fields that are present. */
+/** Replaces only the fields that are present in the input. */
 export function updateWebhook(
   before: WebhookRecord,
   input: WebhookUpdate,
@@ -94,11 +94,11 @@ function readUrl(text: string, isDevelopment: boolean): string {
 }
 
 /**
- * Returns why nothing may be sent to this URL. The address behind a host name is checked at each connection, because names
- * may resolve to another address later.
+ * Returns why nothing may be sent to this URL, or undefined if it is allowed. The address that a host name resolves to is
+ * checked on each connection, because it may change later.
  */
 export function urlProblem(text: string, isDevelopment: boolean): string | undefined {
-  // The URL parser would also accept spaces, backslashes and control characters.
+  // The URL parser alone would also accept spaces, backslashes, and control characters.
   const url = /^https?:\/\/(?!\/)[\x21-\x5b\x5d-\x7e]+$/i.test(text) ? URL.parse(text) : null;
   if (url === null) return 'must be an https URL such as https://example.com/webhooks';
   if (url.protocol !== 'https:' && !isDevelopment) return 'must be https';
@@ -112,12 +112,12 @@ export function urlProblem(text: string, isDevelopment: boolean): string | undef
   return isAllowedName ? undefined : 'must have a public host name';
 }
 
-/** Allows public addresses, and in development mode also those of this machine. */
+/** Allows public addresses. Development mode also allows this machine's loopback addresses. */
 export function isAllowed(address: string, isDevelopment: boolean): boolean {
   return isPublicAddress(address) || (isDevelopment && isLoopbackAddress(address));
 }
 
-/** `total` is the number of redelivered changes of the party in its current hour, with the `count` of this request. */
+/** `total` is the number of changes redelivered to the party in its current hour, including this request's `count`. */
 export function requireRedeliverable(
   total: { since: Timestamp; count: number },
   count: number,
@@ -134,28 +134,28 @@ export function requireRedeliverable(
   throw new ExchangeError('TOO_MANY_DELIVERIES', message, { violations, retryAfterSeconds });
 }
 
-/** `waiting` is the number of tests that are not sent yet. */
+/** `waiting` is the number of test deliveries that have not been sent yet. */
 export function requireTestable(waiting: number): void {
   if (waiting < MAX_TESTS) return;
   const message = `${waiting} tests of this webhook are not sent yet: wait for them.`;
   throw new ExchangeError('TOO_MANY_DELIVERIES', message, { retryAfterSeconds: 1 });
 }
 
-/** The content of a delivery: a change of a resource, or a test that the owner requested. */
+/** The content of a delivery: a change to a resource, or a test that the owner requested. */
 export type WebhookEvent = Omit<Change, 'kind'> & { kind: ChangeKind | 'TEST' };
 
-/** Every attempt has the same ID, also after `:redeliver`, so that a receiver recognizes a repeated message. */
+/** All attempts have the same ID, even after `:redeliver`, so that receivers can recognize duplicates. */
 export function messageId(webhook: string, { name, version, time }: WebhookEvent): string {
   return `msg_${hash('sha256', JSON.stringify([webhook, name, version, time]), 'base64url').slice(0, 27)}`;
 }
 
-/** The members are those that Standard Webhooks recommends: type, timestamp, data. */
+/** The payload has the fields that Standard Webhooks recommends: type, timestamp, and data. */
 export function payloadOf({ time, ...event }: WebhookEvent): string {
   const type = event.kind === 'TEST' ? 'webhook.test' : `${event.kind.toLowerCase()}.changed`;
   return JSON.stringify({ type, timestamp: time, data: { ...event, time } });
 }
 
-/** The headers of one attempt. Each valid secret adds a signature. */
+/** The headers for one attempt. They have one signature per valid secret. */
 export function signedHeaders(
   id: string,
   atSeconds: number,
@@ -171,25 +171,25 @@ export function signedHeaders(
   };
 }
 
-/** Prints a secret in the form of Standard Webhooks. */
+/** Formats a secret as Standard Webhooks specifies. */
 export function printSecret(secret: Uint8Array): string {
   return `whsec_${Buffer.from(secret).toString('base64')}`;
 }
 
-/** A webhook whose endpoint fails for this long is paused. */
+/** A webhook is paused once a delivery has been failing for this long. */
 const RETRY_HOURS = 72;
 const FIRST_RETRY_SECONDS = 5;
 const LONGEST_RETRY_SECONDS = 6 * 3600;
 
-/** The delay triples after each failure, with a jitter of a quarter. `random` is from 0 to 1. */
+/** The delay triples with each failure, plus or minus a random 25%. `random` is between 0 and 1. */
 export function retrySeconds(failures: number, random: number): number {
   const delay = Math.min(FIRST_RETRY_SECONDS * 3 ** (failures - 1), LONGEST_RETRY_SECONDS);
   return delay * (0.75 + random / 2);
 }
 
 /**
- * Reads `Retry-After`, which is a number of seconds or a date. The result is never negative, and at most the longest delay
- * between retries.
+ * Parses `Retry-After`, which is a number of seconds or a date. The result is never negative, and never exceeds the longest
+ * delay between retries.
  */
 export function retryAfterSeconds(header: string | undefined, now: Timestamp): number {
   if (header === undefined) return 0;
@@ -197,13 +197,13 @@ export function retryAfterSeconds(header: string | undefined, now: Timestamp): n
   return seconds > 0 ? Math.min(seconds, LONGEST_RETRY_SECONDS) : 0;
 }
 
-/** The effect of a round of deliveries on the webhook. */
+/** Determines how a round of deliveries affects the webhook. */
 export function endRound(
   round: {
-    /** The number of rounds in a row without a successful delivery, before this round. */
+    /** The number of consecutive rounds without a successful delivery before this one. */
     failures: number;
     settled: { state: string; status: number | undefined }[];
-    /** For each failed delivery, the time of its first failure. */
+    /** When each failed delivery failed for the first time. */
     failingSince: Timestamp[];
   },
   now: Timestamp,

@@ -1,4 +1,4 @@
-/** Reads the certificates that parties register. */
+/** Parses the certificates that parties register. */
 import {
   ConsentError,
   MAX_CERTIFICATE_BYTES,
@@ -13,14 +13,14 @@ interface CertificateDescription {
   notAfter: Timestamp;
 }
 
-/** The message completes a sentence that begins with the field name: "x509Der is not …". */
+/** The message is the rest of a sentence that begins with the field name: "x509Der is not …". */
 export class BadCertificate extends Error {}
 
-/** Key identifiers are hashes of keys. SHA-512, the longest hash in use, has 64 bytes. */
+/** Key identifiers are hashes of keys. The longest hash in use, SHA-512, has 64 bytes. */
 const MAX_KEY_IDENTIFIER_BYTES = 64;
 const ONE_PEM = /^\s*-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----\s*$/;
 
-/** Reads the certificate of a request in either form. A violation names the field that the request used. */
+/** Reads the certificate in a request, in DER or PEM form. A violation names the field that the request used. */
 export function readCertificate(input: {
   x509Der?: Uint8Array | undefined;
   x509Pem?: string | undefined;

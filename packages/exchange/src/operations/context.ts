@@ -15,7 +15,7 @@ import type { Feed } from '../feed/feed.ts';
 import type { Watch } from './changes/events.ts';
 import type { PageTokens } from './paging.ts';
 
-/** The parts of the running exchange that operations use. */
+/** The parts of the running exchange that operations need. */
 export interface Exchange {
   db: Database;
   clock: () => Timestamp;
@@ -27,15 +27,15 @@ export interface Exchange {
   deadlines: PendingDeadlines;
   lastSeen: LastSeen;
   duchyEndpoints: EndpointRules;
-  /** Whether webhooks may use http, which only development mode allows. */
+  /** Whether webhook URLs may use http. Only development mode allows this. */
   allowsHttp: boolean;
   pageTokens: PageTokens;
   feed: Feed;
-  /** Encrypts secrets that must not be readable in a copy of the database. */
+  /** Encrypts secrets, so that nobody can read them from a copy of the database. */
   secrets: Secrets;
-  /** Must be called after a change of parties or bindings. This replica sees the change at once, the others within 30 s. */
+  /** Call this after changing a party or binding. This replica sees the change immediately, all others within 30 s. */
   principalsChanged: () => void;
-  /** Announces changes, and work for the background jobs. */
+  /** Announces changes, and notifies the background jobs of work. */
   bus: ChangeBus;
 }
 
@@ -43,17 +43,17 @@ export interface Call {
   principal: Principal;
   issuer: string;
   subject: string;
-  /** Identifies the log line of the request. */
+  /** The ID that identifies the request's log line. */
   requestId: string;
-  /** The operation sets the findings. They are counted in the header `x-mex-findings`, and logged. */
+  /** Set by the operation. The findings are logged, and the response header `x-mex-findings` has their number. */
   findings: Finding[];
-  /** Runs a job in a worker thread when it is the caller's turn, and charges its time to the caller's rate. */
+  /** Runs a job in a worker thread when it is the caller's turn. The job's time counts toward the caller's rate limit. */
   compute<J extends JobName>(job: J, input: Input<J>): Promise<Output<J>>;
-  /** Waits without occupying a slot and without a deadline. `gone` is aborted when the caller disconnects. */
+  /** Waits without occupying a request slot, and without a deadline. `gone` is aborted when the caller disconnects. */
   waitAside(wait: (gone: AbortSignal) => Promise<void>): Promise<void>;
 }
 
-/** An operation. The routes table has the types of its request and its response. */
+/** An operation. The routes table defines its request and response types. */
 export type Handler<O extends Operation> = (
   exchange: Exchange,
   call: Call,

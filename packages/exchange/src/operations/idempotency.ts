@@ -1,4 +1,4 @@
-/** A requestId creates at most one resource per parent and method, even if requests are repeated or concurrent. */
+/** A requestId creates at most one resource per parent and method, even if requests are repeated or run concurrently. */
 import { hash } from 'node:crypto';
 import { ExchangeError, equalBytes } from '@measurement-exchange/contract';
 import { uniqueViolation } from '../database/db.ts';
@@ -7,7 +7,9 @@ export function contentHash(content: string | Uint8Array): Uint8Array {
   return hash('sha256', content, 'buffer');
 }
 
-/** A request that loses a race for a requestId waits at the unique index. Its second attempt finds the existing resource. */
+/**
+ * A request that loses the race for a requestId waits at the unique index. Its second attempt finds the existing resource.
+ */
 export async function idempotently<T>(index: string, attempt: () => Promise<T>): Promise<T> {
   try {
     return await attempt();

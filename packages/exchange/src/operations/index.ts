@@ -1,4 +1,4 @@
-/** Every operation, by its name in the routes table. */
+/** All operations, by their name in the routes table. */
 import type { Operation } from '@measurement-exchange/contract';
 import { listAuditEntries } from './audit/list.ts';
 import { createCertificate } from './certificates/create.ts';
@@ -72,7 +72,7 @@ export { authorize, type Principal } from '../domain/access.ts';
 export type { ChangeEvent, Found, Watch } from './changes/events.ts';
 export type { Call, Exchange, Handler } from './context.ts';
 
-/** The type requires an entry for every operation of the routes table. */
+/** The type ensures that every operation in the routes table has an entry. */
 export const operations: { [O in Operation]: Handler<O> } = {
   createMeasurement,
   getMeasurement,

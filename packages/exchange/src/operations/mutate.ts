@@ -1,6 +1,6 @@
 /**
- * The frame of every mutation. In one named transaction the operation loads rows and decides; then findings are enforced,
- * the writes and audit entries are sent, and the response is built while the database commits.
+ * The common part of all mutations. In a named transaction, the operation loads rows and decides. Then the findings are
+ * enforced, the writes and audit entries are sent, and the response is built while the database commits.
  */
 import type { Finding, Operation, Timestamp } from '@measurement-exchange/contract';
 import type { Transaction } from '../database/db.ts';
@@ -10,20 +10,20 @@ import type { Call, Exchange } from './context.ts';
 
 export interface Decision<Resource> {
   findings?: Finding[];
-  /** The findings that can reject the request under strict checks. By default, all of them can. */
+  /** The findings that can reject the request under `strict`. By default, all findings can. */
   rejecting?: Finding[];
-  /** Sends the writes; undefined if nothing changes. */
+  /** Sends the writes. Undefined if nothing changes. */
   save?: (() => void | Promise<void>) | undefined;
-  /** Whether `validateOnly` sends the writes and rolls back, because only the write shows that a resource exists. */
+  /** Whether `validateOnly` sends the writes and rolls them back, because only a write can detect an existing resource. */
   savesToValidate?: boolean;
-  /** The versions for the audit log. Changes of measurements have none, since the transition log has them. */
+  /** The versions for the audit log. Changes to measurements have none, because they are in the transition log. */
   versions?: Version[];
   view: () => Resource;
-  /** The response to `validateOnly`; by default the view without the fields that only a write sets. */
+  /** The response to `validateOnly`. By default, it is the view without the fields that only a write sets. */
   viewValidated?: () => Resource;
 }
 
-/** A version of a resource, and the time of its write. */
+/** A version of a resource, and when it was written. */
 export interface Version {
   name: string;
   version: number;
@@ -60,10 +60,10 @@ export function mutate<Resource extends object>(
   });
 }
 
-/** The `save` of a delete. The DELETE was already sent, because it also returns the deleted row. */
+/** The `save` function for deletes. The DELETE has already been sent, because it also returns the deleted row. */
 export function alreadySent(): void {}
 
-/** The resource as it would be created or changed, without the fields that only a write sets. */
+/** Returns the resource as it would be created or changed, without the fields that only a write sets. */
 export function asValidated<Resource extends object>(resource: Resource, findings: Finding[]): Resource {
   return {
     ...resource,

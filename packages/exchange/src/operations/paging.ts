@@ -1,9 +1,9 @@
-/** Page tokens. A token is authenticated and valid only for the list that it came from. It grants no access. */
+/** Page tokens. A token is authenticated, and valid only for the list that returned it. It does not grant access. */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { DEFAULT_PAGE_SIZE, ExchangeError, type Timestamp } from '@measurement-exchange/contract';
 import type { Cursor } from '../database/page.ts';
 
-/** A page ends at this size even if it has fewer rows than requested. */
+/** A page ends at this size, even if it has fewer rows than requested. */
 export const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 export const MAX_BATCH_BYTES = 64 * 1024 * 1024;
 
@@ -19,14 +19,14 @@ export type ListScope = [operation: string, parent: string, ...filters: unknown[
 const MAC_BYTES = 16;
 
 interface ListPage {
-  /** The page begins behind this row. */
+  /** The page starts after this row. */
   after: Cursor;
   limit: number;
-  /** Returns the token of the page behind these items; undefined if no more rows follow. */
+  /** Returns the token for the page after these items, or undefined if there are no more rows. */
   next<T>(more: boolean, items: readonly T[], cursorOf: (last: T) => Cursor): string | undefined;
 }
 
-/** The position of a row in a list that is sorted by creation time. */
+/** A row's position in a list sorted by creation time. */
 export function byCreation({ createTime, id }: { createTime: Timestamp; id: string }): Cursor {
   return { time: createTime, id };
 }
@@ -49,7 +49,7 @@ export class PageTokens {
     };
   }
 
-  /** Returns the position behind which the page of this token begins. Without a token, that is the start of the list. */
+  /** Returns the position after which the token's page starts. Without a token, that is the start of the list. */
   read(scope: ListScope, token: string | undefined): Cursor {
     if (token === undefined) return START;
     const bytes = Buffer.from(token, 'base64url');

@@ -10,7 +10,7 @@ import type { Timestamp } from '@measurement-exchange/contract';
 import type { CertificateRecord } from '../database/certificates.ts';
 import type { TrustedRootRecord } from '../database/trustedRoots.ts';
 
-/** Undefined for a certificate that an earlier version of the exchange accepted, and that this version cannot parse. */
+/** Returns undefined if an earlier version of the exchange accepted the certificate, but this version cannot parse it. */
 export function storedCertificate(x509Der: Uint8Array): X509 | undefined {
   try {
     return cachedCertificate(x509Der);
@@ -23,10 +23,10 @@ export function storedCertificate(x509Der: Uint8Array): X509 | undefined {
 type StoredCertificate = Pick<CertificateRecord, 'party' | 'x509Der'>;
 type StoredRoot = Pick<TrustedRootRecord, 'party' | 'x509Der'>;
 
-/** Returns a sentence that says why a certificate is not trusted; undefined for a trusted certificate. */
+/** Returns a sentence that explains why a certificate is not trusted, or undefined if it is trusted. */
 export type TrustCheck = (certificate: StoredCertificate) => Promise<string | undefined>;
 
-/** Parses the roots once for all certificates of a request. A certificate is trusted if no root applies to its party. */
+/** Parses the roots once for all certificates in a request. If no root applies to a party, its certificates are trusted. */
 export function trustCheck(stored: readonly StoredRoot[], now: Timestamp): TrustCheck {
   let roots: Root[] | undefined;
   return async ({ party, x509Der }) => {

@@ -1,9 +1,9 @@
-/** Checks that the audit log has the author of every version that is not in the transition log. */
+/** Checks that the audit log has the author of every version, except versions that are in the transition log. */
 import { checks, NAME, unionAll } from './check.ts';
 
 /**
- * Every resource with versions, and the first version that must have an audit entry. Version 1 of the demo parties of
- * development mode and of their certificates has no entry.
+ * Every versioned resource, and the first version that must have an audit entry. The demo parties in development mode and
+ * their certificates have no audit entry for version 1.
  */
 const VERSIONED = unionAll(
   `SELECT ${NAME.descriptor} AS name, d.version, 1 AS first FROM event_group_metadata_descriptors d`,

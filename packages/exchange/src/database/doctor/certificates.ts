@@ -1,11 +1,11 @@
-/** Checks certificates, and that measurements fail when a certificate that they depend on is revoked. */
+/** Checks the certificates, and checks that every pending measurement that depends on a revoked certificate will fail. */
 import { REVOCATION_STATES } from '@measurement-exchange/contract';
 import { EXPIRING_DAYS } from '../../domain/certificate.ts';
 import { literals } from '../db.ts';
 import { PENDING } from '../measurements.ts';
 import { checks, NAME, RESTORE } from './check.ts';
 
-/** Each measurement with each certificate that it depends on. */
+/** Every pair of a measurement and a certificate that it depends on. */
 const DEPENDENCIES = `
   SELECT m.id AS measurement, m.consumer AS party, m.certificate FROM measurements m
    UNION

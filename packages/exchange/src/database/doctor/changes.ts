@@ -1,13 +1,13 @@
-/** Checks that the log of changes has every version of a resource once and in order. */
+/** Checks that the change log has every version of each resource exactly once and in order. */
 import { ALL_AHEAD } from '../transactionIds.ts';
 import { checks, NAME, RESTORE, unionAll } from './check.ts';
 
-/** Each change with the previous version of the same resource, in the order in which parties read changes. */
+/** Each change and the previous version of the same resource, in the order that parties read the log. */
 const STEPS = `
   SELECT name, kind, version, lag(version) OVER w AS previous
     FROM changes WINDOW w AS (PARTITION BY party, name ORDER BY xid, seq)`;
 
-/** The current version of every resource, under each name by which a party reads the resource. */
+/** The current version of every resource, once for each name under which a party can read the resource. */
 const CURRENT = unionAll(
   `SELECT ${NAME.measurement} AS name, m.version FROM measurements m`,
   `SELECT ${NAME.requisition}, r.version FROM requisitions r`,
@@ -39,7 +39,7 @@ export const changeChecks = checks({
     remedy: LIST_AGAIN,
     names: `SELECT name FROM (${STEPS}) AS step WHERE version <= previous`,
   },
-  // Retention removes only the oldest changes, so the last change of a resource has its current version.
+  // Retention removes only the oldest changes, so a resource's last change must have the resource's current version.
   'changes-gap': {
     meaning: 'The log of changes lacks a version of a resource, but has an earlier one.',
     remedy: LIST_AGAIN,

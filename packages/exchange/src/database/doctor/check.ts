@@ -7,7 +7,7 @@ export interface Check extends CheckInfo {
 }
 
 export interface CheckInfo {
-  /** The ID never changes, since scripts rely on it. */
+  /** Never changes, because scripts rely on it. */
   id: string;
   /** A warning means that the stored data is correct, but something else needs attention. */
   severity: 'error' | 'warning';
@@ -30,12 +30,12 @@ interface CheckByQuery extends Omit<CheckInfo, 'id' | 'severity' | 'remedy'> {
   severity?: Check['severity'];
   /** `RESTORE` by default. */
   remedy?: string;
-  /** A query with one column, `name`: the names of wrong rows. */
+  /** A query that returns one column, `name`, with the names of the wrong rows. */
   names: string;
   values?: unknown[];
 }
 
-/** Makes checks of queries, by the ID of the check. */
+/** Converts queries to checks. The keys of `byId` are the check IDs. */
 export function checks(byId: Record<string, CheckByQuery>): Check[] {
   return Object.entries(byId).map(
     ([id, { severity = 'error', meaning, remedy = RESTORE, names, values }]) => {
@@ -53,15 +53,15 @@ export function checks(byId: Record<string, CheckByQuery>): Check[] {
   );
 }
 
-/** The remedy for rows that the exchange cannot have written, and that no operation can fix. */
+/** The remedy for rows that the exchange could not have written and that no operation can fix. */
 export const RESTORE =
   'The exchange does not write such rows, so something else changed or damaged them: find out what did, and ' +
   'restore them from a backup.';
 
-/** SQL expressions for the names of resources. They use the usual aliases of the tables. */
+/** SQL expressions for resource names. They assume the usual table aliases. */
 export const NAME = {
   certificate: `c.party || '/certificates/' || c.id`,
-  /** A tombstone has the name of the measurement or requisition that was removed. */
+  /** A tombstone has the same name as the measurement or requisition that was removed. */
   measurement: `m.consumer || '/measurements/' || m.id`,
   requisition: `r.provider || '/requisitions/' || r.id`,
   computation: `c.duchy || '/computations/' || c.id`,

@@ -1,7 +1,7 @@
-/** Checks that a computation has the configured duchies, and that its state matches the state of its measurement. */
+/** Checks that a computation has the configured duchies, and that its state matches its measurement's state. */
 import { checks, NAME, RESTORE, unionAll } from './check.ts';
 
-/** The duchies that the configuration of each measurement lists. */
+/** The duchies in each measurement's protocol configuration. */
 const CONFIGURED = unionAll(
   `SELECT m.id, role, m.protocol_config ->> member AS duchy
      FROM measurements m CROSS JOIN (VALUES

@@ -1,9 +1,9 @@
-/** Checks that the stored message types of each descriptor are those that its set defines. */
+/** Checks that the message types stored for each descriptor match the types that its set defines. */
 import type pg from 'pg';
 import { messageTypesOf } from '../../protobuf/descriptor/descriptorSet.ts';
 import { type Check, type Found, MAX_EXAMPLES, NAME, RESTORE } from './check.ts';
 
-/** SQL cannot parse descriptor sets, so they are fetched in small batches. Each may have 1 MiB. */
+/** SQL cannot parse descriptor sets, so we fetch them in small batches. A set can be as large as 1 MiB. */
 const DECLARE = `
   DECLARE described NO SCROLL CURSOR FOR
   SELECT ${NAME.descriptor} AS name, d.provider, d.descriptor_set, noted.types, noted.providers

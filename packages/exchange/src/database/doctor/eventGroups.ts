@@ -1,4 +1,4 @@
-/** Checks that the metadata of an event group is complete, and that a deleted event group has none. */
+/** Checks that an event group's metadata is complete, and that deleted event groups have no metadata. */
 import { eventGroups } from '../eventGroups.ts';
 import { names, only } from '../table.ts';
 import { checks, NAME, RESTORE } from './check.ts';

@@ -1,20 +1,20 @@
-/** Checks that the transition log explains the state of every measurement, requisition and participant. */
+/** Checks that the transition log accounts for the state of every measurement, requisition, and participant. */
 import { EDGES } from '../../domain/aggregate.ts';
 import { checks, NAME, RESTORE, unionAll } from './check.ts';
 
-/** Every resource with transitions, and the key of its log rows. */
+/** Every resource that has transitions, and the key of its rows in the log. */
 const LOGGED = unionAll(
   `SELECT m.id AS measurement, '' AS requisition, ${NAME.measurement} AS name, m.state, m.version FROM measurements m`,
   `SELECT r.measurement, r.id, ${NAME.requisition}, r.state, r.version FROM requisitions r`,
   `SELECT c.id, c.duchy, ${NAME.computation}, c.participant_state, c.version FROM computations c`,
 );
 
-/** Each log row with values of the log row before it. */
+/** Each log row, with values from the row before it. */
 const STEPS = `
   SELECT *, lag(to_state) OVER w AS previous_state, lag(time) OVER w AS previous_time, lag(seq) OVER w AS previous_seq
     FROM transitions WINDOW w AS (PARTITION BY measurement, requisition ORDER BY version)`;
 
-/** Log rows of a resource that does not exist are left out, because the check `orphan` finds them. */
+/** Skips log rows whose resource does not exist, because the check `orphan` finds them. */
 function stepsWhere(condition: string): string {
   return `SELECT name FROM (${STEPS}) AS step JOIN (${LOGGED}) AS logged USING (measurement, requisition)
            WHERE ${condition}`;
@@ -27,7 +27,7 @@ export const logChecks = checks({
     meaning:
       'A measurement, requisition or participant is not in the state that its transition log leads to.',
     remedy: TRUST_THE_LOG,
-    // The check log-version finds a missing step to the stored version.
+    // If the log lacks the step to the stored version, the check log-version finds that.
     names: `SELECT name FROM transitions t JOIN (${LOGGED}) AS logged USING (measurement, requisition, version)
       WHERE t.to_state <> logged.state`,
   },
@@ -42,7 +42,7 @@ export const logChecks = checks({
       ) AS log USING (measurement, requisition)
        WHERE (logged.version, logged.version, 1, logged.version) IS DISTINCT FROM (rows, versions, first, last)`,
   },
-  // EDGES has no edge out of a terminal state, so this check also finds a step out of one.
+  // EDGES has no edge that leaves a terminal state, so this check also finds steps that leave one.
   'log-edge': {
     meaning: 'The transition log has a step that no measurement, requisition or participant can take.',
     names:

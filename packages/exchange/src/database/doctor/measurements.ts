@@ -1,9 +1,11 @@
-/** Checks that the states of a measurement and its requisitions match each other, and their fields match the states. */
+/**
+ * Checks that the states of a measurement and its requisitions are consistent, and that their fields match these states.
+ */
 import { TERMINAL_MEASUREMENT_STATES } from '@measurement-exchange/contract';
 import { literals } from '../db.ts';
 import { checks, NAME, RESTORE } from './check.ts';
 
-/** One row for each measurement. The planner does not compute columns that a check does not use. */
+/** One row per measurement. The planner does not compute the columns that a check does not use. */
 const TALLY = `
   SELECT ${NAME.measurement} AS name, m.state, m.requisition_count AS declared, m.failure_reason,
          count(r.id) AS requisitions, count(DISTINCT r.provider) AS providers,
@@ -25,7 +27,7 @@ function requisitionsWhere(condition: string): string {
   return `SELECT ${NAME.requisition} AS name FROM requisitions r WHERE ${condition}`;
 }
 
-/** 64-bit nonces are stored as the signed integer of the same 8 bytes. */
+/** A 64-bit nonce is stored as the signed integer that has the same 8 bytes. */
 const UNSIGNED_NONCE = `(CASE WHEN r.nonce < 0 THEN r.nonce::numeric + 18446744073709551616 ELSE r.nonce END)::text`;
 
 const RESTORE_OR_CANCEL = `Cancel the measurement and create it again, or restore it. ${RESTORE}`;
@@ -44,7 +46,7 @@ export const measurementChecks = checks({
     meaning:
       'The requisitions of a measurement are not numbered 0, 1, 2, …: reads show the measurement incompletely.',
     remedy: 'Set requisitions.ordinal to the position in the request, beginning at 0.',
-    // Reads take the measurement spec from the row whose ordinal is 0.
+    // Ordinals must run from 0 without gaps: queries take the measurement spec from the row with ordinal 0.
     names: measurementsWhere(
       'requisitions > 0 AND (first <> 0 OR last <> requisitions - 1 OR ordinals <> requisitions)',
     ),

@@ -1,4 +1,4 @@
-/** Checks populations, and the configurations that refer to them. */
+/** Checks populations, and the protocol configurations that refer to them. */
 import { equalBytes, MAX_VID, PROTOCOLS, type VidRange } from '@measurement-exchange/contract';
 import type pg from 'pg';
 import { isAscending, summaryOf } from '../../domain/population.ts';

@@ -1,4 +1,4 @@
-/** The facts from which an explanation is derived. */
+/** The facts that an explanation is based on. */
 import {
   equalBytes,
   type PartyState,
@@ -17,12 +17,12 @@ import type { Certificate } from '../certificate.ts';
 import { keysetOf } from '../consent.ts';
 import type { Deadlines, Report } from '../deadlines.ts';
 
-/** The kind of the caller. An explanation shows a caller only facts that it may also read elsewhere. */
+/** The kind of caller. An explanation reveals only facts that the caller could also read elsewhere. */
 export type Viewer = 'measurementConsumer' | 'dataProvider' | 'duchy';
 
-/** The deadlines after which a pending measurement ends by itself. */
+/** The deadlines after which a pending measurement ends automatically. */
 export interface PendingDeadlines extends Deadlines {
-  /** Retention cancels measurements that are pending for longer than this. */
+  /** After this many days, retention cancels a measurement that is still pending. */
   cancelPendingAfterDays: number | undefined;
 }
 
@@ -33,21 +33,21 @@ export interface PartyFacts {
   lastSeen: Timestamp | undefined;
 }
 
-/** The latest report of a duchy, with its message. */
+/** A duchy's latest report, including its message. */
 export interface WordedReport extends Report {
   message: string;
   time: Timestamp;
 }
 
-/** A requisition with the key that it is encrypted for. */
+/** A requisition and the public key that it is encrypted for. */
 export type RequisitionWithKey = RequisitionOutline & Pick<RequisitionContent, 'publicKey'>;
 export type ExplainedAggregate = AggregateOf<MeasurementOutline, RequisitionWithKey>;
 
 export interface Facts {
   viewer: Viewer;
-  /** For a provider, the aggregate has only the provider's own requisition. */
+  /** If the viewer is a provider, the aggregate has only the provider's own requisition. */
   aggregate: ExplainedAggregate;
-  /** The cause of the last step of the measurement. */
+  /** What caused the measurement's last step. */
   cause: Trigger;
   parties: ReadonlyMap<string, PartyFacts>;
   /** The certificates that the measurement depends on, by name. */
@@ -57,7 +57,7 @@ export interface Facts {
   now: Timestamp;
 }
 
-/** A party that did not call for this long is offline, since agents and duchies call every few seconds. */
+/** A party counts as offline if it has not called for this long. Agents and duchies call every few seconds. */
 const OFFLINE_AFTER_MS = 10 * 60_000;
 
 export function isPresent({ parties, now }: Facts, party: string): boolean {
@@ -65,25 +65,25 @@ export function isPresent({ parties, now }: Facts, party: string): boolean {
   return lastSeen !== undefined && Date.parse(now) - Date.parse(lastSeen) <= OFFLINE_AFTER_MS;
 }
 
-/** False for a duchy if the viewer is a consumer, which may not read the state of duchies. */
+/** Always false for a duchy if the viewer is a consumer, because consumers may not read a duchy's state. */
 export function isSuspended({ viewer, parties }: Facts, party: string): boolean {
   if (viewer === 'measurementConsumer' && party.startsWith('duchies/')) return false;
   return parties.get(party)?.state === 'SUSPENDED';
 }
 
-/** Whether the provider publishes another key than the one that the requisition was encrypted for. */
+/** Whether the provider's current public key is not the one that the requisition was encrypted for. */
 export function hasChangedKey({ parties }: Facts, { provider, publicKey }: RequisitionWithKey): boolean {
   const current = parties.get(provider)?.publicKey;
   return current !== undefined && !equalBytes(keysetOf(current), publicKey.data);
 }
 
-/** The name by which the viewer reads a requisition. */
+/** The resource name that the viewer uses for a requisition. */
 export function requisitionName({ viewer, aggregate }: Facts, { provider, id }: RequisitionOutline): string {
   const parent = viewer === 'measurementConsumer' ? measurementName(aggregate.measurement) : provider;
   return `${parent}/requisitions/${id}`;
 }
 
-/** Prints `3 h` or `2 days`, for example. */
+/** Formats a duration, for example as `3 h` or `2 days`. */
 export function inWords(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 120) return `${seconds} s`;
@@ -92,7 +92,7 @@ export function inWords(ms: number): string {
   return `${Math.round(seconds / 86_400)} days`;
 }
 
-/** Prints a time to the minute. */
+/** Formats a time without seconds. */
 export function shortTime(time: Timestamp): string {
   return `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
 }

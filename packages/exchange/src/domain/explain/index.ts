@@ -1,4 +1,4 @@
-/** Explains which parties a measurement, a requisition or a computation waits for, and why it ended. */
+/** Explains which parties a measurement, requisition, or computation is waiting for, or why it ended. */
 import {
   type Ending,
   type Explanation,
@@ -23,7 +23,7 @@ export function explainMeasurement(facts: Facts): Explanation {
   return pending(facts, state, isNew ? measurement.createTime : changed);
 }
 
-/** Explains a requisition to its provider. The facts have only this requisition. */
+/** Explains a requisition to its provider. The facts contain only this requisition. */
 export function explainRequisition(facts: Facts): Explanation {
   const [requisition] = facts.aggregate.requisitions;
   const { state, createTime, updateTime } = requisition!;
@@ -31,7 +31,7 @@ export function explainRequisition(facts: Facts): Explanation {
   return pending(facts, state, createTime);
 }
 
-/** Explains a measurement that retention removed. Only its state and the time of its end remain. */
+/** Explains a measurement that retention removed. Only its final state and the time it ended are still known. */
 export function explainRemoved({ state, updateTime }: { state: string; updateTime: Timestamp }): Explanation {
   return ended(state, updateTime, {
     code: 'REMOVED',
@@ -53,7 +53,7 @@ function ended(state: string, since: Timestamp, ending: Ending): Explanation {
 
 const MAX_NAMED = 3;
 
-/** One sentence about the most severe wait, which also names the other parties. */
+/** Returns one sentence about the most severe wait. It also names the other parties that are being waited for. */
 function summaryOf([first, ...others]: Wait[]): string {
   const sentence = first!.detail;
   const names = [...new Set(others.map(({ party }) => party))].filter((party) => party !== first!.party);

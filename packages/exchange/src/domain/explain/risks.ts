@@ -1,4 +1,4 @@
-/** The deadline at which a pending measurement ends by itself, and the risks before it. */
+/** The deadline at which a pending measurement ends automatically, and the risks until then. */
 import { type Risk, type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { certificateName, EXPIRING_DAYS } from '../certificate.ts';
 import { WAITING, type WaitingState } from '../deadlines.ts';
@@ -7,7 +7,7 @@ import { type Facts, inWords, shortTime } from './facts.ts';
 import { certificatesOf } from './waits.ts';
 
 const HOUR_MS = 3600_000;
-/** A deadline is near when less than this part of its time is left. */
+/** A deadline is near if less than this fraction of its total time is left. */
 const NEAR = 1 / 4;
 
 interface Deadline {
@@ -15,7 +15,7 @@ interface Deadline {
   from: Timestamp;
 }
 
-/** The earliest deadline of a measurement; undefined if it has none. */
+/** Returns a measurement's earliest deadline, or undefined if it has none. */
 export function deadlineOf({ aggregate, deadlines }: Facts): Deadline | undefined {
   const { measurement, participants } = aggregate;
   const all: Deadline[] = [];

@@ -1,4 +1,4 @@
-/** The parties that a pending measurement waits for, the task of each party, and the obstacle to the task. */
+/** The parties that a pending measurement is waiting for, what each one has to do, and what may keep it from doing so. */
 import type { Timestamp, Wait, WaitCode } from '@measurement-exchange/contract';
 import { type Certificate, certificateName } from '../certificate.ts';
 import { behind, openSteps } from '../deadlines.ts';
@@ -16,24 +16,24 @@ import {
   type WordedReport,
 } from './facts.ts';
 
-/** From this attempt on, a stage is reported as failing. */
+/** Starting with this attempt, a stage is reported as failing. */
 const FAILING_ATTEMPTS = 3;
 
 interface Task {
   party: string;
   resource: string | undefined;
   since: Timestamp;
-  /** The code to report if the party has no obstacle, such as a suspension. */
+  /** The code to report unless something, such as a suspension, keeps the party from acting. */
   code: WaitCode;
-  /** Says what the party has not done, in words that follow the name of the party. */
+  /** What the party has not done yet, as a phrase that follows the party's name. */
   owes: string;
   remedy: string;
 }
 
-/** The waits of a pending measurement, the most severe first. */
+/** Returns the waits of a pending measurement, the most severe first. */
 export function waitsOf(facts: Facts): Wait[] {
   const revoked = certificatesOf(facts).filter(({ revocationState }) => revocationState !== undefined);
-  // A revoked certificate fails the measurement, so nothing else matters.
+  // A revoked certificate makes the measurement fail, so nothing else matters.
   if (revoked.length > 0) return revoked.map((certificate) => revocationWait(facts, certificate));
   const expired = certificatesOf(facts)
     .filter(({ notAfter }) => facts.now > notAfter)
@@ -42,7 +42,7 @@ export function waitsOf(facts: Facts): Wait[] {
   return [...expired, ...others];
 }
 
-/** The certificates of parties that still have to act. */
+/** Returns the certificates that the measurement still needs. */
 export function certificatesOf({ aggregate, certificates }: Facts): Certificate[] {
   const { measurement: m, requisitions, participants } = aggregate;
   const named = [
@@ -81,7 +81,7 @@ function tasksOf(facts: Facts): Wait[] {
   }
 }
 
-/** Duchies that are offline and have later stages to compute. The current stage cannot send its output to them. */
+/** Duchies that are offline but have later stages to compute. The current stage cannot send them its output. */
 function goneTasks(facts: Facts, late: string[]) {
   return openSteps(facts.aggregate, [...facts.reports])
     .filter(({ duchy }) => !late.includes(duchy) && !isPresent(facts, duchy))
@@ -91,7 +91,7 @@ function goneTasks(facts: Facts, late: string[]) {
     });
 }
 
-/** The time of the last report of the duchy, or the last change of the computation if the duchy has not reported. */
+/** The time of the duchy's last report. If it has not reported yet, the time when the computation last changed. */
 function stageSince({ reports, aggregate }: Facts, duchy: string): Timestamp {
   const report = reports.find((r) => r.duchy === duchy);
   return report?.time ?? aggregate.participants.find((p) => p.duchy === duchy)!.updateTime;
@@ -122,13 +122,13 @@ function stageTask(facts: Facts, duchy: string): Wait {
   });
 }
 
-/** Only the consumer and the duchy itself see the message of a report. */
+/** Only the consumer and the reporting duchy itself may see the message in a report. */
 function reportWords({ viewer }: Facts, { stage, attempt, message }: WordedReport): string {
   const words = `${stage}, attempt ${attempt}`;
   return viewer === 'measurementConsumer' ? `${words} (“${message}”)` : words;
 }
 
-/** The name of a computation. Duchies may read it, and consumers see it in their timeline, but data providers do not. */
+/** A computation's name. Duchies may read it, and consumers see it in their timeline, but data providers never see it. */
 function computationOf({ viewer, aggregate }: Facts, duchy: string): string | undefined {
   return viewer === 'dataProvider' ? undefined : computationName(duchy, aggregate.measurement.id);
 }
@@ -167,7 +167,7 @@ function requisitionTask(facts: Facts, requisition: RequisitionWithKey): Wait {
   });
 }
 
-/** The consumer and the provider see the reason of a deferral; duchies do not. */
+/** The consumer and the provider may see the reason for a deferral, but duchies may not. */
 function deferredTask(
   facts: Facts,
   requisition: RequisitionWithKey,
@@ -187,7 +187,7 @@ function deferredTask(
   };
 }
 
-/** Reports an obstacle, such as a suspension, instead of the task. */
+/** If something, such as a suspension, keeps the party from acting, reports that instead of the task. */
 function taskOf(facts: Facts, { party, resource, since, code, owes, remedy }: Task): Wait {
   const common = about(facts, party, resource, since);
   if (isSuspended(facts, party)) {
@@ -220,7 +220,7 @@ function seen(facts: Facts, party: string, since: Timestamp): string {
   return `, and was last seen ${ago}`;
 }
 
-/** `lastSeen` is rounded to half a minute, so the creation time is rounded as well. */
+/** `lastSeen` is rounded down to half a minute, so we round the creation time in the same way. */
 function isBeforeCreation({ aggregate }: Facts, lastSeen: Timestamp): boolean {
   return lastSeen < halfMinuteOf(aggregate.measurement.createTime);
 }

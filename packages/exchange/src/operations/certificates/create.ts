@@ -19,7 +19,7 @@ export const createCertificate: Handler<'createCertificate'> = async (exchange, 
   const described = readCertificate(body);
   return mutate('createCertificate', exchange, call, request, async (tx) => {
     const now = exchange.clock();
-    // The lock serializes requests that register the same certificate, or that change the public key.
+    // The lock serializes requests that register the same certificate or change the public key.
     const owner = await lockParty(tx, party, now);
     if (owner === undefined) throw partyNotFound(party);
     const certificate: CertificateRecord = {
@@ -54,7 +54,7 @@ export const createCertificate: Handler<'createCertificate'> = async (exchange, 
   });
 };
 
-/** Whether the certificate may be used now and verifies a public key that no earlier certificate verifies. */
+/** Whether the certificate is currently usable and is the first one to verify the party's public key. */
 async function verifiesKey(
   certificate: CertificateRecord,
   { publicKey, publicKeyCertificate }: PartyRecord,

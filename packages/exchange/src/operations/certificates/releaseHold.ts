@@ -5,7 +5,7 @@ import { releaseHold } from '../../domain/certificate.ts';
 import type { Handler } from '../context.ts';
 import { changeCertificate } from './change.ts';
 
-/** Most cascades end within milliseconds, so most callers need no retry if the operation waits. */
+/** How long to wait for a cascade. Most end within milliseconds, so most callers do not have to retry. */
 const CASCADE_WAIT_MS = 2_000;
 const CASCADE_POLL_MS = 20;
 

@@ -3,7 +3,7 @@ import { revoke } from '../../domain/certificate.ts';
 import { authorOf, type Handler } from '../context.ts';
 import { changeCertificate } from './change.ts';
 
-/** Creates and fulfillments see the revocation as soon as it is committed. A background job fails dependent measurements. */
+/** Creates and fulfillments see the revocation once it is committed. A background job fails the dependent measurements. */
 export const revokeCertificate: Handler<'revokeCertificate'> = async (exchange, call, request) => {
   const { revocationState } = request.body;
   const revoked = await changeCertificate(

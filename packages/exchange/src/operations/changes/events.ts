@@ -1,23 +1,23 @@
-/** The events that a watch of changes returns. */
+/** The events that watching for changes returns. */
 import type { Change } from '@measurement-exchange/contract';
 
-/** A change, and the token with which a client continues behind it. */
+/** A change, and the token for continuing after it. */
 export interface ChangeEvent {
   token: string;
   change: Change;
 }
 
-/** The next events of a watch. */
+/** A batch of events from a watch. */
 export interface Found {
   /** Empty if no change matches the filter. */
   events: ChangeEvent[];
-  /** The token with which a client continues behind all changes that were read. */
+  /** The token for continuing after all changes that were read. */
   token: string;
 }
 
-/** A watch occupies no slot. It queries the database only if it is far behind; otherwise it shares the rows of the feed. */
+/** A watch occupies no request slot. It reads the feed's shared rows, and queries the database only if it is far behind. */
 export interface Watch {
-  /** The token of the start; undefined if the first events are available already. */
+  /** The token for the starting position; undefined if the first events are already available. */
   token: string | undefined;
   /** Waits for more events. Returns undefined when the watch is closed or the exchange stops. */
   next(): Promise<Found | undefined>;

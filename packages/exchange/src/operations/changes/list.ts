@@ -5,7 +5,7 @@ import type { Feed, Follower } from '../../feed/feed.ts';
 import type { Call, Exchange, Handler } from '../context.ts';
 import { changeTokenExpired, startOf, tokenAt, viewChange } from './token.ts';
 
-/** The number of rows that a page with a filter reads at most. The token of an empty page continues behind these rows. */
+/** The maximum number of rows that a filtered page reads. Even if none match, the next token continues after them. */
 const MAX_LOOKED = 1000;
 
 export const listChanges: Handler<'listChanges'> = async (exchange, call, { path, query }) => {
@@ -47,7 +47,7 @@ async function lookFor(
   return { ...page, changes, next: changes.length < wanted.length ? changes.at(-1)!.at : page.next };
 }
 
-/** Waits for a change. The page is empty if the time is over, or the caller has disconnected. */
+/** Waits for a change. Returns an empty page if the time is up or the caller has disconnected. */
 async function waitFor(
   { feed }: Exchange,
   call: Call,
@@ -78,7 +78,7 @@ async function waitFor(
   return page;
 }
 
-/** The maximum number of followers that wait in this process, for one party and for all parties. */
+/** The maximum number of followers that may wait in this process, per party and in total. */
 const MAX_OF_PARTY = 500;
 const MAX_FOLLOWERS = 3_000;
 

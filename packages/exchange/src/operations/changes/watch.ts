@@ -5,7 +5,7 @@ import type { ChangeEvent, Found } from './events.ts';
 import { requireRoom } from './list.ts';
 import { changeTokenExpired, startOf, tokenAt, viewChange } from './token.ts';
 
-/** The number of changes that `next` returns at most. */
+/** The maximum number of changes that `next` returns. */
 const MAX_EVENTS = 100;
 
 export const watchChanges: Handler<'watchChanges'> = async (exchange, _call, { path, query }) => {
@@ -43,7 +43,7 @@ export const watchChanges: Handler<'watchChanges'> = async (exchange, _call, { p
   }
 };
 
-/** All followers of a party share the latest rows of its log, so each row is signed and printed only once. */
+/** All of a party's followers share the latest rows of its log, so each row is signed and serialized only once. */
 const events = new WeakMap<PlacedChange, ChangeEvent>();
 
 function eventOf(exchange: Exchange, placed: PlacedChange): ChangeEvent {

@@ -1,4 +1,4 @@
-/** The frame of all operations by which a duchy changes its computation. */
+/** The common part of all operations in which a duchy changes its computation. */
 import type { Computation, Finding, Operation } from '@measurement-exchange/contract';
 import { type ComputationRecord, lockComputation } from '../../database/computations.ts';
 import type { Transaction } from '../../database/db.ts';
@@ -23,7 +23,7 @@ interface Decided {
   findings?: Finding[];
 }
 
-/** The queries of `prepare` are sent together with the lock. `decide` gets their results and the locked aggregate. */
+/** The queries in `prepare` are sent together with the lock. `decide` gets their results and the locked aggregate. */
 export function changeComputation<Prepared>(
   operation: Operation,
   exchange: Exchange,
@@ -42,7 +42,7 @@ export function changeComputation<Prepared>(
     const { aggregate: before, requisitionSpecHashes } = computation;
     const { change, findings = [] } = await decide(before, duchy, prepared);
     const view = () => viewComputation({ aggregate: change.after, requisitionSpecHashes }, duchy);
-    // A repeated request was checked the first time.
+    // A repeated request was already checked the first time.
     if (change.steps.length === 0) return { view };
     return { findings, save: () => saveMeasurements(tx, [{ before, change }], authorOf(call)), view };
   });

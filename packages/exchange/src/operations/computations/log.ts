@@ -7,7 +7,7 @@ import type { Handler } from '../context.ts';
 import { mutate } from '../mutate.ts';
 import { viewComputation } from './view.ts';
 
-/** A report has its author and its time, so it needs no audit entry. It does not create a version. */
+/** A report includes its author and time, so it needs no audit entry. It does not create a new version. */
 export const logComputation: Handler<'logComputation'> = async (exchange, call, request) => {
   const { params, path, body } = request;
   const { code, position, stage, attempt, progress } = body;

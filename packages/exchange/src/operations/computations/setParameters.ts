@@ -41,7 +41,7 @@ export const setComputationParameters: Handler<'setComputationParameters'> = asy
   );
 };
 
-/** Returns the ID of a certificate, which must belong to the duchy. */
+/** Returns the certificate's ID. The certificate must belong to the duchy. */
 export function requireOwnCertificate(duchy: string, name: string): string {
   const named = parseName('duchyCertificate', name)!;
   if (named.duchy === duchy) return named.certificate;
@@ -49,7 +49,7 @@ export function requireOwnCertificate(duchy: string, name: string): string {
   throw invalid([{ field: 'certificate', description }]);
 }
 
-/** Finds the keys that the key of the certificate signed. */
+/** Returns those keys that were signed with the certificate's key. */
 async function signedBy(
   certificate: CertificateRecord | undefined,
   keys: ParameterKeys,

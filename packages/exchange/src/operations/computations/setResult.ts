@@ -22,7 +22,8 @@ export const setComputationResult: Handler<'setComputationResult'> = async (exch
     (tx) =>
       Promise.all([
         lockCertificatesForShare(tx, [{ party, id }]),
-        // These certificates are not locked: a revocation that commits after this query comes after the result.
+        // No need to lock these certificates: a revocation that commits after this query is treated as happening after the
+        // result.
         revokedOfComputation(tx, params.computation),
         rootsForParties(tx, [party]),
       ]),

@@ -1,4 +1,4 @@
-/** Computations as resources of the API. Each participant reads them by its own name. */
+/** Computations as API resources. Each participant uses its own name for them. */
 import type { Computation, Participant, Protocol } from '@measurement-exchange/contract';
 import type { ComputationRecord } from '../../database/computations.ts';
 import type { ParticipantRecord } from '../../domain/aggregate.ts';

@@ -26,7 +26,8 @@ export const createEventGroupMetadataDescriptor: Handler<'createEventGroupMetada
   return idempotently('descriptors_request_id', () =>
     mutate('createEventGroupMetadataDescriptor', exchange, call, request, async (tx) => {
       const id = exchange.newId();
-      // The types are locked first, so that a request that waited for the lock finds the descriptor of an identical request.
+      // Lock the types first. If this request had to wait for the lock, it then finds the descriptor that an identical
+      // request created.
       const [types, earlier] = await Promise.all([
         findTypes(exchange, tx, provider, id, set),
         requestId === undefined ? undefined : findDescriptorByRequestId(tx, provider, requestId),

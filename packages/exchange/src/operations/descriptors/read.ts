@@ -1,4 +1,4 @@
-/** Checks of descriptor sets that create and update have in common. */
+/** Checks on descriptor sets that create and update have in common. */
 import { exactJson, fromBase64, invalid, type JsonValue } from '@measurement-exchange/contract';
 import type { Transaction } from '../../database/db.ts';
 import { lockTypes, registeredTypes } from '../../database/descriptorTypes.ts';
@@ -7,7 +7,7 @@ import type { DescriptorSet } from '../../protobuf/descriptor/descriptorSet.ts';
 import type { Call, Exchange } from '../context.ts';
 import { descriptorName } from './view.ts';
 
-/** Reads a descriptor set, and rejects one that is malformed. */
+/** Reads a descriptor set, or throws if it is malformed. */
 export async function readSet(call: Call, input: unknown): Promise<DescriptorSet> {
   const field = 'descriptorSet';
   const bytes = typeof input === 'string' ? fromBase64(input) : undefined;
@@ -23,7 +23,9 @@ export async function readSet(call: Call, input: unknown): Promise<DescriptorSet
   return read;
 }
 
-/** Finds types of the set that other descriptors define. Under `strict`, a lock prevents concurrent requests from adding types. */
+/**
+ * Finds the types that other descriptors also define. Under `strict`, a lock keeps concurrent requests from adding types.
+ */
 export async function findTypes(
   exchange: Exchange,
   tx: Transaction,

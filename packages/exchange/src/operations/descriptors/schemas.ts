@@ -1,9 +1,9 @@
-/** Runs jobs that need the schemas of metadata. */
+/** Runs jobs that need the schemas of event group metadata. */
 import type { Missing, SchemaSource } from '../../compute/jobs.ts';
 import type { Queryable } from '../../database/db.ts';
 import { getDescriptors } from '../../database/descriptors.ts';
 
-/** Runs a job without descriptor sets. If a schema is not compiled yet, runs the job again with the sets. */
+/** Runs a job without descriptor sets. If a schema has not been compiled yet, runs the job again with the sets. */
 export async function withSchemas<T extends object | undefined>(
   db: Queryable,
   schemas: SchemaSource[],

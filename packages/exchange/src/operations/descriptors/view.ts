@@ -15,7 +15,7 @@ export function descriptorName(provider: string, id: string): string {
   return `${provider}/eventGroupMetadataDescriptors/${id}`;
 }
 
-/** `json` is the set as JSON text; if it is undefined, the set is shown as base64. */
+/** `json` is the set as JSON text. If it is undefined, the set is returned as base64. */
 export function viewDescriptor(
   { provider, id, descriptorSet }: DescriptorRecord,
   json: string | undefined,
@@ -24,7 +24,7 @@ export function viewDescriptor(
   return { name, descriptorSet: json === undefined ? toBase64(descriptorSet) : new JsonText(json) };
 }
 
-/** Returns as many views as fit into `maxBytes` as JSON, but at least one. */
+/** Returns as many views as fit into `maxBytes` of JSON, but at least one. */
 export async function viewDescriptors(
   call: Call,
   descriptors: DescriptorRecord[],
@@ -34,7 +34,7 @@ export async function viewDescriptors(
   if (encoding === 'BASE64') return descriptors.map((d) => viewDescriptor(d, undefined));
   const sets = descriptors.map(({ descriptorSet }) => descriptorSet);
   const texts = await call.compute('printSets', { sets, maxBytes }).catch((error) => {
-    // An earlier version accepted a set that cannot be printed, so the sets are shown as base64.
+    // An earlier version accepted a set that cannot be converted to JSON, so we return the sets as base64.
     if (isTooCostly(error)) return sets.map(() => undefined);
     throw error;
   });
@@ -45,13 +45,13 @@ export function isTooCostly(error: unknown): boolean {
   return error instanceof ExchangeError && error.reason === 'DESCRIPTOR_TOO_COSTLY';
 }
 
-/** The bytes of a descriptor in a response. The JSON size counts as 0 if an earlier version of the exchange did not store it. */
+/** The size of a descriptor in a response, in bytes. A JSON size that an earlier version did not store counts as 0. */
 export function printedBytes({ descriptorSet, jsonBytes = 0 }: DescriptorRecord, encoding: Encoding): number {
   const base64 = Math.ceil(descriptorSet.length / 3) * 4;
   return encoding === 'BASE64' ? base64 : Math.max(base64, jsonBytes);
 }
 
-/** The number of characters of the set in a response. */
+/** The number of characters that the set takes up in a response. */
 export function sizeOf({ descriptorSet }: EventGroupMetadataDescriptor): number {
   return descriptorSet instanceof JsonText ? descriptorSet.text.length : (descriptorSet as string).length;
 }

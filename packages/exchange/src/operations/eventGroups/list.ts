@@ -39,7 +39,7 @@ const NOTHING = { items: [], more: false };
 
 type Filters = Pick<EventGroupListQuery, 'parties' | 'mediaTypes' | 'start' | 'end' | 'words'>;
 
-/** Returns `none` if a filter names parties on the side of the list, but not the party that owns the list. */
+/** Returns `none` if a filter excludes the list's own party, so that nothing can match. */
 function filtersOf(
   side: Side,
   party: string,

@@ -1,4 +1,4 @@
-/** Loads the rows that event groups refer to, and reads their metadata. */
+/** Loads the rows that event groups refer to, and decodes the event groups' metadata. */
 import {
   type EventGroupInput,
   exactJson,
@@ -23,23 +23,23 @@ import { within } from '../../protobuf/metadata/metadata.ts';
 import type { Call } from '../context.ts';
 import { UNLINKABLE, withSchemas } from '../descriptors/schemas.ts';
 
-/** One event group of a request. `at` is the prefix of its fields: empty, or `requests[0].eventGroup.` */
+/** One event group in a request. `at` is the path prefix of its fields: empty, or `requests[0].eventGroup.` */
 export interface Part {
   at: string;
   input: EventGroupInput;
 }
-/** The rows that event groups refer to. The descriptors cannot change until the transaction ends. */
+/** The rows that event groups refer to. The descriptors are locked until the transaction ends. */
 export interface References {
   consumers: ReadonlyMap<string, unknown>;
-  /** The IDs of descriptors that exist. */
+  /** The IDs of those descriptors that exist. */
   descriptors: ReadonlySet<string>;
   messages: Messages;
 }
 
-/** The metadata of the parts, and the versions of the descriptors by which it was read. */
+/** The decoded metadata of the event groups, and the descriptor versions used to decode it. */
 export interface Messages {
   versions: Map<string, number>;
-  /** Undefined for a part whose schema cannot be linked. */
+  /** Undefined for an event group whose schema cannot be linked. */
   read: Map<Part, ReadMessage | { violations: Violation[] } | undefined>;
 }
 
@@ -60,7 +60,7 @@ export async function loadReferences(
   return { consumers, descriptors: new Set(shared.map(({ id }) => id)), messages };
 }
 
-/** Reads the metadata before rows are locked, since it takes time. It is read again only if a descriptor changes meanwhile. */
+/** Decodes the metadata. This takes time, so call it before locking rows, and again only if a descriptor has changed. */
 export async function readMessages(db: Queryable, call: Call, parts: Part[]): Promise<Messages> {
   const named = Map.groupBy(parts, ({ input }) => descriptorOf(input)?.id);
   named.delete(undefined);
@@ -93,7 +93,7 @@ function descriptorOf(input: EventGroupInput): { name: string; id: string } | un
   return { name, id: parseName('eventGroupMetadataDescriptor', name)!.eventGroupMetadataDescriptor };
 }
 
-/** Returns the contents of all parts, or throws one error with the violations of all parts. */
+/** Returns the contents of all parts, or throws a single error with all of their violations. */
 export function readContents<P extends Part>(
   parts: P[],
   { descriptors, messages }: References,

@@ -1,4 +1,4 @@
-/** Event groups as resources of the API. The provider and the consumer read them by different names. */
+/** Event groups as API resources. The provider and the consumer use different names for them. */
 import { type EventGroup, JsonText, toBase64 } from '@measurement-exchange/contract';
 import type { Queryable } from '../../database/db.ts';
 import { type DescriptorVersion, descriptorVersions, type Side } from '../../database/eventGroups.ts';
@@ -22,12 +22,12 @@ export function versionOf(group: EventGroupRecord): Version {
   return { name: eventGroupName(group.provider, group.id), version: group.version, time: group.updateTime };
 }
 
-/** One job compiles descriptor sets of up to this size together, since larger ones take too much memory. */
+/** The maximum total size of the descriptor sets that one job compiles. More would take too much memory. */
 const MAX_SCHEMA_BYTES = 2 * 1024 * 1024;
 
 /**
- * Metadata is decoded by the current version of its descriptor, and shown as base64 if it does not match the descriptor.
- * Returns as many views as fit into `maxBytes` as JSON, but at least one.
+ * Decodes metadata according to the current version of its descriptor. Metadata that does not match is returned as base64.
+ * Returns as many views as fit into `maxBytes` of JSON, but at least one.
  */
 export async function viewEventGroups(
   db: Queryable,
@@ -57,7 +57,7 @@ export async function viewEventGroups(
   return views;
 }
 
-/** The approximate bytes of an event group in a response. */
+/** The approximate size of an event group in a response, in bytes. */
 function bytesOf(group: EventGroupRecord, json: string | undefined): number {
   const { encrypted, readable, publicKey, brandName = '', campaignName = '' } = group;
   const bytes = [encrypted?.ciphertext, publicKey?.data, json === undefined ? readable?.value : undefined];
@@ -71,7 +71,7 @@ function bytesOf(group: EventGroupRecord, json: string | undefined): number {
   );
 }
 
-/** Yields batches of messages whose schemas are compiled together. */
+/** Yields batches of messages whose schemas can be compiled together. */
 function* batchesOf(messages: ReadableMetadata[], schemas: Map<string, DescriptorVersion>) {
   let batch: ReadableMetadata[] = [];
   let bytes = 0;
@@ -103,13 +103,13 @@ async function printMetadata(
       call.compute('printMetadata', { schemas, messages, maxBytes }),
     );
   } catch (error) {
-    // An earlier version of the exchange accepted a descriptor that this version cannot print.
+    // An earlier version of the exchange accepted a descriptor that this version cannot convert to JSON.
     if (isTooCostly(error)) return messages.map(() => undefined);
     throw error;
   }
 }
 
-/** `json` is the metadata as JSON text; if it is undefined, the metadata is shown as base64. */
+/** `json` is the metadata as JSON text. If it is undefined, the metadata is returned as base64. */
 export function viewEventGroup(g: EventGroupRecord, side: Side, json: string | undefined): EventGroup {
   const isAd = g.brandName !== undefined || g.campaignName !== undefined;
   return {

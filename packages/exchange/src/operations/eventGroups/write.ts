@@ -1,4 +1,4 @@
-/** Creates or updates one or many event groups: all of them or none. */
+/** Creates or updates one or more event groups. Either all of them are written or none. */
 import {
   canonicalJson,
   type EventGroup,
@@ -79,7 +79,8 @@ export async function createEventGroups(
       const contents = readContents(fresh, references);
 
       const now = exchange.clock();
-      // Batches with the same request IDs wait for each other, and would deadlock if they inserted in different orders.
+      // Insert in the order of request IDs. Batches with the same request IDs wait for each other, and would deadlock if
+      // they inserted in different orders.
       const ordered = fresh.toSorted((a, b) => compare(a.requestId, b.requestId));
       for (const part of ordered) {
         const ids = { id: exchange.newId(), provider, consumer: part.input.measurementConsumer };
@@ -117,7 +118,7 @@ export async function updateEventGroups(
       lockEventGroups(tx, provider, ids),
       loadReferences(tx, call, provider, parts, expected),
     ]);
-    // An event group that does not exist is reported before any other violation.
+    // Report event groups that do not exist before any other violations.
     const before = parts.map(({ id }) => requireActive(locked.get(id), provider, id));
     for (const [i, part] of parts.entries()) {
       requireSameConsumer(before[i]!, part.input.measurementConsumer, part.at);
@@ -136,7 +137,9 @@ export async function updateEventGroups(
   });
 }
 
-/** Returns findings about fresh parts and the views of all parts. An earlier request wrote the parts that are not fresh. */
+/**
+ * Returns findings about the fresh parts, and views of all parts. An earlier request wrote the parts that are not fresh.
+ */
 async function written<P extends Part>(
   tx: Transaction,
   call: Call,
@@ -163,8 +166,8 @@ async function written<P extends Part>(
 }
 
 /**
- * Repeats an attempt that lost a race for a requestId, and then finds the existing event group. A batch can lose once for
- * each of its IDs, each time to another batch.
+ * Retries an attempt that lost a race for a requestId; the next attempt finds the existing event group. A batch can lose
+ * once per request ID, each time to a different batch.
  */
 async function untilUnique<T>(races: number, attempt: () => Promise<T>): Promise<T> {
   for (let lost = 0; ; lost++) {

@@ -14,7 +14,7 @@ export const cancelMeasurement: Handler<'cancelMeasurement'> = async (exchange, 
     const { measurement: id } = request.params;
     const before = await lockMeasurement(tx, consumer, id);
     if (before === undefined) {
-      // Only the final state of a removed measurement remains.
+      // For a removed measurement, only its final state is known.
       const tombstone = (await getTombstones(tx, consumer, [id])).get(id);
       throw measurementClosed(requireFound(tombstone, 'MEASUREMENT_NOT_FOUND', request.path));
     }

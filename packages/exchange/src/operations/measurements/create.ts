@@ -17,7 +17,7 @@ export const createMeasurement: Handler<'createMeasurement'> = async (exchange, 
   const consumer = partyName('measurementConsumer', request.params.measurementConsumer);
   const draft = draftMeasurement(consumer, request.body, await wrongNonces(request.body), protocols);
   const key = requestKeyOf(request);
-  // A validated request creates no measurement, so it takes no place.
+  // A validateOnly request creates no measurement, so it does not count toward the limit.
   using place = request.validateOnly ? undefined : await openMeasurements.take(consumer);
   const reachedLimit = place === undefined && !request.validateOnly ? openMeasurements.limit : undefined;
   return await idempotently('measurements_request_id', () =>
@@ -41,7 +41,7 @@ export const createMeasurement: Handler<'createMeasurement'> = async (exchange, 
   );
 };
 
-/** The data providers whose disclosed nonce does not match the hash of the entry. */
+/** Returns the data providers whose disclosed nonce does not match the nonce hash in their entry. */
 async function wrongNonces({ dataProviders }: MeasurementInput): Promise<Set<string>> {
   const wrong = new Set<string>();
   for (const [name, { encryptedRequisitionSpec, nonceHash }] of Object.entries(dataProviders)) {
@@ -52,7 +52,7 @@ async function wrongNonces({ dataProviders }: MeasurementInput): Promise<Set<str
 }
 
 /**
- * The requested protocol is not part of the content, because a measurement that a client reads and sends again has the
+ * The hash does not cover the requested protocol. If a client reads a measurement and sends it again, the request has the
  * protocol that the exchange chose.
  */
 function requestKeyOf({ requestId, body }: RequestOf<'createMeasurement'>) {

@@ -9,7 +9,8 @@ export const listMeasurements: Handler<'listMeasurements'> = async (exchange, _c
   const consumer = partyName('measurementConsumer', params.measurementConsumer);
   const created = [query['filter.createdAfter'], query['filter.createdBefore']] as const;
   const updated = [query['filter.updatedAfter'], query['filter.updatedBefore']] as const;
-  // A list with a bound on the update time is sorted by it, so that a reader does not miss a measurement that changes.
+  // A list filtered by update time is also sorted by it, so that a reader does not miss a measurement that changes between
+  // pages.
   const order = updated.some((bound) => bound !== undefined) ? 'update_time' : 'create_time';
   const states = [...(query['filter.states'] ?? MEASUREMENT_STATES)].sort();
   const page = exchange.pageTokens.page(['listMeasurements', consumer, states, created, updated], query);

@@ -1,4 +1,4 @@
-/** Loads the rows that a new measurement refers to, and verifies its signature meanwhile. */
+/** Loads the rows that a new measurement refers to, and verifies its signature at the same time. */
 import { isSignedBy, type X509 } from '@measurement-exchange/consent';
 import type { MeasurementInput, Timestamp } from '@measurement-exchange/contract';
 import { LRUCache } from 'lru-cache';
@@ -16,7 +16,7 @@ type Loaded = Pick<
   'parties' | 'certificates' | 'population' | 'isSpecSigned' | 'untrusted'
 >;
 
-/** Loads all rows in one round trip. `earlier` is the measurement that a request with the same ID created. */
+/** Loads all rows in one round trip. `earlier` is the measurement that an earlier request with the same ID created. */
 export async function loadForDraft(
   tx: Transaction,
   { consumer, input, certificates: named, dataProviders, duchies, needsPopulation, candidate }: Draft,
@@ -34,13 +34,13 @@ export async function loadForDraft(
     needsPopulation ? populationOfMeasurement(tx, candidate.spec!.modelLine) : undefined,
   ]);
   if (earlier !== undefined) return { earlier };
-  // The time is taken after the locks, so that it is later than any hold that was committed before them.
+  // Read the clock after acquiring the locks, so that the time is later than any hold that was committed before.
   const now = clock();
   const facts = await gatherConsent(input, certificates, isSpecSignedBy, trustCheck(roots, now));
   return { now, parties, certificates, population, ...facts };
 }
 
-/** Verifies the signature of the spec, and checks whether each certificate is trusted. */
+/** Verifies the spec's signature, and checks whether each certificate is trusted. */
 export async function gatherConsent(
   { measurementConsumerCertificate: own }: MeasurementInput,
   certificates: ReadonlyMap<string, { party: string; x509Der: Uint8Array }>,
@@ -54,15 +54,15 @@ export async function gatherConsent(
   return { isSpecSigned, untrusted: new Map(untrusted) };
 }
 
-/** Says whether the key of a certificate (DER) signed the spec. */
+/** Returns whether the spec was signed with the key of the given certificate (DER). */
 type SpecCheck = (x509Der: Uint8Array | undefined) => Promise<boolean>;
 
-/** The latest certificates with which consumers signed, by name. */
+/** The certificates that consumers used most recently to sign a spec, by certificate name. */
 const signers = new LRUCache<string, X509>({ max: 2_000 });
 
 /**
- * Verifies the signature of the spec. Since a name always refers to the same certificate, verification starts with the cached
- * certificate, while the database reads the stored one.
+ * Verifies the spec's signature. A name always refers to the same certificate, so verification starts with the cached
+ * certificate while the stored one is being loaded.
  */
 export function verifySpec(input: MeasurementInput): SpecCheck {
   const { measurementConsumerCertificate: name, measurementSpec: spec } = input;

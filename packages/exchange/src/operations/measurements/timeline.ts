@@ -12,7 +12,7 @@ import type { Exchange, Handler } from '../context.ts';
 import { START } from '../paging.ts';
 import { readMeasurement } from './get.ts';
 
-/** Shows the consumer the transitions of the measurement, of all its requisitions, and of its participants. */
+/** Returns the transitions of a measurement, all its requisitions, and its participants, for the consumer. */
 export const getMeasurementTimeline: Handler<'getMeasurementTimeline'> = async (
   exchange,
   _call,
@@ -38,7 +38,7 @@ export const getMeasurementTimeline: Handler<'getMeasurementTimeline'> = async (
   };
 };
 
-/** The start and the size of a page of a timeline. */
+/** The start and size of a page in a timeline. */
 export function timelinePage(
   { pageTokens }: Exchange,
   operation: 'getMeasurementTimeline' | 'getRequisitionTimeline',

@@ -10,7 +10,7 @@ import { certificateName } from '../../domain/certificate.ts';
 import { viewProtocol } from '../../domain/protocolConfig.ts';
 
 export function viewMeasurement({ measurement: m, requisitions }: Aggregate): Measurement {
-  // A loop is several times faster than fromEntries and map.
+  // A loop is several times faster than `fromEntries` and `map`.
   const dataProviders: Measurement['dataProviders'] = {};
   for (const r of requisitions) {
     dataProviders[r.provider] = {
@@ -35,7 +35,7 @@ export function viewMeasurement({ measurement: m, requisitions }: Aggregate): Me
   };
 }
 
-/** The result that the duchies computed together, or the direct result of each provider. */
+/** Returns the result that the duchies computed together, or each provider's direct result. */
 function resultsOf({ result }: MeasurementRecord, requisitions: RequisitionRecord[]): Measurement['results'] {
   if (result !== undefined) {
     const { duchy, certificate, encryptedResult } = result;

@@ -31,6 +31,6 @@ export function changeParty(
       view: () => viewParty({ ...after, preferredCertificate: before.preferredCertificate }),
     };
   });
-  // After an error the outcome may be unknown: the change may have been committed.
+  // After an error, the outcome may be unknown, because the change may have been committed.
   return changed.finally(exchange.principalsChanged);
 }

@@ -18,7 +18,7 @@ export const updateParty: Handler<'updateParty'> = async (exchange, call, reques
   });
 };
 
-/** Tries one certificate after the other, since a party may have many certificates and the first match ends the search. */
+/** Tries the certificates one at a time, because a party may have many and the search ends at the first match. */
 async function signerOf<C extends { x509Der: Uint8Array }>(
   key: SignedMessage,
   certificates: C[],

@@ -14,6 +14,6 @@ export const deletePrincipal: Handler<'deletePrincipal'> = async (exchange, call
       view: () => viewPrincipal(binding),
     };
   });
-  // After an error the outcome may be unknown: the binding may have been deleted.
+  // After an error, the outcome may be unknown, because the binding may have been deleted.
   return deleted.finally(exchange.principalsChanged);
 };

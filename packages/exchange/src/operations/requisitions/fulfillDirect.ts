@@ -30,7 +30,8 @@ export const fulfillDirectRequisition: Handler<'fulfillDirectRequisition'> = asy
     const [before, certificates, revoked, roots, hashes] = await Promise.all([
       lockRequisition(tx, provider, params.requisition),
       lockCertificatesForShare(tx, [{ party: provider, id: named.certificate }]),
-      // These certificates are not locked: a revocation that commits after this query comes after the fulfillment.
+      // No need to lock these certificates: a revocation that commits after this query is treated as happening after the
+      // fulfillment.
       revokedCertificates(tx, provider, params.requisition),
       rootsForParties(tx, [provider]),
       nonceHashes(body.nonce),

@@ -1,4 +1,4 @@
-/** Lists of requisitions of a data provider, and of a measurement. */
+/** Lists the requisitions of a data provider, or of a measurement. */
 import { REQUISITION_STATES, type RequestOf, type ResponseOf } from '@measurement-exchange/contract';
 import { listRequisitions as list, type RequisitionListQuery } from '../../database/requisitions.ts';
 import { partyName } from '../../domain/access.ts';
@@ -21,7 +21,8 @@ export const listMeasurementRequisitions: Handler<'listMeasurementRequisitions'>
   const parent = { consumer, measurement: params.measurement };
   const unfiltered: ListScope = ['listMeasurementRequisitions', `${consumer}/${params.measurement}`];
   const response = await listOf(exchange, 'measurementConsumer', unfiltered, parent, query);
-  // Every measurement has requisitions, so an empty list means that the filter excludes all, or the measurement is missing.
+  // Every measurement has requisitions. If the list is empty, the filter excludes all of them, or the measurement does not
+  // exist.
   if (response.requisitions.length === 0) await readMeasurement(exchange.db, consumer, params.measurement);
   return response;
 };

@@ -4,7 +4,7 @@ import { getRequisitionTombstone } from '../../database/retention.ts';
 import { requireFound } from '../../domain/found.ts';
 import { requisitionClosed } from '../../domain/measurement.ts';
 
-/** Locks the measurement of a requisition. Only the final state of a removed requisition remains. */
+/** Locks a requisition's measurement. For a removed requisition, only its final state is known, which the error reports. */
 export async function lockRequisition(
   tx: Transaction,
   provider: string,

@@ -10,7 +10,7 @@ import { areParametersSet } from '../../domain/participants.ts';
 import { viewProtocol } from '../../domain/protocolConfig.ts';
 import type { Exchange } from '../context.ts';
 
-/** `view` is the side that reads the requisition. The provider and the consumer use different names. */
+/** `view` is the party that reads the requisition. The provider and the consumer use different names for it. */
 export function viewRequisition(
   { requisition: r, measurement: m, participants }: RequisitionWithMeasurement,
   view: 'dataProvider' | 'measurementConsumer',
@@ -42,14 +42,14 @@ export function viewRequisition(
   };
 }
 
-/** Undefined until all duchies have set their parameters. Before that, the requisition cannot be fulfilled. */
+/** Returns undefined until all duchies have set their parameters. Until then, the requisition cannot be fulfilled. */
 function viewDuchies(
   protocol: Protocol,
   participants: ParticipantRecord[],
 ): Record<string, DuchyEntry> | undefined {
   if (participants.length === 0 || !areParametersSet({ participants })) return undefined;
   const isShuffle = protocol === 'honestMajorityShareShuffle';
-  // In share-shuffle, providers encrypt for the workers only; in Liquid Legions, for all duchies together.
+  // In share-shuffle, providers encrypt only for the workers. In Liquid Legions, they encrypt for all duchies together.
   const shown = participants.filter((p) => !isShuffle || p.role !== 'AGGREGATOR');
   return Object.fromEntries(
     shown.map(({ duchy, parameters }) => {
@@ -58,7 +58,7 @@ function viewDuchies(
         duchy,
         {
           duchyCertificate: certificateName(duchy, certificate),
-          // In share-shuffle, a provider encrypts a share for one worker, and a seed for the other.
+          // In share-shuffle, a provider encrypts a share for one worker and a seed for the other.
           [protocol]: isShuffle ? { publicKey } : { elGamalPublicKey },
         },
       ];
@@ -66,13 +66,13 @@ function viewDuchies(
   );
 }
 
-/** Shows a requisition to the provider that changed it. */
+/** Returns a requisition's view for the provider that changed it. */
 export function viewOwn({ requisitions, ...rest }: AggregateOfRequisition, id: string): Requisition {
   const { content, ...outline } = requisitions.find((r) => r.id === id)!;
   return viewRequisition({ requisition: { ...outline, ...content! }, ...rest }, 'dataProvider');
 }
 
-/** Reads the tombstone of a removed requisition. `name` is the name in the request. */
+/** Reads a removed requisition's tombstone. `name` is the name used in the request. */
 export async function viewTombstone(
   exchange: Exchange,
   name: string,

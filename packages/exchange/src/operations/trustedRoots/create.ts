@@ -1,4 +1,4 @@
-/** Adds a root, against which the exchange checks the certificates of parties. */
+/** Adds a root certificate. The exchange checks the parties' certificates against it. */
 import { ConsentError, parseCertificate, requireRoot } from '@measurement-exchange/consent';
 import { ExchangeError, invalid } from '@measurement-exchange/contract';
 import { uniqueViolation } from '../../database/db.ts';

@@ -8,7 +8,7 @@ import { addressed, requireWebhook } from './view.ts';
 
 type MaybePromise<T> = T | Promise<T>;
 
-/** Locks a webhook, and saves the decision about it. */
+/** Locks a webhook, then runs `decide` and its writes in the same transaction. */
 export async function changeWebhook<Resource extends object>(
   operation: Operation,
   exchange: Exchange,

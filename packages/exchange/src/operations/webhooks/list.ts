@@ -18,7 +18,7 @@ export const listWebhooks: Handler<'listWebhooks'> = async (exchange, _call, { p
   };
 };
 
-/** Lists the latest deliveries first. */
+/** Lists deliveries, the latest first. */
 export const listWebhookDeliveries: Handler<'listWebhookDeliveries'> = async (
   exchange,
   _call,

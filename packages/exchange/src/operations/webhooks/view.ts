@@ -4,12 +4,12 @@ import { partyOf } from '../../domain/access.ts';
 import { requireFound } from '../../domain/found.ts';
 import { messageId, type WebhookRecord, webhookName } from '../../domain/webhook.ts';
 
-/** Parses `dataProviders/x/webhooks/y/deliveries` and `dataProviders/x/webhooks/y`. */
+/** Parses a path such as `dataProviders/x/webhooks/y` or `dataProviders/x/webhooks/y/deliveries`. */
 export function addressed(path: string): { party: string; id: string } {
   return { party: partyOf(path), id: path.split('/')[3]! };
 }
 
-/** The view has no secret: only the response that creates a secret shows it. */
+/** Leaves out the secret. Only the response that creates a secret includes it. */
 export function viewWebhook({ party, id, kinds, ...webhook }: WebhookRecord): Webhook {
   return { name: webhookName(party, id), ...webhook, filter: { kinds } };
 }
