@@ -1,4 +1,4 @@
-/** Opens the database: the server of `databaseUrl`, or the embedded server in the data directory. */
+/** Opens the database: the server that `databaseUrl` names, or the embedded server in the data directory. */
 import type pg from 'pg';
 import { type Logger, pino } from 'pino';
 import type { Config } from './config/config.ts';
@@ -6,7 +6,7 @@ import { ensureRole } from './database/roles.ts';
 import { acquireDataDirLock, DataDirInUse, startPostgres } from './postgres/index.ts';
 
 export interface Connections {
-  /** Connects as the owner of the schema. */
+  /** Connects as the schema's owner. */
   owner: pg.ClientConfig;
   /** Connects as the role that serves requests. */
   app: pg.ClientConfig;
@@ -14,10 +14,10 @@ export interface Connections {
   embedded: boolean;
 }
 
-/** Requests are served by a separate role, which cannot rewrite the logs. */
+/** The role that serves requests. It is not the schema's owner, so it cannot rewrite the logs. */
 const EMBEDDED_APP_ROLE = 'mex_app';
 
-/** `opened` later stops the embedded server and releases the lock on its directory. */
+/** Adds the cleanup to `opened`: stopping the embedded server and releasing the lock on its directory. */
 export async function openDatabase(
   config: Config,
   log: Logger,
@@ -42,7 +42,7 @@ export async function openDatabase(
   return embeddedConnections(server.connection);
 }
 
-/** Runs a command's work on the database, whether or not an exchange runs. */
+/** Runs a command's work on the database, whether or not an exchange is running. */
 export async function withDatabase<T>(
   config: Config,
   work: (connections: Connections) => Promise<T>,
@@ -52,7 +52,8 @@ export async function withDatabase<T>(
     return await work(await openDatabase(config, pino({ level: 'warn' }), opened));
   } catch (error) {
     if (!(error instanceof DataDirInUse)) throw error;
-    // Another exchange uses the data directory: `work` uses its server, which keeps running afterwards.
+    // Another exchange process already has this data directory open, so `work` connects to that process's PostgreSQL
+    // server, which we leave running.
     const { connection } = await startPostgres({ dataDir: config.dataDir });
     return await work(embeddedConnections(connection));
   }

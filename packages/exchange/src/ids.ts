@@ -3,7 +3,7 @@ import { randomFillSync } from 'node:crypto';
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 const CHARACTERS = `${LETTERS}0123456789`;
 
-/** A letter and 13 letters or digits: 71.9 random bits. */
+/** Returns a random ID: one letter, then 13 letters or digits (71.9 bits of randomness). */
 export function newId(): string {
   let id = oneOf(LETTERS);
   for (let i = 0; i < 13; i++) id += oneOf(CHARACTERS);
@@ -14,7 +14,8 @@ const drawn = new Uint8Array(1_024);
 let used = drawn.length;
 
 function oneOf(characters: string): string {
-  // A byte above the last multiple of the alphabet's length would make the first characters more likely.
+  // Reject bytes from the last multiple of the alphabet's length on, because they would make the first characters more
+  // likely.
   const fair = 256 - (256 % characters.length);
   for (;;) {
     if (used === drawn.length) {

@@ -1,4 +1,4 @@
-/** Starts and stops a whole exchange. */
+/** Starts and stops a complete exchange. */
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { ExchangeError, timestampOf } from '@measurement-exchange/contract';
@@ -39,7 +39,7 @@ export interface Running {
   url: string;
   /** Undefined in production mode. */
   development: Development | undefined;
-  /** Readiness becomes false, requests in flight get their responses, then everything closes. */
+  /** Reports that it is not ready, lets requests in progress finish, and then closes everything. */
   stop(): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
   let tokens: TokenVerifier | undefined;
   const pipeline = new Pipeline({
     exchange,
-    // In development the issuer's address is known only once the server listens.
+    // In development mode, the issuer's address is known only once the server is listening.
     tokens: {
       verify: (token, permit) => tokens?.verify(token, permit) ?? Promise.reject(starting()),
       recall: (token) => tokens?.recall(token),
@@ -100,7 +100,7 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
     }),
   );
   opened.defer(stop);
-  // Followers are stopped first, so that waiting requests get their responses.
+  // Disposed before the server, so that waiting requests get their responses.
   opened.defer(() => feed.stop());
 
   if (!production) {
@@ -109,7 +109,7 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
     development = await startDevelopment({ dataDir, baseUrl: url, db, clock, duchies, newId, log });
     opened.defer(() => development?.stop());
   }
-  // Demo duchies exist only now. Every request is told to retry until the token verifier exists.
+  // Check only now, because this is when demo duchies exist. Until `tokens` is set, every request is told to retry.
   await requireDuchies(db, protocols);
   tokens = createTokenVerifier({ issuers: development ? [development.issuer.issuerConfig] : config.issuers });
   log.info({ url, mode: config.mode, checks: config.checks }, 'listening');
@@ -118,7 +118,7 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
   return { url, development, stop: () => running.disposeAsync() };
 }
 
-/** Opens the database: checked in production mode, migrated in development mode. */
+/** Opens the database. Checks it in production mode, and migrates it in development mode. */
 async function openStorage(config: Config, log: Logger, opened: AsyncDisposableStack): Promise<Connections> {
   const production = config.mode === 'production';
   if (production) requireProductionConfig(config, process);

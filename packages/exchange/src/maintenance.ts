@@ -1,4 +1,7 @@
-/** Tasks that work directly on the database, whether or not its exchange runs. This entry does not load the HTTP server. */
+/**
+ * Tasks that work directly on the database, whether or not its exchange is running. This entry point does not load the HTTP
+ * server.
+ */
 import { randomUUID } from 'node:crypto';
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import type pg from 'pg';
@@ -20,7 +23,7 @@ export type { RetentionCounts } from './jobs/retention.ts';
 
 const clock = (): Timestamp => timestampOf(Date.now());
 
-/** Binds the first operator directly in the database, since over the API only an operator can bind an operator. */
+/** Binds the first operator directly in the database, because the API lets only an operator bind an operator. */
 export function bindOperator(
   config: Config,
   { issuer, subject }: { issuer: string; subject: string },
@@ -58,17 +61,17 @@ export function bindOperator(
 
 const sum = ({ cancel, remove }: RetentionCounts) => cancel + remove;
 
-/** The minimum time between two counts, since counting a large table takes long. */
+/** The minimum time between two counts. Counting a large table is slow. */
 const COUNT_EVERY_MS = 1_000;
 
-/** Counts the measurements that retention would cancel and remove; with `apply` it cancels and removes all of them. */
+/** Counts the measurements that retention would cancel and remove. With `apply`, actually cancels and removes them. */
 export function runRetention(
   config: Config,
   retention: Retention,
   options: { apply: boolean; onProgress?: (done: number, total: number) => void },
 ): Promise<RetentionCounts> {
   const { apply, onProgress } = options;
-  // The role that serves requests has the rights for retention and no others.
+  // The role that serves requests has just the rights that retention needs.
   return withDatabase(config, ({ app }) =>
     withConnection(app, async (db) => {
       const exchange = { db, clock };

@@ -1,4 +1,4 @@
-/** Creates a Fastify server with all limits, one translator of errors, and headers on every response. */
+/** Creates a Fastify server with all limits, one error translator, and common headers on every response. */
 import { randomBytes } from 'node:crypto';
 import type { ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
@@ -13,13 +13,13 @@ import { type TracedRequest, traceRequests } from './traceRequests.ts';
 
 export interface AppOptions {
   tls: { cert: Buffer; key: Buffer } | undefined;
-  /** The CIDRs of proxies whose X-Forwarded-For is trusted. */
+  /** The proxies whose X-Forwarded-For header is trusted, as CIDRs. */
   trustedProxies: string[] | undefined;
-  /** The headers that every response has. */
+  /** Headers to add to every response. */
   headers?: Record<string, string>;
   limits: {
     http: Pick<ServerOptions, 'headersTimeout' | 'requestTimeout' | 'maxHeaderSize'>;
-    /** A connection without traffic is closed after this time. */
+    /** How long a connection may be idle before it is closed. */
     idleMs: number;
     maxUrl: number;
     maxHeaders: number;
@@ -27,13 +27,13 @@ export interface AppOptions {
   };
   /** Describes a request for its span. */
   trace(request: FastifyRequest): TracedRequest;
-  /** Called for every request, before all other hooks. */
+  /** Called for every request, before any other hook. */
   onRequest(request: FastifyRequest): void;
   toError(error: unknown): ExchangeError;
-  /** Called with the error before its response is sent. */
+  /** Called before the error response is sent. */
   onError(request: FastifyRequest, error: ExchangeError): undefined | Promise<void>;
   onResponse(request: FastifyRequest, reply: FastifyReply): void;
-  /** Called after the response to bytes that never became a request. */
+  /** Called after responding to input that never became a request. */
   onClientError(requestId: string, error: ExchangeError): void;
 }
 
@@ -48,15 +48,16 @@ export function createApp(options: AppOptions): FastifyInstance {
   const respond = (request: FastifyRequest, reply: FastifyReply, thrown: unknown) => {
     const error = options.toError(thrown);
     const done = options.onError(request, error);
-    // Does not await `undefined`: sendError must check in this turn whether the request has arrived completely.
+    // Don't await `undefined`: sendError must check in this same turn whether the entire request has arrived.
     return done === undefined
       ? sendError(request, reply, error)
       : done.then(() => sendError(request, reply, error));
   };
-  // Node would check its timeouts only every 30 s. framingError checks the host, since Node's error for it has no body.
+  // By default Node checks its timeouts only every 30 s. framingError checks the host, because Node's own error has no
+  // body.
   const http = { ...limits.http, connectionsCheckingInterval: 1_000, requireHostHeader: false };
   const app = Fastify({
-    // Log lines of Fastify would contain URLs.
+    // Fastify's log lines would contain URLs.
     logger: false,
     schemaController: NO_SCHEMAS,
     genReqId: newRequestId,
@@ -64,15 +65,17 @@ export function createApp(options: AppOptions): FastifyInstance {
     ...(tls ? { https: { ...http, ...tls, minVersion: 'TLSv1.2' } } : { http }),
     requestTimeout: limits.http.requestTimeout!,
     keepAliveTimeout: 60_000,
-    // A caller that does not read must not keep a response in our memory forever.
+    // A caller that does not read must not keep a response in memory forever.
     connectionTimeout: limits.idleMs,
     maxRequestsPerSocket: 1_000,
     forceCloseConnections: 'idle',
-    // While the server stops, a request on an open connection gets its usual response instead of a 503 without a body.
+    // While the server is stopping, a request on an open connection gets its normal response instead of a 503 without a
+    // body.
     return503OnClosing: false,
-    // The API reads the raw path, since the router would decode `%2F` and `%3A`. framingError rejects other URLs than paths.
+    // The API reads the raw path, because the router would decode `%2F` and `%3A`. framingError rejects URLs that are not
+    // paths.
     rewriteUrl: ({ url = '' }) => (isApiUrl(url) ? API_PREFIX : url.startsWith('/') ? url : '/'),
-    // No hook runs for a URL that the router cannot read.
+    // No hooks run for a URL that the router cannot parse.
     frameworkErrors: (error, unread, reply) => {
       const request = unread as FastifyRequest;
       options.onRequest(request);
@@ -83,7 +86,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     },
     clientErrorHandler: onClientError as never,
   });
-  // Node would close the connection of a CONNECT request without a response.
+  // Without this, Node would close a CONNECT request's connection without a response.
   app.server.on('connect', (_request, socket) => onClientError(new Error('CONNECT'), socket as Socket));
   app.server.maxConnections = limits.maxConnections;
   app.server.maxHeadersCount = limits.maxHeaders;
@@ -94,13 +97,13 @@ export function createApp(options: AppOptions): FastifyInstance {
     options.onRequest(request);
     reply.headers(everywhere).header('x-request-id', request.id);
     const malformed = framingError(request, limits.maxUrl);
-    // A proxy may have read the following bytes as another request.
+    // A proxy may have read the bytes that follow as another request.
     if (malformed !== undefined) reply.header('connection', 'close');
     done(malformed);
   });
   const isStopping = watchStop(app);
   app.addHook('onSend', (_request, reply, _payload, done) => {
-    // A connection that stays open after its response would delay the stop.
+    // A connection that stays open after its response would delay stopping.
     if (isStopping()) reply.header('connection', 'close');
     done();
   });
@@ -130,7 +133,7 @@ function watchStop(app: FastifyInstance): () => boolean {
 
 export type MetricsPage = Pick<MetricsRegistry, 'contentType' | 'text'>;
 
-/** Adds the pages of health and metrics for load balancers and Prometheus. */
+/** Adds health and metrics pages for load balancers and Prometheus. */
 export function addStatusPages(
   app: FastifyInstance,
   isReady: () => Promise<boolean>,
@@ -148,7 +151,7 @@ export function addStatusPages(
 const REQUEST_ID_BYTES = 12;
 let drawn = Buffer.alloc(0);
 
-/** Random bytes are drawn for 256 IDs at once, since drawing them for one ID costs as much. */
+/** Generates random bytes for 256 IDs at once, because generating them for one ID takes just as long. */
 export function newRequestId(): string {
   if (drawn.length === 0) drawn = randomBytes(REQUEST_ID_BYTES * 256);
   const id = drawn.toString('hex', 0, REQUEST_ID_BYTES);

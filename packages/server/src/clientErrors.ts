@@ -1,14 +1,14 @@
-/** Sends responses to bytes that never became a request. */
+/** Responds to input that never became a request. */
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { ExchangeError, type Reason } from '@measurement-exchange/contract';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** The headers of every response. */
+/** Headers on every response. */
 export const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
-/** Responds if the parser or a timeout ended a request. Returns the error if it could be sent. */
+/** Responds if the parser or a timeout ended a request. Returns the error, or undefined if it was not sent. */
 export function sendClientError(
   error: Error & { code?: string },
   socket: Socket,
@@ -38,11 +38,11 @@ export function sendClientError(
 const ending = new WeakSet<Socket>();
 
 /**
- * Whether the parser failed on bytes after a request that is complete or already has a response. The connection then ends
- * after that response, since the client could take the response to the bytes for the response to the request.
+ * Whether the parser failed on bytes that follow a request that is complete or already has a response. In that case the
+ * connection ends after that request's response: an error response could be mistaken for it.
  */
 function endsAfterResponse(socket: Socket): boolean {
-  // Node itself reads this property before it responds to such an error; there is no public property.
+  // Node reads this property itself before it responds to such an error. There is no public one.
   const underWay = (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
   if (!underWay || !(underWay.headersSent || underWay.req.complete)) return false;
   if (!underWay.headersSent) underWay.setHeader('connection', 'close');

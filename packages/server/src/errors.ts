@@ -1,9 +1,9 @@
-/** Sends error responses in the format of the API. */
+/** Sends error responses in the API's format. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { JSON_TYPE } from './clientErrors.ts';
 
-/** Translates an error of Fastify to an error of the API; undefined if the error is not the caller's fault. */
+/** Translates a Fastify error into an API error. Returns undefined if the error is not the caller's fault. */
 export function callerError(error: unknown, mediaTypeMessage: string): ExchangeError | undefined {
   if (error instanceof ExchangeError) return error;
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
@@ -18,12 +18,12 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: E
   if (error.code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer');
   if (error.reason === 'METHOD_NOT_ALLOWED') reply.header('allow', error.metadata.allow);
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
-  // The rest of the body is not read, so the connection ends with this response.
+  // We don't read the rest of the body, so the connection must end with this response.
   if (hasBody(request) && !request.raw.complete) reply.header('connection', 'close');
   return reply.code(error.httpStatus).header('content-type', JSON_TYPE).send(JSON.stringify(error));
 }
 
-/** `complete` alone is not enough: Node sets it only after it hands over a request, also if the request has no body. */
+/** Needed because `complete` is not enough: Node sets it only after it passes on a request, even one without a body. */
 function hasBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }

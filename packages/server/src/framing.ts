@@ -1,8 +1,8 @@
-/** Checks the HTTP of a request before anything else is read. */
+/** Checks a request's HTTP framing before anything else is read. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import type { FastifyRequest } from 'fastify';
 
-/** Headers that a request may have only once: Node drops a second value, which a proxy may have used. */
+/** Headers that a request may have only once. Node drops a second value, but a proxy may have used that one. */
 const ONCE: readonly string[] = ['authorization', 'content-type', 'host'];
 const LONGEST = Math.max(...ONCE.map((name) => name.length));
 
@@ -15,7 +15,7 @@ export function framingError(
   }
   if (!originalUrl.startsWith('/')) return malformed('The request target must be a path.');
   const { rawHeaders } = raw;
-  // `seen` has one bit for each name in ONCE.
+  // One bit per name in ONCE.
   let seen = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     if (rawHeaders[i]!.length > LONGEST) continue;
@@ -25,10 +25,10 @@ export function framingError(
     if (seen & (1 << at)) return malformed(`The header ${name} may come once.`);
     seen |= 1 << at;
   }
-  // RFC 9112, section 3.2, requires a host.
+  // RFC 9112, section 3.2, requires a Host header.
   if (raw.httpVersion === '1.1' && raw.headers.host === undefined)
     return malformed('The header host is missing.');
-  // Node decodes only chunked bodies.
+  // Node can decode only chunked bodies.
   const coding = raw.headers['transfer-encoding'] ?? 'chunked';
   if (coding.toLowerCase() !== 'chunked') return malformed('The only transfer coding is chunked.');
   return undefined;

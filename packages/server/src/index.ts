@@ -1,4 +1,4 @@
-/** The common parts of the servers of an exchange and a duchy. The entry `./app` loads Fastify. */
+/** Code shared by the exchange's and the duchies' servers. The entry point `./app` loads Fastify. */
 export { COMMON_HEADERS, JSON_TYPE, sendClientError } from './clientErrors.ts';
 export { callerError } from './errors.ts';
 export { type Address, type Listening, listenAt, NO_SCHEMAS } from './listen.ts';

@@ -1,10 +1,10 @@
-/** Starts an HTTP server at an address. */
+/** Starts and stops an HTTP server. */
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 
 export interface Address {
   host: string;
-  /** 0 chooses a free port. */
+  /** 0 means any free port. */
   port: number;
   tls: { certFile: string; keyFile: string } | undefined;
 }
@@ -17,15 +17,15 @@ export interface Listening {
 const unused = () => {
   throw new Error('Bodies are read and written by the codec of the contract.');
 };
-/** Prevents Fastify from loading its schema compilers, which would take longer than the rest of the start. */
+/** Keeps Fastify from loading its schema compilers, which would take longer than everything else at startup. */
 export const NO_SCHEMAS: FastifyServerOptions['schemaController'] = {
   compilersFactory: { buildValidator: unused, buildSerializer: unused },
 };
 
-/** At a stop, connections with requests in flight are closed after this time. */
+/** How long requests in progress have to finish when the server stops. After that, their connections are closed. */
 const DRAIN_MS = 8_000;
 
-/** `create` gets the contents of the files in `tls`. */
+/** Starts the server that `create` returns. `create` receives the contents of the files named in `tls`. */
 export async function listenAt(
   { host, port, tls }: Address,
   create: (tls: { cert: Buffer; key: Buffer } | undefined) => FastifyInstance,

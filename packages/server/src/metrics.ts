@@ -1,4 +1,4 @@
-/** The registry of a program's Prometheus metrics. */
+/** A program's Prometheus metrics. */
 import type pg from 'pg';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
@@ -18,7 +18,7 @@ export class MetricsRegistry {
     ]);
   }
 
-  /** Adds a gauge whose numbers are read when Prometheus reads the metrics, at most once in `everyMs`. */
+  /** Adds a gauge whose values are read when Prometheus scrapes the metrics, but at most once per `everyMs`. */
   watch(
     gauge: { name: string; help: string; labelNames?: string[] },
     everyMs: number,
@@ -31,7 +31,7 @@ export class MetricsRegistry {
       collect: async () => {
         if (performance.now() - readAt < everyMs) return;
         readAt = performance.now();
-        // If the database cannot be reached, the gauge keeps its last numbers, and the other metrics are still shown.
+        // If the database is unreachable, the gauge keeps its last values, and the other metrics are still served.
         const numbers = await read().catch(() => undefined);
         if (numbers === undefined) return;
         watched.reset();
@@ -44,7 +44,7 @@ export class MetricsRegistry {
     return this.registry.metrics();
   }
 
-  /** The metrics for OpenTelemetry. */
+  /** Returns the metrics for OpenTelemetry. */
   values(): ReturnType<Registry['getMetricsAsJSON']> {
     return this.registry.getMetricsAsJSON();
   }

@@ -1,4 +1,4 @@
-/** Applies numbered SQL files in order, each in a separate transaction. An applied file never changes. */
+/** Applies numbered SQL files in order, each in its own transaction. A file must never change once it has been applied. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import type pg from 'pg';
@@ -24,7 +24,7 @@ export function readMigrations(directory: URL): Migration[] {
 export interface SchemaState {
   applied: Migration['name'][];
   pending: Migration[];
-  /** Applied migrations that this version does not have, or whose file differs. */
+  /** Migrations that were applied, but that this version does not have or has with different contents. */
   foreign: string[];
 }
 
@@ -42,7 +42,9 @@ export async function schemaState(client: pg.ClientBase, known: Migration[]): Pr
   };
 }
 
-/** Applies pending migrations and returns their names. Throws `foreignMessage` if another version migrated the database. */
+/**
+ * Applies pending migrations and returns their names. Throws `foreignMessage` if a different version migrated the database.
+ */
 export async function applyMigrations(
   client: pg.ClientBase,
   known: Migration[],

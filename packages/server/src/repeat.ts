@@ -2,12 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
-/** The longest pause after failures. */
+/** The maximum pause after failures. */
 const MAX_PAUSE_MS = 30_000;
 
 /**
- * Runs a job until the signal is aborted: every `everyMs`, or again at once if it returned true. Each failure doubles the
- * pause. The first of several failures in a row is logged, and the success after them.
+ * Runs a job every `everyMs`, or again immediately if it returned true, until the signal is aborted. Each failure doubles
+ * the pause. Logs only the first of several failures in a row, and the success that follows.
  */
 export async function repeat(
   name: string,
@@ -31,7 +31,7 @@ export async function repeat(
   }
 }
 
-/** A random time from `ms` to twice `ms`, so that callers that failed together do not retry together. */
+/** Returns a random time between `ms` and twice that, so that callers that failed together do not retry together. */
 export function jittered(ms: number): number {
   return Math.round(ms * (1 + crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32));
 }

@@ -1,4 +1,4 @@
-/** Encrypts values with a key of the server, so that a copy of its database does not reveal them. */
+/** Encrypts values with the server's key, so that a copy of its database does not reveal them. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 export const SECRETS_KEY_BYTES = 32;
@@ -6,7 +6,10 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const ALGORITHM = 'aes-256-gcm';
 
-/** A sealed value is the nonce, the ciphertext and the tag of AES-256-GCM. It opens only with the `place` of its seal. */
+/**
+ * Seals values with AES-256-GCM. A sealed value consists of the nonce, ciphertext, and tag, and opens only with the `place`
+ * it was sealed for.
+ */
 export class Secrets {
   private readonly key: Uint8Array;
 

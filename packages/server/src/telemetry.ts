@@ -1,17 +1,17 @@
-/** Loads OpenTelemetry only if its environment variables turn it on; otherwise `telemetry` is undefined. */
+/** Loads OpenTelemetry only if its environment variables turn it on. Otherwise, `telemetry` stays undefined. */
 import type { OpenSpan, SpanOptions, Telemetry } from './openTelemetry/spans.ts';
 
 export type { OpenSpan, SpanAttributes, SpanOptions, Telemetry } from './openTelemetry/spans.ts';
 
 export let telemetry: Telemetry | undefined;
 
-/** Whether the standard variables have an endpoint. */
+/** Whether the standard environment variables name an endpoint and do not disable telemetry. */
 export function isTelemetryOn(env: NodeJS.ProcessEnv = process.env): boolean {
   const endpoints = ['', 'TRACES_', 'METRICS_'].map((signal) => env[`OTEL_EXPORTER_OTLP_${signal}ENDPOINT`]);
   return endpoints.some(Boolean) && env.OTEL_SDK_DISABLED?.toLowerCase() !== 'true';
 }
 
-/** Must be called before the traced servers are created. */
+/** Call before creating the servers to be traced. */
 export async function startTelemetry(
   service: string,
   onWarning: (message: string) => void,
@@ -32,7 +32,7 @@ export function outsideSpans<T>(work: () => T): T {
   return telemetry === undefined ? work() : telemetry.outside(work);
 }
 
-/** Opens a span for statements that share a round trip. The values of statements are not recorded. */
+/** Opens a span for statements that share a round trip. Does not record their values. */
 export function openStatements(names: string[]): OpenSpan | undefined {
   const attributes = { 'db.system.name': 'postgresql', 'db.operation.batch.size': names.length };
   return telemetry?.openInside({ name: names.join(', '), kind: 'client', attributes });

@@ -1,16 +1,16 @@
-/** Opens a span for each request of a Fastify server. The span contains the work of the request's handlers. */
+/** Opens a span for each request to a Fastify server. The span covers the work of the request's handlers. */
 import { API_PREFIX } from '@measurement-exchange/contract';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type SpanAttributes, telemetry } from './telemetry.ts';
 
 export interface TracedRequest {
-  /** The name of the span. */
+  /** The span's name. */
   operation: string | undefined;
   attributes: SpanAttributes;
   failure: unknown;
 }
 
-/** Traces only requests of the API, since health and metrics are polled. Must be called before other hooks are added. */
+/** Traces only API requests, because the health and metrics pages are polled. Call before adding other hooks. */
 export function traceRequests(
   app: FastifyInstance,
   describe: (request: FastifyRequest) => TracedRequest,
@@ -26,7 +26,7 @@ export function traceRequests(
       attributes: { 'http.request.method': request.method, 'mex.request_id': request.id },
       traceparent: typeof traceparent === 'string' ? traceparent : undefined,
     });
-    // `onResponse` does not run if the caller disconnects before its response.
+    // `onResponse` does not run if the caller disconnects before the response.
     reply.raw.once('close', () => {
       const { operation, attributes, failure } = describe(request);
       const status = { 'http.response.status_code': reply.raw.statusCode };

@@ -1,4 +1,4 @@
-/** Writes the example of an operation: a call with curl by a party that may make it. */
+/** Generates each operation's example: a curl command, run as a party that is allowed to make the call. */
 import type { OpenApiOperation, Route } from '@measurement-exchange/contract';
 import { exampleOf, type Schemas } from './schema.ts';
 
@@ -19,7 +19,9 @@ export interface Entry extends OpenApiOperation {
   route: Route;
 }
 
-/** The commands that set the variables of the examples. A command fetches each token, so that no token is printed. */
+/**
+ * The commands that set the variables used in the examples. Each token comes from a command, so none appears on the page.
+ */
 export function setupOf(parties: ExampleParties | undefined): string {
   if (parties === undefined) return 'TOKEN=… # an ID token from an issuer that this exchange trusts';
   return ['operator', ...callersOf(parties).map(({ name }) => name)]
@@ -27,7 +29,7 @@ export function setupOf(parties: ExampleParties | undefined): string {
     .join('\n');
 }
 
-/** The smallest well-formed call of an operation. */
+/** A curl command with only the parameters and fields that the operation requires. */
 export function curl(entry: Entry, schemas: Schemas, parties: ExampleParties | undefined): string {
   const { method, path, parameters, requestBody, route } = entry;
   const required = parameters
@@ -52,12 +54,12 @@ export function curl(entry: Entry, schemas: Schemas, parties: ExampleParties | u
   return withNames(lines.join(' \\\n  '), parties);
 }
 
-/** The callers of the examples: the first consumer and the first provider. */
+/** The parties that make the example calls: the first consumer and the first provider. */
 function callersOf({ measurementConsumers, dataProviders }: ExampleParties): ExampleParty[] {
   return [...measurementConsumers.slice(0, 1), ...dataProviders.slice(0, 1)];
 }
 
-/** The caller of one example: the first party that may call the operation, or else the operator. */
+/** The name of the first party that may call the operation, or `operator` if neither may. */
 function callerOf({ access, path }: Route, parties: ExampleParties): string {
   const may = callersOf(parties).filter(({ name }) => {
     const rule = access[name.startsWith('dataProviders/') ? 'dataProvider' : 'measurementConsumer'];
@@ -67,12 +69,12 @@ function callerOf({ access, path }: Route, parties: ExampleParties): string {
   return may[0]?.name ?? 'operator';
 }
 
-/** The variable that `mex env` sets: `ACME_TOKEN` for `measurementConsumers/acme`. */
+/** The name of the variable that `mex env` sets, such as `ACME_TOKEN` for `measurementConsumers/acme`. */
 function tokenOf(name: string): string {
   return `${name.split('/').at(-1)!.toUpperCase().replaceAll('-', '_')}_TOKEN`;
 }
 
-/** Replaces the made-up parties of the schemas by existing parties. */
+/** Replaces the placeholder parties in the schemas' examples with parties that exist. */
 function withNames(text: string, parties: ExampleParties | undefined): string {
   if (parties === undefined) return text;
   const madeUp = ['measurementConsumers/mc1', 'dataProviders/dp1'];

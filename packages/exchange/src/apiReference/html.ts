@@ -1,4 +1,4 @@
-/** HTML that `html` made. `html` escapes every other interpolated value. */
+/** HTML that needs no more escaping. The `html` tag escapes every interpolated value that is not an `Html`. */
 export class Html {
   readonly text: string;
 

@@ -1,4 +1,6 @@
-/** Serves /openapi.json, and the same document as the page /docs, which needs no script and no network. */
+/**
+ * Serves /openapi.json, and the same document as a page at /docs. The page loads no scripts and nothing from other hosts.
+ */
 import { createHash } from 'node:crypto';
 import { ExchangeError, openApiDocument } from '@measurement-exchange/contract';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -14,7 +16,7 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
-/** The first exchange of a process builds the document; later ones reuse it. */
+/** Built by the first exchange in the process and reused by later ones. */
 let made: ReturnType<typeof makeDocument> | undefined;
 
 function makeDocument() {
@@ -22,7 +24,7 @@ function makeDocument() {
   return { document, json: JSON.stringify(document) };
 }
 
-/** The callers of the examples are `parties`, which are undefined in production and while demo parties do not exist yet. */
+/** The examples call the API as `parties()`, which returns undefined in production and until the demo parties exist. */
 export function registerApiReference(
   app: FastifyInstance,
   parties: () => ExampleParties | undefined = () => undefined,
@@ -42,14 +44,16 @@ export function registerApiReference(
       .type('text/html; charset=utf-8')
       .send(rendered.page(addressOf(request)));
   });
-  // A browser is redirected to the page; every other caller gets the error of a path without an operation.
+  // Browsers are redirected to the page. Other callers get the same error as for an unknown path.
   app.get('/', (request, reply) => {
     if (/\btext\/html\b/i.test(request.headers.accept ?? '')) return reply.redirect('/docs', 302);
     throw new ExchangeError('ROUTE_NOT_FOUND', 'No operation has this path.');
   });
 }
 
-/** The URL at which the reader reached this exchange; `localhost` if the Host header does not look like an address. */
+/**
+ * The exchange's URL as the reader's browser sees it, with `localhost` if the Host header does not look like an address.
+ */
 function addressOf({ protocol, host }: FastifyRequest): string {
   return `${protocol}://${/^[\w.:[\]-]{1,255}$/.test(host) ? host : 'localhost'}`;
 }

@@ -1,10 +1,10 @@
-/** Renders a schema of the OpenAPI document as a list of fields, and as an example. */
+/** Renders an OpenAPI schema as a list of fields, and generates example values from it. */
 import type { JsonSchema } from '@measurement-exchange/contract';
 import { type Html, html, prose } from './html.ts';
 
 export type Schemas = Record<string, JsonSchema>;
 
-/** The fields of an object; nested objects are folded. Only the first of several alternatives is open. */
+/** Lists an object's fields, with nested objects collapsed. If there are alternatives, only the first is expanded. */
 export function fieldsOf(schema: JsonSchema, schemas: Schemas): Html {
   const { oneOf, properties = {}, required = [] } = resolve(schema, schemas);
   if (oneOf !== undefined) {
@@ -13,7 +13,7 @@ export function fieldsOf(schema: JsonSchema, schemas: Schemas): Html {
 ${fieldsOf(one, schemas)}</details>`,
     )}`;
   }
-  // Output-only fields are not shown in a request.
+  // Don't show output-only fields in a request.
   const fields = Object.entries(properties).filter(([, field]) => !field.readOnly);
   if (fields.length === 0) return html`<p class="none">No fields.</p>`;
   return html`<ul class="fields">
@@ -30,7 +30,7 @@ function fieldItem(name: string, field: JsonSchema, required: boolean, schemas: 
   return html`<li><details><summary>${head}</summary>${notes}${fieldsOf(inner, schemas)}</details></li>\n`;
 }
 
-/** The object in a field: the field itself, the items of a list, or the values of a map. */
+/** The schema of the object in a field: of the field itself, of the list's items, or of the map's values. */
 function innerOf(field: JsonSchema, schemas: Schemas): JsonSchema | undefined {
   const schema = resolve(field, schemas);
   if (schema.items !== undefined) return innerOf(schema.items, schemas);
@@ -67,7 +67,7 @@ export function typeOf(schema: JsonSchema): string {
   return schema.type === undefined ? 'any JSON' : [schema.type].flat().join(' or ');
 }
 
-/** The smallest value that the schema accepts; a text is `…`. */
+/** Returns a minimal value that the schema accepts. Strings without an example are `…`. */
 export function exampleOf(schema: JsonSchema, schemas: Schemas): unknown {
   const { oneOf, examples, items, properties = {}, required = [], ...rest } = resolve(schema, schemas);
   if (oneOf !== undefined) return exampleOf(oneOf[0]!, schemas);

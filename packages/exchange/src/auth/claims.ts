@@ -1,4 +1,4 @@
-/** Validates the header and claims of an ID token, before any key is needed. */
+/** Validates an ID token's header and claims, which needs no key. */
 
 import { array, number, object, optional, type Static, text } from '@measurement-exchange/contract/schema';
 
@@ -6,17 +6,17 @@ const string = () => text(64 * 1024);
 
 /** An identity provider whose tokens the exchange accepts. */
 export const IssuerConfig = object({
-  /** Must equal `iss` character by character. */
+  /** Must match the token's `iss` exactly. */
   issuer: string(),
   audience: string(),
-  /** The location of the issuer's public keys: exactly one of `jwksUri` and `jwksFile` is set. */
+  /** Where to get the issuer's public keys. Exactly one of `jwksUri` and `jwksFile` must be set. */
   jwksUri: optional(string()),
   jwksFile: optional(string()),
-  /** The default is RS256, ES256, EdDSA. */
+  /** The default is RS256, ES256, and EdDSA. */
   algorithms: optional(array(string())),
-  /** The maximum age since `iat`, also for tokens with a later `exp`. The default is 24 h. */
+  /** The maximum time since `iat`, even if `exp` is later. The default is 24 h. */
   maxTokenAgeSeconds: optional(number()),
-  /** The claim with the name of the principal, if the issuer is trusted to know principals. */
+  /** The claim that contains the principal's name. Set it only if the issuer is trusted to name principals. */
   principalClaim: optional(string()),
 });
 export type IssuerConfig = Static<typeof IssuerConfig>;
@@ -24,20 +24,22 @@ export type IssuerConfig = Static<typeof IssuerConfig>;
 export type Json = Record<string, unknown>;
 
 export const DEFAULT_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
-/** All algorithms that may be configured. With a shared secret, every reader of the secret could mint tokens. */
+/**
+ * All algorithms that may be configured. There are no HMAC algorithms: anyone who can read a shared secret can mint tokens.
+ */
 export const ASYMMETRIC_ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
 const DEFAULT_MAX_TOKEN_AGE_SECONDS = 24 * 3600;
-/** The accepted difference of clocks: 60 s are accepted, 61 s are not. */
+/** How far the issuer's clock may differ from ours: 60 s is accepted, 61 s is not. */
 const SKEW_SECONDS = 60;
-/** OpenID Connect Core, section 2, sets this limit. */
+/** The limit from OpenID Connect Core, section 2. */
 const MAX_SUBJECT_LENGTH = 255;
-/** These types exclude access tokens (at+jwt, RFC 9068) and logout tokens (logout+jwt). */
+/** Accepting only these types keeps out access tokens (at+jwt, RFC 9068) and logout tokens (logout+jwt). */
 const ID_TOKEN_TYPES = ['jwt', 'application/jwt'];
 
-/** Why the header is rejected. Only `alg` and `kid` are used; keys in `jku`, `x5u`, `jwk` and `x5c` are ignored. */
+/** Returns why the header is rejected. Uses only `alg` and `kid`, and ignores keys in `jku`, `x5u`, `jwk`, and `x5c`. */
 export function headerError(header: Json, issuer: IssuerConfig): string | undefined {
   const { alg, typ, crit } = header;
   if (!(issuer.algorithms ?? DEFAULT_ALGORITHMS).includes(alg as string)) return 'alg is not allowed';
@@ -48,17 +50,17 @@ export function headerError(header: Json, issuer: IssuerConfig): string | undefi
   return undefined;
 }
 
-/** Why the claims other than `iss` are rejected. The reason contains the name of a claim, never its value. */
+/** Returns why the claims, apart from `iss`, are rejected. The reason names a claim but never contains its value. */
 export function claimsError(claims: Json, issuer: IssuerConfig, nowSeconds: number): string | undefined {
   const { aud, azp, sub, exp, iat, nbf } = claims;
   if (typeof sub !== 'string' || sub.length === 0 || sub.length > MAX_SUBJECT_LENGTH) {
     return `sub is not a string of 1 to ${MAX_SUBJECT_LENGTH} characters`;
   }
-  // Another audience of the token could replay it here.
+  // If the token had another audience too, that audience could replay it here.
   const audiences = Array.isArray(aud) ? aud : [aud];
   if (audiences.length === 0 || !audiences.every((one) => one === issuer.audience))
     return 'aud is not ours alone';
-  // `azp` is the client that the token was issued to: this exchange, or the subject itself.
+  // `azp` is the client to which the token was issued. It must be this exchange or the subject itself.
   if (azp !== undefined && azp !== issuer.audience && azp !== sub) return 'azp is another party';
   if (!isTime(exp)) return 'exp is not a time';
   if (!isTime(iat)) return 'iat is not a time';
@@ -70,12 +72,12 @@ export function claimsError(claims: Json, issuer: IssuerConfig, nowSeconds: numb
   return undefined;
 }
 
-/** The end of an accepted token, in epoch seconds. */
+/** When an accepted token expires, in epoch seconds. */
 export function expiryOf(claims: Json, issuer: IssuerConfig): number {
   return Math.min(claims.exp as number, (claims.iat as number) + maxAgeOf(issuer));
 }
 
-/** Rejects Infinity too, since JSON.parse reads 1e999 as Infinity. */
+/** Rejects Infinity too, because JSON.parse reads 1e999 as Infinity. */
 function isTime(value: unknown): value is number {
   return Number.isFinite(value);
 }
@@ -84,7 +86,7 @@ function maxAgeOf(issuer: IssuerConfig): number {
   return issuer.maxTokenAgeSeconds ?? DEFAULT_MAX_TOKEN_AGE_SECONDS;
 }
 
-/** Rejects a configuration that would accept too many tokens, or none. */
+/** Throws if the configuration would accept too many tokens, or none. */
 export function checkIssuers(issuers: IssuerConfig[]): void {
   if (issuers.length === 0) throw new Error('No token issuer is configured.');
   if (new Set(issuers.map((i) => i.issuer)).size < issuers.length)

@@ -1,4 +1,4 @@
-/** The token issuer of development mode. Its tokens are verified like the tokens of any other issuer. */
+/** The token issuer in development mode. Its tokens are verified like any other issuer's. */
 import { join } from 'node:path';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
 import { parsePrincipal } from '../domain/access.ts';
@@ -16,7 +16,7 @@ export function devKeyFile(dataDir: string): string {
   return join(dataDir, 'dev-issuer.json');
 }
 
-/** The key is created once and stored in `keyFile`, so that `mex token` can mint tokens for a running exchange. */
+/** Creates the key on first use and stores it in `keyFile`, so that `mex token` can mint tokens for a running exchange. */
 export async function createDevIssuer(options: {
   keyFile: string;
   baseUrl: string;
@@ -32,7 +32,7 @@ export async function createDevIssuer(options: {
 
   return {
     issuer,
-    /** Makes a token for `dataProviders/x`, `operator`, …. */
+    /** Mints a token for a principal such as `dataProviders/x` or `operator`. */
     async mint(principalName: string, lifetimeSeconds = LIFETIME_SECONDS): Promise<string> {
       if (parsePrincipal(principalName) === undefined) {
         throw new Error(

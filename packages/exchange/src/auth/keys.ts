@@ -1,17 +1,17 @@
-/** Caches the public keys of an issuer for a bounded time, and fetches them at a bounded rate. */
+/** Caches an issuer's public keys for a limited time, and limits how often they are fetched. */
 import { readFile } from 'node:fs/promises';
 import { ExchangeError } from '@measurement-exchange/contract';
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
 
-/** Keys are used for at most this long: a withdrawn key is then rejected, and so are all keys of an issuer that is down. */
+/** How long fetched keys are used. After that, a withdrawn key is rejected, and so is every token if the issuer is down. */
 const MAX_AGE_MS = 10 * 60_000;
-/** The minimum time between two attempts while there are no valid keys and every caller is rejected. */
+/** The minimum time between two fetches when no valid keys are left, so every token is being rejected. */
 const RETRY_MS = 1_000;
 const FETCH_TIMEOUT_MS = 5_000;
 
 export interface KeySet {
   find: ReturnType<typeof createLocalJWKSet>;
-  /** Epoch milliseconds after which these keys are no longer valid. */
+  /** When these keys expire, in epoch milliseconds. */
   validUntil: number;
 }
 
@@ -20,16 +20,16 @@ export type KeySource = ReturnType<typeof keySource>;
 interface RefreshPolicy {
   load: () => Promise<JSONWebKeySet>;
   refreshAfterMs: number;
-  /** The minimum time between two attempts, successful or not, while the cached keys are valid. */
+  /** The minimum time between two fetches, successful or not, as long as the cached keys are valid. */
   cooldownMs: number;
-  /** Whether a caller waits for a refresh; otherwise it gets the cached keys. */
+  /** If true, callers wait for a refresh to finish; if false, they get the cached keys meanwhile. */
   waitForRefresh: boolean;
 }
 
 /**
- * Keys are refreshed in the background at half of their maximum age, so that a slow issuer does not delay callers. jose's
- * createRemoteJWKSet does not refresh in the background, and has no cooldown after a failed fetch: while the issuer is
- * down, each unknown key ID causes another fetch.
+ * Refreshes keys in the background at half their maximum age, so that a slow issuer does not delay callers. We don't use
+ * jose's createRemoteJWKSet: it does not refresh in the background, and it has no cooldown after a failed fetch, so while
+ * the issuer is down, each unknown key ID causes another fetch.
  */
 export function keysFromUrl(url: string, clock: () => number, fetchUrl: typeof fetch): KeySource {
   const load = async () => {
@@ -50,7 +50,7 @@ export function keysFromUrl(url: string, clock: () => number, fetchUrl: typeof f
   );
 }
 
-/** The file is read again at most once a second, so that edits take effect without a file watcher. */
+/** Rereads the file at most once per second, so edits take effect without a file watcher. */
 export function keysFromFile(path: string, clock: () => number): KeySource {
   const load = async () => JSON.parse(await readFile(path, 'utf8')) as JSONWebKeySet;
   return keySource({ load, refreshAfterMs: 1_000, cooldownMs: 1_000, waitForRefresh: true }, clock);
@@ -82,14 +82,14 @@ function keySource(policy: RefreshPolicy, clock: () => number) {
     loading = undefined;
   }
 
-  /** Joins the load in progress, or starts a load. Never rejects: `current` and `newerThan` report the failure. */
+  /** Starts a load, or joins the one in progress. Never rejects: `current` and `newerThan` report failures. */
   function reload(): Promise<void> {
     loading ??= loadOnce();
     return loading;
   }
 
   return {
-    /** The cached keys, loaded if needed; rejects with KEYS_UNAVAILABLE. */
+    /** Returns the cached keys, loading them if needed. Rejects with KEYS_UNAVAILABLE. */
     async current(): Promise<KeySet> {
       if (timeLeft() <= 0) {
         if (due(RETRY_MS)) await reload();
@@ -101,7 +101,7 @@ function keySource(policy: RefreshPolicy, clock: () => number) {
       return keys!;
     },
 
-    /** Keys loaded after `seen`; undefined if there are no newer keys, or the cooldown allows no fetch. */
+    /** Returns keys loaded after `seen`, or undefined if there are none and it is too early to fetch again. */
     async newerThan(seen: KeySet): Promise<KeySet | undefined> {
       if (due(policy.cooldownMs)) await reload();
       if (keys !== seen) return keys;

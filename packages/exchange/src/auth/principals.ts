@@ -1,10 +1,10 @@
-/** Resolves an accepted token to its principal. */
+/** Finds the principal that an accepted token belongs to. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { LRUCache } from 'lru-cache';
 import { OPERATOR, type Principal, parsePrincipal } from '../domain/access.ts';
 import type { VerifiedToken } from './tokens.ts';
 
-/** A stored principal is found by its binding to (issuer, subject), or by its name. */
+/** Finds a principal by the issuer and subject bound to it, or by its name. */
 export type PrincipalQuery = { issuer: string; subject: string } | { name: string };
 export interface PrincipalRecord {
   name: string;
@@ -23,7 +23,7 @@ export function createPrincipalResolver(options: {
   clock?: () => number;
 }) {
   const { lookup, ttlMs = 30_000, clock = Date.now } = options;
-  // Caches promises, so that concurrent lookups of the same principal share one query.
+  // Cache promises, so that concurrent lookups of the same principal share one query.
   const cache = new LRUCache<string, Promise<PrincipalRecord | undefined>>({
     max: CACHE_CAPACITY,
     ttl: ttlMs,
@@ -38,7 +38,7 @@ export function createPrincipalResolver(options: {
     if (known !== undefined) return known;
     const record = lookup(query);
     cache.set(key, record);
-    // Failures are not cached, so the next caller retries.
+    // Don't cache failures, so that the next caller retries.
     record.catch(() => {
       if (cache.peek(key) === record) cache.delete(key);
     });
@@ -60,18 +60,18 @@ export function createPrincipalResolver(options: {
       if (record.state === 'SUSPENDED') {
         throw new ExchangeError('PRINCIPAL_SUSPENDED', `${record.name} is suspended.`);
       }
-      // The result of a lookup that started before `invalidate` is not cached.
+      // If `invalidate` was called during the lookup, this writes to the discarded cache.
       asked.set(verified, { principal, until: clock() + cache.getRemainingTTL(key) });
       return principal;
     },
 
-    /** The principal that `resolve` returned for the same object, while it is cached. */
+    /** Returns the principal that `resolve` returned for the same object, as long as it is cached. */
     recall(verified: VerifiedToken): Principal | undefined {
       const known = resolved.get(verified);
       return known !== undefined && clock() < known.until ? known.principal : undefined;
     },
 
-    /** Called after a change of bindings or parties on this replica; the caches of other replicas expire. */
+    /** Call after bindings or parties change on this replica. Other replicas notice when their caches expire. */
     invalidate() {
       cache.clear();
       resolved = new WeakMap();

@@ -1,4 +1,4 @@
-/** Files with secrets: only their owner can read them, and they are replaced atomically. */
+/** Reads and writes files with secrets. Only the owner can read them, and they are replaced atomically. */
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -7,7 +7,7 @@ export async function writePrivateFile(path: string, text: string): Promise<void
   await viaTemporary(path, text, (temporary) => rename(temporary, path));
 }
 
-/** Reads the JSON in the file, or creates the file with `make`. If several processes create it at once, the first wins. */
+/** Reads a JSON file, or creates it with `make`. If several processes create it at once, the first one wins. */
 export async function readOrMakePrivateJson<T>(path: string, make: () => Promise<T>): Promise<T> {
   let text = await readIfExists(path);
   if (text === undefined) {

@@ -21,31 +21,31 @@ export interface VerifiedToken {
   readonly subject: string;
   /** Epoch seconds. */
   readonly expiresAt: number;
-  /** The value of the issuer's `principalClaim`, if the claim is configured and a string. */
+  /** The value of the claim named by the issuer's `principalClaim`, if that is set and the value is a string. */
   readonly claimedPrincipal?: string;
 }
 
 export type TokenVerifier = ReturnType<typeof createTokenVerifier>;
 
 /**
- * Called before the signature of a token is checked, which is expensive; throws to prevent the check. Not called for a token
- * that was accepted before. `knownSubject` is the claimed subject, if another token of that subject was accepted before.
+ * Called before a token's signature is checked, which is expensive; may throw to prevent the check. Not called for a token
+ * that was accepted before. `knownSubject` is the claimed subject if another of that subject's tokens was accepted before.
  */
 export type Permit = (knownSubject: string | undefined) => void;
 
 interface AcceptedToken {
   verified: VerifiedToken;
-  /** The time of the next check, in epoch milliseconds. */
+  /** When the token must be checked again, in epoch milliseconds. */
   checkAt: number;
 }
 
 const MAX_TOKEN_LENGTH = 8 * 1024;
 const CACHE_MS = 60_000;
 const CACHE_CAPACITY = 10_000;
-/** Three parts, none of them empty. This excludes unsigned tokens, JWE (five parts) and the JSON serialization. */
+/** Three nonempty parts. This rules out unsigned tokens, JWE (five parts), and the JSON serialization. */
 const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 
-/** Every bad token gets the same error, which reveals nothing; `why` is logged and contains no secret. */
+/** Every bad token gets the same error, so callers learn nothing. `why` goes to the log and contains no secrets. */
 export function tokenInvalid(why: string): ExchangeError {
   return new ExchangeError('TOKEN_INVALID', 'The bearer ID token is missing or not acceptable.', {
     cause: why,
@@ -67,7 +67,7 @@ export function createTokenVerifier(options: {
       return [config.issuer, { config, keys }];
     }),
   );
-  // Checking a signature costs 150 to 200 µs, a known token 3 µs. The key is a hash, so that no token stays in memory.
+  // Checking a signature takes 150 to 200 µs, and a cache hit 3 µs. The cache key is a hash, so no token stays in memory.
   const accepted = new LRUCache<string, AcceptedToken>({ max: CACHE_CAPACITY });
   const subjects = new LRUCache<string, true>({ max: CACHE_CAPACITY });
 
@@ -76,7 +76,7 @@ export function createTokenVerifier(options: {
     known !== undefined && clock() < known.checkAt ? known.verified : undefined;
 
   return {
-    /** The object that `verify` returned for this token in the last minute. */
+    /** Returns the object that `verify` returned for this token, as long as it is cached (at most a minute). */
     recall: (token: string) =>
       token.length > MAX_TOKEN_LENGTH ? undefined : current(accepted.get(digestOf(token))),
 
@@ -88,9 +88,9 @@ export function createTokenVerifier(options: {
       const believed = current(known);
       if (believed !== undefined) return believed;
 
-      // Checks that need no key come first, so that a junk token never causes a fetch.
+      // Make the checks that need no key first, so that a junk token never causes a fetch.
       const { header, claims } = decode(token);
-      // The issuer is read before verification, to select the keys that must verify the token.
+      // Read the issuer before verifying the token, because it determines which keys must verify it.
       const issuer = trusted.get(claims.iss as string);
       if (issuer === undefined) throw tokenInvalid('iss is not a configured issuer');
       const { config, keys } = issuer;
@@ -112,7 +112,7 @@ export function createTokenVerifier(options: {
         expiresAt: expiryOf(claims, config),
         ...(typeof claimed === 'string' && { claimedPrincipal: claimed }),
       };
-      // The result is cached neither beyond the token's end nor beyond the validity of its key.
+      // Cache the result no longer than the token and its key are valid.
       const checkAt = Math.min(clock() + CACHE_MS, verified.expiresAt * 1000, keySet.validUntil);
       accepted.set(digest, { verified, checkAt });
       subjects.set(claimedSubject, true);
@@ -121,7 +121,7 @@ export function createTokenVerifier(options: {
   };
 }
 
-/** Accepts only strict base64url, so that a token has only one encoding. */
+/** Accepts only strict base64url, so that each token has exactly one encoding. */
 function decode(token: string): { header: Json; claims: Json } {
   const parts = COMPACT.exec(token)?.slice(1).map(fromBase64);
   if (parts === undefined || parts.includes(undefined)) throw tokenInvalid('not a compact JWS');
@@ -141,14 +141,14 @@ function parseObject(bytes: Uint8Array): Json | undefined {
   }
 }
 
-/** The key set that verified the signature. */
+/** Returns the key set that verified the signature. */
 async function checkSignature(token: string, keys: KeySource, algorithms: string[]): Promise<KeySet> {
   const cached = await keys.current();
   const why = await signatureError(token, cached, algorithms);
   if (why === undefined) return cached;
-  // The issuer may have added this key, or replaced the key of this ID, since its keys were loaded.
+  // The issuer may have added this key, or replaced the one with this ID, since we loaded its keys.
   const newer = await keys.newerThan(cached).catch((unavailable) => {
-    // Without current keys a token with an unknown key ID cannot be judged, but a bad signature is rejected.
+    // Without current keys we cannot judge a token with an unknown key ID, but we can reject a bad signature.
     throw why === UNKNOWN_KEY ? unavailable : tokenInvalid(why);
   });
   const whyStill = newer === undefined ? why : await signatureError(token, newer, algorithms);
@@ -158,7 +158,7 @@ async function checkSignature(token: string, keys: KeySource, algorithms: string
 
 const UNKNOWN_KEY = errors.JWKSNoMatchingKey.code;
 
-/** Returns only the code of an error of jose, since its message may contain claims. */
+/** Returns only the code of a jose error, because its message may contain claims. */
 async function signatureError(token: string, keys: KeySet, algorithms: string[]) {
   try {
     await compactVerify(token, keys.find, { algorithms });

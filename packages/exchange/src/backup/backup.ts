@@ -1,4 +1,6 @@
-/** `mex backup` copies the embedded database and the key files beside it to one directory, while the exchange runs. */
+/**
+ * `mex backup` copies the embedded database and the key files next to it into one directory, while the exchange is running.
+ */
 import { existsSync } from 'node:fs';
 import { mkdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -12,11 +14,11 @@ import { type BackupFacts, factsOf, manifestOf, writeManifest } from './manifest
 
 export type { BackupFacts } from './manifest.ts';
 
-/** The files of development mode, whose keys belong to certificates in the database. */
+/** Files created in development mode. Their keys belong to certificates in the database. */
 export const FILES_BESIDE = ['dev.json', 'dev-root.json', 'dev-issuer.json'];
 export const CLUSTER = 'pg';
 
-/** Creates a complete backup that is flushed to disk; a failed backup leaves no directory. */
+/** Creates a backup and flushes it to disk. A failed backup leaves no directory behind. */
 export async function backup(
   config: Config,
   directory: string,

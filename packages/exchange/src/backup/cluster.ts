@@ -1,6 +1,7 @@
 /**
- * Copies the files of a running PostgreSQL with its low-level backup API (PostgreSQL's manual, 25.3.4), so that another
- * server can start from the copy. Pages change while they are copied; the WAL of that time repairs them.
+ * Copies a running PostgreSQL server's files with its low-level backup API (PostgreSQL manual, 25.3.4), so that another
+ * server can start from the copy. Pages may change while they are being copied; replaying the WAL from that time repairs
+ * them.
  */
 import { randomBytes } from 'node:crypto';
 import type { Dirent } from 'node:fs';
@@ -16,24 +17,24 @@ import {
   writeCopy,
 } from './files.ts';
 
-/** These directories are copied empty, since a server fills them at its start. */
+/** Directories that are created empty in the copy, because a server fills them when it starts. */
 const EMPTIED = [
   ...['pg_wal', 'pg_replslot', 'pg_dynshmem', 'pg_notify', 'pg_serial', 'pg_snapshots', 'pg_stat_tmp'],
   'pg_subtrans',
 ];
-/** These are not copied: files of the running server, files that the backup writes itself, and temporary files. */
+/** Not copied: the running server's own files, files that the backup writes itself, and temporary files. */
 const LEFT_OUT =
   /^(postmaster\.(pid|opts)|current_logfiles|backup_label.*|tablespace_map.*)$|(^|\/)(pgsql_tmp.*|pg_internal\.init.*)$/;
 const CONTROL_FILE = 'global/pg_control';
 
-/** Copies the cluster to the empty directory `into`, with all the WAL that a server needs to recover from the copy. */
+/** Copies the cluster to the empty directory `into`, with all the WAL needed to recover from the copy. */
 export async function copyCluster(connection: pg.ClientConfig, into: string, onProgress: OnProgress) {
   const client = new pg.Client({ ...connection, application_name: 'mex backup' });
-  client.on('error', () => {}); // An error also rejects the query in progress.
+  client.on('error', () => {}); // The query in progress rejects too.
   await client.connect();
   try {
     const facts = await readFacts(client);
-    // Keeps all WAL segments that are written during this session.
+    // Keep all WAL segments that are written during this session.
     await client.query('SELECT pg_create_physical_replication_slot($1, true, true)', [
       `mex_backup_${randomBytes(6).toString('hex')}`,
     ]);
@@ -104,7 +105,7 @@ async function look(cluster: string): Promise<{ directories: string[]; files: st
   return { directories: [...directories, ...EMPTIED].sort(), files, bytes };
 }
 
-/** The file of a table that is dropped during the copy disappears; the WAL drops the table in the copy too. */
+/** If a table is dropped during the copy, its file disappears. Replaying the WAL drops the table in the copy too. */
 async function copyUnlessGone(from: string, to: string, count: (bytes: number) => void) {
   try {
     return await copyFile(from, to, count);
@@ -115,7 +116,7 @@ async function copyUnlessGone(from: string, to: string, count: (bytes: number) =
   }
 }
 
-/** Copies the control file once two reads agree, since the WAL cannot repair a copy that was read during a write. */
+/** Copies the control file once two reads agree: replaying the WAL cannot repair one that was read during a write. */
 async function copyControlFile(cluster: string, into: string): Promise<CopiedFile> {
   const read = () => readFile(join(cluster, CONTROL_FILE));
   for (let before = await read(); ; ) {
@@ -125,7 +126,10 @@ async function copyControlFile(cluster: string, into: string): Promise<CopiedFil
   }
 }
 
-/** The name of a WAL segment is its timeline and its number in two halves, each with 8 hexadecimal digits. */
+/**
+ * Lists WAL segment names from `first` to `last`. A name is the timeline and the two halves of the segment number, each as
+ * 8 hexadecimal digits.
+ */
 export function segmentsBetween(first: string, last: string, segmentBytes: number): string[] {
   const perHalf = 2 ** 32 / segmentBytes;
   const numberOf = (name: string) =>

@@ -1,11 +1,11 @@
-/** Copies files with their hashes, and flushes them to disk. */
+/** Copies files, computes their hashes, and flushes them to disk. */
 import { createHash } from 'node:crypto';
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** Called with the bytes copied so far and the bytes of all files. */
+/** Called with the number of bytes copied so far and the total for all files. */
 export type OnProgress = (done: number, total: number) => void;
 
 export interface CopiedFile {
@@ -38,7 +38,7 @@ export async function copyFile(
   return { bytes, sha256: hash.digest('hex') };
 }
 
-/** Like `copyFile`, for content in memory. */
+/** Like `copyFile`, but for contents in memory. */
 export async function writeCopy(base: string, path: string, contents: Uint8Array): Promise<CopiedFile> {
   await writeFile(join(base, path), contents, { flag: 'wx', mode: 0o600 });
   return { path, bytes: contents.length, sha256: createHash('sha256').update(contents).digest('hex') };
@@ -48,7 +48,7 @@ export async function makeDirectories(base: string, directories: string[]): Prom
   for (const directory of directories) await mkdir(join(base, directory), { recursive: true, mode: 0o700 });
 }
 
-/** Flushes all files to disk. Flushing at the end is several times as fast as flushing each file after its copy. */
+/** Flushes all files to disk. Doing this at the end is several times faster than flushing each file after copying it. */
 export async function sync(
   base: string,
   { files, directories }: { files: CopiedFile[]; directories: string[] },
@@ -62,7 +62,9 @@ export async function syncPath(path: string, flags: 'r' | 'r+' = 'r'): Promise<v
   await handle.sync().finally(() => handle.close());
 }
 
-/** Handles a few files concurrently, so that reading overlaps with hashing. Starts no further file after a failure. */
+/**
+ * Processes a few files concurrently, so that reading overlaps with hashing. After a failure, no more files are started.
+ */
 export async function forEachFile<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
   const queue = items.values();
   let failure: unknown;

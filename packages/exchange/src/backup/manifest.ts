@@ -1,4 +1,4 @@
-/** manifest.json contains the versions and the time of a backup, and the hash of each of its files. */
+/** manifest.json contains a backup's time and versions, and the hash of each file. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, normalize, sep } from 'node:path';
 import type { CopiedFile } from './files.ts';
@@ -8,7 +8,7 @@ export interface BackupFacts {
   /** For example `18.4`. */
   postgresVersion: string;
   exchangeVersion: string;
-  /** The last migration, for example `0002_parties_and_event_groups`. */
+  /** The last migration applied, for example `0002_parties_and_event_groups`. */
   schemaVersion: string;
   fileCount: number;
   bytes: number;
@@ -16,7 +16,7 @@ export interface BackupFacts {
 
 export interface Manifest extends BackupFacts {
   format: 1;
-  /** All directories, also empty ones, since PostgreSQL needs them. */
+  /** All directories, including empty ones, which PostgreSQL needs. */
   directories: string[];
   files: CopiedFile[];
 }
@@ -38,7 +38,7 @@ export function factsOf(manifest: Manifest): BackupFacts {
   return facts;
 }
 
-/** The manifest is written last: a backup without a manifest is incomplete. */
+/** Must be called last, because a backup without a manifest counts as incomplete. */
 export async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
   const text = `${JSON.stringify(manifest, null, 1)}\n`;
   await writeFile(join(directory, NAME), text, { mode: 0o600, flag: 'wx', flush: true });
@@ -70,7 +70,7 @@ export async function readManifest(directory: string): Promise<Manifest> {
   return manifest;
 }
 
-/** Whether a path stays inside the backup, since a manifest is not trusted. */
+/** Whether a path stays inside the backup. We check this because the manifest is not trusted. */
 function isInside(path: unknown): boolean {
   return (
     typeof path === 'string' &&

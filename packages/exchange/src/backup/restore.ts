@@ -1,4 +1,4 @@
-/** `mex restore` verifies a backup, copies it to a data directory, recovers the database and checks it. */
+/** `mex restore` verifies a backup, copies it into a data directory, recovers the database, and checks it. */
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { CLUSTER, FILES_BESIDE, requireEmbedded } from './backup.ts';
 import { copyFile, forEachFile, makeDirectories, type OnProgress, sync, syncPath } from './files.ts';
 import { damaged, factsOf, type Manifest, readManifest } from './manifest.ts';
 
-/** Restores to a data directory without a database. A failed restore leaves no database. */
+/** Restores into a data directory that has no database. A failed restore leaves no database behind. */
 export async function restore(config: Config, directory: string, onProgress: OnProgress) {
   requireEmbedded(config);
   const manifest = await readManifest(directory);
@@ -32,7 +32,7 @@ export async function restore(config: Config, directory: string, onProgress: OnP
   }
 }
 
-/** Runs the doctor. The first start of the server replays the WAL up to the end of the backup. */
+/** Starts the server, which replays the WAL up to the end of the backup, and runs the doctor. */
 async function examine(home: string): Promise<DoctorFinding[]> {
   try {
     const server = await startPostgres({ dataDir: home });
@@ -65,7 +65,7 @@ function requireFree(home: string): void {
   );
 }
 
-/** The cluster is renamed into place last, so that a failure leaves no database. */
+/** Renames the cluster into place last, so that a failure leaves no database behind. */
 async function place(
   manifest: Manifest,
   directory: string,
@@ -75,7 +75,7 @@ async function place(
   const temporary = await mkdtemp(join(home, unfinished));
   try {
     await copyAll(manifest, directory, temporary, onProgress);
-    // Root gives the files to the owner of the data directory.
+    // When running as root, make the data directory's owner the owner of the files.
     const { uid, gid } = await stat(home);
     if (process.geteuid!() === 0) await giveCluster(temporary, { uid, gid });
     for (const name of FILES_BESIDE) {
@@ -114,7 +114,7 @@ async function copyAll(
   await sync(into, manifest);
 }
 
-/** Removes the files that the restore created; none of them existed before. */
+/** Removes the files that the restore created. None of them existed before. */
 async function clear(home: string): Promise<void> {
   for (const name of [CLUSTER, ...FILES_BESIDE]) await rm(join(home, name), { recursive: true, force: true });
 }

@@ -1,4 +1,4 @@
-/** A thread for jobs that would block the event loop. The thread is ended if a job takes too long or too much memory. */
+/** A thread for jobs that would block the event loop. It is terminated if a job takes too much time or memory. */
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -6,16 +6,16 @@ import { ExchangeError } from '@measurement-exchange/contract';
 import type { Input, JobName, Output } from './jobs.ts';
 import type { Done, Task } from './thread.ts';
 
-/** The thread's file is TypeScript in the workspace and JavaScript in the published package. */
+/** The thread's source is TypeScript in the workspace and JavaScript in the published package. */
 const THREAD = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
-/** A hostile set of 1 MiB takes about a second on an idle machine. */
+/** A malicious 1 MiB descriptor set takes about a second on an idle machine. */
 const MAX_MS = 6_000;
-/** The cached schemas of 2 MiB of descriptor sets take up to 200 MB. */
+/** The cached schemas for 2 MiB of descriptor sets take up to 200 MB. */
 const LIMITS = { maxOldGenerationSizeMb: 768 };
 
 export class ComputeThread {
   private worker: Worker | undefined;
-  /** Resolves the running job; with undefined if the thread ended before the job. */
+  /** Settles the running job, with undefined if the thread ended before the job did. */
   private settle: (done: Done | undefined) => void = () => {};
   private readonly maxMs: number;
 
@@ -23,7 +23,7 @@ export class ComputeThread {
     this.maxMs = maxMs;
   }
 
-  /** Runs one job at a time. */
+  /** Runs a job. Call it again only after the previous job is done. */
   async run<J extends JobName>(job: J, input: Input<J>): Promise<{ output: Output<J>; ms: number }> {
     const worker = this.worker ?? (await this.start());
     const timer = setTimeout(() => void this.stop(), this.maxMs);
@@ -57,7 +57,7 @@ export class ComputeThread {
   }
 }
 
-/** Translates the error of a job. A job that ran out of stack was too costly; every other error is a defect. */
+/** Translates an error thrown by a job. A job that overflowed the stack was too costly; any other error is a bug. */
 export function failure(error: unknown): unknown {
   return error instanceof RangeError ? tooCostly() : error;
 }

@@ -1,6 +1,6 @@
 /**
- * Jobs on descriptor sets and metadata. A hostile set of 1 MiB takes most of a second, so only short jobs run on the event
- * loop and others in a thread. Inputs and outputs are plain values, which can be sent to the thread.
+ * Jobs that process descriptor sets and metadata. A malicious 1 MiB set takes most of a second, so only short jobs run on
+ * the event loop and the others run in a thread. Inputs and outputs are plain values that can be sent to a thread.
  */
 import { parseJson, toPlainJson, type Violation } from '@measurement-exchange/contract';
 import { LRUCache } from 'lru-cache';
@@ -26,12 +26,12 @@ function diff({ before, after }: { before: Uint8Array; after: Uint8Array }): Set
   return diffDescriptorSets(before, after);
 }
 
-/** The JSON of each set, or undefined for a set that cannot be printed. Stops before the set that exceeds `maxBytes`. */
+/** Converts sets to JSON, with undefined for a set that cannot be printed. Stops before the total exceeds `maxBytes`. */
 function printSets({ sets, maxBytes }: { sets: Uint8Array[]; maxBytes: number }): (string | undefined)[] {
   return upTo(maxBytes, sets, printDescriptorSet);
 }
 
-/** A schema of metadata. Its descriptor set is given only if the schema is not in the cache of this thread. */
+/** The schema for some metadata. `set` is given only if this thread has not cached the schema yet. */
 export interface SchemaSource {
   id: string;
   version: number;
@@ -40,7 +40,7 @@ export interface SchemaSource {
   set?: Uint8Array;
 }
 
-/** The IDs of the descriptors whose sets are needed and were not given. */
+/** The IDs of descriptors whose sets are needed but were not given. */
 export interface Missing {
   missing: string[];
 }
@@ -51,7 +51,10 @@ export interface StoredMessage {
   value: Uint8Array;
 }
 
-/** The Any of each message as JSON, or undefined if its schema does not fit. Stops before the message that exceeds `maxBytes`. */
+/**
+ * Converts each message to an Any in JSON, or to undefined if its schema does not match. Stops before the total exceeds
+ * `maxBytes`.
+ */
 function printMetadata(input: {
   schemas: SchemaSource[];
   messages: StoredMessage[];
@@ -66,7 +69,7 @@ function printMetadata(input: {
   );
 }
 
-/** The JSON of a message without its type; undefined if the schema cannot be linked. */
+/** Converts a message to JSON without its type. Returns undefined if the schema cannot be linked. */
 function decode(input: {
   schema: SchemaSource;
   message: StoredMessage;
@@ -80,10 +83,10 @@ function decode(input: {
   });
 }
 
-/** `text` is the JSON of the whole Any. */
+/** `text` is the whole Any as JSON. */
 export type ReadMessage = Pick<Metadata, 'typeUrl' | 'value' | 'text'>;
 
-/** Reads the messages of requests, each an Any as JSON text; undefined if the schema cannot be linked. */
+/** Reads messages from requests, each an Any in JSON. A result is undefined if the schema cannot be linked. */
 function readMetadata(input: {
   schemas: SchemaSource[];
   messages: { descriptor: string; any: string }[];
@@ -99,7 +102,7 @@ function readMetadata(input: {
   );
 }
 
-/** Prints items until the next text would exceed `maxBytes`, and always the first item. */
+/** Prints the first item and then more items, as long as the total stays within `maxBytes`. */
 function upTo<T>(
   maxBytes: number,
   items: T[],
@@ -116,12 +119,12 @@ function upTo<T>(
   return texts;
 }
 
-/** Schemas by descriptor ID; undefined if the set cannot be linked. */
+/** Schemas by descriptor ID, with undefined for a set that cannot be linked. */
 type Schemas = Map<string, MetadataSchema | undefined>;
 
 /**
- * Linking a set takes milliseconds, and up to a hundred times the memory of its bytes. An entry is never out of date, since
- * IDs are random and each update increases the version.
+ * Caches linked sets, because linking takes milliseconds and up to 100 times the memory of the set's bytes. Entries never
+ * go stale, because IDs are random and each update increments the version.
  */
 const compiled = new LRUCache<string, { schema: MetadataSchema | undefined }>({ maxSize: 2 * 1024 * 1024 });
 
@@ -151,10 +154,12 @@ export type Output<J extends JobName> = ReturnType<(typeof jobs)[J]>;
 
 const sum = (sizes: number[]) => sizes.reduce((total, size) => total + size, 0);
 
-/** The slowest job with this many bytes of input takes some milliseconds. */
+/** With this many bytes of input, even the slowest job takes only a few milliseconds. */
 const SHORT_BYTES = 8 * 1024;
 
-/** A set that imports this file may have custom options. Building their schema takes tens of milliseconds for any set. */
+/**
+ * A set that imports this file may have custom options. Building a schema for those takes tens of milliseconds for any set.
+ */
 const DESCRIPTOR_PROTO = 'google/protobuf/descriptor.proto';
 const hasOptions = (set: Uint8Array) =>
   Buffer.from(set.buffer, set.byteOffset, set.length).includes(DESCRIPTOR_PROTO);

@@ -1,4 +1,4 @@
-/** Measures the processor time of this thread in milliseconds, which does not depend on other load of the machine. */
+/** Measures this thread's CPU time in milliseconds, which does not depend on what else the machine is doing. */
 export function stopwatch(): () => number {
   const before = process.threadCpuUsage();
   return () => {

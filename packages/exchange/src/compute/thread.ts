@@ -1,4 +1,4 @@
-/** The entry of the thread that `ComputeThread` starts. It runs one job after the other. */
+/** The entry point of the thread that `ComputeThread` starts. It runs jobs one at a time. */
 import { parentPort } from 'node:worker_threads';
 import { type Input, type JobName, jobs, type Output } from './jobs.ts';
 import { stopwatch } from './stopwatch.ts';
@@ -11,7 +11,7 @@ export interface Task {
 export interface Done {
   output?: Output<JobName>;
   error?: unknown;
-  /** The processor time in milliseconds. */
+  /** The job's CPU time in milliseconds. */
   ms: number;
 }
 

@@ -1,4 +1,7 @@
-/** Reads flags, environment and file into one Config. production.ts checks the requirements of production mode. */
+/**
+ * Combines command-line flags, environment variables, and the configuration file into one Config. production.ts checks what
+ * production mode requires.
+ */
 import { networkList } from '../webhooks/destinations.ts';
 import { readConfigFile } from './file.ts';
 import { operatorProblems, protocolProblems } from './protocols.ts';
@@ -6,7 +9,7 @@ import { type Config, DEFAULTS, eachSetting } from './settings.ts';
 
 export type { Config } from './settings.ts';
 
-/** Some settings are not valid. Each problem says what to do. */
+/** Thrown if settings are invalid. Each problem says how to fix it. */
 export class ConfigError extends Error {
   readonly problems: string[];
   constructor(problems: string[]) {
@@ -18,7 +21,7 @@ export class ConfigError extends Error {
 
 type Env = Record<string, string | undefined>;
 
-/** `overrides` are the flags of the command line. */
+/** `overrides` are the command-line flags. */
 export function loadConfig(env: Env, overrides: Partial<Config> = {}): Config {
   const problems: string[] = [];
   const config = {

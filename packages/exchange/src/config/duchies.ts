@@ -1,4 +1,4 @@
-/** Checks the duchies of the setting `protocols`, and sets up the demo duchies of development mode. */
+/** Checks the duchies named in the `protocols` setting, and configures the demo duchies in development mode. */
 import type { Queryable } from '../database/db.ts';
 import { getParties } from '../database/parties.ts';
 import { DUCHIES } from '../dev/duchies.ts';
@@ -6,7 +6,7 @@ import { duchiesOf, optionsOf, type Protocols } from '../domain/protocol.ts';
 import { type Config, ConfigError } from './config.ts';
 import { at, LIQUID_LEGIONS_DEFAULTS, REACH_ONLY_DEFAULTS, SHARE_SHUFFLE_DEFAULTS } from './protocols.ts';
 
-/** Runs before the first request, so that no measurement is assigned to a duchy that cannot be reached. */
+/** Call before serving requests, so that no measurement is assigned to a duchy that does not exist or has no endpoint. */
 export async function requireDuchies(db: Queryable, protocols: Protocols): Promise<void> {
   const options = optionsOf(protocols);
   if (options.length === 0) return;
@@ -25,7 +25,7 @@ export async function requireDuchies(db: Queryable, protocols: Protocols): Promi
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-/** The protocols that the demo duchies compute; undefined if demo duchies are turned off, or `protocols` has other duchies. */
+/** The protocols that the demo duchies run, or undefined if they are turned off or `protocols` names other duchies. */
 export function demoProtocols({ mode, demoDuchies, protocols }: Config): Protocols | undefined {
   if (mode !== 'development' || !demoDuchies) return undefined;
   const named = optionsOf(protocols).flatMap(duchiesOf);
@@ -40,14 +40,14 @@ export function demoProtocols({ mode, demoDuchies, protocols }: Config): Protoco
   };
 }
 
-/** Demo sketches are small and have little noise, so that a computation takes seconds; the error of reach is about 10 %. */
+/** Demo sketches are small and have little noise, so a computation takes only seconds. The error in reach is about 10%. */
 const HIDING = { epsilon: 1, delta: 1e-9 };
 const DEMO_SKETCH = {
   ...{ decayRate: 10, maxSize: 1000 },
   ...{ histogramPrivacyParams: HIDING, publisherPrivacyParams: HIDING },
 };
 
-/** The names of the demo duchies of an exchange with this configuration. */
+/** The names of the demo duchies that an exchange with this configuration has. */
 export function demoDuchies(config: Config): string[] {
   const protocols = demoProtocols(config);
   return protocols === undefined ? [] : [...new Set(optionsOf(protocols).flatMap(duchiesOf))];

@@ -1,4 +1,4 @@
-/** Reads the JSON file of MEX_CONFIG. A problem contains the path of a value, never the value, which may be a secret. */
+/** Reads the JSON file that MEX_CONFIG names. A problem names a value's path but never the value, which may be a secret. */
 import { readFileSync } from 'node:fs';
 import {
   ExchangeError,
@@ -13,7 +13,7 @@ import { type Config, DEFAULTS, eachSetting } from './settings.ts';
 
 const FILE = object(partial(eachSetting('schema')));
 
-/** The settings in the file; empty if the file cannot be read. */
+/** Returns the settings in the file, or none if the file cannot be read. */
 export function readConfigFile(path: string | undefined, problems: string[]): Partial<Config> {
   if (path === undefined) return {};
   const report = (problem: string) => problems.push(`MEX_CONFIG ${path}${problem}`);
@@ -31,7 +31,7 @@ export function readConfigFile(path: string | undefined, problems: string[]): Pa
   return withDefaults((config ?? {}) as Partial<Config>);
 }
 
-/** Adds the defaults of members that the file leaves out in `computations`, `protocols` and `webhooks`. */
+/** Fills in defaults for members that the file omits from `computations`, `protocols`, and `webhooks`. */
 function withDefaults(file: Partial<Config>): Partial<Config> {
   const { computations, protocols, webhooks } = file;
   return {
@@ -42,7 +42,7 @@ function withDefaults(file: Partial<Config>): Partial<Config> {
   };
 }
 
-/** In requests null means absent; in this file null is more likely a value that somebody forgot to fill in. */
+/** In a request null means absent, but in this file it is more likely a value that somebody forgot to fill in. */
 function nullSettings(file: JsonValue): Violation[] {
   return Object.entries(file ?? {})
     .filter(([, value]) => value === null)

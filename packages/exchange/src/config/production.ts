@@ -1,4 +1,4 @@
-/** Checks the requirements of production mode. All problems are reported at once, each with its remedy. */
+/** Checks everything that production mode requires. All problems are reported at once, each with its fix. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Connections } from '../connections.ts';
@@ -41,13 +41,13 @@ function storageProblems(config: Config, facts: ProcessFacts): string[] {
   return problems;
 }
 
-/** Runs before the database is opened. */
+/** Call before opening the database. */
 export function requireProductionConfig(config: Config, process: NodeJS.Process): void {
   const problems = configProblems(config, factsOf(process));
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-/** Problems of the process and of its database URL; a duchy checks them too. */
+/** Finds problems with the process and its database URL. Duchies run these checks too. */
 export function hostProblems(databaseUrl: string | undefined, process: NodeJS.Process): string[] {
   const facts = factsOf(process);
   const problems = processProblems(facts);
@@ -65,10 +65,10 @@ function factsOf(process: NodeJS.Process): ProcessFacts {
   };
 }
 
-/** Only reads the database, before the first request. Returns warnings for the log. */
+/** Checks the database before the first request, without writing to it. Returns warnings for the log. */
 export async function requireProductionDatabase(connections: Connections, config: Config): Promise<string[]> {
   const facts = await readDatabaseFacts(connections).catch((error) => {
-    // Node's error for a host name with several addresses has a code and no message.
+    // If a host name has several addresses, Node's error has a code but no message.
     throw new ConfigError([
       `The database cannot be queried: ${error.message || error.code}. Check databaseUrl.`,
     ]);

@@ -1,4 +1,4 @@
-/** The schema, the defaults and the limits of the setting `protocols`. */
+/** The schema, defaults, and limits of the `protocols` setting. */
 import {
   frequencySketchMembers,
   isName,
@@ -33,7 +33,7 @@ const duchy = nameOf('duchy');
 const { workers, aggregator, decayRate, maxSize, ...withDefault } = sketchMembers;
 const reachOnly = { workers, aggregator, decayRate, maxSize, ...partial(withDefault) };
 
-/** The schema of the setting in the file, where members with a default may be left out. */
+/** The schema of this setting in the configuration file, in which members that have a default are optional. */
 export const protocolSettings = object(
   partial({
     honestMajorityShareShuffle: object({
@@ -61,7 +61,7 @@ export function withProtocolDefaults({
   };
 }
 
-/** The path with which a problem starts. */
+/** The path at the start of a problem's text. */
 export const at = ({ protocol }: Pick<Option, 'protocol'>) => `protocols.${protocol}`;
 
 export function protocolProblems(protocols: Protocols): string[] {
@@ -81,7 +81,7 @@ function shareShuffleProblems(setting: ShareShuffleSetting, place: string): stri
     .map((duchy) => `${place}: ${duchy} has two roles. Name three duchies, each run by somebody else.`);
   for (const field of ['reachRingModulus', 'reachAndFrequencyRingModulus'] as const) {
     const modulus = setting[field];
-    // Providers of the public system accept no smaller modulus, and reach requires a prime, which this modulus is.
+    // Data providers in the public system accept no smaller modulus. Reach needs a prime modulus, and this one is prime.
     if (modulus === MAX_RING_MODULUS) continue;
     const size = modulus < MAX_RING_MODULUS ? 'small' : 'large';
     problems.push(`${place}.${field} ${modulus} is too ${size}. Set ${MAX_RING_MODULUS}.`);
@@ -106,7 +106,7 @@ export function operatorProblems(operators: DuchyOperators): string[] {
     );
 }
 
-/** Warns an operator that enables a ring protocol. */
+/** Warns an operator who enables a ring protocol. */
 export function ringWarnings(protocols: Protocols): string[] {
   return optionsOf(protocols)
     .filter(({ protocol }) => protocol !== 'honestMajorityShareShuffle')

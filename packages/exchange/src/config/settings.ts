@@ -1,6 +1,6 @@
 /**
- * Lists every setting with its schema, its default, its environment variable and its meaning. The type `Config`, the reader
- * of the configuration file and the table in docs/production.md are derived from this list.
+ * Lists every setting with its schema, default, environment variable, and meaning. The `Config` type, the configuration
+ * file reader, and the table in docs/production.md are derived from this list.
  */
 import {
   array,
@@ -26,7 +26,7 @@ interface Setting<T> {
   schema: TSchema;
   initial: T;
   meaning: string;
-  /** An environment variable, which takes precedence over the file. */
+  /** An environment variable that overrides the file. */
   variable: string | undefined;
 }
 
@@ -156,7 +156,7 @@ export const SETTINGS = {
 
 export type Config = { -readonly [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K]['initial'] };
 
-/** One member of every setting, by the name of the setting. */
+/** Returns one member of each setting, keyed by the setting's name. */
 export function eachSetting<M extends keyof Setting<unknown>>(member: M) {
   const entries = Object.entries<Setting<unknown>>(SETTINGS).map(([name, one]) => [name, one[member]]);
   return Object.fromEntries(entries) as Record<keyof Config, Setting<unknown>[M]>;

@@ -1,4 +1,4 @@
-/** `dev.json` contains the keys and tokens with which scripts and tests act as the operator and as each demo party. */
+/** `dev.json` contains the keys and tokens that let scripts and tests act as the operator and as each demo party. */
 import { join } from 'node:path';
 import type { DevIssuer } from '../auth/devIssuer.ts';
 import { readIfExists, writePrivateFile } from '../auth/privateFile.ts';
@@ -8,7 +8,7 @@ export interface DemoParty {
   displayName: string;
   /** The URL at which a duchy listens. */
   endpoint?: string;
-  /** The name of the certificate of `privateKeyPem` (PKCS#8). */
+  /** The name of the certificate that belongs to `privateKeyPem` (PKCS#8). */
   certificate: string;
   privateKeyPem: string;
   /** Tink keysets in base64. */
@@ -23,7 +23,7 @@ export interface DemoParties {
   duchies: DemoParty[];
 }
 
-/** Tokens are renewed after half of their lifetime, so that a token in the file is valid for at least 6 h. */
+/** Tokens are renewed halfway through their lifetime, so a token in the file is always valid for at least 6 h. */
 const RENEWAL_MS = 6 * 3600_000;
 
 export function createDevFile(options: {
@@ -31,7 +31,7 @@ export function createDevFile(options: {
   baseUrl: string;
   issuer: DevIssuer;
   parties: DemoParties;
-  /** Called if a renewal fails; the next renewal is 6 h later. */
+  /** Called if a renewal fails. The next attempt is 6 h later. */
   onError: (error: unknown) => void;
 }) {
   const { dataDir, baseUrl, issuer, parties, onError } = options;
@@ -60,7 +60,7 @@ export function createDevFile(options: {
   };
 }
 
-/** Reads the file of an earlier run. Any part may be missing, since people edit and delete the file. */
+/** Reads the file from an earlier run. Any part of it may be missing, because people edit and delete it. */
 export async function readDevFile(dataDir: string): Promise<Partial<DemoParties>> {
   const text = await readIfExists(devFilePath(dataDir));
   try {

@@ -1,4 +1,4 @@
-/** The names, the population and the endpoints of the demo duchies. */
+/** The demo duchies' names, endpoints, and population. */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -17,11 +17,11 @@ export const DEMO_POPULATION = {
 };
 
 const HOST = '127.0.0.1';
-/** These ports are below the ports of outgoing connections, which could take the port of a duchy that restarts. */
+/** These ports are below the range for outgoing connections, so such a connection cannot take a restarting duchy's port. */
 const [FIRST_PORT, PORT_AFTER_LAST] = [20_000, 32_768];
 const HEALTH_TIMEOUT_MS = 500;
 
-/** The endpoint of the last run, unless another program uses its port now. */
+/** Returns the last run's endpoint, or a new one if another program now uses its port. */
 export async function endpointOf(before: string | undefined): Promise<string> {
   const port = Number(before === undefined ? Number.NaN : URL.parse(before)?.port);
   if (port > 0 && ((await isFree(port)) || (await isDuchy(before!)))) return before!;
@@ -41,7 +41,10 @@ async function isFree(port: number): Promise<boolean> {
   return free;
 }
 
-/** Whether a duchy listens there: another exchange with the same data directory and another database may have started it. */
+/**
+ * Whether a duchy is listening there. Another exchange with the same data directory but another database may have started
+ * it.
+ */
 async function isDuchy(endpoint: string): Promise<boolean> {
   const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);
   return fetch(`${endpoint}/healthz`, { signal }).then(

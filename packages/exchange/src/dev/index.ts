@@ -1,4 +1,4 @@
-/** Sets up development mode: a token issuer, demo parties, a population, and dev.json for scripts and tests. */
+/** Sets up development mode: a token issuer, demo parties, a population, and a dev.json file for scripts and tests. */
 import { randomBytes, X509Certificate } from 'node:crypto';
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
@@ -24,7 +24,7 @@ export interface Development {
   stop(): void;
 }
 
-/** Keys in base64. The database stores them, so that replicas with the same database use the same keys. */
+/** Returns keys in base64. They are stored in the database, so that all replicas use the same ones. */
 export async function devKeys(db: Queryable): Promise<{ pageTokenKey: string; secretsKey: string }> {
   const key = () => randomBytes(32).toString('base64');
   return {
@@ -84,15 +84,15 @@ async function ensureParty(db: Database, party: DescribedParty, now: Timestamp):
   const { name, displayName, ...described } = party;
   if (await getParty(db, name, now)) return describeParty(db, name, described, now);
   await insertParty(db, newParty(name, { displayName, ...described }, now, 'anywhere')).catch((error) => {
-    // Another replica that started at the same time may have created the party first.
+    // Another replica may have started at the same time and created the party first.
     if (uniqueViolation(error) === undefined) throw error;
   });
 }
 
-/** The author of these changes in the audit log. */
+/** Who made these changes, for the audit log. */
 const AUTHOR = { principal: 'operator', requestId: 'development' };
 
-/** Updates the endpoint and the capabilities if an earlier start registered others. */
+/** Updates the endpoint and the capabilities if an earlier run registered different ones. */
 async function describeParty(
   db: Database,
   name: string,
@@ -118,7 +118,7 @@ async function describeParty(
   });
 }
 
-/** Creates the demo population, unless the operator has chosen another default. */
+/** Creates the demo population, unless it exists or the operator has chosen another default. */
 async function ensurePopulation(db: Database, now: Timestamp): Promise<void> {
   await db.tx('ensureDemoPopulation', async (tx) => {
     const { id, ...population } = DEMO_POPULATION;

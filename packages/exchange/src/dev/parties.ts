@@ -1,4 +1,4 @@
-/** Creates the demo parties with their keys in dev.json, and creates keys again if the file or the database was lost. */
+/** Creates the demo parties and stores their keys in dev.json. If the file or the database was lost, creates new keys. */
 import { join } from 'node:path';
 import { toBase64 } from '@measurement-exchange/contract';
 import {
@@ -34,13 +34,15 @@ export interface DescribedParty extends Pick<DemoParty, 'name' | 'displayName' |
   capabilities?: typeof CAPABILITIES;
 }
 
-/** The operations of the exchange that demo parties need. A party is a resource name such as `measurementConsumers/acme`. */
+/**
+ * The exchange operations needed to create demo parties. A party is a resource name such as `measurementConsumers/acme`.
+ */
 export interface DemoStore {
   ensureParty(party: DescribedParty): Promise<void>;
-  /** Whether the certificate exists and contains the name of its party, which certificates of earlier versions lack. */
+  /** Whether the certificate exists and contains its party's name. Certificates from earlier versions don't. */
   certificateExists(name: string): Promise<boolean>;
   addCertificate(certificate: { party: string; id: string; der: Uint8Array }): Promise<void>;
-  /** `message` is a serialized EncryptionPublicKey. `signature` (DER) is made with the key of `certificate`. */
+  /** `message` is a serialized EncryptionPublicKey. `signature` (DER) was made with the key of `certificate`. */
   setPublicKey(key: {
     party: string;
     message: Uint8Array;
@@ -82,7 +84,7 @@ export async function ensureDemoParties(options: Options): Promise<DemoParties> 
   };
 }
 
-/** The parties of an earlier run by name; empty if the root was lost, since their certificates chain to that root. */
+/** Returns an earlier run's parties by name, or none if the root they were issued from was lost. */
 function storedParties(file: Partial<DemoParties>, root: Root): Map<string, DemoParty> {
   if (file.rootCertificatePem !== root.certificatePem) return new Map();
   const lists: unknown[] = [file.measurementConsumers, file.dataProviders, file.duchies];

@@ -1,12 +1,12 @@
-/** Announces changes in this process: writers emit events, and code that waits for changes listens. */
+/** Announces changes within this process: writers emit events, and code that waits for changes listens for them. */
 import { EventEmitter } from 'node:events';
 
 interface Events {
-  /** A transaction of this process committed changes that these parties see. */
+  /** A transaction in this process committed changes that these parties can see. */
   committed: [parties: ReadonlySet<string>];
-  /** These parties may have new changes; undefined means every party. */
+  /** These parties may have new changes. Undefined means all parties. */
   changed: [parties: Iterable<string> | undefined];
-  /** A background job has work, and should not wait for its next run. */
+  /** A background job has work to do and should run now. */
   work: [];
 }
 

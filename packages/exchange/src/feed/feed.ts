@@ -1,23 +1,23 @@
-/** Follows the log of changes: a follower waits until the next change of a party can be read. */
+/** Follows the change log: a follower waits until a party's next change can be read. */
 import { type ChangePage, horizon, movedOn, type Position, readChanges } from '../database/changes.ts';
 import type { Database } from '../database/db.ts';
 import type { ChangeBus } from './changeBus.ts';
 import { Horizon } from './horizon.ts';
 import { Tail } from './tail.ts';
 
-/** How often one statement for all parties looks for changes whose notification was lost. */
+/** How often to look for changes whose notification was lost, with one query for all followed parties. */
 const POLL_MS = 2_000;
 
 export class Feed {
-  /** The signal is aborted when the exchange stops, which ends all followers. */
+  /** Aborted when the exchange stops, which ends all followers. */
   readonly stopping: AbortSignal;
-  /** The number of followers of all parties. */
+  /** The total number of followers. */
   followers = 0;
   private readonly db: Database;
   private readonly bus: ChangeBus;
   private readonly horizon: Horizon;
   private readonly tails = new Map<string, Tail>();
-  /** The number of followers by party. */
+  /** The number of followers per party. */
   private readonly open = new Map<string, number>();
   private readonly stopper = new AbortController();
   private readonly poll: NodeJS.Timeout;
@@ -40,7 +40,7 @@ export class Feed {
     for (const party of parties ?? this.tails.keys()) this.tails.get(party)?.wake();
   };
 
-  /** Waits until rows of the transaction can be read, and at most for the given time. */
+  /** Waits until the rows written by a transaction can be read, or until the time is up. */
   waitReadable(xid: string, maxMs: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, maxMs);
@@ -62,7 +62,7 @@ export class Feed {
     else this.open.set(party, count);
   }
 
-  /** Ends all waits; a later wait ends at once. */
+  /** Ends all waits. Waits that start later end immediately. */
   stop(): void {
     this.bus.off('changed', this.wake);
     clearInterval(this.poll);
@@ -102,14 +102,14 @@ export class Feed {
       const places = Array.from(this.tails, ([party, { end }]) => ({ party, at: end }));
       this.bus.emit('changed', await movedOn(this.db, places));
     } catch {
-      // The database cannot be reached: the next poll tries again.
+      // The database is unreachable, so leave it to the next poll.
     } finally {
       this.isPolling = false;
     }
   }
 }
 
-/** Follows a party from any position in its log. A follower is small, since an exchange has thousands of them. */
+/** Follows a party's log from any position. Followers must stay small, because an exchange has thousands of them. */
 export class Follower {
   private readonly feed: Feed;
   private readonly party: string;
@@ -124,13 +124,15 @@ export class Follower {
     feed.count(party, 1);
   }
 
-  /** Reads the changes after the position, without waiting; undefined if changes right after it were already removed. */
+  /** Reads the changes after a position without waiting. Returns undefined if some of them have already been removed. */
   async read(after: Position | 'OLDEST', limit: number): Promise<ChangePage | undefined> {
     const kept = after === 'OLDEST' ? undefined : this.tail?.behind(after, limit);
     return kept ?? this.feed.read(this.party, after, limit);
   }
 
-  /** Waits until there may be a change after the position, `endWait` or `close` is called, or the exchange stops. */
+  /**
+   * Waits until there may be a change after the position. `endWait`, `close`, and stopping the exchange end the wait early.
+   */
   wait(after: Position): Promise<void> {
     if (!this.isOpen || this.feed.stopping.aborted) return Promise.resolve();
     if (this.tail?.isStopped) this.leave();

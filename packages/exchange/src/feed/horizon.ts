@@ -1,22 +1,22 @@
-/** The horizon is the oldest transaction that has not ended. Rows of older transactions can be read. */
+/** The horizon is the oldest transaction still running. Rows written by older transactions can be read. */
 
-/** The pause between two polls doubles from the first to the last value while the horizon does not move. */
+/** The pause between two polls. It doubles from the first to the last value as long as the horizon does not move. */
 const FIRST_MS = 2;
 const LAST_MS = 64;
 
 export class Horizon {
   private readonly read: () => Promise<string>;
-  /** The transaction that each callback waits for. */
+  /** The callbacks, each with the transaction that it waits for. */
   private readonly waiting = new Map<() => void, bigint>();
   private timer: NodeJS.Timeout | undefined;
   private last = 0n;
 
-  /** `read` returns the oldest transaction that has not ended. */
+  /** `read` returns the oldest transaction still running. */
   constructor(read: () => Promise<string>) {
     this.read = read;
   }
 
-  /** Calls back once rows of the transaction can be read. */
+  /** Calls `done` once the rows written by the transaction can be read. */
   wait(xid: string, done: () => void): void {
     this.waiting.set(done, BigInt(xid));
     this.timer ??= setTimeout(() => this.poll(FIRST_MS), FIRST_MS);
@@ -28,7 +28,7 @@ export class Horizon {
   }
 
   private async poll(afterMs: number): Promise<void> {
-    // If the database cannot be reached, the next poll tries again.
+    // If the database is unreachable, the next poll tries again.
     const horizon = BigInt(await this.read().catch(() => 0));
     for (const [done, xid] of [...this.waiting]) {
       if (xid >= horizon) continue;

@@ -1,6 +1,6 @@
 /**
- * Tells all processes on the same database by NOTIFY which parties have new changes. A notification is a hint: its receiver
- * reads the log, and a slow poll finds the changes whose notification was lost.
+ * Uses NOTIFY to tell all processes connected to the database which parties have new changes. A notification is only a
+ * hint: the receiver reads the log, and a slow poll finds changes whose notification was lost.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import pg from 'pg';
@@ -9,9 +9,9 @@ import { type Database, sql } from '../database/db.ts';
 import type { ChangeBus } from './changeBus.ts';
 
 const CHANNEL = 'mex_changes';
-/** The pause between two notifications of one process. A NOTIFY for each commit would make commits wait for each other. */
+/** The minimum time between two of a process's notifications. Commits would wait for each other if each sent a NOTIFY. */
 const NOTIFY_EVERY_MS = 10;
-/** PostgreSQL accepts payloads below 8,000 bytes. */
+/** PostgreSQL requires payloads to be shorter than 8,000 bytes. */
 const MAX_PAYLOAD = 7_900;
 const RECONNECT_MS = 500;
 const ALL = '*';
@@ -23,7 +23,7 @@ export class ChangeNotifier {
   private readonly connection: pg.ClientConfig;
   private readonly log: Logger;
   private readonly bus: ChangeBus;
-  /** Marks the notifications of this process, which the process ignores when it receives them. */
+  /** Identifies this process's own notifications, which it ignores. */
   private readonly process = randomBytes(6).toString('hex');
   private unsent = new Set<string>();
   private sending: NodeJS.Timeout | undefined;
@@ -53,7 +53,7 @@ export class ChangeNotifier {
     try {
       await client.connect();
       await client.query(`LISTEN ${CHANNEL}`);
-      // Notifications sent before LISTEN are lost, so every party may have new changes.
+      // Notifications sent before LISTEN are lost, so any party may have new changes.
       this.bus.emit('changed', undefined);
     } catch (error) {
       this.log.warn({ component: 'changes', reason: (error as Error).message }, 'cannot listen for changes');
@@ -78,7 +78,7 @@ export class ChangeNotifier {
     if (this.sending === undefined) this.send();
   };
 
-  /** Sends a notification now, and another one after the pause if more parties were added by then. */
+  /** Sends a notification now, and another one after the pause if more parties have been added by then. */
   private send(): void {
     const { unsent } = this;
     if (unsent.size === 0) {
@@ -89,7 +89,7 @@ export class ChangeNotifier {
     this.sending = setTimeout(() => this.send(), NOTIFY_EVERY_MS);
     const named = [this.process, ...unsent].join(' ');
     const payload = named.length <= MAX_PAYLOAD ? named : `${this.process} ${ALL}`;
-    // If the notification fails, the polls of the other processes find the changes.
+    // If this fails, the other processes find the changes when they poll.
     this.db.query(NOTIFY, [payload]).catch(() => {});
   }
 

@@ -1,28 +1,28 @@
-/** The end of a party's log, which is read once for all followers of the party in this process. */
+/** The end of a party's log. It is read only once for all of the party's followers in this process. */
 import type { ChangePage, PlacedChange, Position } from '../database/changes.ts';
 
 const READ = 1_000;
-/** The number of rows kept for followers that are a little behind; a follower further behind reads the database itself. */
+/** How many rows to keep for followers that are slightly behind. Followers further behind query the database themselves. */
 const KEPT = 256;
 const RETRY_MS = 1_000;
 
-/** Reads the changes after a position; undefined if changes right after it were already removed. */
+/** Reads the changes after a position. Returns undefined if some of them have already been removed. */
 type ReadPage = (after: Position, limit: number) => Promise<ChangePage | undefined>;
-/** Calls back once rows of the transaction can be read. */
+/** Calls `done` once the rows written by the transaction can be read. */
 type WaitFor = (xid: string, done: () => void) => void;
 
 export class Tail {
-  /** The position up to which all changes were read. */
+  /** The position up to which all changes have been read. */
   end: Position;
   followers = 0;
-  /** A stopped tail does not read again; a follower that waits again gets a new tail. */
+  /** A stopped tail never reads again. A follower that waits again gets a new tail. */
   isStopped = false;
   private readonly readPage: ReadPage;
   private readonly waitFor: WaitFor;
   /** `kept` contains the changes after this position, up to `end`. */
   private start: Position;
   private kept: PlacedChange[] = [];
-  /** The position of each waiting follower, by its callback. */
+  /** The waiting followers' callbacks, each with the follower's position. */
   private readonly waiting = new Map<() => void, Position>();
   private isReading = false;
   private isStale = false;
@@ -35,16 +35,16 @@ export class Tail {
     this.end = at;
   }
 
-  /** The kept changes after a position; undefined if there is no change after it, or not all of them are kept. */
+  /** Returns the kept changes after a position, or undefined if there are none or not all of them are kept. */
   behind(after: Position, limit: number): ChangePage | undefined {
     if (compare(after, this.start) < 0 || compare(after, this.end) >= 0) return undefined;
-    // Searches backward, since most followers are near the end.
+    // Search backward, because most followers are near the end.
     const from = this.kept.findLastIndex(({ at }) => compare(at, after) <= 0) + 1;
     const changes = this.kept.slice(from, from + limit);
     return { changes, next: changes.at(-1)!.at, ahead: undefined };
   }
 
-  /** Calls back once there is a change after the position, when the tail stops, or from `endWait`. */
+  /** Calls `done` once there is a change after the position, or when the tail stops or `endWait` is called. */
   wait(after: Position, done: () => void): void {
     if (this.isStopped || compare(after, this.end) < 0) done();
     else this.waiting.set(done, after);
@@ -55,7 +55,7 @@ export class Tail {
     done();
   }
 
-  /** Reads again, since the log may have more changes. */
+  /** Reads again, because the log may have more changes. */
   readonly wake = (): void => {
     this.isStale = true;
     if (!this.isReading && !this.isStopped) void this.read();
@@ -74,7 +74,7 @@ export class Tail {
       while (this.isStale && !this.isStopped) {
         this.isStale = false;
         const page = await this.readPage(this.end, READ);
-        // The tail's position is no longer in the log: each follower finds this out by its own read.
+        // The tail's position is no longer in the log. Each follower finds that out when it reads for itself.
         if (page === undefined) this.stop();
         else this.take(page);
       }

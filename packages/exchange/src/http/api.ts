@@ -1,4 +1,4 @@
-/** Passes requests of the API to the pipeline. A body is read only after authentication, authorization and rate limit. */
+/** Passes API requests to the pipeline. Reads a body only after authentication, authorization, and rate limiting. */
 import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import {
@@ -49,14 +49,14 @@ declare module 'fastify' {
 
 export interface HttpProgress extends Progress {
   authorized?: Authorized | undefined;
-  /** The memory of the body in bytes. */
+  /** The memory held for the body, in bytes. */
   bodyBytes?: number;
 }
 
-/** JSON is UTF-8 (RFC 8259, section 8.1), so text in another declared encoding would be misread. */
+/** JSON is always UTF-8 (RFC 8259, section 8.1), so we would misread text that is declared to have another encoding. */
 const OTHER_CHARSET = /;\s*charset\s*=\s*(?!"?utf-?8"?\s*(?:;|$))/i;
 
-/** Reads JSON bodies within the limits, and releases their memory when the response is done. */
+/** Reads JSON bodies within the limits, and releases their memory once the response is finished. */
 function registerBodies(app: FastifyInstance, bodyLimitBytes: number): void {
   const memory = new BodyMemory();
 
@@ -70,7 +70,7 @@ function registerBodies(app: FastifyInstance, bodyLimitBytes: number): void {
       progress.bodyBytes = (progress.bodyBytes ?? 0) + bytes;
     });
   });
-  // `onResponse` is not used, since it does not run if the caller hangs up before its response.
+  // Don't use `onResponse`: it does not run if the caller hangs up before the response.
   app.addHook('onRequest', ({ method, progress }, reply, done) => {
     if (method !== 'GET') {
       reply.raw.once('close', () => {
@@ -133,10 +133,10 @@ export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: 
   const streams = new EventStreams();
 
   function stream(request: FastifyRequest, reply: FastifyReply, open: OpenStream): void {
-    // Fastify would buffer a stream, so the response is written without Fastify from here on.
+    // Fastify would buffer the stream, so from here on we bypass it and write the response ourselves.
     reply.hijack();
     const { method, progress } = request;
-    // A stream lasts for minutes, so the memory of the request that opened it is released.
+    // A stream lasts for minutes, so release the memory of the request that opened it.
     progress.authorized = undefined;
     void streams.serve(reply.raw, reply.getHeaders(), open).then(() => {
       // Fastify does not call `onResponse` if the client hung up.
@@ -155,7 +155,7 @@ export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: 
   });
 }
 
-/** Parsing 4 MiB of JSON takes up to 50 ms, so each turn of the event loop parses at most one large body. */
+/** Parsing 4 MiB of JSON takes up to 50 ms, so at most one large body is parsed per turn of the event loop. */
 const LARGE_BODY = 256 * 1024;
 let lastTurn: Promise<void> = Promise.resolve();
 function separateTurn(): Promise<void> {
@@ -167,7 +167,7 @@ class HttpTransfer implements Transfer {
   private readonly request: FastifyRequest;
   private readonly reply: FastifyReply;
   private hungUp: AbortSignal | undefined;
-  /** The member of the body that contains the resource; '' if the body itself is the resource. */
+  /** The body member that contains the resource, or '' if the body is the resource itself. */
   private wrapper = '';
 
   constructor(request: FastifyRequest, reply: FastifyReply) {
@@ -183,7 +183,7 @@ class HttpTransfer implements Transfer {
     if (this.hungUp === undefined) {
       const hungUp = new AbortController();
       if (this.isGone()) hungUp.abort();
-      // A keep-alive connection closes long after the response, so this listens to the response.
+      // Listen to the response: a keep-alive connection closes long after it.
       this.reply.raw.once('close', () => hungUp.abort());
       this.hungUp = hungUp.signal;
     }
@@ -201,13 +201,13 @@ class HttpTransfer implements Transfer {
     const query = at < 0 ? '' : originalUrl.slice(at + 1);
     const request = readRequest(route, params, query, parseBody(body as Buffer | undefined));
     this.wrapper = request.wrapper;
-    // A client that reconnects sends its position in Last-Event-ID, which replaces the page token of the URL.
+    // A client that reconnects sends its position in Last-Event-ID, which overrides the page token in the URL.
     const last = headers['last-event-id'];
     if (!route.streams || typeof last !== 'string' || last === '') return request;
     return { ...request, query: { ...request.query, pageToken: last } };
   }
 
-  /** Prefixes the field names in an error with the member of the body that contains the resource. */
+  /** Prefixes the field names in an error with the body member that contains the resource. */
   namedFromOutside(error: unknown): unknown {
     const isInside = error instanceof ExchangeError && error.violations.length > 0 && this.wrapper !== '';
     return isInside ? error.wrappedIn(this.wrapper) : error;
@@ -218,7 +218,7 @@ function jsonOf({ response }: Route, resource: unknown): ResponseBody {
   return bodyOf((LISTS.has(response) ? toJsonChunks : toJsonParts)(response, resource as never));
 }
 
-/** The responses of lists and batches: their first member is an array of items. */
+/** The responses of list and batch operations, whose first member is an array of items. */
 const LISTS: ReadonlySet<TSchema> = new Set(
   ROUTES.map(({ response }): TSchema => response).filter((schema) => {
     const { properties = {} } = schema as { properties?: Record<string, { type?: string }> };
@@ -236,7 +236,7 @@ function setQuota(reply: FastifyReply, { limit, remaining, resetSeconds }: Quota
   reply.header('ratelimit-reset', String(resetSeconds));
 }
 
-/** The principal to which the memory of a body counts. Callers of pages are not authenticated, and count as one principal. */
+/** The principal whose limit a body's memory counts against. Callers of pages are unauthenticated and share one limit. */
 function senderOf({ principal }: Progress): string {
   return principal?.name ?? '';
 }

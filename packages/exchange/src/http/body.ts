@@ -1,17 +1,17 @@
-/** Reads the bytes of a request body. */
+/** Reads request bodies within memory limits. */
 import type { IncomingMessage } from 'node:http';
 import { ExchangeError } from '@measurement-exchange/contract';
 
 const NOTHING = Buffer.alloc(0);
 const FIRST_BYTES = 16 * 1024;
-/** The limit for all bodies of one principal: sixteen bodies of the default size limit. */
+/** The limit for all of a principal's bodies together: 16 bodies of the default maximum size. */
 const MAX_HELD = 64 * 1024 * 1024;
 
-/** Counts the memory of bodies by principal. */
+/** Tracks how much memory each principal's bodies hold. */
 export class BodyMemory {
   private readonly held = new Map<string, number>();
 
-  /** False if the principal would exceed the limit. */
+  /** Returns false, and takes nothing, if the principal would exceed the limit. */
   take(principal: string, bytes: number): boolean {
     const held = (this.held.get(principal) ?? 0) + bytes;
     if (held > MAX_HELD) return false;
@@ -27,9 +27,9 @@ export class BodyMemory {
 }
 
 /**
- * Copies at most `limit` bytes into one buffer that grows with them. Fastify's reader keeps every chunk until the last one:
- * 2.3 MB in chunks of one byte took 580 MB of memory. `grow` is called before the buffer grows beyond 16 KiB, with the
- * number of additional bytes, and may throw.
+ * Copies at most `limit` bytes into one buffer that grows as needed. We don't use Fastify's reader because it keeps every
+ * chunk until the last one arrives: 2.3 MB sent in one-byte chunks took 580 MB of memory. `grow` is called with the number
+ * of additional bytes before the buffer grows beyond 16 KiB, and may throw.
  */
 export function readBody(
   request: IncomingMessage,
@@ -56,7 +56,7 @@ export function readBody(
       const needed = size + chunk.length;
       if (needed > limit) return refuse(tooLarge());
       try {
-        // Most bodies arrive in one chunk, which is used without a copy.
+        // Most bodies arrive in a single chunk, which needs no copy.
         if (chunk.length === announced) {
           hold(needed);
           bytes = chunk;

@@ -1,4 +1,4 @@
-/** Translates any thrown value to an error of the API. */
+/** Translates any thrown value into an API error. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { callerError } from '@measurement-exchange/server';
 import { internalError } from '../serving/index.ts';

@@ -1,4 +1,4 @@
-/** Writes the changes of a stream to a client as Server-Sent Events, until the stream ends or the client hangs up. */
+/** Sends a stream's changes to a client as Server-Sent Events, until the stream ends or the client hangs up. */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -12,7 +12,7 @@ const TIMES = { commentMs: 15_000, slowMs: 10_000 };
 export class EventStreams {
   private readonly times: typeof TIMES;
   private readonly responses = new Set<ServerResponse>();
-  /** The timer of the comments to all streams. */
+  /** The timer that sends comments to all streams. */
   private comments: NodeJS.Timeout | undefined;
 
   constructor(times = TIMES) {
@@ -25,16 +25,17 @@ export class EventStreams {
     headers: Record<string, number | string | string[] | undefined>,
     stream: OpenStream,
   ): Promise<void> {
-    // The stream ends with the connection, since a separate chunk for each event would cost as much as the event.
+    // Chunked encoding would cost as much per event as the event itself, so the end of the connection marks the stream's
+    // end.
     response.removeHeader('transfer-encoding');
-    // A proxy that buffers the response would delay the events.
+    // Without x-accel-buffering, a proxy might buffer the response and delay the events.
     response.writeHead(200, { ...headers, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
     if (stream.token !== undefined) response.write(`id: ${stream.token}\n\n`);
     flattenHead(response);
     return this.pass(response, stream);
   }
 
-  /** A separate function, so that the memory of the headers is released while the stream lasts. */
+  /** A separate function, so that the headers can be garbage-collected while the stream is open. */
   private async pass(response: ServerResponse, stream: OpenStream): Promise<void> {
     response.once('close', () => stream.end());
     this.add(response);
@@ -50,7 +51,7 @@ export class EventStreams {
     } catch (error) {
       response.write(`event: error\ndata: ${JSON.stringify(toExchangeError(error))}\n\n`);
     } finally {
-      // When the exchange stops, all clients reconnect at once, so they are told to wait longer.
+      // When the exchange stops, all clients reconnect at once, so tell them to wait longer.
       const retryMs = stream.isOver ? randomInt(100, 300) : randomInt(500, 2_000);
       response.end(`retry: ${retryMs}\n\n`);
       this.remove(response);
@@ -58,7 +59,7 @@ export class EventStreams {
     }
   }
 
-  /** Whether the client read all written data in time. */
+  /** Whether the client read everything in time. */
   private drained(response: ServerResponse): Promise<boolean> {
     return once(response, 'drain', { signal: AbortSignal.timeout(this.times.slowMs) }).then(
       () => true,
@@ -83,12 +84,12 @@ export class EventStreams {
   }
 }
 
-/** V8 keeps the response head as a tree of concatenated pieces, 1.5 KB; searching the string makes it one piece. */
+/** V8 stores the response head as a tree of concatenated strings (1.5 KB). Searching the string flattens it. */
 function flattenHead(response: ServerResponse & { _header?: string }): void {
   response._header?.includes('\0');
 }
 
-/** The text of each event, which is made once for all clients. */
+/** Each event's text, built once for all clients. */
 const texts = new WeakMap<ChangeEvent, string>();
 
 function textOf(event: ChangeEvent): string {

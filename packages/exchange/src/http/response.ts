@@ -1,9 +1,9 @@
-/** Builds the body of a response from its parts. */
+/** Builds a response body from its parts. */
 import { Readable } from 'node:stream';
 
-/** A short body is text, which is sent in one write with its headers; a long body is faster as bytes. */
+/** Up to this length, a body is sent as text, in one write with its headers. A longer body is faster as bytes. */
 const MAX_TEXT_LENGTH = 64 * 1024;
-/** A longer body is built and written piece by piece, as fast as the client reads it. */
+/** A longer body is built and written piece by piece, as fast as the client reads. */
 const MAX_WHOLE_LENGTH = 1024 * 1024;
 const PIECE_LENGTH = 64 * 1024;
 /** A UTF-16 code unit takes at most three bytes in UTF-8. */
@@ -11,7 +11,7 @@ const scratch = Buffer.allocUnsafeSlow(3 * MAX_WHOLE_LENGTH);
 
 export type ResponseBody = string | Buffer | Readable;
 
-/** Takes the parts one by one. The later parts of a long response are taken only when they are about to be written. */
+/** Joins the parts into a body. If the body is long, later parts are generated only when they are about to be written. */
 export function bodyOf(parts: Iterable<string>): ResponseBody {
   const taken: string[] = [];
   let length = 0;
@@ -26,7 +26,7 @@ export function bodyOf(parts: Iterable<string>): ResponseBody {
 
 function join(parts: string[], length: number): string | Buffer {
   if (length <= MAX_TEXT_LENGTH) return parts.join('');
-  // Writes to a buffer of the largest size, since counting the bytes first would take as long as writing them.
+  // Write to a buffer of the maximum size, because counting the bytes first would take as long as writing them.
   let at = 0;
   for (const part of parts) at += scratch.write(part, at);
   return Buffer.from(scratch.subarray(0, at));

@@ -1,4 +1,4 @@
-/** The HTTP server of the exchange: Fastify with all limits, one error translator, and one log line for each request. */
+/** The exchange's HTTP server: Fastify with all limits, one error translator, and one log line per request. */
 import { METHODS, type RequestListener } from 'node:http';
 import { MAX_WAIT_SECONDS } from '@measurement-exchange/contract';
 import { addStatusPages, createApp, isApiUrl, type MetricsPage } from '@measurement-exchange/server/app';
@@ -7,24 +7,24 @@ import { type ApiOptions, type HttpProgress, registerApi } from './api.ts';
 import { toExchangeError } from './errors.ts';
 
 export interface ServerOptions extends ApiOptions {
-  /** The CIDRs of proxies whose X-Forwarded-For is trusted. */
+  /** The proxies whose X-Forwarded-For header is trusted, as CIDRs. */
   trustedProxies: string[] | undefined;
   corsOrigins: string[];
   tls: { cert: Buffer; key: Buffer } | undefined;
-  /** The headers that every response has. */
+  /** Headers to add to every response. */
   headers: Record<string, string>;
   ready: () => Promise<boolean>;
   metrics: MetricsPage;
-  /** Adds pages beside the API: the API reference and the development issuer. */
+  /** Adds pages that are not part of the API: the API reference and the development issuer. */
   pages?: (app: FastifyInstance) => void;
 }
 
 const LIMITS = {
-  // The headers have room for an 8 KiB token beside a URL of 50 names.
+  // Room for an 8 KiB token and a URL with 50 names.
   http: { headersTimeout: 10_000, requestTimeout: 15_000, maxHeaderSize: 32 * 1024 },
-  // A page of changes may wait for MAX_WAIT_SECONDS.
+  // A request for a page of changes may wait up to MAX_WAIT_SECONDS.
   idleMs: (MAX_WAIT_SECONDS + 15) * 1_000,
-  // A URL has room for 50 names; a request with more names has them in its body.
+  // Room for 50 names. Requests with more names send them in the body.
   maxUrl: 16 * 1024,
   maxHeaders: 100,
   maxConnections: 4_096,
@@ -55,9 +55,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
     onClientError: (requestId, error) =>
       pipeline.observe({ requestId, error }, { kind: 'none', wire: { status: error.httpStatus } }),
   });
-  // Every method that Node accepts reaches our table of routes, which responds 405 with the allowed methods.
+  // Let every method that Node accepts reach our route table, which responds 405 with the allowed methods.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
-  // Node would respond to an unknown expectation by itself, without a body.
+  // Otherwise Node would respond to an unknown Expect header itself, without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   serveInTurn(app.server);
   app.decorateRequest('progress', null as unknown as HttpProgress);
@@ -73,8 +73,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
 }
 
 /**
- * Starts each pipelined request only after the response before it was sent. Node would start all requests of a packet at
- * once: they would delay other callers, and their responses would stay in memory until they are read.
+ * Starts each pipelined request only after the previous response has been sent. Node would start all requests in a packet
+ * at once, which would delay other callers and keep the responses in memory until they are read.
  */
 function serveInTurn(server: FastifyInstance['server']): void {
   const [begin] = server.listeners('request') as [RequestListener];
@@ -85,7 +85,7 @@ function serveInTurn(server: FastifyInstance['server']): void {
   });
 }
 
-/** Allows only the origins that the operator listed. Returns true for a preflight, which gets its response here. */
+/** Allows only the origins that the operator has listed. Returns true for a preflight request, after responding to it. */
 function allowOrigin(origins: string[], request: FastifyRequest, reply: FastifyReply): boolean {
   const { origin } = request.headers;
   if (origin === undefined || !origins.includes(origin)) return false;

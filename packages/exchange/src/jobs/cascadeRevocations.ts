@@ -1,4 +1,4 @@
-/** Fails the measurements that depend on a revoked certificate, in small steps, so that no lock is held for long. */
+/** Fails the measurements that depend on a revoked certificate. Works in small steps, so that no lock is held for long. */
 import { lockMeasurements } from '../database/measurements.ts';
 import {
   advanceCascades,
@@ -13,12 +13,12 @@ import { certificateName, revocationMessage } from '../domain/certificate.ts';
 import { fail } from '../domain/measurement.ts';
 import type { Exchange } from '../operations/context.ts';
 
-/** The limits of one transaction: certificates, checked measurements, failed measurements. */
+/** The limits per transaction: certificates, measurements checked, and measurements failed. */
 const MAX_CASCADES = 500;
 const MAX_PENDING = 1000;
 const MAX_FAILED = 250;
 
-/** Does one step. Returns true if more may be left. */
+/** Runs one step. Returns true if there may be more to do. */
 export async function cascadeRevocations(exchange: Exchange): Promise<boolean> {
   return exchange.db.tx('cascadeRevocations', async (tx) => {
     const locked = await lockNextCascades(tx, MAX_CASCADES);
@@ -38,14 +38,14 @@ export async function cascadeRevocations(exchange: Exchange): Promise<boolean> {
       saveMeasurements(tx, failed, { actor: cascade.actor, requestId: cascade.requestId, findings: [] });
     }
 
-    // No later measurement can depend on these certificates, since they are revoked.
+    // These certificates are revoked, so no new measurement can depend on them.
     if (upTo !== undefined) advanceCascades(tx, cascades, upTo);
     else deleteCascades(tx, cascades);
     return true;
   });
 }
 
-/** Groups measurements by a revocation that fails them. */
+/** Groups measurements by the revocation that makes them fail. */
 function byCause(cascades: Cascade[], aggregates: Outline[]): Map<Cascade, Outline[]> {
   const byName = new Map(cascades.map((cascade) => [nameOf(cascade), cascade]));
   return Map.groupBy(aggregates, (aggregate) => {

@@ -1,4 +1,4 @@
-/** Removes old changes from the log, party by party in small batches. */
+/** Removes old changes from the log in small batches, one party at a time. */
 import { findOldChanges, removeChanges } from '../database/changes.ts';
 import { hoursBefore } from '../domain/time.ts';
 import type { Exchange } from '../operations/context.ts';
@@ -6,7 +6,7 @@ import type { Exchange } from '../operations/context.ts';
 const PARTIES = 100;
 const BATCH = 1_000;
 
-/** Returns true if more may be left. */
+/** Returns true if there may be more to remove. */
 export async function removeOldChanges(
   { db, clock }: Pick<Exchange, 'db' | 'clock'>,
   keepDays: number,
@@ -20,6 +20,6 @@ export async function removeOldChanges(
     removed += count;
     more ||= count === BATCH;
   }
-  // Nothing can be removed while a long transaction holds the horizon back.
+  // If nothing was removed, a long transaction is holding the horizon back, so don't try again right away.
   return more && removed > 0;
 }

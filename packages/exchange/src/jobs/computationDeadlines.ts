@@ -1,4 +1,4 @@
-/** Fails computations that have waited too long, with the names of the parties that they waited for. */
+/** Fails computations that have waited too long, and names the parties that they were waiting for. */
 import { findOverdue, latestReports } from '../database/computations.ts';
 import { lockMeasurements } from '../database/measurements.ts';
 import { saveMeasurements } from '../database/writeMeasurements.ts';
@@ -9,11 +9,11 @@ import type { Exchange } from '../operations/context.ts';
 
 type Store = Pick<Exchange, 'db' | 'clock'>;
 
-/** The number of measurements that one transaction fails, so that no lock is held for long. */
+/** How many measurements to fail per transaction. Small, so that no lock is held for long. */
 const BATCH = 50;
 const AUTHOR = { actor: 'deadline', requestId: 'deadline', findings: [] };
 
-/** Fails a batch of computations of each waiting state. Returns true if more may be left. */
+/** Fails one batch of computations per waiting state. Returns true if there may be more. */
 export async function failOverdueComputations(exchange: Store, deadlines: Deadlines): Promise<boolean> {
   let more = false;
   for (const state of Object.keys(WAITING) as WaitingState[]) {
@@ -28,7 +28,7 @@ function failOverdue(exchange: Store, deadlines: Deadlines, state: WaitingState)
     const ids = await findOverdue[state](tx, hoursBefore(now, deadlines[WAITING[state]]), BATCH);
     if (ids.length === 0) return false;
     const [pending, reports] = await Promise.all([lockMeasurements(tx, ids), latestReports(tx, ids)]);
-    // A computation may have stopped waiting since it was found.
+    // A computation may have stopped waiting since we found it.
     const failed = pending
       .filter((aggregate) => computationState(aggregate) === state)
       .map((before) => {

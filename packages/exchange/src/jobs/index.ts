@@ -1,4 +1,4 @@
-/** Runs the background jobs. Each job may run on several replicas at once. */
+/** Runs the background jobs. A job may run on several replicas at the same time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
@@ -15,7 +15,7 @@ import { applyRetention } from './retention.ts';
 interface Job {
   name: string;
   everyMs: number;
-  /** Does a bounded part of the work. Returns true if more may be left. */
+  /** Does a limited amount of work. Returns true if there may be more to do. */
   run: () => Promise<boolean>;
 }
 
@@ -25,10 +25,9 @@ export class Jobs {
   private readonly deliverer: Deliverer;
   private readonly loops: Promise<void>[];
   private isStopping = false;
-  /** Is aborted to end the pauses of all jobs, and then replaced. */
+  /** Aborted to end the pauses of all jobs, and then replaced. */
   private waking = new AbortController();
 
-  /** Starts all jobs. */
   constructor(exchange: Exchange, config: Config, log: Logger, observer?: DeliveryObserver) {
     this.exchange = exchange;
     this.log = log;
@@ -38,7 +37,7 @@ export class Jobs {
     this.loops = jobsOf(exchange, config, this.deliverer).map((job) => this.loop(job));
   }
 
-  /** Waits until running jobs have finished their batch. */
+  /** Stops the jobs and waits until those that are running have finished their batch. */
   async stop(): Promise<void> {
     this.exchange.bus.off('work', this.wake).off('changed', this.changed);
     this.isStopping = true;
@@ -58,13 +57,13 @@ export class Jobs {
 
   private async loop({ name, everyMs, run }: Job): Promise<void> {
     while (!this.isStopping) {
-      // The signal is taken before the run, so that a wake during the run is not lost.
+      // Get the signal before the run, so that a wake-up during the run is not lost.
       const woken = this.waking.signal;
       let more = false;
       try {
         more = await run();
       } catch (error) {
-        // A busy database is only a warning, since the next run may succeed.
+        // A busy database is only worth a warning, because the next run may succeed.
         const isBusy = error instanceof ExchangeError && error.code === 'UNAVAILABLE';
         const failure = { job: name, reason: (error as Error).message };
         this.log[isBusy ? 'warn' : 'error'](failure, 'a background job failed; it runs again');

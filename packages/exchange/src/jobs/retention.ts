@@ -1,4 +1,4 @@
-/** Cancels measurements that are pending for too long, and replaces old terminal measurements by tombstones. */
+/** Cancels measurements that have been pending too long, and replaces old terminal measurements with tombstones. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { Config } from '../config/config.ts';
 import { lockMeasurements } from '../database/measurements.ts';
@@ -11,15 +11,18 @@ import type { Exchange } from '../operations/context.ts';
 export type Retention = NonNullable<Config['retention']>;
 export type RetentionCounts = { cancel: number; remove: number };
 
-/** Retention needs only these parts of an exchange, since maintenance.ts runs it without an exchange. */
+/** The parts of an exchange that retention needs. maintenance.ts runs it without an exchange. */
 type Store = Pick<Exchange, 'db' | 'clock'>;
 
-/** The number of measurements in one transaction, so that no lock is held for long. */
+/** How many measurements to process per transaction. Small, so that no lock is held for long. */
 const CANCEL_BATCH = 50;
 const REMOVE_BATCH = 200;
 const AUTHOR = { actor: 'retention', requestId: 'retention', findings: [] };
 
-/** Cancels one batch and removes one batch. Returns true if more may be left. A replica skips rows that another one has locked. */
+/**
+ * Cancels one batch and removes one batch, skipping rows that another replica has locked. Returns true if there may be
+ * more.
+ */
 export async function applyRetention(exchange: Store, retention: Retention): Promise<boolean> {
   const { pending, terminal } = cutoffsOf(exchange.clock(), retention);
   const moreToCancel = pending !== undefined && (await cancelPending(exchange, pending));
@@ -27,7 +30,7 @@ export async function applyRetention(exchange: Store, retention: Retention): Pro
   return moreToCancel || moreToRemove;
 }
 
-/** Counts the measurements that retention would cancel and remove now. */
+/** Counts the measurements that retention would cancel and remove right now. */
 export async function previewRetention(exchange: Store, retention: Retention): Promise<RetentionCounts> {
   const cutoffs = cutoffsOf(exchange.clock(), retention);
   return {
@@ -50,13 +53,13 @@ function cutoffsOf(now: Timestamp, retention: Retention) {
   };
 }
 
-/** Returns true if more may be left. */
+/** Returns true if there may be more to cancel. */
 function cancelPending(exchange: Store, cutoff: Timestamp): Promise<boolean> {
   return exchange.db.tx('cancelPendingMeasurements', async (tx) => {
     const ids = await expiredMeasurements.pending.find(tx, cutoff, CANCEL_BATCH);
     if (ids.length === 0) return false;
     const now = exchange.clock();
-    // `lockMeasurements` skips measurements that have ended since they were found.
+    // `lockMeasurements` skips measurements that have ended since we found them.
     const cancelled = (await lockMeasurements(tx, ids)).map((before) => ({
       before,
       change: cancel(before, now, 'expired'),
@@ -66,7 +69,7 @@ function cancelPending(exchange: Store, cutoff: Timestamp): Promise<boolean> {
   });
 }
 
-/** Returns true if more may be left. If another replica has locked all rows that were found, it removes the rest as well. */
+/** Returns true if there may be more to remove. If another replica has locked all the rows found, leaves the rest to it. */
 function removeTerminal(exchange: Store, cutoff: Timestamp): Promise<boolean> {
   return exchange.db.tx('removeTerminalMeasurements', async (tx) => {
     const ids = await expiredMeasurements.terminal.find(tx, cutoff, REMOVE_BATCH);

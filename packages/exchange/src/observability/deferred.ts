@@ -1,6 +1,6 @@
 /**
- * Defers work that nobody waits for: log lines and metrics of requests. A batch of such work takes a fraction of the time of
- * single pieces, whose code leaves the caches of the processor between two requests.
+ * Defers work that nobody waits for, such as request log lines and metrics. Doing it in batches takes a fraction of the
+ * time, because otherwise its code drops out of the CPU caches between requests.
  */
 
 const MAX_PENDING = 64;
@@ -9,14 +9,17 @@ const MAX_DELAY_MS = 100;
 let pending: (() => void)[] = [];
 let timer: NodeJS.Timeout | undefined;
 
-/** `work` must not throw, and must not reference a request, which would stay in memory for a tenth of a second longer. */
+/**
+ * `work` must not throw. It must not reference a request either, because that would keep the request in memory for up to
+ * 0.1 s longer.
+ */
 export function defer(work: () => void): void {
   pending.push(work);
   if (pending.length >= MAX_PENDING) flush();
   else timer ??= setTimeout(flush, MAX_DELAY_MS);
 }
 
-/** Does all pending work now. Called before metrics are read, and before the process ends. */
+/** Does all pending work now. Call before reading metrics and before the process ends. */
 export function flush(): void {
   clearTimeout(timer);
   timer = undefined;

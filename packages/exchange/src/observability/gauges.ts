@@ -1,4 +1,4 @@
-/** Gauges whose values come from queries of the database. */
+/** Defines the gauges whose values are read from the database. */
 import { PATTERNS, type Timestamp } from '@measurement-exchange/contract';
 import { countExpiring } from '../database/certificates.ts';
 import { horizon } from '../database/changes.ts';
@@ -43,8 +43,9 @@ export function watchDatabase(
 }
 
 /**
- * The seconds since the horizon was first seen at its value. The start of a transaction cannot be read instead, since the
- * server hides it from other roles, and transactions of other databases hold the horizon back as well.
+ * Returns a function that measures how many seconds the horizon has been at its current value. We can't use the
+ * transaction's start time: the server hides it from other roles, and transactions in other databases hold the horizon back
+ * too.
  */
 export function horizonAge(db: Database): () => Promise<{ value: number }[]> {
   let seen = { xid: '', at: 0 };

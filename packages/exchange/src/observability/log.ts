@@ -1,9 +1,9 @@
-/** Writes the log as lines of JSON to the standard output. */
+/** Writes the log to standard output as JSON lines. */
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
 
 /**
- * Lines are written in batches: a system call for each line took 5 % of a read request, and a slow reader of the log would
- * delay every request. `kill -9` can lose the lines of the last 0.2 s; facts that must not be lost are in the database.
+ * Writes lines in batches, because a system call per line took 5% of a read request's time, and a slow log reader would
+ * delay every request. `kill -9` can lose the last 0.2 s of lines; facts that must not be lost are in the database.
  */
 const STANDARD_OUTPUT = {
   dest: 1,
@@ -17,10 +17,10 @@ export function createLog(level: string, to: DestinationStream = destination(STA
   return pino({ level, timestamp: () => `,"time":${lineTime ?? Date.now()}` }, to);
 }
 
-/** The time of the event in epoch milliseconds, while a deferred line about the event is written. */
+/** While a deferred line is being written, the time of the event it is about, in epoch milliseconds. */
 let lineTime: number | undefined;
 
-/** Lines that `write` writes have the time `at`. */
+/** Gives the lines that `write` logs the time `at`. */
 export function logAt(at: number, write: () => void): void {
   lineTime = at;
   write();

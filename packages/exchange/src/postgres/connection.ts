@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** A connection for `pg`; `host` is the directory of a Unix socket. */
+/** Connection settings for `pg`. `host` is the directory of a Unix socket. */
 export type Connection = { host: string; port: number; user: string; database: string };
 
 export type ServerFacts = { version: string; pid: number };
@@ -9,13 +9,16 @@ export function connectionUrl({ host, port, user, database }: Connection): strin
   return `postgres://${user}@${encodeURIComponent(host)}:${port}/${database}`;
 }
 
-/** Creates the database if needed; `silent` if no server listens, `busy` if the server starts, recovers or stops. */
+/**
+ * Creates the database if needed. Returns `silent` if no server is listening, or `busy` if it is starting, recovering, or
+ * stopping.
+ */
 export async function openDatabase(connection: Connection): Promise<ServerFacts | 'silent' | 'busy'> {
   try {
     try {
       return await facts(connection);
     } catch (error) {
-      if (codeOf(error) !== '3D000') throw error; // At the first start the database does not exist.
+      if (codeOf(error) !== '3D000') throw error; // On the first start, the database does not exist yet.
       await query({ ...connection, database: 'postgres' }, `CREATE DATABASE ${connection.database}`);
       return await facts(connection);
     }
@@ -34,9 +37,9 @@ async function facts(connection: Connection): Promise<ServerFacts> {
 }
 
 async function query(connection: Connection, sql: string) {
-  // PGSSLMODE may ask for TLS, which a Unix socket does not have.
+  // PGSSLMODE may request TLS, which does not work over a Unix socket.
   const client = new pg.Client({ ...connection, ssl: false, connectionTimeoutMillis: 5_000 });
-  client.on('error', () => {}); // An error also rejects the query in progress.
+  client.on('error', () => {}); // The query in progress rejects too.
   try {
     await client.connect();
     return (await client.query(sql)).rows;
@@ -48,7 +51,7 @@ async function query(connection: Connection, sql: string) {
 function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error);
   if (code !== undefined) return ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'].includes(code);
-  // Errors of pg itself have these messages and no code.
+  // pg's own errors have no code, but these messages.
   return /^(Connection terminated|timeout expired)/.test((error as Error).message);
 }
 

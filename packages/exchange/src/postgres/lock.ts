@@ -9,28 +9,28 @@ import { socketDirectory } from './socket-directory.ts';
 
 export type DataDirLock = { release(): Promise<void> };
 
-/** The JSON that a lock's socket sends to each connection. */
+/** The JSON that a lock's socket sends to everyone who connects. */
 type Claim = { holds: boolean; url?: string };
 
 const responseTimeoutMs = 2_000;
 
-/** Another exchange runs on the data directory. */
+/** Thrown if another exchange is using the data directory. */
 export class DataDirInUse extends Error {}
 
 /**
- * Makes this process the only exchange on the data directory; throws DataDirInUse with the pid of the other process.
+ * Makes this process the only exchange using the data directory. If another one is, throws DataDirInUse with its pid.
  *
- * Each process first listens on its own socket, `<pid>-<random>.sock`, and then connects to the sockets of the others. So
- * the later of two processes sees the earlier one, and a process holds the lock only if no other process is left. If two
- * processes wait, the one with the lower name continues and the other one gives up. The kernel closes the socket of a
- * killed process. No name is used twice, so removing a closed socket never removes a new one.
+ * Each process first listens on its own socket, `<pid>-<random>.sock`, and then connects to everyone else's. So of two
+ * processes, the later one always sees the earlier one, and a process holds the lock only once no other process is left. If
+ * two are waiting, the one with the lower name continues and the other gives up. The kernel closes a killed process's
+ * socket. Names are never reused, so removing a closed socket never removes a new one.
  */
 export async function acquireDataDirLock(dataDir: string, info: { url?: string } = {}): Promise<DataDirLock> {
   await mkdir(dataDir, { recursive: true });
   const home = await realpath(dataDir);
-  // All names have the same length, so that every process decides equally whether the path is too long.
+  // All names have the same length, so that every process makes the same decision on whether the path is too long.
   const name = `${String(process.pid).padStart(7, '0')}-${randomBytes(4).toString('hex')}.sock`;
-  // The directory belongs to the owner of the data directory, so that root and the owner use the same directory.
+  // The data directory's owner also owns this directory, so that root and that owner use the same one.
   const directory = await socketDirectory(home, 'lock', name, await stat(home));
   const path = join(directory, name);
 
@@ -41,7 +41,8 @@ export async function acquireDataDirLock(dataDir: string, info: { url?: string }
     if (server.listening) await new Promise((closed) => server.close(closed));
   };
   try {
-    // The socket is renamed once it listens: between bind and listen it refuses connections like the socket of a dead process.
+    // Rename the socket once it is listening: between bind and listen it refuses connections, as a dead process's socket
+    // does.
     const unseen = path.slice(0, -'.sock'.length);
     await once(server.listen(unseen), 'listening');
     server.unref();
@@ -71,7 +72,10 @@ async function outlastOthers(directory: string, name: string, dataDir: string): 
   }
 }
 
-/** Reads the claim of a socket. A process that listens but does not respond holds the lock: it is stopped or busy. */
+/**
+ * Reads a socket's claim. A process that is listening but does not respond counts as holding the lock: it is suspended or
+ * busy.
+ */
 async function ask(path: string): Promise<Claim | 'dead' | 'closing'> {
   const socket = createConnection(path).setTimeout(responseTimeoutMs, () =>
     socket.destroy(new Error('timeout')),

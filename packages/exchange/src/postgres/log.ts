@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
 import { open, rename, stat } from 'node:fs/promises';
 
-/** A busy server takes months to write this much, since warnings and statement errors are not logged. */
+/** Even a busy server takes months to write this much, because warnings and statement errors are not logged. */
 const largestBytes = 5_000_000;
 
-/** Opens the server's log for appending. A large log is first renamed to `.old`, which replaces an older log. */
+/** Opens the server's log for appending. If the log is large, first renames it to `.old`, replacing any earlier one. */
 export async function openLog(path: string) {
   const found = await stat(path).catch(() => undefined);
   if (found && found.size > largestBytes) await rename(path, `${path}.old`);
@@ -13,7 +13,7 @@ export async function openLog(path: string) {
   return {
     path,
     fd: file.fd,
-    /** The last lines since the log was opened. */
+    /** Returns the last lines written since the log was opened. */
     async tail(): Promise<string> {
       const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(16_384), position: start });
       return buffer.toString('utf8', 0, bytesRead).trim().split('\n').slice(-10).join('\n');

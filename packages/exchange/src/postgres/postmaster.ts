@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-/** The directory of a cluster. Its inode identifies the server also after the directory was moved. */
+/** A cluster's directory. Its inode identifies the server even after the directory is moved. */
 export type Cluster = { path: string; dev: bigint; ino: bigint };
 
 export async function openCluster(path: string): Promise<Cluster> {
@@ -12,20 +12,23 @@ export async function openCluster(path: string): Promise<Cluster> {
   return { path, dev, ino };
 }
 
-/** The pid of the server of the cluster; undefined if no server runs. */
+/** Returns the pid of the cluster's server, or undefined if none is running. */
 export async function findPostmaster(cluster: Cluster): Promise<number | undefined> {
   const pidFile = join(cluster.path, 'postmaster.pid');
   const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
   if (!(pid > 0)) return undefined;
   if (await isPostmaster(pid, cluster)) return pid;
-  // A killed server leaves this file, and PostgreSQL does not start if another process of the account has the pid by now.
+  // A killed server leaves this file behind. PostgreSQL would refuse to start if that pid now belongs to another of the
+  // account's processes.
   await rm(pidFile, { force: true });
   return undefined;
 }
 
-/** Tries a fast shutdown, which disconnects clients and flushes data; if that takes too long, an immediate shutdown. */
+/**
+ * Tries a fast shutdown, which disconnects clients and flushes data. If that takes too long, tries an immediate shutdown.
+ */
 export async function stopPostmaster(pid: number, cluster: Cluster): Promise<void> {
-  // After an immediate shutdown the next start is slower, since it replays the WAL, but no data is lost.
+  // After an immediate shutdown, the next start is slower because it replays the WAL, but no data is lost.
   for (const [signal, patienceMs] of [
     ['SIGINT', 20_000],
     ['SIGQUIT', 10_000],
@@ -48,10 +51,10 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Whether the process is the server of the cluster, and not another process with the same pid or a zombie. */
+/** Whether the process is the cluster's server, as opposed to a zombie or another process with the same pid. */
 export async function isPostmaster(pid: number, cluster: Cluster): Promise<boolean> {
   if (process.platform === 'linux') {
-    // The working directory of a server is its cluster.
+    // A server's working directory is its cluster.
     const cwd = await stat(`/proc/${pid}/cwd`, { bigint: true }).catch(() => undefined);
     return cwd?.dev === cluster.dev && cwd.ino === cluster.ino;
   }

@@ -21,18 +21,19 @@ export type EmbeddedPostgres = Awaited<ReturnType<typeof startPostgres>>;
 export type StartOptions = {
   dataDir: string;
   log?: (message: string) => void;
-  /** For tests: false is a machine without user namespaces. */
+  /** For tests: false simulates a machine without user namespaces. */
   namespaces?: boolean;
 };
 
-/** The port is only a part of the socket's name; no TCP port is opened. */
+/** Only part of the socket's name. No TCP port is opened. */
 const port = 5432;
-/** PostgreSQL listens within milliseconds of its start, or within seconds on a very busy machine. */
+/** How long to wait for PostgreSQL to listen. It usually takes milliseconds, or seconds on a very busy machine. */
 const silenceMs = 20_000;
 
 /**
- * Starts PostgreSQL on `<dataDir>/pg`, or attaches to a server that still runs there. The caller must hold the lock of the
- * data directory. The server runs in a separate session: only stop() ends it, not Ctrl-C or the end of this process.
+ * Starts PostgreSQL on `<dataDir>/pg`, or attaches to a server still running there; the caller must hold the data
+ * directory's lock. The server runs in a separate session, so only stop() ends it; Ctrl-C and the end of this process do
+ * not.
  */
 export async function startPostgres(options: StartOptions) {
   const { dataDir, log = () => {}, namespaces = true } = options;
@@ -58,7 +59,7 @@ export async function startPostgres(options: StartOptions) {
     connection,
     url: connectionUrl(connection),
     ...server,
-    /** The server was already running, because the exchange that started it was killed. */
+    /** True if the server was already running, because the exchange that started it was killed. */
     attached: found !== undefined,
     stop: () => (stopped ??= stopPostmaster(server.pid, cluster)),
   };
@@ -69,7 +70,7 @@ async function attach(cluster: Cluster, connection: Connection, log: Log): Promi
   if (pid === undefined) return undefined;
   const server = await untilReady(connection, pid, () => isPostmaster(pid, cluster), log);
   if (server === undefined && (await isPostmaster(pid, cluster))) {
-    // The server runs but cannot be reached, for example because its socket was removed.
+    // The server is running but cannot be reached, for example because its socket was removed.
     log(`PostgreSQL (pid ${pid}) does not respond: restarting it`);
     await stopPostmaster(pid, cluster);
   }
@@ -87,7 +88,7 @@ async function launch(
   await requireSameMajor(cluster.path);
   if ((await stat(cluster.path)).uid !== account.uid) await giveCluster(cluster.path, account);
   await allowSocketOnly(cluster.path);
-  await chmod(cluster.path, 0o700); // PostgreSQL rejects a restored copy that others can read.
+  await chmod(cluster.path, 0o700); // PostgreSQL refuses to use a restored copy that others can read.
   const serverLog = await openLog(join(dataDir, 'postgres.log'));
   const settings = {
     listen_addresses: '', // TCP is never used.
@@ -96,7 +97,7 @@ async function launch(
     port: String(port),
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // The exchange reports errors of statements, so that this log stays small and contains no data.
+    // The exchange reports statement errors itself, so this log stays small and contains no data.
     log_min_messages: 'log',
   };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -120,7 +121,7 @@ async function launch(
   }
 }
 
-/** Waits until the server responds; undefined if it exits, or runs without responding. */
+/** Waits until the server responds. Returns undefined if it exits, or keeps running without responding. */
 async function untilReady(
   connection: Connection,
   pid: number,
@@ -134,7 +135,7 @@ async function untilReady(
     if (state === 'silent') {
       if (Date.now() - lastSign > silenceMs) return undefined;
     } else if (state === 'busy') {
-      // A start takes milliseconds. A recovery or a shutdown may take longer, but ends without help.
+      // Starting takes milliseconds. Recovery and shutdown may take longer, but finish on their own.
       lastSign = Date.now();
       if (!logged && lastSign - began > 1_000) log('waiting for PostgreSQL, which is recovering or stopping');
       logged ||= lastSign - began > 1_000;

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { lchown, lstat, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The kernel stores the path of a socket in 108 bytes (104 on macOS) with a final NUL; a longer path fails. */
+/** The longest allowed socket path. The kernel stores the path in 108 bytes (104 on macOS), including a final NUL. */
 const longestPath = process.platform === 'linux' ? 107 : 103;
 
 /**
- * Creates a directory for a socket that only its owner may enter: `<dataDir>/<name>`, or a directory in /tmp if the path of
- * the socket would be too long. os.tmpdir() is not used, since TMPDIR may be long as well, and may differ between shells.
+ * Creates a socket directory that only its owner may enter: `<dataDir>/<name>`, or a directory in /tmp if the socket's path
+ * would be too long. We don't use os.tmpdir() because TMPDIR may be long too and may differ between shells.
  */
 export async function socketDirectory(
   dataDir: string,
@@ -27,7 +27,7 @@ export async function socketDirectory(
       throw error;
     },
   );
-  // Anyone may create files in /tmp, so that the owner of an existing directory there is checked and never changed.
+  // Anyone may create files in /tmp, so if a directory already exists there, check its owner and never change it.
   if (process.geteuid!() === 0 && (made || fits)) await lchown(directory, owner.uid, owner.gid);
   const found = await lstat(directory);
   if (!found.isDirectory() || found.uid !== owner.uid || (found.mode & 0o077) !== 0) {

@@ -1,34 +1,34 @@
 /**
- * Decides which requests run, and which request is next.
+ * Decides which requests run, and which one is next.
  *
- * Fair queueing over a fixed number of slots: each principal is a flow with a separate queue, and the flows take turns
- * (Nagle, RFC 970; with several servers SFQ(D): Jin, Chase and Kaur 2004). Turns alone would let the busiest flow keep the
- * processor busy, so that several flows share half of the slots. If that is less than one slot per flow, a flow has one
- * slot and a token bucket of slot time (like CPU bandwidth control: Turner, Rao and Rao 2010).
+ * This is fair queueing over a fixed number of slots: each principal is a flow with its own queue, and flows take turns
+ * (Nagle, RFC 970; for several servers, SFQ(D): Jin, Chase, and Kaur 2004). Turns alone would let the busiest flow keep the
+ * CPU busy, so if there are several flows, they share only half of the slots. If that leaves less than one slot per flow,
+ * each flow gets one slot and a token bucket of slot time (like CPU bandwidth control: Turner, Rao, and Rao 2010).
  */
 import { WaitingQueue } from './waitingQueue.ts';
 
-/** The database pool has as many connections, so one more request would only wait for a connection. */
+/** Equal to the size of the database pool. Any further request would only wait for a connection. */
 const SLOTS = 16;
-/** A flow that sent a request within this time is active: the other flows leave room for its next request. */
+/** A flow is active for this long after its last request. The other flows leave room for its next one. */
 const ACTIVE_MS = 1_000;
-/** The limit of the token bucket: the slot time that a flow may save, and that it may owe. */
+/** The token bucket's limit: how much slot time a flow may save up, and how much it may owe. */
 const BURST_MS = 20;
-/** The minimum rate: a flow may use a slot for this fraction of the time, for any number of active flows. */
+/** The minimum rate: however many flows are active, a flow may use a slot for this fraction of the time. */
 const MIN_RATE = 1 / 8;
-/** A flow that uses at most this multiple of the mean is about as busy as the others, and does not have to wait for credit. */
+/** A flow that uses at most this many times the average is about as busy as the others, and need not wait for credit. */
 const MEAN_MULTIPLE = 3;
-/** The time constant of the moving average of the load. */
+/** The time constant of the load's moving average. */
 const LOAD_MS = 100;
 
 interface Flow {
   queue: WaitingQueue;
   slots: number;
   seenAt: number;
-  /** The credit at `creditAt`, in milliseconds of a slot. */
+  /** The flow's credit at `creditAt`, in milliseconds of slot time. */
   credit: number;
   creditAt: number;
-  /** The timer that ends when the flow has credit again. */
+  /** Fires when the flow has credit again. */
   pause?: NodeJS.Timeout | undefined;
 }
 
@@ -36,21 +36,21 @@ export class Admission {
   running = 0;
   /** The active flows, by principal. */
   private readonly flows = new Map<string, Flow>();
-  /** Flows with a queue; the first one is next. */
+  /** Flows with waiting requests. The first flow is next. */
   private readonly backlog = new Set<Flow>();
   private readonly slots: number;
   private readonly clock: () => number;
-  /** The moving average of slots in use, at `loadAt`. */
+  /** The moving average of the number of slots in use, at `loadAt`. */
   private load = 0;
   private loadAt = 0;
   private sweptAt = 0;
-  /** The number of slots that were passed to waiting requests in this turn of the event loop. */
+  /** How many slots have been handed to waiting requests in this turn of the event loop. */
   private handedOn = 0;
-  /** Whether free slots are granted in the next turn. */
+  /** True if free slots will be granted in the next turn. */
   private granting = false;
   private readonly maxWaiting: number | undefined;
 
-  /** `clock` is monotonic, in milliseconds. `maxWaiting` limits the queue of one principal. */
+  /** `clock` is monotonic, in milliseconds. `maxWaiting` limits the length of each principal's queue. */
   constructor(slots = SLOTS, clock: () => number = () => performance.now(), maxWaiting?: number) {
     this.slots = slots;
     this.clock = clock;
@@ -71,21 +71,24 @@ export class Admission {
     }
   }
 
-  /** Runs `work` without the slot of its caller. The caller gets a slot again when the work is done. */
+  /** Releases the caller's slot while `work` runs, and takes a slot again afterward. */
   async outside<T>(principal: string, work: () => Promise<T>): Promise<T> {
     this.leave(principal);
     try {
       return await work();
     } finally {
-      // The caller gets a slot at once, even if all slots are taken, since other requests may wait for its locks.
+      // Take a slot immediately, even if all are taken, because other requests may be waiting for the caller's locks.
       this.change(this.flowOf(principal), 1);
     }
   }
 
-  /** Undefined if the request has a slot at once; otherwise it has a slot when the promise resolves. Call `leave` afterwards. */
+  /**
+   * Returns undefined if the request gets a slot immediately; otherwise it has one once the promise resolves. Call `leave`
+   * afterward.
+   */
   enter(principal: string, isGone: () => boolean): Promise<void> | undefined {
     const flow = this.flowOf(principal);
-    // While slots are about to be granted, a new request must not overtake waiting requests.
+    // While slots are about to be granted, a new request must not overtake the waiting ones.
     if (flow.queue.length === 0 && !this.granting && this.mayBegin(flow)) {
       this.change(flow, 1);
       return undefined;
@@ -102,7 +105,8 @@ export class Admission {
       this.grant();
       return;
     }
-    // Slots are granted in a later turn of the event loop, since a queue of operations that never wait would block all else.
+    // Grant slots in a later turn of the event loop: a queue of operations that never wait would otherwise block everything
+    // else.
     this.granting = true;
     setImmediate(() => {
       this.granting = false;
@@ -111,14 +115,14 @@ export class Admission {
     });
   }
 
-  /** Grants the free slots to one flow after the other. */
+  /** Grants the free slots to one flow after another. */
   private grant(): void {
     for (const flow of this.backlog) {
       if (flow.queue.length > 0 && !this.mayBegin(flow)) continue;
       this.backlog.delete(flow);
       if (!flow.queue.admitFirst()) continue;
       this.change(flow, 1);
-      // The flow is added at the end of the set, so that this loop reaches it again.
+      // This adds the flow at the end of the set, so that the loop reaches it again.
       if (flow.queue.length > 0) this.backlog.add(flow);
     }
   }
@@ -126,7 +130,7 @@ export class Admission {
   private mayBegin(flow: Flow): boolean {
     if (this.running >= this.slots) return false;
     if (this.flows.size === 1) return true;
-    // Half of the slots stay free for flows that become active, so that their first requests do not wait.
+    // Keep half of the slots free for flows that become active, so that their first requests need not wait.
     const share = this.slots / 2 / this.flows.size;
     if (share >= 1) return flow.slots < Math.floor(share);
     return flow.slots === 0 && this.hasCredit(flow);
@@ -142,13 +146,13 @@ export class Admission {
     return false;
   }
 
-  /** Updates the credit, which increases with the rate and decreases with the slots in use. Returns the rate. */
+  /** Updates the credit, which grows with the rate and shrinks with the slots in use. Returns the rate. */
   private settle(flow: Flow): number {
     const now = this.clock();
     this.load = this.running + (this.load - this.running) * Math.exp((this.loadAt - now) / LOAD_MS);
     this.loadAt = now;
     const flows = this.flows.size;
-    // A flow earns only half of its share: if every flow used its whole share, every caller would wait for the processor.
+    // A flow earns only half of its share. If every flow used its full share, every caller would wait for the CPU.
     const rate = Math.max(this.slots / 4 / flows, MIN_RATE, (MEAN_MULTIPLE * this.load) / flows);
     const credit = flow.credit + (rate - flow.slots) * (now - flow.creditAt);
     flow.credit = Math.min(BURST_MS, Math.max(-BURST_MS, credit));

@@ -1,13 +1,15 @@
-/** Runs the jobs of operations: short jobs at once, others one by one in a thread. Principals take turns in the thread. */
+/**
+ * Runs jobs for operations. Short jobs run immediately; others run one at a time in a thread, where principals take turns.
+ */
 import { ComputeThread, failure } from '../compute/computeThread.ts';
 import { type Input, isShort, type JobName, jobs, type Output } from '../compute/jobs.ts';
 import { stopwatch } from '../compute/stopwatch.ts';
 import { Admission } from './admission.ts';
 import type { RateLimiter } from './rateLimiter.ts';
 
-/** The limit of waiting jobs of one principal, since each waiting job keeps its input in memory. */
+/** How many of a principal's jobs may wait. Each waiting job keeps its input in memory. */
 const MAX_WAITING = 4;
-/** This much processor time is charged as one request. The default rate of a caller then pays for the whole thread. */
+/** How much CPU time is charged as one request. At the default rate, a caller can pay for the entire thread. */
 const MS_PER_REQUEST = 2;
 
 export class Computing {
@@ -16,7 +18,7 @@ export class Computing {
   private readonly rates: RateLimiter;
   private readonly slots: Admission;
 
-  /** `slots` has the slots of the callers, which release their slot while they wait for the thread. */
+  /** `slots` manages the callers' slots, which they release while they wait for the thread. */
   constructor(rates: RateLimiter, slots: Admission) {
     this.rates = rates;
     this.slots = slots;

@@ -1,13 +1,13 @@
 /**
- * The credentials that a face received from its caller. A further kind, such as a client certificate or an API key, needs a
- * member here, a case in `identify.ts` and a verifier in `auth/`. `address` is the network address of the caller.
+ * The credentials that a face received from its caller. To add another kind, such as a client certificate or an API key,
+ * add a member here, a case in `identify.ts`, and a verifier in `auth/`. `address` is the caller's network address.
  */
 export type Credentials =
   | { kind: 'bearer'; token: string; address: string }
-  /** `why` is logged, and contains no secret. */
+  /** `why` is logged and contains no secrets. */
   | { kind: 'none'; why: string; address: string };
 
-/** RFC 6750, section 2.1. The token verifier checks the characters of the token, since it accepts fewer than the RFC. */
+/** RFC 6750, section 2.1. The token verifier checks the token's characters, because it accepts fewer than the RFC does. */
 const BEARER = /^Bearer [^ ]/i;
 
 export function credentialsIn(authorization: string | undefined, address: string): Credentials {

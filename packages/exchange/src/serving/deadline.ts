@@ -1,6 +1,6 @@
 import { ExchangeError } from '@measurement-exchange/contract';
 
-/** Limits the time of work, without the time in which the work waits on purpose. */
+/** Limits how long work may take, not counting the time that it waits on purpose. */
 export class Deadline {
   private leftMs: number;
   private startedAt = 0;
@@ -11,7 +11,7 @@ export class Deadline {
     this.leftMs = ms;
   }
 
-  /** `work` continues after the deadline and keeps its slot until it ends, since it cannot be cancelled. */
+  /** Rejects at the deadline. `work` cannot be canceled, so it continues and keeps its slot until it ends. */
   bound<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.expire = () =>
@@ -25,7 +25,7 @@ export class Deadline {
     });
   }
 
-  /** Stops the clock of the deadline while `wait` runs. */
+  /** Stops the deadline's clock while `wait` runs. */
   async pause<T>(wait: () => Promise<T>): Promise<T> {
     clearTimeout(this.timer);
     this.leftMs -= performance.now() - this.startedAt;

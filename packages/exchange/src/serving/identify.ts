@@ -1,11 +1,11 @@
 /**
- * Identifies callers. Bad tokens are limited by address, since nothing else is known about their sender. Other callers may
- * have the same address, and bad tokens must not block their good tokens:
+ * Identifies callers. Bad tokens are limited by address, because nothing else is known about the sender. But other callers
+ * may have the same address, and bad tokens must not block their good tokens. So:
  *
- * - a token that was accepted before is not limited;
- * - checks that need no signature are always made, since they are cheap;
- * - signatures are checked at a bounded rate. Each known subject has a separate rate at each address. Subjects that this
- *   replica has not seen yet share one rate, so while somebody at their address sends forged tokens, they may have to retry.
+ * - A token that was accepted before is not limited.
+ * - Checks that need no signature are always made, because they are cheap.
+ * - Signatures are checked at a limited rate. Each known subject has its own rate per address. Subjects that this replica
+ *   has not seen yet share one rate, so they may have to retry while somebody at their address sends forged tokens.
  */
 import { type Code, ExchangeError, type Match } from '@measurement-exchange/contract';
 import type { PrincipalResolver } from '../auth/principals.ts';
@@ -22,14 +22,14 @@ export interface Identity {
 export interface IdentifierOptions {
   tokens: TokenVerifier;
   principals: PrincipalResolver;
-  /** The rate of a subject that is bound to no principal, or to a suspended principal. */
+  /** The rate for a subject that is bound to no principal or to a suspended one. */
   strangerRate: Rate;
 }
 
 const BAD_TOKENS: Rate = { perSecond: 50, burst: 200 };
 const FORGED_TOKENS: Rate = { perSecond: 50, burst: 200 };
 const FORGED_TOKENS_OF_KNOWN_SUBJECT: Rate = { perSecond: 1, burst: 10 };
-/** Codes of errors that say nothing about the caller. */
+/** Error codes that say nothing about the caller. */
 const UNDECIDED: readonly Code[] = ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'INTERNAL'];
 const TOO_MANY_BAD_TOKENS = 'Too many bad tokens from this address';
 
@@ -45,7 +45,9 @@ export class Identifier {
     this.strangers = new RateLimiter(() => options.strangerRate);
   }
 
-  /** A caller that was identified recently, as most callers were. Awaiting a promise instead would take 10 % of a read. */
+  /**
+   * Returns a caller that was identified recently, as most are. Awaiting a promise instead would take 10% of a read's time.
+   */
   recall(credentials: Credentials): Identity | undefined {
     if (credentials.kind !== 'bearer') return undefined;
     const token = this.options.tokens.recall(credentials.token);
@@ -64,7 +66,7 @@ export class Identifier {
     }
   }
 
-  /** Whether a caller is still authorized; true if the caller cannot be looked up now. */
+  /** Whether the caller is still authorized. True if the caller cannot be looked up right now. */
   async isStillAuthorized(credentials: Credentials, { route, params }: Match): Promise<boolean> {
     try {
       const { principal } = this.recall(credentials) ?? (await this.identify(credentials));
@@ -91,7 +93,7 @@ export class Identifier {
     }
   }
 
-  /** The bucket from which a bad signature takes a token. */
+  /** Returns the bucket that a bad signature is charged to. */
   private forgeriesOf(address: string, knownSubject: string | undefined): Bucket {
     if (knownSubject !== undefined) {
       const bucket = this.forgedOfKnownSubjects.bucketOf(`${address} ${knownSubject}`);
@@ -100,7 +102,7 @@ export class Identifier {
     return this.forgedTokens.bucketOf(address);
   }
 
-  /** Returns the given error while the bucket has tokens, and the error of an empty bucket afterwards. */
+  /** Returns the given error as long as the bucket has tokens, and then the rate limit error. */
   private charge(bucket: Bucket, what: string, error: unknown): unknown {
     if (bucket.isEmpty) return bucket.error(what);
     bucket.take();

@@ -1,4 +1,4 @@
-/** The part of the pipeline that faces use. */
+/** The parts of the pipeline that faces use. */
 export type { ChangeEvent, Watch } from '../operations/index.ts';
 export { type Credentials, credentialsIn } from './credentials.ts';
 export type { Outcome, Progress } from './observe.ts';

@@ -1,4 +1,4 @@
-/** Writes one log line for each request, and counts the request in the metrics. */
+/** Writes one log line per request, and counts the request in the metrics. */
 import { API_PREFIX, type ExchangeError, formatPath, type Match } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
 import { defer } from '../observability/deferred.ts';
@@ -7,24 +7,24 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { Call, Principal } from '../operations/index.ts';
 import type { Quota } from './rateLimiter.ts';
 
-/** The facts known about a request so far. A face creates this object, and the pipeline adds the facts. */
+/** What is known about a request so far. A face creates this object, and the pipeline fills it in. */
 export interface Progress {
   readonly requestId: string;
   principal?: Principal;
   match?: Match;
   quota?: Quota;
-  /** The argument of the operation, which also collects the findings. */
+  /** The operation's argument, which also collects the findings. */
   call?: Call | undefined;
   error?: ExchangeError;
 }
 
-/** The facts about the end of a request that only the face knows. */
+/** What only the face knows about how a request ended. */
 export interface Outcome {
-  /** The metric of a request that reached no operation: `page` for a page beside the API, otherwise `none`. */
+  /** What to count a request as if it reached no operation: `page` for a page outside the API, otherwise `none`. */
   kind: 'none' | 'page';
-  /** Fields of the face for the log line, such as the method and the status of HTTP. */
+  /** The face's own log fields, such as the HTTP method and status. */
   wire: Record<string, string | number>;
-  /** Absent for bytes that never became a request, which are logged and not counted. */
+  /** Undefined for input that never became a request, which is logged but not counted. */
   ms?: number;
 }
 
@@ -36,10 +36,10 @@ export function observe(log: Logger, metrics: Metrics, progress: Progress, outco
   defer(() => {
     const operation = match?.route.operation ?? kind;
     const code = error?.code ?? 'OK';
-    // The HTTP status, unlike the code, distinguishes failures of the exchange from failures of the caller.
+    // Use the HTTP status: unlike the code, it tells the exchange's failures from the caller's.
     const isFailure = error !== undefined && error.httpStatus >= 500;
     if (ms !== undefined) metrics.request(operation, code, ms / 1000);
-    // The line contains names, and never bodies, queries, tokens or header values.
+    // The line contains names, but never bodies, queries, tokens, or header values.
     const line = {
       requestId,
       ...wire,
@@ -50,7 +50,7 @@ export function observe(log: Logger, metrics: Metrics, progress: Progress, outco
       reason: error?.reason,
       fields: error?.violations.map((violation) => violation.field).slice(0, 10),
       findings: findings.length > 0 ? findings.map((finding) => finding.code) : undefined,
-      // The log is the only place that says why a token was rejected.
+      // Only the log says why a token was rejected.
       why: error?.reason === 'TOKEN_INVALID' ? String(error.cause) : undefined,
       error: isFailure ? describe(error?.cause) : undefined,
       ms: ms && Math.round(ms * 100) / 100,
@@ -59,7 +59,7 @@ export function observe(log: Logger, metrics: Metrics, progress: Progress, outco
   });
 }
 
-/** Logs only these fields, since other fields of a database error contain data of rows. */
+/** Keeps only these fields, because a database error's other fields contain row data. */
 function describe(error: unknown): object | undefined {
   if (!(error instanceof Error)) return undefined;
   const { name, message, stack } = error;

@@ -1,7 +1,7 @@
 /**
- * The path of every request of every face: authenticate, authorize, rate, admit, deadline, operation, observe. A face
- * translates its wire format to plain values and back. It cannot skip a step: `run` and `open` take an `Authorized`, which
- * only `authorize` creates from an `Authenticated`, which only `authenticate` creates.
+ * Every request from every face goes through these steps: authenticate, authorize, rate limit, admit, set a deadline, run
+ * the operation, observe. A face translates its wire format to plain values and back. It cannot skip a step: `run` and
+ * `open` need an `Authorized`, which only `authorize` creates, from an `Authenticated`, which only `authenticate` creates.
  */
 import { ExchangeError, type Match, type Operation, type RequestOf } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
@@ -29,20 +29,20 @@ export interface PipelineOptions extends IdentifierOptions {
   metrics: Metrics;
   log: Logger;
   rateOf: (principal: string) => Rate;
-  /** Every request gets its response within this time after it was received. */
+  /** Every request gets its response within this time. */
   deadlineMs?: number;
 }
 
-/** A caller waits at most ten seconds, although authentication and the operation each query the database. */
+/** Callers wait at most 10 s, even though both authentication and the operation query the database. */
 const DEADLINE_MS = 9_500;
 
 class Authenticated {
-  /** Makes the type nominal, so that no other object has it. */
+  /** Makes the type nominal, so that no other object is assignable to it. */
   declare protected readonly brand: 'authenticated';
   readonly progress: Progress;
   readonly credentials: Credentials;
   readonly identity: Identity;
-  /** The rest of the deadline; the time in which the body arrives does not count. */
+  /** How much of the deadline is left. The time that the body takes to arrive does not count. */
   readonly leftMs: number;
 
   constructor(progress: Progress, credentials: Credentials, identity: Identity, leftMs: number) {
@@ -57,7 +57,7 @@ class Authenticated {
   }
 }
 
-/** A call that its caller may make, and that is within the caller's rate. */
+/** A call that its caller is allowed to make and that is within the caller's rate. */
 class Authorized {
   declare protected readonly brand: 'authorized';
   readonly caller: Authenticated;
@@ -72,12 +72,12 @@ class Authorized {
 // Only the types are exported, so that no other module can create these objects.
 export type { Authenticated, Authorized };
 
-/** The parts of a request that a face provides. */
+/** What a face provides for each request. */
 export interface Transfer {
   isGone(): boolean;
-  /** The signal is aborted when the caller hangs up. */
+  /** Aborted when the caller hangs up. */
   gone(): AbortSignal;
-  /** Reads the request when it has a slot. `match` has the route and the names that were authorized. */
+  /** Reads the request once it has a slot. `match` contains the authorized route and names. */
   read(match: Match): RequestOf<Operation> | Promise<RequestOf<Operation>>;
 }
 
@@ -99,7 +99,7 @@ export class Pipeline {
     watchAdmission(options.metrics, this.admission);
   }
 
-  /** Returns without a promise if the caller was identified recently, as most callers were. */
+  /** Returns without a promise if the caller was identified recently, as most are. */
   authenticate(credentials: Credentials, progress: Progress): Authenticated | Promise<Authenticated> {
     const known = this.identifier.recall(credentials);
     if (known !== undefined) return this.identified(credentials, progress, known, this.deadlineMs);
@@ -123,7 +123,7 @@ export class Pipeline {
     return new Authenticated(progress, credentials, identity, leftMs);
   }
 
-  /** Authorizes by names alone, before any lookup, and then takes a token of the caller's rate. */
+  /** Authorizes by names alone, before any lookup, and then charges the request to the caller's rate. */
   authorize(caller: Authenticated, match: Match): Authorized {
     const { progress, principal } = caller;
     progress.match = match;
@@ -136,24 +136,26 @@ export class Pipeline {
     return new Authorized(caller, match);
   }
 
-  /** Runs the operation and writes its response. The request has a slot neither while its body arrives nor while its response is sent. */
+  /**
+   * Runs the operation and writes its response. The request holds no slot while its body arrives or its response is sent.
+   */
   run<Wire>(authorized: Authorized, transfer: Transfer, write: (resource: unknown) => Wire): Promise<Wire> {
     const deadline = new Deadline(authorized.caller.leftMs);
     return deadline.bound(this.admit(authorized, transfer, deadline, write));
   }
 
-  /** Opens a stream, which the pipeline ends after some minutes, or when its caller is no longer authorized. */
+  /** Opens a stream. The pipeline ends it after a few minutes, or when the caller is no longer authorized. */
   async open(authorized: Authorized, transfer: Transfer): Promise<OpenStream> {
     const { caller, match } = authorized;
     const deadline = new Deadline(caller.leftMs);
     const opening = this.admit(authorized, transfer, deadline, (resource) => resource as Watch);
     const watch = await deadline.bound(opening).catch((error) => {
-      // A stream that opens after the deadline has no reader.
+      // Nobody reads a stream that opens after the deadline.
       opening.then((late) => late.close()).catch(() => {});
       throw error;
     });
     const { credentials, progress } = caller;
-    // A stream lasts for minutes, so the memory of the call is released.
+    // A stream lasts for minutes, so release the call's memory.
     progress.call = undefined;
     return this.streams.open(watch, () => this.identifier.isStillAuthorized(credentials, match));
   }
@@ -197,7 +199,7 @@ export class Pipeline {
     return this.computing.stop();
   }
 
-  /** Called after the response was sent, or the stream has ended. */
+  /** Call after the response was sent or the stream has ended. */
   observe(progress: Progress, outcome: Outcome): void {
     observe(this.options.log, this.options.metrics, progress, outcome);
   }
@@ -217,7 +219,7 @@ function callOf({ caller }: Authorized, serving: Pick<Call, 'compute' | 'waitAsi
   return progress.call;
 }
 
-/** The error that a caller gets if the exchange is at fault; the log has the cause. */
+/** The error that callers get if the exchange is at fault. The cause is only logged. */
 export function internalError(cause: unknown): ExchangeError {
   return new ExchangeError('INTERNAL', 'The exchange failed on this request; report its request ID.', {
     cause,

@@ -1,4 +1,7 @@
-/** Limits rates by token buckets: a steady rate with a burst. A fixed window would allow twice the rate at its edge. */
+/**
+ * Limits rates with token buckets, which allow a steady rate plus a burst. A fixed window would allow twice the rate at its
+ * boundaries.
+ */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { number, object, type Static } from '@measurement-exchange/contract/schema';
 import { LRUCache } from 'lru-cache';
@@ -13,7 +16,7 @@ export interface Quota {
   resetSeconds: number;
 }
 
-/** Above this number the least recently used bucket is evicted, so that unknown callers cannot fill the memory. */
+/** Beyond this number, the least recently used bucket is evicted, so that unknown callers cannot fill up the memory. */
 const MAX_BUCKETS = 10_000;
 
 export function rateLimited(what: string, retryAfterSeconds: number): ExchangeError {
@@ -31,7 +34,7 @@ export class RateLimiter {
     this.clock = clock;
   }
 
-  /** The bucket of a key, refilled up to now. */
+  /** Returns the key's bucket, refilled up to now. */
   bucketOf(key: string): Bucket {
     const now = this.clock();
     let bucket = this.buckets.get(key);
@@ -65,17 +68,20 @@ export class Bucket {
     return this.tokens < 1;
   }
 
-  /** The time until the bucket has a token; 0 if it has one now. */
+  /** The time until the bucket has a token, or 0 if it has one now. */
   get waitMs(): number {
     return this.isEmpty ? Math.ceil(((1 - this.tokens) / this.rate.perSecond) * 1000) : 0;
   }
 
-  /** The bucket does not go below zero: requests that started together and are charged later do not extend the wait. */
+  /**
+   * Takes a token, but never goes below zero: requests that start together and are charged later should not extend the
+   * wait.
+   */
   take(): void {
     this.tokens = Math.max(0, this.tokens - 1);
   }
 
-  /** Charges for finished work. The bucket may go below zero. */
+  /** Charges for work already done. The bucket may go below zero. */
   charge(tokens: number): void {
     this.tokens -= tokens;
   }

@@ -1,13 +1,13 @@
-/** Streams that callers read. A stream ends at its maximum age, or when its caller is no longer authorized. */
+/** Manages the streams that callers read. A stream ends at its maximum age, or when its caller is no longer authorized. */
 import { randomInt } from 'node:crypto';
 import type { Found, Watch } from '../operations/index.ts';
 
-/** Authorization is checked again every `checkMs`. A stream ends after about `maxAgeMs`, and its caller reconnects. */
+/** Authorization is rechecked every `checkMs`. A stream ends after about `maxAgeMs`, and its caller reconnects. */
 const TIMES = { checkMs: 15_000, maxAgeMs: 300_000 };
 
-/** A stream that a face reads to its end, and that the face ends when the caller hangs up. */
+/** A stream that a face reads until it ends. If the caller hangs up, the face ends it. */
 export class OpenStream {
-  /** Whether the stream was ended by its age, by its caller, or because the caller is no longer authorized. */
+  /** True once the stream has ended because of its age, its caller, or a lost authorization. */
   isOver = false;
   readonly isAuthorized: () => Promise<boolean>;
   private readonly watch: Watch;
@@ -23,16 +23,17 @@ export class OpenStream {
     this.watch = watch;
     this.isAuthorized = isAuthorized;
     this.onEnd = onEnd;
-    // Streams that were opened together end at different times; only 21 lengths, since Node has a list of timers per length.
+    // Let streams that were opened together end at different times. Use only 21 durations, because Node keeps one timer
+    // list per duration.
     this.age = setTimeout(() => this.end(), (randomInt(80, 101) / 100) * maxAgeMs);
   }
 
-  /** The position at which the stream starts; undefined if the first events can be read at once. */
+  /** The position at which the stream starts, or undefined if the first events can be read right away. */
   get token(): string | undefined {
     return this.watch.token;
   }
 
-  /** Waits for more events; undefined if the stream has ended or the exchange stops. */
+  /** Waits for more events. Returns undefined if the stream has ended or the exchange is stopping. */
   next(): Promise<Found | undefined> {
     return this.watch.next();
   }
@@ -49,7 +50,7 @@ export class OpenStream {
 export class Streams {
   private readonly times: typeof TIMES;
   private readonly streams = new Set<OpenStream>();
-  /** The timer of the checks of all streams. */
+  /** The timer that rechecks all streams. */
   private checks: NodeJS.Timeout | undefined;
 
   constructor(times = TIMES) {
@@ -63,14 +64,17 @@ export class Streams {
     return stream;
   }
 
-  /** Ends the streams of callers that are no longer authorized. Such a caller reconnects, and is rejected like any request. */
+  /**
+   * Ends the streams of callers that are no longer authorized. When they reconnect, they are rejected like any other
+   * request.
+   */
   private check(): void {
     for (const stream of this.streams) {
       void stream.isAuthorized().then((isStill) => isStill || stream.end());
     }
   }
 
-  /** Thousands of streams share this function. */
+  /** One function shared by thousands of streams. */
   private readonly remove = (stream: OpenStream): void => {
     this.streams.delete(stream);
     if (this.streams.size > 0) return;

@@ -1,10 +1,10 @@
-/** The requests of one principal that wait for a slot. Their number and their waiting time are bounded. */
+/** One principal's requests that are waiting for a slot. Both their number and their waiting time are limited. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { rateLimited } from './rateLimiter.ts';
 
-/** This is the default burst of a principal. */
+/** The same as a principal's default burst. */
 const MAX_WAITING = 1_000;
-/** Every request gets its response within ten seconds, and the operation runs after the wait. */
+/** Every request must get its response within 10 s, including the time for the operation after the wait. */
 const MAX_WAIT_MS = 4_000;
 
 interface Waiter {
@@ -16,7 +16,7 @@ interface Waiter {
 }
 
 export class WaitingQueue {
-  /** The waiting requests in the order of their arrival. */
+  /** The waiting requests in order of arrival. */
   private readonly waiters = new Set<Waiter>();
   private readonly maxWaiting: number;
 
@@ -38,7 +38,7 @@ export class WaitingQueue {
     });
   }
 
-  /** Admits the first request whose caller has not hung up; false if no such request waits. */
+  /** Admits the first request whose caller has not hung up. Returns false if there is none. */
   admitFirst(): boolean {
     for (const waiter of this.waiters) {
       this.remove(waiter);

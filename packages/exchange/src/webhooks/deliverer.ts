@@ -1,42 +1,42 @@
 /**
- * Delivers changes to webhooks in the background. The deliverer leases a webhook for one round, so that any number of
- * exchanges share the work, and a slow endpoint delays only its own webhook.
+ * Delivers changes to webhooks in the background. The deliverer leases each webhook for one round, so that any number of
+ * exchanges can share the work, and a slow endpoint delays only its own webhook.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { claimWebhooks, type LeasedWebhook, partiesWithWebhooks } from '../database/webhooks.ts';
 import { ROUND_MS, Round, type RoundOptions } from './round.ts';
 import { SEND_MS } from './send.ts';
 
-/** The number of webhooks served at a time. */
+/** The maximum number of webhooks being delivered to at the same time. */
 const MAX_WORKING = 64;
-/** The limits for one party and for one claim, so that slow endpoints do not block others. */
+/** The limits per party and per claim, so that slow endpoints do not block the others. */
 const MAX_WORKING_OF_PARTY = 4;
 const MAX_CLAIMED = 4;
-/** A lease lasts longer than any round, so that it expires only if its holder has ended. */
+/** Longer than any round, so that a lease expires only if its holder has died. */
 const LEASE_MS = ROUND_MS + SEND_MS + 15_000;
-/** The pause between two claims for changed parties. */
+/** The minimum time between two claims for changed parties. */
 const CLAIM_EVERY_MS = 20;
 
 export class Deliverer {
   private readonly options: RoundOptions;
-  /** The party of each running round. */
+  /** The running rounds, each with its party. */
   private readonly working = new Map<Promise<void>, string>();
-  /** The parties that had webhooks at the last run. */
+  /** The parties that had webhooks when `run` was last called. */
   private parties = new Set<string>();
-  /** The `parties` with new changes, whose webhooks are claimed next. */
+  /** Those of the `parties` that have new changes. Their webhooks are claimed next. */
   private readonly changedParties = new Set<string>();
   private running: Promise<void> | undefined;
   private claiming: Promise<void> | undefined;
   private claimedAt = 0;
   private readonly stopping = new AbortController();
-  /** The failure of a round, thrown by the next run. */
+  /** A round's error, which the next run throws. */
   private failure: unknown;
 
   constructor(options: RoundOptions) {
     this.options = options;
   }
 
-  /** Starts all due deliveries of all parties: retries, and changes whose notification was lost. */
+  /** Starts all deliveries that are due, including retries and changes whose notification was lost. */
   async run(): Promise<boolean> {
     const { failure } = this;
     this.failure = undefined;
@@ -48,14 +48,14 @@ export class Deliverer {
     return false;
   }
 
-  /** Starts the deliveries of parties that have new changes, within milliseconds. */
+  /** Starts deliveries, within milliseconds, for parties that have new changes. */
   changed(parties: Iterable<string>): void {
     for (const party of parties) if (this.parties.has(party)) this.changedParties.add(party);
     if (this.changedParties.size === 0 || this.stopping.signal.aborted) return;
     this.claiming ??= this.claimChanged();
   }
 
-  /** Claims webhooks of changed parties, one claim at a time, until no party changed during the last claim. */
+  /** Claims changed parties' webhooks, one claim at a time, until no party has changed during the last claim. */
   private async claimChanged(): Promise<void> {
     while (this.changedParties.size > 0 && !this.stopping.signal.aborted) {
       const wait = Math.max(0, this.claimedAt + CLAIM_EVERY_MS - performance.now());
@@ -80,7 +80,7 @@ export class Deliverer {
     }
   }
 
-  /** Ends the requests in flight. The next holder of the lease sends deliveries without an outcome again. */
+  /** Aborts the requests in progress. The lease's next holder sends the deliveries that have no outcome again. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await Promise.allSettled([this.running, this.claiming]);
@@ -95,7 +95,7 @@ export class Deliverer {
 
   private start(leased: LeasedWebhook): void {
     const { party } = leased.webhook;
-    // If the round fails, its deliveries are sent after the lease has expired.
+    // If the round fails, its deliveries are sent after the lease expires.
     const round = new Round(this.options, leased, this.stopping.signal)
       .run()
       .catch((error) => {
@@ -104,7 +104,7 @@ export class Deliverer {
       .finally(() => {
         const wasFull = this.working.size >= MAX_WORKING;
         this.working.delete(round);
-        // The webhook may have more deliveries, and other webhooks may have waited because the deliverer was full.
+        // The webhook may have more deliveries, and if we were at the limit, other webhooks may be waiting.
         this.changed(wasFull ? this.parties : [party]);
       });
     this.working.set(round, party);

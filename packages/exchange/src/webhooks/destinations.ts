@@ -1,4 +1,7 @@
-/** Limits the addresses and rates of deliveries. Nobody has to prove ownership of an endpoint, so webhooks could attack others. */
+/**
+ * Limits where deliveries go and at what rate. Nobody has to prove that they own an endpoint, so webhooks could be used to
+ * attack others.
+ */
 import { BlockList, isIP } from 'node:net';
 import { array, number, object, type Static, text } from '@measurement-exchange/contract/schema';
 import { isAllowed } from '../domain/webhook.ts';
@@ -7,16 +10,16 @@ import { RateLimiter } from '../serving/rateLimiter.ts';
 const perSecond = () => number({ exclusiveMinimum: 0 });
 
 export const WebhookSetting = object({
-  /** CIDRs of networks to which nothing is sent, in addition to all networks that are not public. */
+  /** Networks to which nothing is sent, as CIDRs, in addition to all networks that are not public. */
   deniedNetworks: array(text(100)),
-  /** The rate of deliveries of all parties to one address. */
+  /** The maximum delivery rate to one address, for all parties together. */
   perSecond: perSecond(),
-  /** The rate of deliveries of one party to one address, so that no party uses the whole rate of the address. */
+  /** The maximum delivery rate for one party to one address, so that no party can use up the address's entire limit. */
   partyPerSecond: perSecond(),
 });
 export type WebhookSetting = Static<typeof WebhookSetting>;
 
-/** The number of seconds for which an unused rate is saved. */
+/** How many seconds' worth of unused deliveries may be saved up. */
 const BURST_SECONDS = 10;
 
 export class Destinations {
@@ -25,7 +28,7 @@ export class Destinations {
   private readonly ofAll: RateLimiter;
   private readonly ofParty: RateLimiter;
 
-  /** `isDevelopment` allows http and addresses of this machine. `clock` is monotonic, in milliseconds. */
+  /** `isDevelopment` allows http and this machine's own addresses. `clock` is monotonic, in milliseconds. */
   constructor(
     { deniedNetworks, perSecond, partyPerSecond }: WebhookSetting,
     isDevelopment: boolean,
@@ -38,7 +41,7 @@ export class Destinations {
     this.ofParty = new RateLimiter(rate(partyPerSecond), clock);
   }
 
-  /** Whether the address is public; in development mode, addresses of this machine count as public. */
+  /** Whether the address is public. In development mode, this machine's own addresses count as public. */
   isPublic(address: string): boolean {
     return isAllowed(address, this.isDevelopment);
   }
@@ -47,7 +50,7 @@ export class Destinations {
     return this.denied.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
   }
 
-  /** Counts a delivery and returns 0; if the address is over its rate, returns the milliseconds to wait. */
+  /** Counts a delivery and returns 0, or returns the number of milliseconds to wait if a rate limit has been reached. */
   take(party: string, address: string): number {
     const buckets = [this.ofAll.bucketOf(address), this.ofParty.bucketOf(`${party} ${address}`)];
     const wait = Math.max(...buckets.map(({ waitMs }) => waitMs));
@@ -56,7 +59,7 @@ export class Destinations {
   }
 }
 
-/** Throws if an item is not a network. */
+/** Throws if an item is not a valid network. */
 export function networkList(networks: string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {

@@ -1,4 +1,4 @@
-/** One round of a webhook: it makes deliveries of new changes, sends due deliveries, and stores their outcomes. */
+/** One round for a webhook: creates deliveries for new changes, sends those that are due, and stores the outcomes. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
@@ -28,16 +28,19 @@ import type { Feed } from '../feed/feed.ts';
 import type { Destinations } from './destinations.ts';
 import { type Outcome, send } from './send.ts';
 
-/** A round starts no delivery after this time. */
+/** After this time, a round starts no more deliveries. */
 export const ROUND_MS = 5_000;
-/** The number of concurrent connections to one endpoint, each for another resource. */
+/** The maximum number of connections to one endpoint at a time, each for a different resource. */
 const MAX_CONNECTIONS = 8;
-/** How long an idle round waits for committed changes that cannot be read yet, since an older transaction still runs. */
+/**
+ * How long an idle round waits for changes that are committed but can't be read yet, because an older transaction is
+ * running.
+ */
 const UNREADABLE_MS = 500;
-/** A round reads at most this many pages without a wanted change. */
+/** The maximum number of pages without a matching change that a round reads. */
 const MAX_SKIPPED_PAGES = 10;
 
-/** Counts attempts for the metrics. `seconds` is the time since the change. */
+/** Records attempts in the metrics. `seconds` is the time since the change. */
 export interface DeliveryObserver {
   delivery(outcome: 'delivered' | 'rejected' | 'unreachable', seconds: number): void;
 }
@@ -51,7 +54,7 @@ export interface RoundOptions {
   observer?: DeliveryObserver | undefined;
 }
 
-/** An outcome with the `Retry-After` of the endpoint. */
+/** An outcome together with the endpoint's `Retry-After`. */
 type SettledHere = Settled & Pick<Outcome, 'retryAfter'>;
 
 export class Round {
@@ -59,7 +62,7 @@ export class Round {
   private readonly leased: LeasedWebhook;
   private readonly stopping: AbortSignal;
   private readonly settled: SettledHere[] = [];
-  /** No delivery is sent after this time. */
+  /** No more deliveries are sent after this time. */
   private until = 0;
 
   constructor(options: RoundOptions, leased: LeasedWebhook, stopping: AbortSignal) {
@@ -87,7 +90,7 @@ export class Round {
     );
   }
 
-  /** Makes deliveries of new changes, up to the limit of pending deliveries. */
+  /** Creates deliveries for new changes, up to the maximum number of pending deliveries. */
   private async enqueueChanges(): Promise<void> {
     const { db, feed, clock } = this.options;
     const { webhook, owner, cursor } = this.leased;
@@ -112,7 +115,7 @@ export class Round {
     }
   }
 
-  /** Reads the log. An idle round waits for changes that cannot be read yet, at most UNREADABLE_MS. */
+  /** Reads the change log. An idle round waits up to UNREADABLE_MS for changes that cannot be read yet. */
   private async read(from: Position, room: number, isIdle: boolean): Promise<ChangePage | undefined> {
     const { feed } = this.options;
     const { party } = this.leased.webhook;
@@ -122,7 +125,7 @@ export class Round {
     return feed.read(party, from, room);
   }
 
-  /** Sends each chain in order, several chains at a time. */
+  /** Sends several chains at a time, each in order. */
   private async sendAll(chains: NumberedDelivery[][]): Promise<void> {
     this.until = performance.now() + ROUND_MS;
     const names = chains.map(([first]) => first!.delivery.event.name);
@@ -134,7 +137,7 @@ export class Round {
     await Promise.all(Array.from({ length: MAX_CONNECTIONS }, sendChains));
   }
 
-  /** Sends the deliveries of one resource up to the first failure; false if the round is over. */
+  /** Sends one resource's deliveries, up to the first failure. Returns false if the round is over. */
   private async sendChain(
     chain: NumberedDelivery[],
     traceparentOf: ((name: string) => string | undefined) | undefined,
@@ -152,7 +155,7 @@ export class Round {
     return true;
   }
 
-  /** A round also ends if none of its first deliveries succeeded. */
+  /** A round also ends early if deliveries have been tried but none has succeeded. */
   private isOver(): boolean {
     const { settled, until } = this;
     return (
@@ -162,19 +165,20 @@ export class Round {
     );
   }
 
-  /** Waits while the address is over its rate; undefined if the round ends first. */
+  /** Waits as long as a rate limit is reached. Returns undefined if the round ends first. */
   private async sendInTurn(attempt: () => Promise<Outcome>): Promise<Outcome | undefined> {
     for (;;) {
       const outcome = await attempt();
       if (outcome.waitMs === undefined) return outcome;
-      // If the wait is longer than the round, the round still waits until its end, so that the next round starts no sooner.
+      // If the wait is longer than the round, still wait for the round to end, so that the next round does not start
+      // earlier.
       const waitMs = Math.min(outcome.waitMs, Math.max(0, this.until - performance.now()));
       await sleep(waitMs, undefined, { signal: this.stopping }).catch(() => {});
       if (waitMs < outcome.waitMs || this.stopping.aborted) return undefined;
     }
   }
 
-  /** Sends in the trace of the measurement, if it has a trace; telemetry adds the header to the request. */
+  /** Sends as part of the measurement's trace, if it has one. Telemetry adds the header to the request. */
   private async trace(one: NumberedDelivery, traceparent: string | undefined): Promise<Outcome> {
     if (telemetry === undefined) return this.send(one);
     const { party, id } = this.leased.webhook;
@@ -203,7 +207,7 @@ export class Round {
     const { status, error, retryAfter, milliseconds } = outcome;
     const time = this.options.clock();
     const isDelivered = isSuccess(outcome);
-    // A test is not retried, since somebody waits for its outcome.
+    // A test is not retried, because somebody is waiting for its outcome.
     const state = isDelivered ? 'DELIVERED' : delivery.event.kind === 'TEST' ? 'FAILED' : 'PENDING';
     const nextAttemptTime =
       state === 'PENDING' ? afterFailures(delivery.attempts + 1, time, { retryAfter }) : undefined;
@@ -220,7 +224,7 @@ function isSuccess({ status }: Outcome): boolean {
   return status !== undefined && status >= 200 && status < 300;
 }
 
-/** The time of the next attempt, which is later after each failure, and not before the `Retry-After` of the endpoint. */
+/** When to try again. The wait grows with each failure and is at least as long as the endpoint's `Retry-After`. */
 function afterFailures(
   failures: number,
   now: Timestamp,
@@ -231,7 +235,7 @@ function afterFailures(
   return timestampOf(Date.parse(now) + 1000 * Math.max(retrySeconds(failures, random()), ...asked));
 }
 
-/** The pending deliveries of each resource in order, without the resources whose first delivery is not due. */
+/** Groups pending deliveries by resource, in order, leaving out resources whose first delivery is not due yet. */
 function dueChains(pending: NumberedDelivery[], now: Timestamp, isPaused: boolean): NumberedDelivery[][] {
   const wanted = isPaused ? pending.filter(({ delivery }) => delivery.event.kind === 'TEST') : pending;
   const chains = Map.groupBy(wanted, ({ delivery }) => delivery.event.name);

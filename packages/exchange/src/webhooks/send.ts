@@ -1,4 +1,7 @@
-/** Sends one message to an endpoint that a party chose: never to a private address, without redirects, with a timeout. */
+/**
+ * Sends a message to an endpoint chosen by a party: never to a private address, without following redirects, and with a
+ * timeout.
+ */
 import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import http from 'node:http';
@@ -8,36 +11,36 @@ import { hostOf } from '@measurement-exchange/contract';
 import { urlProblem } from '../domain/webhook.ts';
 import type { Destinations } from './destinations.ts';
 
-/** The timeout of the whole attempt: name, connection and response. */
+/** The timeout for the entire attempt: name lookup, connection, and response. */
 export const SEND_MS = 10_000;
-/** The limit is small, since only the status of the response is used. */
+/** The limit is low, because only the response's status is used. */
 const MAX_RESPONSE_BYTES = 16 * 1024;
 /** The maximum number of interim responses, such as 103 Early Hints. */
 const MAX_INTERIM = 5;
-/** The timeout of the first try of a DNS query, and the number of tries. */
+/** The timeout of a DNS query's first try, and the maximum number of tries. */
 const QUERY = { timeout: 1_000, tries: 2 };
 
 /** How an attempt ended: with a status, or without a response. */
 export interface Outcome {
   status: number | undefined;
-  /** Why there was no response, as a text for the owner of the webhook. */
+  /** Why there was no response, as text for the webhook's owner. */
   error: string | undefined;
-  /** The header `Retry-After` of the response. */
+  /** The response's `Retry-After` header. */
   retryAfter: string | undefined;
   milliseconds: number;
-  /** Set if nothing was sent, since the address is over its rate: the milliseconds until it is below its rate. */
+  /** Set if nothing was sent because a rate limit was reached: how many milliseconds to wait. */
   waitMs?: number;
 }
 
 export interface Message {
-  /** The owner of the webhook. */
+  /** The webhook's owner. */
   party: string;
   url: string;
   headers: Record<string, string>;
   payload: string;
 }
 
-/** Never throws. */
+/** Sends the message. Never throws. */
 export async function send(
   message: Message,
   destinations: Destinations,
@@ -56,7 +59,7 @@ export async function send(
   const enter = gate(destinations, message.party);
   try {
     const host = hostOf(new URL(message.url));
-    // Node does not call `lookup` for an address, so an address is checked here.
+    // Node does not call `lookup` if the host is an IP address, so check the address here.
     if (isIP(host) !== 0) enter([{ address: host, family: isIP(host) }]);
     return done(await post(message, enter, AbortSignal.any([timeout, signal])));
   } catch (error) {
@@ -66,7 +69,7 @@ export async function send(
   }
 }
 
-/** Throws if no connection to these addresses is allowed now. */
+/** Throws if connecting to these addresses is not allowed right now. */
 type Gate = (addresses: LookupAddress[]) => void;
 
 function gate(destinations: Destinations, party: string): Gate {
@@ -90,7 +93,7 @@ function post({ url: text, headers, payload }: Message, enter: Gate, signal: Abo
   return new Promise((resolve, reject) => {
     const sent = request(url, {
       method: 'POST',
-      // Each message has a new connection, since a connection in an agent's pool could be used for another name later.
+      // Use a new connection for each message, because an agent could later reuse a pooled one for another name.
       agent: false,
       headers: {
         ...headers,
@@ -114,7 +117,7 @@ function post({ url: text, headers, payload }: Message, enter: Gate, signal: Abo
       sent.destroy();
     });
     sent.on('response', (response) => {
-      // The end of a response may be read after the connection has closed.
+      // The rest of the response may be read after the connection has closed.
       sent.off('close', closed);
       let received = 0;
       response.on('error', reject);
@@ -132,7 +135,9 @@ function post({ url: text, headers, payload }: Message, enter: Gate, signal: Abo
   });
 }
 
-/** Connects only to addresses that were checked, so that a name cannot change its address between check and connection. */
+/**
+ * Connects only to addresses that passed the check, so that a name cannot change its address between check and connection.
+ */
 function checkedLookup(enter: Gate, signal: AbortSignal): LookupFunction {
   return (hostname, options, callback) => {
     addressesOf(hostname, signal)
@@ -150,9 +155,12 @@ function checkedLookup(enter: Gate, signal: AbortSignal): LookupFunction {
   };
 }
 
-/** `dns.lookup` is not used, since a name server that does not respond would block its threads, and all other look-ups. */
+/**
+ * Resolves a host name. We don't use `dns.lookup` because an unresponsive name server would block its threads, and with
+ * them all other lookups.
+ */
 async function addressesOf(hostname: string, signal: AbortSignal): Promise<LookupAddress[]> {
-  // Name servers do not know `localhost` (RFC 6761).
+  // Name servers do not resolve `localhost` (RFC 6761).
   if (/^localhost\.?$/.test(hostname)) return LOCALHOST;
   const resolver = new Resolver(QUERY);
   const cancel = () => resolver.cancel();
@@ -160,7 +168,7 @@ async function addressesOf(hostname: string, signal: AbortSignal): Promise<Looku
   const found = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
   signal.removeEventListener('abort', cancel);
   const failures = found.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
-  // A name may have addresses of one family only.
+  // A name may have addresses in only one family.
   if (failures.length < found.length) {
     const addresses = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
     return addresses.map((address) => ({ address, family: isIP(address) }));
@@ -176,7 +184,7 @@ const LOCALHOST = [
 
 class Refusal extends Error {}
 
-/** The address is over its rate. */
+/** Thrown if a rate limit was reached. */
 class Crowded extends Error {
   readonly waitMs: number;
 
@@ -195,7 +203,7 @@ const REASONS: Record<string, string> = {
   HPE_HEADER_OVERFLOW: 'the response headers are too long',
 };
 
-/** The reason for the owner of the webhook, without the address of a name. */
+/** Explains the error to the webhook's owner, without revealing the address behind a name. */
 function describe(error: NodeJS.ErrnoException): string {
   if (error instanceof Refusal) return error.message;
   const code = error.code ?? '';

@@ -1,4 +1,7 @@
-/** A PostgreSQL database with named prepared statements, and named transactions with bounded retries and a deadline. */
+/**
+ * A PostgreSQL database with named prepared statements, and with named transactions that have limited retries and a
+ * deadline.
+ */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError } from '@measurement-exchange/contract';
@@ -9,7 +12,7 @@ import { Lookups } from './lookups.ts';
 import { query, type Statement } from './roundTrip.ts';
 import { OpenTransaction, type Queryable, type Transaction } from './transaction.ts';
 
-/** Counts the outcomes of transactions for the metrics. */
+/** Records transaction outcomes in the metrics. */
 export interface DatabaseObserver {
   transaction(name: string, outcome: 'committed' | 'rolledBack' | 'failed', seconds: number): void;
   retry(name: string): void;
@@ -21,21 +24,23 @@ export interface DatabaseOptions {
   maxConnections?: number;
   observer?: DatabaseObserver;
   onIdleError?: (error: Error) => void;
-  /** Called after a commit with the parties that can see its changes. */
+  /** Called after a commit, with the parties that can see its changes. */
   onChanges?: (parties: ReadonlySet<string>) => void;
 }
 
-/** The settings that a program uses for all its connections. */
+/** The settings for all of a program's connections. */
 export interface SessionOptions {
-  /** PostgreSQL settings of each session, as `name=value`. */
+  /** PostgreSQL settings for each session, as `name=value`. */
   settings: readonly string[];
   types: pg.CustomTypesConfig;
   maxConnections: number;
   /** How long a caller waits for a connection. */
   acquireMs: number;
-  /** An idle connection is closed after this time. */
+  /** How long a connection may be idle before it is closed. */
   idleMs: number;
-  /** The deadline of a whole transaction. Its COMMIT is included, which statement_timeout does not bound while it waits. */
+  /**
+   * The deadline for an entire transaction, including its COMMIT, which statement_timeout does not limit while it waits.
+   */
   deadlineMs: number;
 }
 
@@ -70,14 +75,14 @@ export class Database implements Queryable {
       allowExitOnIdle: false,
     } as pg.PoolConfig);
     this.lookups = new Lookups(this.pool);
-    // A restart of the server breaks idle and busy connections; the pool replaces them.
+    // A server restart breaks both idle and busy connections. The pool replaces them.
     this.pool.on('error', (error) => options.onIdleError?.(error));
     this.pool.on('connect', (client) => client.on('error', () => {}));
   }
 
   async query<R>(statement: Statement<R>, values: unknown[]): Promise<R[]> {
     try {
-      // With telemetry, lookups of several requests are not sent together, since a span belongs to one request.
+      // With telemetry on, don't send several requests' lookups together, because a span belongs to one request.
       const together = statement.isLookup && telemetry === undefined;
       return await (together ? this.lookups.query(statement, values) : query(this.pool, statement, values));
     } catch (error) {
@@ -85,7 +90,10 @@ export class Database implements Queryable {
     }
   }
 
-  /** Runs a READ COMMITTED transaction; the callback locks the rows that it decides on. Only definite failures are retried. */
+  /**
+   * Runs a READ COMMITTED transaction, and retries it only if it certainly had no effect. The callback must lock the rows
+   * that its decisions depend on.
+   */
   tx<T>(name: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     const span = telemetry?.openInside({ name: `transaction ${name}` });
     if (span === undefined) return this.retried(name, work);
@@ -125,7 +133,7 @@ export class Database implements Queryable {
     let broken: Error | undefined;
     const deadline = setTimeout(() => {
       broken = outcomeUnknown();
-      // Closes the connection instead of cancelling: a cancelled COMMIT may be done here and missing on the standby.
+      // Close the connection instead of canceling: a canceled COMMIT may have taken effect here but not on the standby.
       (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
     }, this.deadlineMs);
     const tx = new OpenTransaction(this.pool, client);
@@ -134,7 +142,7 @@ export class Database implements Queryable {
       await tx.done();
       return { result, committed: !tx.rolledBack, woken: tx.woken };
     } catch (error) {
-      // A ROLLBACK is needed also after a COMMIT was sent: if an earlier statement fails, the server skips the COMMIT.
+      // Send ROLLBACK even after a COMMIT was sent, because the server skips the COMMIT if an earlier statement fails.
       await tx.end('ROLLBACK').catch((failure: Error) => {
         broken ??= failure;
       });
@@ -145,7 +153,7 @@ export class Database implements Queryable {
     }
   }
 
-  /** Whether the database responds. The answer is cached for a second, since any client may ask at any rate. */
+  /** Whether the database responds. The answer is cached for a second, because any client may ask as often as it wants. */
   isReachable(): Promise<boolean> {
     this.reachable ??= this.ping();
     return this.reachable;

@@ -1,4 +1,4 @@
-/** Translates errors of the database to errors of the API. */
+/** Translates database errors into API errors. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import pg from 'pg';
 
@@ -6,23 +6,25 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 
-/** The violated constraint of a unique violation. */
+/** Returns the violated constraint if the error is a unique violation. */
 export function uniqueViolation(error: unknown): string | undefined {
   const cause = error instanceof ExchangeError ? error.cause : error;
   return cause instanceof pg.DatabaseError && cause.code === '23505' ? cause.constraint : undefined;
 }
 
-/** After a serialization failure or a deadlock the server guarantees that nothing was changed. */
+/**
+ * Whether the error is a serialization failure or a deadlock, after which the server guarantees that nothing was changed.
+ */
 export function isRetryable(error: unknown): boolean {
   const state = sqlState(error);
   return state === '40001' || state === '40P01';
 }
 
-/** The SQL states of lock timeouts, lost connections, shutdowns, exhausted resources, read-only standbys and conflicts. */
+/** The SQL states of lock timeouts, lost connections, shutdowns, exhausted resources, read-only standbys, and conflicts. */
 const BUSY = /^(55P03|08|57P|53|25006|40)/;
 const LOST = /ECONN|ENOENT|EPIPE|ETIMEDOUT|terminated|not queryable|Client was closed|pool/i;
 
-/** An error that is returned unchanged is a defect of this program. */
+/** Translates an error. If the error is returned unchanged, it is a bug in this program. */
 export function translate(error: unknown): unknown {
   if (error instanceof ExchangeError) return error;
   const state = sqlState(error);

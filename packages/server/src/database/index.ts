@@ -1,4 +1,4 @@
-/** The PostgreSQL client of the exchange and a duchy. */
+/** The PostgreSQL client that the exchange and the duchies use. */
 export { Database, type DatabaseObserver, type DatabaseOptions, type SessionOptions } from './database.ts';
 export { sqlState, translate, uniqueViolation } from './errors.ts';
 export {

@@ -1,17 +1,17 @@
 /**
- * Sends statements that find rows by key. A lookup goes out at once while no other is running. The other lookups of a turn of
- * the event loop share a connection and a write, because waking a PostgreSQL process costs more than the statement does.
- * Each lookup has its own result and its own error.
+ * Sends statements that find rows by key. If no lookup is running, a lookup is sent immediately. Otherwise, lookups from
+ * the same turn of the event loop share a connection and a write, because waking up a PostgreSQL process costs more than
+ * running the statement. Each lookup has its own result and its own error.
  */
 import type { Writable } from 'node:stream';
 import type pg from 'pg';
 import { query, type Statement } from './roundTrip.ts';
 
-/** A statement waits for the statements before it on its connection, so few share one. */
+/** How many lookups may share a connection. Few, because each one waits for those before it. */
 const MAX_TOGETHER = 8;
 
 interface Lookup {
-  /** Never rejects: the caller has the error. */
+  /** Never rejects, because the error goes to the caller. */
   send(client: pg.PoolClient): Promise<void>;
   fail(error: Error): void;
 }
@@ -19,7 +19,7 @@ interface Lookup {
 export class Lookups {
   private readonly pool: pg.Pool;
   private waiting: Lookup[] = [];
-  /** The number of writes whose results have not all arrived. */
+  /** The number of writes for which some results have not arrived yet. */
   private running = 0;
 
   constructor(pool: pg.Pool) {

@@ -1,28 +1,28 @@
 /**
- * Sends statements faster than the driver, which describes a statement at every use, builds each row in a loop over the
- * columns, and waits for the result of each statement. Here a statement is described once per connection, a compiled reader
- * builds the rows, and statements that are sent together share a round trip.
+ * Sends statements faster than the driver does. The driver describes a statement each time it is used, builds each row in a
+ * loop over its columns, and waits for each statement's result. Here, a statement is described once per connection, a
+ * compiled reader builds the rows, and statements that are sent together share a round trip.
  */
 import pg from 'pg';
 import { openStatements, telemetry } from '../telemetry.ts';
 
-/** A statement is prepared under its name, once per connection. */
+/** A statement that is prepared under its name, once per connection. */
 export interface Statement<R = Row> {
   name: string;
   text: string;
-  /** Makes a value of each row; the default is an object with a member for each column. */
+  /** Converts each row to a value. By default, the value is an object with one member per column. */
   reader?: Reader<R> | undefined;
-  /** Whether the statement may be sent together with other lookups of the same turn of the event loop. */
+  /** Whether the statement may be sent together with other lookups from the same turn of the event loop. */
   isLookup?: boolean;
 }
 
-/** Prints the JavaScript source of an expression that makes a T of a row. */
+/** Generates JavaScript source code for an expression that converts a row to a T. */
 export interface Reader<T> {
   source(row: RowSource): string;
   readonly reads?: T;
 }
 
-/** Prints the source of expressions about a column of the current row. */
+/** Generates source code for expressions that read a column of the current row. */
 export interface RowSource {
   value(column: string): string;
   isNull(column: string): string;
@@ -33,7 +33,7 @@ export type Row = Record<string, any>;
 
 export interface Result {
   rows: unknown[];
-  /** The command tag of the server, such as `COMMIT` or `UPDATE 1`. */
+  /** The server's command tag, such as `COMMIT` or `UPDATE 1`. */
   command: string;
 }
 
@@ -51,10 +51,10 @@ interface Column {
   dataTypeID: number;
 }
 
-/** The members of the driver's connection that are used here. */
+/** Those members of the driver's connection that we use. */
 interface Connection {
   parsedStatements: Record<string, string>;
-  /** Statements whose result has not arrived. */
+  /** Statements whose results have not arrived yet. */
   submittedNamedStatements: Record<string, string>;
   parse(statement: { name: string; text: string }): void;
   bind(what: { statement: string; values: unknown[] }): void;
@@ -64,13 +64,13 @@ interface Connection {
   sync(): void;
 }
 
-/** The driver's query, which handles the messages of the server. The driver's types do not declare these members. */
+/** The driver's query, which handles the server's messages. The driver's types do not declare these members. */
 interface DriverQuery {
-  /** The name of the statement whose result is next; the driver records under it that the statement is prepared. */
+  /** The name of the statement whose result comes next. The driver uses it to record that the statement is prepared. */
   name: string;
   text: string;
   _result: { _types: pg.CustomTypesConfig };
-  /** The value that the callback gets. */
+  /** The value passed to the callback. */
   _results: unknown;
   _canceledDueToError: unknown;
   prepare(connection: Connection): void;
@@ -79,13 +79,13 @@ interface DriverQuery {
 const DriverQuery = pg.Query as unknown as new (text: string) => DriverQuery;
 const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unknown) => unknown } }).utils;
 
-/** The readers of a connection by statement; `noRows` for a statement without columns. */
+/** Each connection's row readers by statement name. A statement without columns has `noRows`. */
 const readersOf = new WeakMap<Connection, Map<string, RowReader>>();
 const noRows: RowReader = () => {
   throw new Error('A row of a statement without columns.');
 };
 
-/** Statements that are sent together. If one fails, all fail, since the server skips the statements after it. */
+/** Statements that are sent together. If one fails, they all fail, because the server skips the statements after it. */
 class RoundTrip extends DriverQuery {
   private readonly queries: Query[];
   private readonly wireValues: unknown[][];
@@ -97,7 +97,7 @@ class RoundTrip extends DriverQuery {
 
   constructor(queries: Query[], eager: boolean) {
     super('');
-    // A value that cannot be converted must throw before anything is sent: a round trip sent in part would never end.
+    // If a value cannot be converted, throw before anything is sent: a partially sent round trip would never end.
     this.wireValues = queries.map(({ values }) => values.map(inWireForm));
     this.queries = queries;
     this.eager = eager;
@@ -154,7 +154,7 @@ class RoundTrip extends DriverQuery {
   }
 
   override handleError(error: Error, connection: Connection): void {
-    // The server skipped the failed statement and all after it, and did not prepare them.
+    // The server did not prepare the failed statement or any statement after it.
     for (const { statement } of this.queries.slice(this.results.length)) {
       delete connection.submittedNamedStatements[statement.name];
     }
@@ -170,8 +170,8 @@ class RoundTrip extends DriverQuery {
 }
 
 /**
- * Sends statements together. With `eager`, the server sends each result at once, so that its rows are read while the server
- * works on the next statement. On a busy server, `eager` costs more than it gains.
+ * Sends statements together. With `eager`, the server sends each result immediately, so that we can read its rows while the
+ * server works on the next statement. On a busy server, that costs more than it gains.
  */
 export function sendTogether(on: pg.Pool | pg.ClientBase, queries: Query[], eager = false): void {
   const span = telemetry && openStatements(queries.map(({ statement }) => statement.name));
@@ -199,7 +199,7 @@ export function query<R>(
   });
 }
 
-/** Arrays of bytes are sent in binary, since the driver would write two hexadecimal digits for each byte. */
+/** Sends byte arrays in binary, because the driver would write two hexadecimal digits per byte. */
 function inWireForm(value: unknown): unknown {
   if (typeof value === 'string') return value;
   const binary = Array.isArray(value) && value.some((item) => item instanceof Uint8Array);
@@ -208,7 +208,7 @@ function inWireForm(value: unknown): unknown {
 
 const BYTEA = 17;
 
-/** PostgreSQL's binary format of a one-dimensional array: a header, then the length and the bytes of each item. */
+/** Encodes PostgreSQL's binary format for a one-dimensional array: a header, then each item's length and bytes. */
 function byteaArray(items: (Uint8Array | null | undefined)[]): Buffer {
   const lengths = items.map((item) => item?.length ?? -1);
   const header = [1, lengths.includes(-1) ? 1 : 0, BYTEA, items.length, 1];
@@ -224,7 +224,7 @@ function byteaArray(items: (Uint8Array | null | undefined)[]): Buffer {
   return array;
 }
 
-/** Compiles the reader, since an object literal is faster than a loop over the names of its members. */
+/** Compiles the reader, because an object literal is faster than a loop over member names. */
 function rowReader(columns: Column[], types: pg.CustomTypesConfig, reader = plainRow(columns)): RowReader {
   const parsers = columns.map(({ dataTypeID }) => types.getTypeParser(dataTypeID, 'text'));
   const positions = new Map(columns.map(({ name }, i) => [name, i]));
@@ -243,14 +243,14 @@ function rowReader(columns: Column[], types: pg.CustomTypesConfig, reader = plai
   return new Function('p', `return (v) => (${source});`)(parsers) as RowReader;
 }
 
-/** The driver's parser for types that stay text. */
+/** The driver's parser for types that are returned as text. */
 const AS_TEXT = pg.types.getTypeParser(pg.types.builtins.TEXT, 'text');
 
 function plainRow(columns: Column[]): Reader<unknown> {
   return object(Object.fromEntries(columns.map(({ name }) => [name, cell(name)])));
 }
 
-/** Reads an object with a reader for each member. */
+/** Reads an object, with one reader per member. */
 export function object<T extends object>(members: { [K in keyof T]: Reader<T[K]> }): Reader<T> {
   const keys = Object.keys(members) as (keyof T & string)[];
   return {
@@ -259,7 +259,7 @@ export function object<T extends object>(members: { [K in keyof T]: Reader<T[K]>
   };
 }
 
-/** Reads a column without a change. */
+/** Reads a column as is. */
 export function cell<T>(column: string): Reader<T> {
   return { source: (row) => row.value(column) };
 }

@@ -1,19 +1,21 @@
-/** One attempt at a transaction. All statements of one turn of the event loop share one round trip. */
+/** One attempt at a transaction. All statements from the same turn of the event loop share one round trip. */
 import type pg from 'pg';
 import { outcomeUnknown } from './errors.ts';
 import { type Query, type Result, type Statement, sendTogether } from './roundTrip.ts';
 
-/** Runs statements, in the pool or in a transaction. */
+/** Runs statements, either in the pool or in a transaction. */
 export interface Queryable {
   query<R>(statement: Statement<R>, values: unknown[]): Promise<R[]>;
-  /** Tells subscribers of the party about changes once the transaction is committed. Only a transaction has this method. */
+  /** Tells the party's subscribers about changes once the transaction is committed. Only transactions have this method. */
   wakes?(party: string): void;
 }
 
 export interface Transaction extends Queryable {
-  /** Sends a statement that is awaited together with the COMMIT, so that the last write needs no separate round trip. */
+  /**
+   * Sends a statement that is awaited together with the COMMIT, so that the last write does not need its own round trip.
+   */
   last(statement: Statement<unknown>, values: unknown[]): void;
-  /** Sends the COMMIT now, so that the rest of the work overlaps with it; otherwise the COMMIT is sent after the work. */
+  /** Sends the COMMIT now, so that the remaining work overlaps with it. Otherwise, the COMMIT is sent after the work. */
   commit(): void;
   /** Makes the transaction end with a ROLLBACK. */
   rollback(): void;
@@ -33,7 +35,7 @@ export class OpenTransaction implements Transaction {
   /** The statements to send at the end of this turn of the event loop. */
   private queries: Query[] = [];
   private committed: Promise<void> | undefined;
-  /** The error of the first failed statement; later errors only report that the transaction is aborted. */
+  /** The first failed statement's error. Later errors only say that the transaction is aborted. */
   private failure: unknown;
 
   constructor(pool: pg.Pool, client: pg.PoolClient) {
@@ -60,7 +62,7 @@ export class OpenTransaction implements Transaction {
 
   commit(): void {
     this.committed = this.end('COMMIT');
-    // The promise is awaited when the work is done.
+    // The promise is awaited once the work is done.
     this.committed.catch(() => {});
     this.flush();
   }
@@ -77,12 +79,12 @@ export class OpenTransaction implements Transaction {
     this.client.on('notice', onNotice);
     try {
       const { command } = await this.send(END[how], []);
-      // The server responds to the COMMIT of a failed transaction with ROLLBACK.
+      // If the transaction has failed, the server responds to COMMIT with ROLLBACK.
       if (command !== how) throw this.failure ?? new Error(`${how} ended as ${command}`);
     } finally {
       this.client.off('notice', onNotice);
     }
-    // If the wait for a standby is cancelled, the COMMIT ends here with a warning, and a failover may still lose it.
+    // If the wait for a standby is canceled, the COMMIT succeeds here with a warning, but a failover may still lose it.
     if (warned && how === 'COMMIT') throw outcomeUnknown();
   }
 
@@ -95,7 +97,7 @@ export class OpenTransaction implements Transaction {
       };
       this.queries.push({ statement, values, resolve, reject: fail });
     });
-    // A statement may fail before it is awaited, and must not cause an unhandled rejection.
+    // A statement may fail before it is awaited. That must not cause an unhandled rejection.
     result.catch(() => {});
     return result;
   }

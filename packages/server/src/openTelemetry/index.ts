@@ -1,4 +1,4 @@
-/** Sets up OpenTelemetry from the standard environment variables. This file is loaded only if they are set. */
+/** Sets up OpenTelemetry from the standard environment variables. This file is loaded only if those are set. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import {
   type Context,
@@ -30,7 +30,9 @@ import { samplerOf } from './sampler.ts';
 import type { OpenSpan, SpanAttributes, SpanOptions, Telemetry } from './spans.ts';
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
-/** The channels on which Node announces a request before it is sent, and the method that adds a header to the request. */
+/**
+ * The channels on which Node announces a request before sending it, each with the method that adds a header to the request.
+ */
 const REQUESTS = [
   ['undici:request:create', 'addHeader'],
   ['http.client.request.created', 'setHeader'],
@@ -74,7 +76,10 @@ export function openTelemetry(
     };
   }
 
-  /** Requests of fetch (which the SDK uses) and node:http get the traceparent header of the span around them. */
+  /**
+   * Adds a traceparent header to requests made by fetch (which the SDK uses) and node:http, so that they belong to the
+   * current span.
+   */
   const subscriptions = REQUESTS.map(([channel, method]) => {
     const addHeader = (message: unknown) => {
       const header = traceparent();
@@ -108,7 +113,7 @@ export function openTelemetry(
     async stop() {
       for (const end of subscriptions) end();
       onStop();
-      // A collector that is down must not prevent the end of the process.
+      // A collector that is down must not keep the process from ending.
       await Promise.allSettled([provider.shutdown(), metricsExport?.stop()]);
       context.disable();
       diag.disable();
@@ -117,7 +122,7 @@ export function openTelemetry(
   return self;
 }
 
-/** Takes only the trace and the flags from the header, since a tracestate would be stored and forwarded without a check. */
+/** Uses only the trace and flags from the header, because a tracestate would be stored and forwarded unchecked. */
 function parentOf({ traceparent }: SpanOptions): Context {
   const remote = traceparent === undefined ? null : parseTraceParent(traceparent);
   if (remote === null || !isSpanContextValid(remote)) return context.active();
@@ -125,7 +130,7 @@ function parentOf({ traceparent }: SpanOptions): Context {
 }
 
 function traceparent(): string | undefined {
-  // Requests of the exporter do not belong to the trace that triggered them.
+  // The exporter's own requests do not belong to the trace that triggered them.
   if (isTracingSuppressed(context.active())) return undefined;
   const current = trace.getSpanContext(context.active());
   if (current === undefined || !isSpanContextValid(current)) return undefined;
@@ -133,7 +138,7 @@ function traceparent(): string | undefined {
   return `00-${current.traceId}-${current.spanId}-01`;
 }
 
-/** An error of the caller is not an error of the span, as OpenTelemetry recommends for HTTP servers. */
+/** Records a failure. A caller's error does not count as the span's error, as OpenTelemetry recommends for HTTP servers. */
 function fail(span: Span, failure: unknown): void {
   const { reason, code, name, httpStatus } = failure as Record<string, unknown>;
   span.setAttribute('error.type', String(reason ?? code ?? name ?? 'error'));

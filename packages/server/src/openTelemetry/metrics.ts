@@ -11,7 +11,7 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
 
-/** The JSON of a metric of prom-client. */
+/** A prom-client metric in JSON. */
 interface PrometheusMetric {
   name: string;
   help: string;
@@ -88,13 +88,16 @@ export function metricData(metric: PrometheusMetric, startTime: HrTime, endTime:
 interface Buckets {
   labels: object;
   boundaries: number[];
-  /** For each boundary, the number of values less than or equal to the boundary. */
+  /** For each boundary, the number of values less than or equal to it. */
   cumulative: number[];
   sum: number;
   count: number;
 }
 
-/** Prometheus has a line for each bucket, for the sum and for the count. Lines with the same labels become one point. */
+/**
+ * Combines Prometheus values into histograms. Prometheus has one value per bucket, one for the sum, and one for the count;
+ * those with the same labels become one point.
+ */
 function histograms(values: PrometheusMetric['values']) {
   const all = new Map<string, Buckets>();
   for (const { labels: given, metricName = '', value } of values) {

@@ -6,7 +6,7 @@ import {
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace';
 
-/** The sampler of OTEL_TRACES_SAMPLER. Without `parentbased_`, the sampling flag of callers has no effect. */
+/** Returns the sampler that OTEL_TRACES_SAMPLER selects. Without `parentbased_`, callers' sampling flags have no effect. */
 export function samplerOf(env: NodeJS.ProcessEnv): Sampler {
   const name = env.OTEL_TRACES_SAMPLER || 'parentbased_always_on';
   const [, parentBased, kind] = /^(parentbased_)?(always_on|always_off|traceidratio)$/.exec(name) ?? [];

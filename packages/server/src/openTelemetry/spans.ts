@@ -1,35 +1,35 @@
-/** The interface of tracing, without a dependency on OpenTelemetry. */
+/** The tracing interface, which does not depend on OpenTelemetry. */
 import type { ReadMetrics } from './metrics.ts';
 
 export interface SpanOptions {
   name: string;
   kind?: 'server' | 'client';
   attributes?: SpanAttributes;
-  /** The span continues the trace of this header, or else the trace of the span around it. A malformed header is ignored. */
+  /** The span continues this header's trace or, if the header is missing or malformed, the current span's trace. */
   traceparent?: string | undefined;
 }
 export type SpanAttributes = Record<string, string | number | boolean | undefined>;
 
-/** A span that its creator must end. */
+/** A span. Whoever opened it must end it. */
 export interface OpenSpan {
-  /** All that `work` does or starts belongs to the span. */
+  /** Runs `work`. Everything that it does or starts belongs to the span. */
   run<T>(work: () => T): T;
-  /** Only the kind of `failure` is recorded, since its message may contain data of a caller. */
+  /** Ends the span. Only the type of `failure` is recorded, because its message may contain a caller's data. */
   end(outcome?: { name?: string | undefined; attributes?: SpanAttributes; failure?: unknown }): void;
 }
 
 export interface Telemetry {
   open(options: SpanOptions): OpenSpan;
-  /** Undefined outside of a span, so that frequent actions such as polling do not start a trace. */
+  /** Returns undefined if there is no current span, so that frequent actions such as polling do not start a trace. */
   openInside(options: SpanOptions): OpenSpan | undefined;
-  /** Runs `work` in a span that ends with the work. */
+  /** Runs `work` in a span that ends when the work is done. */
   span<T>(options: SpanOptions, work: () => Promise<T>): Promise<T>;
-  /** Runs `work` outside of the current span, since it serves other parties than the caller. */
+  /** Runs `work` outside the current span, for work that serves parties other than the caller. */
   outside<T>(work: () => T): T;
-  /** The header that continues the trace of the current span; undefined if the span is not sampled. */
+  /** Returns the header that continues the current span's trace, or undefined if the span is not sampled. */
   traceparent(): string | undefined;
-  /** Exports the metrics that Prometheus reads, until the returned function is called. */
+  /** Exports the Prometheus metrics to OpenTelemetry until the returned function is called. */
   exportMetrics(read: ReadMetrics): () => void;
-  /** Exports the remaining spans and metrics. */
+  /** Exports the remaining spans and metrics, and turns telemetry off. */
   stop(): Promise<void>;
 }

@@ -1,4 +1,7 @@
-/** Checks the database of production mode: it must be durable and current, and its role must not be able to rewrite the logs. */
+/**
+ * Checks the database in production mode: it must be durable and up to date, and its role must not be able to rewrite the
+ * logs.
+ */
 import type pg from 'pg';
 import { Database } from '../../database/db.ts';
 import { foreignMessage, schemaState } from '../../database/migrate.ts';
@@ -6,7 +9,7 @@ import { isAhead } from '../../database/transactionIds.ts';
 
 export interface DatabaseFacts {
   role: string;
-  /** Rights that a serving role must not have, such as `owns table transitions`; the worst right is first. */
+  /** Rights that a serving role must not have, such as `owns table transitions`, most dangerous first. */
   excessRights: string[];
   versionNum: number;
   fsync: string;
@@ -17,16 +20,16 @@ export interface DatabaseFacts {
   inRecovery: boolean;
   pendingMigrations: string[];
   foreignMigrations: string[];
-  /** Tables of the schema that the role may not read. */
+  /** Tables in our schema that the role may not read. */
   unreadableTables: string[];
   mode: string | undefined;
-  /** Whether the logs have transaction IDs that this server has not reached. */
+  /** Whether the logs contain transaction IDs that this server has not reached yet. */
   ahead: boolean;
 }
 
-/** The tests run on the oldest and the newest of these versions. */
+/** Our tests run on the oldest and the newest of these versions. */
 const [OLDEST_VERSION, NEWEST_VERSION] = [15, 18];
-/** With these settings, a request that got its response survives a crash of the server. */
+/** With these settings, once a request has its response, its effects survive a server crash. */
 const DURABLE_COMMIT = ['on', 'remote_write', 'remote_apply'];
 
 export function databaseProblems(facts: DatabaseFacts): string[] {
@@ -69,7 +72,7 @@ export function databaseWarnings(facts: DatabaseFacts): string[] {
   ];
 }
 
-/** Connects as the serving role, since settings may depend on the role or the database. */
+/** Connects as the serving role, because settings may depend on the role and the database. */
 export async function readDatabaseFacts({ app }: { app: pg.ClientConfig }): Promise<DatabaseFacts> {
   const db = new Database({ connection: app, applicationName: 'mex start', maxConnections: 1 });
   try {
@@ -108,7 +111,7 @@ const SERVER = `
          current_setting('data_checksums') AS "dataChecksums",
          pg_is_in_recovery() AS "inRecovery"`;
 
-// The query includes the roles that the serving role could take with SET ROLE, and the right to UPDATE single columns.
+// Includes roles that the serving role could assume with SET ROLE, and UPDATE rights on single columns.
 const EXCESS_RIGHTS = `
   WITH reachable AS (SELECT * FROM pg_roles WHERE pg_has_role(oid, 'MEMBER')),
        logs AS (SELECT * FROM pg_class WHERE oid IN (to_regclass('transitions'), to_regclass('audit_entries')))
@@ -125,7 +128,7 @@ const EXCESS_RIGHTS = `
             OR (privilege = 'UPDATE' AND has_any_column_privilege(reachable.oid, logs.oid, privilege))
   ORDER BY 1, 2`;
 
-// The query lists only tables of the owner of schema_migrations, since other applications may have tables in the same schema.
+// Lists only tables with the same owner as schema_migrations, because the schema may contain other applications' tables.
 const UNREADABLE_TABLES = `
   SELECT relname AS name FROM pg_class
    WHERE relkind = 'r' AND NOT has_table_privilege(oid, 'SELECT')

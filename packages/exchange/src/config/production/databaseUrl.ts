@@ -1,12 +1,12 @@
-/** Checks the URL of the database before a password is sent. */
+/** Checks the database URL before a password is sent. */
 import { isLoopback } from '../config.ts';
 import type { ProcessFacts } from './process.ts';
 import { secretFileProblems } from './secrets.ts';
 
-/** Other parameters could change the timeouts and the time zone that the exchange sets. */
+/** The parameters allowed in the URL. Others could change the timeouts and the time zone that the exchange sets. */
 const PARAMETERS = ['host', 'port', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation'];
 const FILES = ['sslrootcert', 'sslcert', 'sslkey'];
-/** Passwords of manuals, container images and docs/production.md; the name of the role is rejected too. */
+/** Passwords from manuals, container images, and docs/production.md. The role's name is rejected as a password too. */
 const EXAMPLE_PASSWORD = /^(?:postgres|password|passw0rd|secret|example|changeme|test|mex)$/;
 
 export function databaseUrlProblems(
@@ -18,7 +18,7 @@ export function databaseUrlProblems(
   if (url === undefined || !/^postgres(ql)?:$/.test(url.protocol)) {
     return [`${setting} must be a URL: postgres://role:password@host/database?sslmode=verify-full`];
   }
-  // As in the driver, the last of several values of a parameter is used.
+  // If a parameter is repeated, the last value wins, as in the driver.
   const parameters: Record<string, string> = Object.fromEntries(url.searchParams);
   const host = parameters.host || decode(url.hostname).replace(/^\[(.*)\]$/, '$1');
   const role = decode(url.username);
@@ -61,6 +61,6 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // A % without two digits is an ordinary character.
+    return text; // A % that does not start an escape is an ordinary character.
   }
 }

@@ -1,10 +1,10 @@
-/** Checks the issuers of production mode and the sources of their keys. */
+/** Checks the token issuers and their key sources in production mode. */
 import { hostOf, isPublicHost } from '@measurement-exchange/contract';
 import { ASYMMETRIC_ALGORITHMS, type IssuerConfig } from '../../auth/claims.ts';
 import type { Config } from '../config.ts';
 import type { ProcessFacts } from './process.ts';
 
-/** The largest value that the setting `maxTokenAgeSeconds` may have. */
+/** The maximum value of the `maxTokenAgeSeconds` setting. */
 const LONGEST_TOKEN_AGE_SECONDS = 7 * 24 * 3600;
 
 export function issuerProblems(config: Config, { file }: Pick<ProcessFacts, 'file'>): string[] {
@@ -55,7 +55,7 @@ function jwksProblems(jwksUri: string, allowed: string[]): string[] {
   if (url === undefined)
     return ['jwksUri must be an https URL: somebody who can change the keys can sign tokens.'];
   const host = hostOf(url);
-  // Only the text is checked, since the owner of a public name may change its address at any time.
+  // Check only the name and don't resolve it, because its owner may change the address at any time.
   if (isPublicHost(host) || allowed.includes(host)) return [];
   return [
     `jwksUri: ${host} is a private address or name. If that is right, add "${host}" to allowedPrivateHosts.`,

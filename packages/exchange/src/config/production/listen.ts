@@ -1,4 +1,4 @@
-/** Checks the listening address, the trusted proxies and the limits of production mode. */
+/** Checks the listen address, trusted proxies, and limits in production mode. */
 import { proxyRangeProblems } from '@measurement-exchange/server';
 import { type Config, isLoopback } from '../config.ts';
 import type { ProcessFacts } from './process.ts';

@@ -1,4 +1,4 @@
-/** Checks the process of production mode: its account, its Node version, its flags and its environment. */
+/** Checks the process in production mode: its user account, Node version, flags, and environment. */
 
 export interface FileFacts {
   /** The permission bits. */
@@ -6,12 +6,12 @@ export interface FileFacts {
   readable: boolean;
 }
 
-/** Facts about the process and its files, so that the checks are pure functions. */
+/** Facts about the process and its files, passed as data so that the checks are pure functions. */
 export interface ProcessFacts {
   env: Record<string, string | undefined>;
   execArgv: string[];
   nodeVersion: string;
-  /** Undefined on a system without user IDs. */
+  /** Undefined on systems without user IDs. */
   uid: number | undefined;
   /** Undefined if the file does not exist. */
   file: (path: string) => FileFacts | undefined;
@@ -19,12 +19,12 @@ export interface ProcessFacts {
 
 /** Node 20 reached its end of life in April 2026. */
 const OLDEST_NODE = 22;
-/** A flag that starts with one of these prefixes lets somebody read or change the work of the exchange. */
+/** A flag with one of these prefixes lets somebody read what the exchange processes, or change what it does. */
 const UNSAFE_FLAGS = [
   // These flags run other code before ours, or instead of ours.
   ...['--require', '--import', '--loader', '--experimental-loader', '--conditions', '--eval', '--print'],
   ...['--snapshot-blob', '--experimental-config-file', '--experimental-default-config-file'],
-  // These flags show or store keys, tokens or memory.
+  // These flags reveal or store keys, tokens, or memory.
   ...['--tls-keylog', '--trace-tls', '--inspect', '--experimental-network-inspection', '--heapsnapshot'],
   ...['--heap-prof', '--cpu-prof', '--prof', '--report', '--abort-on-uncaught-exception', '--diagnostic-dir'],
   // These flags weaken a protocol, or let the process continue after an error.
@@ -32,7 +32,7 @@ const UNSAFE_FLAGS = [
   ...['--openssl-legacy-provider', '--openssl-config', '--openssl-shared-config', '--unhandled-rejections'],
 ];
 const UNSAFE_SHORT_FLAGS = ['-r', '-C', '-e', '-p', '-pe'];
-/** These variables print the data of connections. */
+/** These variables make Node print the data sent over connections. */
 const UNSAFE_VARIABLES = ['NODE_DEBUG', 'NODE_DEBUG_NATIVE'];
 
 export function processProblems({ env, execArgv, nodeVersion, uid, file }: ProcessFacts): string[] {
@@ -50,7 +50,7 @@ export function processProblems({ env, execArgv, nodeVersion, uid, file }: Proce
   }
   for (const [where, flags] of [
     ['command line', execArgv],
-    // Quotes and backslashes only protect spaces, so they are removed before flags are compared.
+    // Quotes and backslashes only escape spaces, so remove them before comparing flags.
     ['NODE_OPTIONS', (env.NODE_OPTIONS ?? '').replace(/["\\]/g, '').split(/\s+/)],
   ] as const) {
     // Node accepts an underscore instead of a dash.

@@ -1,17 +1,17 @@
-/** Rejects secrets that are weak, that this repository contains, or that others can read. */
+/** Rejects secrets that are weak, published in this repository, or readable by others. */
 import { fromBase64 } from '@measurement-exchange/contract';
 import { octal, type ProcessFacts } from './process.ts';
 
 const KEY_BYTES = 32;
-/** Keys that this repository contains, in hex. */
+/** Keys that are published in this repository, in hex. */
 const SHIPPED_KEYS = [
-  // docs/production.md has this key as an example.
+  // The example in docs/production.md.
   Buffer.from('example-page-token-key-do-not-use').toString('hex'),
-  // The bytes 0, 1, 2, … are an obvious choice.
+  // The bytes 0, 1, 2, …, an obvious choice.
   Buffer.from(Array.from({ length: KEY_BYTES }, (_, i) => i)).toString('hex'),
 ];
 
-/** A key of more than 32 bytes is accepted only if `size` is `at least`. */
+/** Keys longer than 32 bytes are accepted only if `size` is `at least`. */
 export function keyProblems(
   setting: 'pageTokenKey' | 'secretsKey',
   key: string | undefined,
@@ -34,7 +34,7 @@ export function keyProblems(
   return [];
 }
 
-/** This process and the file's group may read the file of a private key; all others must not. */
+/** A private key file may be readable by this process and by the file's group, but by nobody else. */
 export function secretFileProblems(setting: string, path: string, file: ProcessFacts['file']): string[] {
   const facts = file(path);
   if (!facts?.readable) return [`${setting} ${path} cannot be read. Check the path and its owner.`];

@@ -1,5 +1,5 @@
 /**
- * Checks the descriptor set of an EventGroupMetadataDescriptor. An accepted set links without other files, and can be
+ * Checks an EventGroupMetadataDescriptor's descriptor set. A set that passes links without any other files, and can be
  * printed as JSON together with the custom options it declares.
  */
 import { type DescMessage, fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
@@ -25,21 +25,21 @@ export const MAX_SET_BYTES = 1024 * 1024;
 const MAX_SET_FILES = 256;
 
 /**
- * An element of an ordinary set takes 8 bytes or more; a hostile set fills 1 MiB with empty elements. The protobuf
- * runtime reads 100 levels; 64 nested messages and the options of the innermost one take about 70.
+ * In an ordinary set each element takes at least 8 bytes, but a malicious set could fill 1 MiB with empty elements. The
+ * protobuf runtime reads 100 levels; 64 nested messages and the innermost one's options take about 70.
  */
 const LIMITS: WireLimits = { maxMessages: MAX_SET_BYTES / 8, maxDepth: 99 };
 
-/** Bounds the printed JSON, since one byte of an option can print as a long name. One set can fill a page of a list. */
+/** Limits the printed JSON, because one byte of an option can print as a long name. One set can fill a list page. */
 const MAX_SET_JSON = 8 * 1024 * 1024;
 
 export interface DescriptorSet {
-  /** The bytes of the request, or the serialized set if it was sent as JSON. */
+  /** The bytes from the request, or the serialized set if the request contained JSON. */
   bytes: Uint8Array;
   files: number;
-  /** Full names of the top-level messages, except messages of google/protobuf and google/type. */
+  /** Full names of the top-level messages, except those in google/protobuf and google/type. */
   messageTypes: string[];
-  /** The `messageTypes` without a package, whose names may collide with messages of other providers. */
+  /** The `messageTypes` that have no package, so their names may collide with other providers' messages. */
   messagesWithoutPackage: string[];
   /** proto3 JSON, as text. */
   json: string;
@@ -47,14 +47,14 @@ export interface DescriptorSet {
 
 export type DescriptorSetResult = DescriptorSet | { violations: Violation[] };
 
-/** Field paths in violations are relative to the set; the set itself is the empty path. */
+/** Field paths in violations are relative to the set. The empty path means the set itself. */
 export function readDescriptorSet(input: { json: unknown } | { bytes: Uint8Array }): DescriptorSetResult {
   return Report.of((report) =>
     'bytes' in input ? printed(link(input.bytes, report), report) : fromPlainJson(input.json, report),
   );
 }
 
-/** proto3 JSON as text; undefined if a set that an earlier version accepted exceeds the limits of today. */
+/** Returns proto3 JSON text, or undefined if the set was accepted by an earlier version but exceeds today's limits. */
 export function printDescriptorSet(bytes: Uint8Array): string | undefined {
   try {
     return jsonText(
@@ -62,12 +62,12 @@ export function printDescriptorSet(bytes: Uint8Array): string | undefined {
       MAX_SET_JSON,
     );
   } catch {
-    // For example, the protobuf runtime runs out of stack on a long chain of message types.
+    // For example, a long chain of message types overflows the protobuf runtime's stack.
     return undefined;
   }
 }
 
-/** The files of an accepted set, without the well-known files. */
+/** Returns an accepted set's files, without the well-known files. */
 export function ownFiles(bytes: Uint8Array): FileProto[] {
   const wire = readWire(FileDescriptorSetSchema, bytes, LIMITS);
   if ('reason' in wire) throw new Error(`${wire.field} ${wire.reason}`);
@@ -75,7 +75,7 @@ export function ownFiles(bytes: Uint8Array): FileProto[] {
   return withoutWellKnown(file);
 }
 
-/** Full names of the top-level messages of an accepted set, without the well-known messages. */
+/** Returns the full names of an accepted set's top-level messages, without the well-known messages. */
 export function messageTypesOf(bytes: Uint8Array): string[] {
   return ownFiles(bytes).flatMap(messageNames);
 }
@@ -98,7 +98,7 @@ function fromPlainJson(given: unknown, report: Report): DescriptorSet {
   const customOptions = checkSetJson(json, report);
   report.requireNone();
 
-  // Custom options can be read only with the schema that the rest of the set declares, so the rest is read first.
+  // Reading custom options takes a schema that the rest of the set declares, so read the rest first.
   const hasOptions = customOptions.length > 0;
   const linked = link(encode(json, { schema: FileDescriptorSetSchema }, hasOptions, report), report);
   if (!hasOptions) return printed(linked, report);
@@ -129,7 +129,7 @@ function encode(
   try {
     return toBinary(schema, fromJson(schema, json, { ignoreUnknownFields, ...(registry && { registry }) }));
   } catch (error) {
-    // Keeps "cannot decode field google.protobuf.FieldDescriptorProto.number from JSON", and drops the value after it.
+    // Keep "cannot decode field google.protobuf.FieldDescriptorProto.number from JSON", and drop the value that follows it.
     const [reason = ''] = error instanceof Error ? error.message.split(': ') : [];
     return report.reject('', '', cut(reason, 300));
   }
@@ -165,12 +165,12 @@ function link(bytes: Uint8Array, report: Report): Linked {
     messageTypes: own.flatMap(messageNames),
     messagesWithoutPackage: own.filter((file) => !file.package).flatMap(messageNames),
   };
-  // A set without extensions has no custom options, so the runtime does not have to read the set as well.
+  // A set without extensions has no custom options, so the runtime does not have to read the set too.
   if (symbols.extensions.length === 0) return { set, options: undefined };
   try {
     return { set, options: optionSchemaOf(fromBinary(FileDescriptorSetSchema, bytes).file) };
   } catch {
-    // The set may contain its own version of a well-known file, which lacks types that other well-known files import.
+    // The set may contain its own version of a well-known file, without types that other well-known files import.
     return report.reject('', '', 'declares extensions that do not link with its well-known files');
   }
 }
@@ -183,14 +183,14 @@ function messageNames(file: FileProto): string[] {
   return (file.messageType ?? []).map(({ name }) => fullName(file.package ?? '', name!));
 }
 
-/** Adds the JSON of the set. Custom options are read with the schema that the set declares. */
+/** Adds the set's JSON. Reads custom options with the schema that the set declares. */
 function printed({ set, options }: Linked, report: Report): DescriptorSet {
   if (options) wireOf(options.schema, set.bytes, report);
   let json: string | undefined;
   try {
     json = jsonText(print(set.bytes, options), MAX_SET_JSON);
   } catch {
-    // For example, an Any has a type that the set does not declare.
+    // For example, an Any contains a type that the set does not declare.
     report.reject('', '', 'has a custom option that cannot be written as JSON');
   }
   if (json === undefined) report.reject('', '', `takes more than ${MAX_SET_JSON} bytes as JSON`);

@@ -1,4 +1,4 @@
-/** Rules for fields, extensions and map entries that do not depend on other names. */
+/** Rules for fields, extensions, and map entries that can be checked without looking up other names. */
 import { protoCamelCase } from '@bufbuild/protobuf/reflect';
 import {
   FieldDescriptorProto_Label as Label,
@@ -8,7 +8,7 @@ import type { FieldProto, MessageProto } from './model.ts';
 
 export { Label, Type };
 
-/** The smallest and largest value of each integer type. */
+/** The minimum and maximum value of each integer type. */
 export const INTEGERS = new Map<number, [bigint, bigint]>([
   ...[Type.INT32, Type.SINT32, Type.SFIXED32].map((t) => [t, [-(2n ** 31n), 2n ** 31n - 1n]] as const),
   ...[Type.INT64, Type.SINT64, Type.SFIXED64].map((t) => [t, [-(2n ** 63n), 2n ** 63n - 1n]] as const),
@@ -22,7 +22,7 @@ export function isMessageType(type: number | undefined): boolean {
   return type === Type.MESSAGE || type === Type.GROUP;
 }
 
-/** Why a default does not fit its field; undefined if it fits. `values` are the names of an enum. */
+/** Returns why a default value is not valid for its field, or undefined if it is. `values` are the enum's value names. */
 export function defaultFault(field: FieldProto, values?: ReadonlySet<string>): string | undefined {
   const { defaultValue: text, label, type } = field;
   if (text === undefined) return undefined;
@@ -30,7 +30,7 @@ export function defaultFault(field: FieldProto, values?: ReadonlySet<string>): s
   const fits = () => {
     const range = INTEGERS.get(type!);
     if (range) {
-      // A 64-bit integer has at most 20 characters; more would make BigInt work for nothing.
+      // A 64-bit integer has at most 20 characters. Parsing a longer text as a BigInt would be wasted work.
       return /^-?\d{1,20}$/.test(text) && BigInt(text) >= range[0] && BigInt(text) <= range[1];
     }
     if (type === Type.FLOAT || type === Type.DOUBLE) return text.length <= 400 && FLOAT.test(text);
@@ -43,7 +43,7 @@ export function defaultFault(field: FieldProto, values?: ReadonlySet<string>): s
 
 const MAP_KEYS: ReadonlySet<number> = new Set([...INTEGERS.keys(), Type.BOOL, Type.STRING]);
 
-/** Why a message marked as a map entry is not a valid map entry; undefined if it is. */
+/** Returns why a message marked as a map entry is not a valid one, or undefined if it is. */
 export function mapEntryFault(proto: MessageProto, isNested: boolean): string | undefined {
   const [key, value, ...more] = proto.field ?? [];
   const singular = (field: FieldProto | undefined, name: string, number: number) =>
@@ -60,7 +60,7 @@ export function mapEntryFault(proto: MessageProto, isNested: boolean): string | 
   return isEntry ? undefined : 'must be a nested message with a `key` 1 and a `value` 2 and nothing else';
 }
 
-/** `labels_by_id` has the entry `LabelsByIdEntry`. */
+/** The name of a map field's entry message: `LabelsByIdEntry` for `labels_by_id`. */
 export function mapEntryName(fieldName: string): string {
   return `${protoCamelCase(`_${fieldName}`)}Entry`;
 }

@@ -1,18 +1,18 @@
-/** Resolves the imports of a descriptor set: every imported file must exist, and no imports may form a cycle. */
+/** Resolves a descriptor set's imports. Every imported file must exist, and imports must not form a cycle. */
 import { REQUIRED, readWellKnownFile } from '@measurement-exchange/contract';
 import { type FileProto, MAX_NAME_LENGTH, Path, quote, type Report } from './model.ts';
 
 export interface SetFile {
   proto: FileProto;
-  /** Absent for a well-known file that the set does not contain. */
+  /** Undefined for a well-known file that is not part of the set. */
   path: Path | undefined;
-  /** The imported files, in the order of `dependency`. */
+  /** The imported files, in the same order as `dependency`. */
   imports: SetFile[];
-  /** The index among all files: the files of the set, then the well-known files. */
+  /** The file's index in the list of all files: first the set's own files, then the well-known files. */
   index: number;
   /**
-   * 1 at the index of each file whose types this file may use: itself, its imports, and their public imports. Flags are
-   * faster than sets: 256 files that all import each other publicly would take a tenth of a second.
+   * Has a 1 at the index of each file whose types this file may use: itself, its imports, and their public imports. Flags
+   * are faster than sets, with which 256 files that all publicly import each other would take a tenth of a second.
    */
   visible: Uint8Array;
 }
@@ -20,7 +20,7 @@ export interface SetFile {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const FILE_NAME = /^[^\u0000-\u001f\u007f\\]+$/;
 
-/** The files of the set and the well-known files they import. */
+/** Returns the set's files and the well-known files that they import. */
 export function resolveImports(protos: FileProto[], report: Report): SetFile[] {
   const files: SetFile[] = protos.map((proto, i) => newFile(proto, new Path('file', i)));
   const byName = new Map<string, SetFile>();
@@ -46,7 +46,7 @@ export function resolveImports(protos: FileProto[], report: Report): SetFile[] {
     return added;
   };
   for (const file of files) importsOf(file, find, report);
-  // The list grows during the loop, since well-known files import other well-known files.
+  // The list grows during the loop, because well-known files import other well-known files.
   for (const file of wellKnown) importsOf(file, find, report);
 
   report.requireNone();
@@ -98,7 +98,10 @@ function importsOf(file: SetFile, find: (name: string) => SetFile | undefined, r
   }
 }
 
-/** The files and all they import, each after its imports; reports cycles. Recursion is safe, since a set has at most 256 files. */
+/**
+ * Returns the files and everything they import, each after its imports, and reports cycles. Recursion is safe because a set
+ * has at most 256 files.
+ */
 function importedFirst(files: SetFile[], report: Report): Set<SetFile> {
   const done = new Set<SetFile>();
   const open = new Set<SetFile>();

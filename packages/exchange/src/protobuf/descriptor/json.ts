@@ -1,10 +1,12 @@
-/** Checks the JSON of a FileDescriptorSet before the protobuf runtime, whose errors contain a type and no path. */
+/**
+ * Checks a FileDescriptorSet in JSON before the protobuf runtime reads it, because the runtime's errors contain no path.
+ */
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { JsonDecimal, type JsonObject, type WireLimits } from '@measurement-exchange/contract';
 import { cached, Path, quote, type Report } from './model.ts';
 
-/** A custom option: a member `"[my.pkg.option]"` in the JSON of an options message. */
+/** A custom option, which is a member such as `"[my.pkg.option]"` in the JSON of an options message. */
 export interface JsonOption {
   path: Path | undefined;
   member: string;
@@ -12,10 +14,10 @@ export interface JsonOption {
   name: string;
 }
 
-/** Reports violations, and returns the custom options of the set. */
+/** Reports violations, and returns the set's custom options. */
 export function checkSetJson(set: unknown, report: Report): JsonOption[] {
   const options: JsonOption[] = [];
-  /** Fields by both names that proto3 JSON readers accept. */
+  /** Each message's fields, by both of the names that proto3 JSON allows. */
   const fieldMaps = new Map<DescMessage, Map<string, DescField>>();
 
   function checkMessage(schema: DescMessage, json: unknown, path: Path | undefined, member: string): void {
@@ -66,7 +68,7 @@ export function checkSetJson(set: unknown, report: Report): JsonOption[] {
   return options;
 }
 
-/** A number may be written as text. An enum, which has no scalar type, may be written as a name or a number. */
+/** A number may be written as a string. An enum, which has no scalar type, may be written as a name or a number. */
 function kindsOf(scalar: ScalarType | undefined): string[] {
   if (scalar === ScalarType.STRING || scalar === ScalarType.BYTES) return ['string'];
   if (scalar === ScalarType.BOOL) return ['boolean'];
@@ -78,8 +80,8 @@ export function isObject(json: unknown): json is JsonObject {
 }
 
 /**
- * `exceeds`: the value has too many objects, or nests them too deep. `exact`: it contains numbers of our exact JSON
- * reader, which the protobuf runtime does not know; complete only if the value does not exceed the limits.
+ * `exceeds` is true if the value has too many objects or nests them too deeply. `exact` is true if it contains numbers from
+ * our exact JSON reader, which the protobuf runtime does not know; it is reliable only if `exceeds` is false.
  */
 export function inspectJson(json: unknown, limits: WireLimits): { exceeds: boolean; exact: boolean } {
   let objects = 0;
@@ -96,14 +98,14 @@ export function inspectJson(json: unknown, limits: WireLimits): { exceeds: boole
   return { exceeds: visit(json, 1), exact };
 }
 
-/** A value as JSON text, unless that takes more bytes than the limit. */
+/** Returns the value as JSON text, or undefined if that takes more than `limit` bytes. */
 export function jsonText(json: unknown, limit: number): string | undefined {
   if (stringsExceed(json, limit)) return undefined;
   const text = JSON.stringify(json);
   return Buffer.byteLength(text) > limit ? undefined : text;
 }
 
-/** Checks the strings before any text is built, since the text of a million long names would fill the memory. */
+/** Adds up string lengths before any text is built, because the text of a million long names would use up the memory. */
 function stringsExceed(json: unknown, limit: number): boolean {
   let length = 0;
   const visit = (value: unknown): boolean => {

@@ -1,6 +1,6 @@
 /**
- * Checks the rules that a protobuf compiler checks after it has read all files: types exist, numbers are unique. The
- * registry of the protobuf runtime checks few of these rules, stops at the first fault, and gives no path.
+ * Checks the rules that a protobuf compiler checks after reading all files, such as that types exist and numbers are
+ * unique. The protobuf runtime's registry checks only a few of these rules, stops at the first error, and reports no path.
  */
 import { maximumEdition } from '@bufbuild/protobuf';
 import { Edition } from '@bufbuild/protobuf/wkt';
@@ -17,7 +17,7 @@ import {
 } from './ranges.ts';
 import type { Declared, EnumSymbol, MessageSymbol, Symbols } from './symbols.ts';
 
-/** Checks only elements with a path. Well-known files that the set does not contain are trusted, and have no path. */
+/** Checks only elements with a path. Well-known files that are not part of the set have no path and are trusted. */
 export function linkSymbols(files: SetFile[], symbols: Symbols, report: Report): void {
   const linker = new Linker(symbols.types, report);
   for (const file of files) if (file.path) linker.file(file, file.path);
@@ -35,16 +35,16 @@ export function linkSymbols(files: SetFile[], symbols: Symbols, report: Report):
   }
 }
 
-/** The messages that a proto3 file may extend: the options of descriptor.proto. */
+/** The messages that a proto3 file may extend, which are the options messages in descriptor.proto. */
 const OPTIONS =
   /^google\.protobuf\.(?:File|Message|Field|Oneof|ExtensionRange|Enum|EnumValue|Service|Method)Options$/;
 
 class Linker {
   private readonly types: Symbols['types'];
   private readonly report: Report;
-  /** The extension numbers in use, by extended message. */
+  /** The extension numbers in use, by the message that they extend. */
   private readonly extended = new Map<MessageSymbol, { ranges: Ranges; numbers: Set<number> }>();
-  /** The names of values are cached, since thousands of fields may have the type of one large enum. */
+  /** Caches the value names, because thousands of fields may have the same large enum as their type. */
   private readonly enumValues = new Map<EnumSymbol, ReadonlySet<string>>();
 
   constructor(types: Symbols['types'], report: Report) {
@@ -152,7 +152,7 @@ class Linker {
     taken.numbers.add(number);
   }
 
-  /** The rules that fields and extensions share. `message` is absent for an extension. */
+  /** Checks the rules shared by fields and extensions. `message` is undefined for an extension. */
   private field(field: FieldProto, message: MessageSymbol | undefined, file: SetFile, at: Path): void {
     const { type = 0, label = Label.OPTIONAL, jsonName = '', defaultValue } = field;
     if (label < Label.OPTIONAL || label > Label.REPEATED) this.report.add(at, 'label', 'is not a label');
@@ -181,7 +181,7 @@ class Linker {
     if (fault) this.report.add(at, 'defaultValue', fault);
   }
 
-  /** Returns the names of the enum's values; a default must be one of these names. */
+  /** Returns the enum's value names. A default value must be one of them. */
   private enumField(target: EnumSymbol, message: MessageSymbol | undefined, file: SetFile, at: Path) {
     const { syntax = '' } = target.file.proto;
     if (message && file.proto.syntax === 'proto3' && (syntax === '' || syntax === 'proto2')) {

@@ -1,4 +1,6 @@
-/** A FileDescriptorSet as the strict reader returns it: plain objects with JSON names, and only fields that are set. */
+/**
+ * A FileDescriptorSet as returned by the strict reader: plain objects with JSON names and only those fields that are set.
+ */
 import type { Message } from '@bufbuild/protobuf';
 import type {
   DescriptorProto,
@@ -23,7 +25,7 @@ export type MessageProto = Plain<DescriptorProto>;
 export type FieldProto = Plain<FieldDescriptorProto>;
 export type EnumProto = Plain<EnumDescriptorProto>;
 export type ServiceProto = Plain<ServiceDescriptorProto>;
-/** The features that an element sets itself; the element inherits all other features. */
+/** The features that an element sets itself. It inherits all others. */
 export type FeaturesProto = Plain<FeatureSet>;
 
 /** The end of a range is exclusive for messages and inclusive for enums. */
@@ -32,7 +34,7 @@ export interface RangeProto {
   end?: number;
 }
 
-/** The path of an element, which becomes text only for a violation. */
+/** An element's path. It is converted to text only when there is a violation to report. */
 export class Path {
   private readonly step: string;
   private readonly index: number;
@@ -49,11 +51,11 @@ export class Path {
   }
 }
 
-/** Bounds the response, since a hostile set could have megabytes of violations. */
+/** Limits the size of the response, because a malicious set could have megabytes of violations. */
 const MAX_VIOLATIONS = 20;
 const MAX_FIELD_LENGTH = 300;
 
-/** Thrown to stop reading a descriptor set that has violations; `Report.of` catches it. */
+/** Thrown to stop reading a descriptor set because of violations. `Report.of` catches it. */
 class Rejection extends Error {}
 
 export class Report {
@@ -70,7 +72,7 @@ export class Report {
     }
   }
 
-  /** Whether the limit is reached, so that the check of a long list may stop. */
+  /** True once the limit is reached, so that callers can stop checking a long list. */
   get full(): boolean {
     return this.violations.length >= MAX_VIOLATIONS;
   }
@@ -79,24 +81,24 @@ export class Report {
     if (this.full) return;
     const at = String(path ?? '');
     const field = at !== '' && member !== '' ? `${at}.${member}` : at + member;
-    // A long path is cut at the front, since its end identifies the element.
+    // Truncate a long path at the front, because its end identifies the element.
     const shown = field.length <= MAX_FIELD_LENGTH ? field : `…${field.slice(-MAX_FIELD_LENGTH)}`;
     this.violations.push({ field: shown, description });
   }
 
-  /** Stops the reading if any violation was reported. */
+  /** Stops reading if any violation was reported. */
   requireNone(): void {
     if (this.violations.length > 0) throw new Rejection();
   }
 
-  /** Reports a violation after which nothing else can be read. */
+  /** Reports a violation and stops reading, because nothing after it can be read. */
   reject(path: Path | string, member: string, description: string): never {
     this.add(path, member, description);
     throw new Rejection();
   }
 }
 
-/** The value of a key, which is made and stored on first use. */
+/** Returns the key's value, creating and storing it on first use. */
 export function cached<K, V>(map: Map<K, V>, key: K, make: () => NoInfer<V>): V {
   const known = map.get(key);
   if (known !== undefined) return known;
@@ -105,16 +107,16 @@ export function cached<K, V>(map: Map<K, V>, key: K, make: () => NoInfer<V>): V 
   return made;
 }
 
-/** A name from the request in quotes, truncated to fit a message. */
+/** Quotes a name from the request, truncated to fit in a message. */
 export function quote(name: string): string {
   return JSON.stringify(name.length <= 100 ? name : `${cut(name, 100)}…`);
 }
 
-/** Protobuf sets no limit, but long nested names would multiply into gigabytes of full names. */
+/** Protobuf itself has no limit, but long nested names would add up to gigabytes of full names. */
 export const MAX_NAME_LENGTH = 512;
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Why a name is not an identifier; undefined if it is an identifier. */
+/** Returns why a name is not an identifier, or undefined if it is one. */
 export function nameFault(name: string): string | undefined {
   if (name === '') return REQUIRED;
   if (name.length > MAX_NAME_LENGTH) return `is longer than ${MAX_NAME_LENGTH} characters`;
@@ -122,7 +124,7 @@ export function nameFault(name: string): string | undefined {
   return undefined;
 }
 
-/** The full name of a child of a package or message, without a leading dot. */
+/** Returns the full name of a package's or message's child, without a leading dot. */
 export function fullName(scope: string, name: string): string {
   return scope === '' ? name : `${scope}.${name}`;
 }

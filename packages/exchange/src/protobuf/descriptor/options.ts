@@ -1,8 +1,8 @@
 /**
- * A schema that reads and writes a descriptor set together with the custom options that the set declares. A custom
- * option is an extension of FieldOptions or another options message. The protobuf runtime searches all unknown fields
- * once per extension, which a hostile set makes quadratic, so that here the extensions become ordinary fields of a copy
- * of descriptor.proto, under the JSON name of an extension, `[my.pkg.option]`.
+ * Builds a schema that reads and writes a descriptor set together with the custom options that the set declares. A custom
+ * option is an extension of FieldOptions or another options message. The protobuf runtime searches all unknown fields once
+ * per extension, so a malicious set could make it take quadratic time. To avoid that, we turn the extensions into ordinary
+ * fields of a copy of descriptor.proto, with the JSON name that an extension would have, `[my.pkg.option]`.
  */
 import {
   clone,
@@ -31,15 +31,15 @@ import {
 import { WELL_KNOWN_FILES } from '@measurement-exchange/contract';
 
 export interface OptionSchema {
-  /** google.protobuf.FileDescriptorSet with custom options. */
+  /** google.protobuf.FileDescriptorSet, including the custom options. */
   schema: DescMessage;
-  /** The messages that an Any in an option may contain. */
+  /** The message types that an Any in an option may contain. */
   registry: Registry;
-  /** The names of the custom options, by extended message such as `google.protobuf.FieldOptions`. */
+  /** The names of the custom options, by the message that they extend, such as `google.protobuf.FieldOptions`. */
   optionsOf: Map<string, Set<string>>;
 }
 
-/** Builds the schema from the files of a linked set and modifies these files; undefined without custom options. */
+/** Builds the schema from a linked set's files, which it modifies. Returns undefined if there are no custom options. */
 export function optionSchemaOf(set: FileDescriptorProto[]): OptionSchema | undefined {
   const files = withExtensions(set);
   if (files.length === 0) return undefined;
@@ -51,19 +51,19 @@ export function optionSchemaOf(set: FileDescriptorProto[]): OptionSchema | undef
     if (extension.kind !== 'extension') continue;
     const { name, typeName } = extension.extendee;
     const ours = file_google_protobuf_descriptor.messages.find((message) => message.typeName === typeName);
-    // The set may contain its own descriptor.proto, which does not use a number that ours uses.
+    // The set may have its own descriptor.proto, in which a number that ours uses is still free.
     if (ours === undefined || ours.fields.some(({ number }) => number === extension.number)) continue;
     descriptor.messageType.find((message) => message.name === name)!.field.push(asField(extension));
     optionsOf.set(typeName, (optionsOf.get(typeName) ?? new Set()).add(extension.typeName));
   }
   if (optionsOf.size === 0) return undefined;
-  // Our descriptor.proto is the last file, since its added fields refer to types of the other files.
+  // Our descriptor.proto comes last, because the added fields refer to types in the other files.
   const types = registryOf([...files, descriptor]);
   const registry = createRegistry(...[...types].filter((type) => type.kind === 'message'));
   return { schema: types.getMessage(FileDescriptorSetSchema.typeName)!, registry, optionsOf };
 }
 
-/** The files that declare extensions and all files they import, each after its imports. */
+/** Returns the files that declare extensions and everything they import, each after its imports. */
 function withExtensions(set: FileDescriptorProto[]): FileDescriptorProto[] {
   const byName = new Map(set.map((file) => [file.name, file]));
   const find = (name: string) => byName.get(name) ?? WELL_KNOWN_FILES.get(name)?.proto;
@@ -87,7 +87,7 @@ function declaresExtension({ extension, messageType }: FileDescriptorProto): boo
   return extension.length > 0 || messageType.some(within);
 }
 
-/** Adds the JSON names that a compiler may leave out, and opens all enums. */
+/** Fills in JSON names that a compiler may omit, and marks every enum as open (unknown values allowed). */
 function prepareFile(file: FileDescriptorProto): void {
   file.enumType.forEach(openEnum);
   file.messageType.forEach(prepareMessage);
@@ -99,7 +99,7 @@ function prepareMessage(message: DescriptorProto): void {
   message.nestedType.forEach(prepareMessage);
 }
 
-/** Opens an enum, since the runtime searches the values of a closed enum: 17 s for a hostile set of 1 MiB. */
+/** Marks an enum as open. The runtime searches a closed enum's values, which takes 17 s for a malicious 1 MiB set. */
 export function openEnum(proto: EnumDescriptorProto): void {
   proto.options ??= create(EnumOptionsSchema);
   proto.options.features ??= create(FeatureSetSchema);
@@ -108,7 +108,7 @@ export function openEnum(proto: EnumDescriptorProto): void {
 
 function asField(extension: DescExtension): DescriptorProto['field'][number] {
   const field = clone(FieldDescriptorProtoSchema, extension.proto);
-  // The name has the number, since two full names may become the same property name.
+  // Use the number in the name, because two full names may map to the same property name.
   field.name = `option${extension.number}`;
   field.jsonName = `[${extension.typeName}]`;
   field.extendee = '';

@@ -1,11 +1,11 @@
-/** The reserved and extension ranges of a message or an enum. Fields and values may not use numbers of these ranges. */
+/** A message's or enum's reserved ranges and extension ranges. Fields and values must not use numbers in these ranges. */
 import type { EnumProto, MessageProto, Path, Report } from './model.ts';
 
 const MAX_FIELD_NUMBER = 536_870_911;
-/** Protobuf reserves these numbers for its implementations. */
+/** Protobuf reserves these numbers for its own implementation. */
 const IMPLEMENTATION = { from: 19_000, to: 19_999 };
 
-/** Both ends of a range are inclusive. */
+/** A range with both ends inclusive. */
 interface NumberRange {
   from: number;
   to: number;
@@ -13,7 +13,7 @@ interface NumberRange {
   member: string;
 }
 
-/** Ranges sorted for binary search, since a set may have thousands of ranges and fields. */
+/** Sorts ranges for binary search, because a set may have thousands of ranges and fields. */
 export class Ranges {
   private readonly sorted: NumberRange[];
 
@@ -86,7 +86,7 @@ export function checkEnumRanges(proto: EnumProto, path: Path, report: Report): R
   return enumRanges(proto).reportOverlaps(path, report);
 }
 
-/** Why no field may have this number; undefined if a field may. */
+/** Returns why a field must not have this number, or undefined if it may. */
 export function fieldNumberFault(number: number): string | undefined {
   if (number < 1 || number > MAX_FIELD_NUMBER) return `must be from 1 to ${MAX_FIELD_NUMBER}`;
   if (number >= IMPLEMENTATION.from && number <= IMPLEMENTATION.to) {

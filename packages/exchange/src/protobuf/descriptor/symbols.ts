@@ -1,4 +1,4 @@
-/** Collects the declarations of a descriptor set by full name, and reports names that are wrong or not unique. */
+/** Collects a descriptor set's declarations by full name, and reports names that are invalid or not unique. */
 import type { SetFile } from './imports.ts';
 import {
   type EnumProto,
@@ -42,7 +42,7 @@ export interface Symbols {
 
 export function declareSymbols(files: SetFile[], report: Report): Symbols {
   const declaring = new Declaring(report);
-  // Well-known files are declared first, so that a duplicate name is reported for the file of the set.
+  // Declare well-known files first, so that a duplicate name is blamed on the file in the set.
   for (const file of files) if (file.path === undefined) declaring.file(file);
   for (const file of files) if (file.path !== undefined) declaring.file(file);
   for (const file of files) declaring.packageIsFree(file);
@@ -51,7 +51,9 @@ export function declareSymbols(files: SetFile[], report: Report): Symbols {
   return declaring.symbols;
 }
 
-/** The names declared in one message, or in one package of all files. Full names are unique if names are unique per scope. */
+/**
+ * The names declared in a message, or in a package across all files. If names are unique per scope, full names are unique.
+ */
 type Scope = Set<string>;
 
 class Declaring {
@@ -80,7 +82,7 @@ class Declaring {
     for (const [i, proto] of service.entries()) this.service(proto, at('service', i));
   }
 
-  /** `package a.b` declares the names `a` and `a.b`; no other element may have one of these names. */
+  /** Checks that nothing else has the package's name: `package a.b` declares the names `a` and `a.b`. */
   packageIsFree(file: SetFile): void {
     const { package: name = '' } = file.proto;
     if (name.length > MAX_NAME_LENGTH) return;
@@ -127,7 +129,7 @@ class Declaring {
     const name = this.type(proto, at);
     if (name === undefined) return;
     this.symbols.types.set(name, { kind: 'enum', proto, name, file: at.file, path: at.path });
-    // As in C++, the values of an enum belong to the scope that contains the enum.
+    // As in C++, enum values belong to the scope that contains the enum.
     for (const [i, value] of (proto.value ?? []).entries()) {
       this.name(at.scope, value.name, at.path, 'value', i);
     }

@@ -1,11 +1,11 @@
-/** Chains of message types: A has a field of type B, B has a field of type C, and so on. */
+/** Limits chains of message types: A has a field of type B, B has a field of type C, and so on. */
 import { isMessageType } from './fields.ts';
 import { cached, type FieldProto, quote, type Report } from './model.ts';
 import type { Symbols } from './symbols.ts';
 
 /**
- * The protobuf runtime follows a chain by recursion before it reads or prints the first message, and 2,000 types overflow
- * the stack. A circle of types counts as a chain of all its types.
+ * The protobuf runtime follows a chain recursively before it reads or prints the first message, and 2,000 types overflow
+ * the stack. A cycle of types counts as a chain of all its types.
  */
 const MAX_CHAIN = 256;
 
@@ -31,31 +31,31 @@ export function checkChains({ types, extensions }: Symbols, report: Report): voi
 interface Node {
   name: string;
   targets: Node[];
-  /** The order in which the search reached this node, from 1; 0 before. */
+  /** The order in which the search reached this node, starting at 1, or 0 if it has not reached it yet. */
   index: number;
-  /** Tarjan's low link: the smallest index of an open node that this node is known to lead to. */
+  /** Tarjan's low link: the lowest index of an open node that this node is known to lead to. */
   low: number;
   /** The index of the next target to visit. */
   next: number;
-  /** The length of the longest chain that starts in the node's circle; 0 until the circle is complete. */
+  /** The length of the longest chain that starts in this node's cycle, or 0 until the cycle is complete. */
   length: number;
 }
 
 /**
- * Tarjan's algorithm (1972) for strongly connected components, here called circles, without recursion. A circle is
- * complete only after all circles that it leads to.
+ * Tarjan's algorithm (1972) for strongly connected components, here called cycles (`circle`), without recursion. A cycle is
+ * complete only after all the cycles that it leads to.
  */
 export class TypeChains {
   private readonly nodes = new Map<string, Node>();
 
-  /** A field of `type` has the type `target`. */
+  /** Records that `type` has a field of type `target`. */
   add(type: string, target: string): void {
     const node = (name: string): Node =>
       cached(this.nodes, name, () => ({ name, targets: [], index: 0, low: 0, next: 0, length: 0 }));
     node(type).targets.push(node(target));
   }
 
-  /** The first type of a chain that is too long; undefined if every chain is short enough. */
+  /** Returns the first type in a chain that is too long, or undefined if there is none. */
   tooLong(): string | undefined {
     let reached = 0;
     const open: Node[] = [];
@@ -73,7 +73,7 @@ export class TypeChains {
           continue;
         }
         if (target !== undefined) {
-          // The low link of a target is final only after its own targets were visited, so it is read on the way back.
+          // A target's low link is final only after its own targets have been visited, so read it on the way back.
           if (target.length === 0) node.low = Math.min(node.low, target.low);
           node.next++;
           continue;

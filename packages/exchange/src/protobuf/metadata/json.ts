@@ -1,4 +1,4 @@
-/** Checks the JSON of a message before the protobuf runtime, which stops at the first error and gives no path. */
+/** Checks a message in JSON before the protobuf runtime does, which stops at the first error and reports no path. */
 import { type DescEnum, type DescField, type DescMessage, fromJson } from '@bufbuild/protobuf';
 import {
   JsonDecimal,
@@ -18,12 +18,12 @@ const WRAPPER = /^google\.protobuf\.(?:Double|Float|U?Int(?:64|32)|Bool|String|B
 const SPECIAL = /^google\.protobuf\.(?:Timestamp|Duration|FieldMask|Struct|Value|ListValue)$/;
 const DURATION = /^-?\d{1,12}(?:\.\d{1,9})?s$/;
 
-/** Whether proto3 JSON writes the type in a special form. */
+/** Whether the type has a special form in proto3 JSON. */
 export function hasOwnForm({ typeName }: DescMessage): boolean {
   return typeName === ANY || SPECIAL.test(typeName) || WRAPPER.test(typeName);
 }
 
-/** Returns the JSON for the runtime to read, and reports violations under the field names that the caller used. */
+/** Returns the JSON for the runtime to read. Reports violations under the field names that the caller used. */
 export function readMessageJson(
   schema: MetadataSchema,
   type: DescMessage,
@@ -97,7 +97,7 @@ class JsonReader {
     return result;
   }
 
-  /** Checks a singular field, a list item or a map value. The path becomes text only if it is needed. */
+  /** Checks a singular field, a list item, or a map value. `at` builds the path's text only if it is needed. */
   private value(field: DescField, json: JsonValue, at: () => string): unknown {
     if (json === null && !takesNull(field)) return this.fault(at(), 'must not be null');
     if (field.message) return this.message(field.message, json, at());
@@ -109,7 +109,7 @@ class JsonReader {
     const pairs = () =>
       type.values.flatMap((v) => [v.name, v.jsonName, v.number].map((key) => [key, v.number] as const));
     const values = cached(this.enums, type, () => new Map(pairs()));
-    // The only value of google.protobuf.NullValue is written as null.
+    // The only value of google.protobuf.NullValue is written as null in JSON.
     const known = json === null ? 0 : values.get(json as string | number);
     const isNumber = typeof json === 'number' && Number.isInteger(json) && Math.abs(json) < 2 ** 31;
     if (known !== undefined) return known;
@@ -143,7 +143,10 @@ class JsonReader {
     return { '@type': typeUrl, value: this.message(type, value, `${at}.value`) };
   }
 
-  /** Checks timestamps and durations before the runtime, which accepts 30 February and text after the `s` of a duration. */
+  /**
+   * Checks timestamps and durations before the runtime does. The runtime accepts February 30 and text after a duration's
+   * `s`.
+   */
   private special(type: DescMessage, json: JsonValue, at: string): unknown {
     const plain = plainValue(json);
     const isWrong =
@@ -155,7 +158,7 @@ class JsonReader {
         return plain;
       }
     } catch {
-      // For example, a duration has a million years.
+      // For example, a duration of a million years.
     }
     return this.fault(at, `is not the JSON of a ${type.typeName}`);
   }
@@ -176,17 +179,17 @@ class JsonReader {
 }
 
 interface Shape {
-  /** Fields by both names that proto3 JSON readers accept. */
+  /** The fields, by both of the names that proto3 JSON allows. */
   members: Map<string, DescField>;
   required: DescField[];
 }
 
-/** Whether null is a value of the field's type; for all other types null means that the field is absent. */
+/** Whether null is a valid value of the field's type. For all other types, null means that the field is absent. */
 function takesNull({ message, enum: type }: DescField): boolean {
   return message?.typeName === 'google.protobuf.Value' || type?.typeName === 'google.protobuf.NullValue';
 }
 
-/** Converts JSON of any shape; its numbers become doubles. */
+/** Converts any JSON value to plain JavaScript, with numbers as doubles. */
 function plainValue(json: JsonValue): unknown {
   if (typeof json === 'bigint') return Number(json);
   if (json instanceof JsonDecimal) return Number(json.text);

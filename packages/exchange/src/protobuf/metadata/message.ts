@@ -1,4 +1,4 @@
-/** Checks a decoded message: the wire format allows values that its type forbids or that JSON cannot express. */
+/** Checks a decoded message, because the wire format allows values that the type forbids or that JSON cannot represent. */
 import { type DescField, fromBinary, toJson } from '@bufbuild/protobuf';
 import { type ReflectMessage, reflect } from '@bufbuild/protobuf/reflect';
 import type { Any } from '@bufbuild/protobuf/wkt';
@@ -7,7 +7,7 @@ import type { Report } from '../descriptor/model.ts';
 import { ANY, hasOwnForm } from './json.ts';
 import { findAnyType, isRequired, type MetadataSchema } from './schema.ts';
 
-/** Anys have a separate limit, since the depth of messages starts again at 1 in each Any. */
+/** Nested Anys have their own limit, because the message depth starts over at 1 inside each Any. */
 const MAX_NESTED_ANY = 8;
 
 export function checkMessage(schema: MetadataSchema, root: ReflectMessage, report: Report): void {
@@ -28,7 +28,7 @@ export function checkMessage(schema: MetadataSchema, root: ReflectMessage, repor
       if (isRequired(field)) report.add(path, field.jsonName, REQUIRED);
       return;
     }
-    // Only messages and closed enums need a check.
+    // Only messages and closed enums need to be checked.
     if (!field.message && !(field.enum && schema.isClosed(field.enum))) return;
     const at = join(path, field.jsonName);
     if (field.fieldKind === 'list') {
@@ -42,7 +42,7 @@ export function checkMessage(schema: MetadataSchema, root: ReflectMessage, repor
 
   function checkValue(field: DescField, value: unknown, at: string, anys: number): void {
     if (field.message) visit(value as ReflectMessage, at, anys);
-    // A lookup instead of a search, since a hostile enum may list thousands of values.
+    // Look the value up instead of searching for it, because a malicious enum may list thousands of values.
     else if (!Object.hasOwn(field.enum!.value, value as number)) {
       report.add(at, '', `${value} is not a value of ${field.enum!.typeName}`);
     }

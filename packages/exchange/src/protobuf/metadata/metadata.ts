@@ -1,6 +1,6 @@
 /**
- * The readable metadata of an event group: a google.protobuf.Any that must match its descriptor exactly. A client sends
- * proto3 JSON with `@type`, or serialized bytes; the exchange always stores bytes.
+ * An event group's readable metadata: a google.protobuf.Any that must match its descriptor exactly. A client sends proto3
+ * JSON with `@type`, or serialized bytes. The exchange always stores bytes.
  */
 import { fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf';
 import { reflect } from '@bufbuild/protobuf/reflect';
@@ -21,7 +21,7 @@ import { findType, type MetadataSchema } from './schema.ts';
 
 export interface Metadata {
   typeUrl: string;
-  /** The bytes of the request, or the serialized message if it was sent as JSON. */
+  /** The bytes from the request, or the serialized message if the request contained JSON. */
   value: Uint8Array;
   /** The message in proto3 JSON, without `@type`. */
   json: JsonObject;
@@ -31,11 +31,11 @@ export interface Metadata {
 
 export type MetadataResult = Metadata | { violations: Violation[] };
 
-/** The JSON has a separate limit, since a few bytes can print as a long name. A batch of 50 must fit a response. */
+/** The JSON has its own limit, because a few bytes can print as a long name. A batch of 50 must fit in a response. */
 export const MAX_METADATA_BYTES = 1024 * 1024;
 export const MAX_METADATA_JSON = 1024 * 1024;
 
-/** Field paths in violations are relative to the Any; the Any itself is the empty path. */
+/** Field paths in violations are relative to the Any. The empty path means the Any itself. */
 export function readMetadata(schema: MetadataSchema, any: unknown): MetadataResult {
   return Report.of((report) => {
     const given = any as JsonValue;
@@ -48,12 +48,12 @@ export function readMetadata(schema: MetadataSchema, any: unknown): MetadataResu
   });
 }
 
-/** Decodes serialized bytes to JSON. Field paths in violations are relative to the message, or `typeUrl`. */
+/** Decodes serialized bytes to JSON. Field paths in violations are relative to the message, except for `typeUrl`. */
 export function decodeMetadata(schema: MetadataSchema, typeUrl: string, value: Uint8Array): MetadataResult {
   return Report.of((report) => fromBytes(schema, 'typeUrl', typeUrl, value, report));
 }
 
-/** Prefixes the field of each violation with the request field that contains the message. */
+/** Prefixes each violation's field with the request field that contains the message. */
 export function within(field: string, violations: Violation[]): Violation[] {
   return violations.map((v) => ({ ...v, field: v.field === '' ? field : `${field}.${v.field}` }));
 }
@@ -121,7 +121,7 @@ function fromBytes(
   return { typeUrl, value, json, text: text! };
 }
 
-/** The Any of a message, as JSON text. */
+/** Returns the message as an Any, in JSON text. */
 export function anyText({ typeUrl, text }: Metadata): string {
   const type = `{"@type":${JSON.stringify(typeUrl)}`;
   return text === '{}' ? `${type}}` : `${type},${text.slice(1)}`;

@@ -1,12 +1,15 @@
-/** Converts scalars of proto3 JSON, as our exact JSON reader returns them, to what the protobuf runtime expects. */
+/** Converts proto3 JSON scalars from what our exact JSON reader returns to what the protobuf runtime expects. */
 import { ScalarType } from '@bufbuild/protobuf';
 import { fromBase64, JsonDecimal, type JsonValue, toBase64 } from '@measurement-exchange/contract';
 import { INTEGERS } from '../descriptor/fields.ts';
 
-/** The message says why a value is not of its type. */
+/** Returned (not thrown) for an invalid value. The message says what is wrong with it. */
 export class Fault extends Error {}
 
-/** Does not coerce: `3` is not a string and `"true"` not a boolean. Numbers may be text, as proto3 JSON allows. */
+/**
+ * Reads a scalar without coercion: `3` is not a string, and `"true"` is not a boolean. As in proto3 JSON, numbers may be
+ * strings.
+ */
 export function readScalar(type: ScalarType, json: JsonValue): unknown {
   const integers = INTEGERS.get(type);
   if (integers) {
@@ -28,7 +31,7 @@ export function readScalar(type: ScalarType, json: JsonValue): unknown {
   }
 }
 
-/** Reads the key of a map, which is always a string in JSON. */
+/** Reads a map key, which is always a string in JSON. */
 export function readMapKey(type: ScalarType, key: string): unknown {
   if (type === ScalarType.STRING) return key;
   if (type === ScalarType.BOOL)
@@ -48,7 +51,7 @@ function readFloat(json: JsonValue, max: number): number | string | Fault {
   return Math.abs(value) <= max ? value : new Fault('is out of range');
 }
 
-/** `1.0` and `1e3` are integers too, up to the safe integers of a double. */
+/** Accepts `1.0` and `1e3` as integers too, up to a double's safe integers. */
 function readInteger(json: JsonValue, min: bigint, max: bigint): bigint | Fault {
   const text = numberText(json) ?? '';
   const isPlain = /^-?\d{1,20}$/.test(text);

@@ -1,4 +1,4 @@
-/** Links the types of a descriptor set, so that messages of these types can be read and written. */
+/** Links a descriptor set's types, so that messages of these types can be read and written. */
 import {
   create,
   createFileRegistry,
@@ -31,22 +31,22 @@ import { openEnum } from '../descriptor/options.ts';
 import { TypeChains } from '../descriptor/typeChains.ts';
 
 export interface MetadataSchema {
-  /** Contains every type that an Any may have: the types of the set, and the well-known types. */
+  /** Contains every type that an Any may have: the set's own types and the well-known types. */
   registry: Registry;
   limits: WireLimits;
   /** Whether the enum allows only the values that it lists. */
   isClosed: (type: DescEnum) => boolean;
-  /** The name of a field in its file; linking renames all fields. */
+  /** The name that the field has in its file. Linking renames all fields. */
   nameOf: (field: DescField) => string;
 }
 
-/** The message of a type URL if the set defines it; a well-known type is not accepted as metadata. */
+/** Returns a type URL's message if the set itself defines it. Well-known types are not accepted as metadata. */
 export function findType(schema: MetadataSchema, typeUrl: string): DescMessage | undefined {
   const type = findAnyType(schema, typeUrl);
   return type && !isWellKnownFile(type.file.proto.name) ? type : undefined;
 }
 
-/** The message of a type URL, including well-known types. */
+/** Returns a type URL's message, which may be a well-known type. */
 export function findAnyType(schema: MetadataSchema, typeUrl: string): DescMessage | undefined {
   const slash = typeUrl.lastIndexOf('/');
   return slash < 0 ? undefined : schema.registry.getMessage(typeUrl.slice(slash + 1));
@@ -57,15 +57,18 @@ export function isRequired({ presence }: DescField): boolean {
 }
 
 /**
- * Creating and printing a message takes a microsecond for each field of its type, set or not: a hostile type has 40,000
- * fields, and 1 MiB has room for 500,000 messages. A request nests at most 64 levels of JSON, and each level of messages
- * may take two: an array and an object.
+ * Creating and printing a message takes a microsecond per field of its type, whether or not the field is set. A malicious
+ * type could have 40,000 fields, and 1 MiB has room for 500,000 messages. A request may nest JSON 64 levels deep, and each
+ * message level may take two of those, an array and an object.
  */
 const MAX_FIELDS = 500_000;
 const MAX_MESSAGES = 10_000;
 const MAX_DEPTH = 28;
 
-/** Links an accepted set; undefined if its well-known files differ too much from ours, or its type chains are too long. */
+/**
+ * Links an accepted set. Returns undefined if its well-known files differ too much from ours or its type chains are too
+ * long.
+ */
 export function compileSchema(descriptorSet: Uint8Array): MetadataSchema | undefined {
   try {
     return new Linker().link(fromBinary(FileDescriptorSetSchema, descriptorSet).file);
@@ -104,22 +107,22 @@ class Linker {
         refuseUnknown: true,
       },
       isClosed: ({ typeName }) => this.closedEnums.has(typeName),
-      // An extension has only a JSON name.
+      // Extensions have only a JSON name.
       nameOf: ({ proto, jsonName }) =>
         proto.extendee === '' ? (this.names.get(proto) ?? proto.name) : jsonName,
     };
   }
 
   private file(file: FileDescriptorProto): void {
-    // The runtime recognizes well-known types such as Timestamp by name, so no other file may declare such a name.
+    // The runtime recognizes well-known types such as Timestamp by name, so no other file may declare those names.
     if (file.package === 'google.protobuf') throw new Error(`${file.name} declares well-known types`);
     for (const type of file.enumType) this.enum(type, file.package, file);
     for (const type of file.messageType) this.message(type, file.package, file);
   }
 
   /**
-   * Renames fields by number, since the runtime makes properties of names, and `a_b` and `aB` would share a property. Adds
-   * the JSON names that a compiler may leave out.
+   * Renames fields by number, because the runtime turns names into property names, and `a_b` and `aB` would share one. Also
+   * fills in JSON names that a compiler may omit.
    */
   private message(message: DescriptorProto, scope: string, file: FileDescriptorProto): void {
     const name = fullName(scope, message.name);
@@ -133,14 +136,14 @@ class Linker {
     for (const type of message.nestedType) this.message(type, name, file);
   }
 
-  /** Remembers closed enums, whose values `checkMessage` checks. */
+  /** Records which enums are closed, so that `checkMessage` can check their values, and then marks the enum as open. */
   private enum(type: EnumDescriptorProto, scope: string, file: FileDescriptorProto): void {
     if (isClosed(type, file)) this.closedEnums.add(fullName(scope, type.name));
     openEnum(type);
   }
 }
 
-/** With editions, only files and enums can set this feature, and the default of every edition so far is open. */
+/** With editions, only files and enums can set this feature, and so far every edition's default is open. */
 function isClosed(type: EnumDescriptorProto, file: FileDescriptorProto): boolean {
   if (file.syntax !== 'editions') return file.syntax !== 'proto3';
   const set = type.options?.features?.enumType || file.options?.features?.enumType;
@@ -148,8 +151,8 @@ function isClosed(type: EnumDescriptorProto, file: FileDescriptorProto): boolean
 }
 
 /**
- * Makes an extension a field of the message that it extends, with the JSON name `[my.pkg.extension]`. The runtime would
- * search all unknown fields once per extension.
+ * Turns an extension into a field of the message that it extends, with the JSON name `[my.pkg.extension]`. Otherwise the
+ * runtime would search all unknown fields once per extension.
  */
 function addAsField(extension: DescExtension): void {
   const { extendee, number } = extension;

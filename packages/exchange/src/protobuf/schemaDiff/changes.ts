@@ -1,10 +1,10 @@
-/** The kinds of differences between two schemas, and which kinds break readers. */
+/** The kinds of differences between two schemas, and which of them break readers. */
 import type { SchemaChange } from '@measurement-exchange/contract';
 import { quote } from '../descriptor/model.ts';
 
 /**
- * A change is breaking if a message written with one version reads differently with the other, in bytes or in JSON, or if
- * a name is removed that a reader could look up. Each breaking kind has a reason; kinds without a reason are compatible.
+ * A change is breaking if a message written with one version reads differently with the other, in bytes or in JSON, or if a
+ * name is removed that a reader could look up. A breaking kind has a reason; a kind without one is compatible.
  */
 export const CHANGE_KINDS = {
   SYNTAX_CHANGED: undefined,
@@ -43,7 +43,7 @@ export const CHANGE_KINDS = {
   ENUM_VALUE_REMOVED: 'Messages that hold it show a bare number, and JSON that names it cannot be read.',
   ENUM_VALUE_RENUMBERED: 'Messages written before are read as another value.',
   ENUM_VALUE_RENAMED: 'Its name in JSON differs.',
-  // Services are compatible, since no metadata message contains a service.
+  // Changes to services are compatible, because no metadata message contains a service.
   SERVICE_ADDED: undefined,
   SERVICE_CHANGED: undefined,
   SERVICE_REMOVED: undefined,
@@ -52,11 +52,11 @@ export type ChangeKind = keyof typeof CHANGE_KINDS;
 
 const MAX_PATH_LENGTH = 1000;
 
-/** Limits breaking and compatible changes separately, since two unrelated sets have 100,000 differences. */
+/** The limit for breaking changes, and again for compatible changes. Two unrelated sets could have 100,000 differences. */
 const MAX_LISTED = 1_000;
 
 export class Changes {
-  /** The changes in the order in which they were found, without changes beyond the limits. */
+  /** The changes in the order in which they were found, up to the limits. */
   readonly list: SchemaChange[] = [];
   breaking = 0;
   compatible = 0;
@@ -65,11 +65,11 @@ export class Changes {
     return this.breaking + this.compatible - this.list.length;
   }
 
-  /** `what` completes a sentence that starts with the element at `path`. */
+  /** `what` continues a sentence that starts with the element at `path`. */
   add(kind: ChangeKind, path: string, what: string): void {
     const because = CHANGE_KINDS[kind];
     if ((because === undefined ? ++this.compatible : ++this.breaking) > MAX_LISTED) return;
-    // A path of two long names is cut at the front, since its end identifies the element.
+    // Truncate a long path at the front, because its end identifies the element.
     const shown = path.length <= MAX_PATH_LENGTH ? path : `…${path.slice(1 - MAX_PATH_LENGTH)}`;
     const message = `${shown} ${what}.${because === undefined ? '' : ` ${because}`}`;
     this.list.push({ kind, path: shown, breaking: because !== undefined, message });
@@ -82,7 +82,7 @@ export class Changes {
   }
 }
 
-/** A name without quotes, truncated to fit a message. */
+/** Truncates a name to fit in a message, without quoting it. */
 export function short(name: string): string {
   return quote(name).slice(1, -1);
 }

@@ -9,7 +9,7 @@ export function compareEnum(path: string, { was, is, changes }: Comparison): voi
   const openness = ({ open }: Enum) => (open ? 'open' : 'closed');
   changes.differs('ENUM_TYPE_CHANGED', path, 'type', openness(before), openness(after));
 
-  // JSON uses the first name of a number that has several names.
+  // If a number has several names, JSON uses the first.
   const printed = { before: printedNames(before), after: printedNames(after) };
   const successors = new Set<string>();
   for (const [name, number] of before.numbers) {

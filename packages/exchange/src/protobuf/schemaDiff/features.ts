@@ -1,4 +1,4 @@
-/** Resolves the features of an element for proto2, proto3 and the editions. */
+/** Resolves an element's features, for proto2, proto3, and editions. */
 import {
   FeatureSet_EnumType as EnumType,
   FeatureSet_RepeatedFieldEncoding as FieldEncoding,
@@ -16,7 +16,7 @@ export type Features = Required<
   >
 >;
 
-/** All editions so far have the same values of these features. */
+/** So far, all editions have the same defaults for these features. */
 const EDITIONS: Features = {
   fieldPresence: FieldPresence.EXPLICIT,
   enumType: EnumType.OPEN,
@@ -37,17 +37,17 @@ export function fileFeatures({ syntax, options }: FileProto): Features {
   return inherit(base, options);
 }
 
-/** The features of an element: its own options override the features of the element that contains it. */
+/** Returns an element's features: those of the element that contains it, overridden by its own options. */
 export function inherit(outer: Features, options: { features?: FeaturesProto } | undefined): Features {
   return options?.features === undefined ? outer : { ...outer, ...options.features };
 }
 
 export type Presence = 'implicit' | 'explicit' | 'required';
 
-/** The presence of a singular field with these features. */
+/** Returns a singular field's presence. */
 export function presenceOf(field: FieldProto, { fieldPresence }: Features): Presence {
   if (field.label === Label.REQUIRED || fieldPresence === FieldPresence.LEGACY_REQUIRED) return 'required';
-  // A field with `optional` in proto3 has a separate oneof.
+  // In proto3, an `optional` field is in a oneof of its own.
   const always = isMessageType(field.type) || field.oneofIndex !== undefined || field.extendee !== undefined;
   return always || fieldPresence === FieldPresence.EXPLICIT ? 'explicit' : 'implicit';
 }
@@ -59,7 +59,7 @@ export function isPacked(field: FieldProto, { repeatedFieldEncoding }: Features)
   return field.options?.packed ?? repeatedFieldEncoding === FieldEncoding.PACKED;
 }
 
-/** Whether a message has the delimited encoding of groups instead of the length-prefixed encoding. */
+/** Whether the field's message is delimited, as groups are, instead of length-prefixed. */
 export function isDelimited({ type }: FieldProto, { messageEncoding }: Features): boolean {
   return type === Type.GROUP || (type === Type.MESSAGE && messageEncoding === MessageEncoding.DELIMITED);
 }

@@ -1,4 +1,4 @@
-/** Compares a field of two versions, also if it was renamed. */
+/** Compares two versions of a field, even if the field was renamed. */
 import { type Changes, short } from './changes.ts';
 import type { Field, Schema } from './schema.ts';
 
@@ -16,7 +16,7 @@ export interface Comparison {
   changes: Changes;
 }
 
-/** Compares everything but name, number and oneof. */
+/** Compares everything except the name, number, and oneof. */
 export function compareField({ path, before, after }: FieldPair, { was, is, changes }: Comparison): void {
   if (before.cardinality !== after.cardinality) {
     const kinds = [before.cardinality, after.cardinality] as const;
@@ -45,7 +45,7 @@ export function compareField({ path, before, after }: FieldPair, { was, is, chan
   changes.differs('FIELD_DEFAULT_CHANGED', path, 'default', defaultOf(before, was), defaultOf(after, is));
 }
 
-/** Types of one group have the same wire encoding, but not the same range of values. Enums are encoded as int32. */
+/** Types in the same group have the same wire encoding but different ranges. Enums are encoded like int32. */
 const WIRE_GROUPS: Record<string, string> = {
   int32: 'varint',
   int64: 'varint',
@@ -62,7 +62,7 @@ const WIRE_GROUPS: Record<string, string> = {
   bytes: 'length',
 };
 
-/** A message may have the name of a scalar type. */
+/** Checks `kind` first, because a message may be named like a scalar type. */
 function wireGroup({ kind, type }: Field): string | undefined {
   return kind === 'message' ? undefined : WIRE_GROUPS[kind === 'enum' ? 'int32' : type];
 }
@@ -71,7 +71,7 @@ const encoding = ({ delimited }: Field) => (delimited ? 'delimited' : 'length-pr
 const packing = ({ packed }: Field) => (packed ? 'packed' : 'expanded');
 const utf8 = ({ verifiesUtf8 }: Field) => (verifiesUtf8 ? 'verified' : 'none');
 
-/** The value that readers see if the field is not set; for an enum its number, since names may change. */
+/** Returns the value that readers see if the field is not set. For an enum it is the number, because names may change. */
 function defaultOf({ defaultValue: text, kind, type }: Field, schema: Schema): string {
   if (kind === 'message') return '';
   if (kind === 'enum') {
@@ -81,6 +81,6 @@ function defaultOf({ defaultValue: text, kind, type }: Field, schema: Schema): s
   if (type === 'string' || type === 'bytes') return `'${text ?? ''}'`;
   if (type === 'bool') return text ?? 'false';
   const isFloat = type === 'double' || type === 'float';
-  // 1 and 1.0 are the same value; inf and nan have only one spelling.
+  // Treat 1 and 1.0 as the same value. inf and nan have only one spelling.
   return isFloat && text !== undefined && !Number.isNaN(Number(text)) ? `${Number(text)}` : (text ?? '0');
 }

@@ -16,7 +16,7 @@ export function compareMessage(path: string, comparison: Comparison): void {
   compareRanges('EXTENSION_RANGE_REMOVED', path, 'no longer takes extensions numbered', ...ranges, changes);
 }
 
-/** Pairs the fields of both versions by name, or by number if the old name was removed and the new name is new. */
+/** Pairs up the fields of both versions by name. If a name is gone and its number now has a new name, pairs by number. */
 function pairFields(path: string, before: Message, after: Message, changes: Changes): FieldPair[] {
   const was = index(before.fields);
   const is = index(after.fields);
@@ -83,7 +83,7 @@ function compareOneofs(
   }
 }
 
-/** A oneof is renamed if it was removed and all its remaining fields are in the same new oneof. */
+/** Finds renamed oneofs: those that are gone and whose remaining fields are all in the same new oneof. */
 function renamedOneofs(before: Message, after: Message, pairs: FieldPair[]): Map<string, string> {
   const [was, is] = [before, after].map(({ fields }) => new Set(fields.map(({ oneof }) => oneof)));
   const renamed = new Map<string, string>();

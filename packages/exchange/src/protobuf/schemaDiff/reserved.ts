@@ -1,10 +1,10 @@
-/** Compares the reserved numbers and names of a message or an enum. */
+/** Compares a message's or enum's reserved numbers and names. */
 import type { MessageProto, RangeProto } from '../descriptor/model.ts';
 import { type ChangeKind, type Changes, short } from './changes.ts';
 
 type Reserving = Pick<MessageProto, 'reservedRange' | 'reservedName'>;
 
-/** `closed`: the end of a range is inclusive, as for enums. */
+/** If `closed` is true, the end of a range is inclusive, as it is for enums. */
 export function compareReserved(
   path: string,
   before: Reserving,
@@ -20,7 +20,7 @@ export function compareReserved(
   }
 }
 
-/** Reports each earlier range that the later ranges do not cover completely. */
+/** Reports each old range that the new ranges do not cover completely. */
 export function compareRanges(
   kind: ChangeKind,
   path: string,
@@ -30,7 +30,7 @@ export function compareRanges(
   changes: Changes,
   closed = false,
 ): void {
-  // Ends become exclusive, so that an adjacent range starts at the end of the range before.
+  // Make ends exclusive, so that an adjacent range starts where the previous one ends.
   const end = (range: RangeProto) => (range.end ?? 0) + (closed ? 1 : 0);
   const start = (range: RangeProto) => range.start ?? 0;
   const covering = after.toSorted((a, b) => start(a) - start(b));

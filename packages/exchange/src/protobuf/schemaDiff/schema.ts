@@ -1,6 +1,7 @@
 /**
- * A descriptor set as its readers see it: types by full name, fields with the features they inherit. The registry of the
- * protobuf runtime cannot link every accepted set, since a set may contain well-known files that differ from ours.
+ * A descriptor set as its readers see it: types by full name, and fields with the features they inherit. We can't use the
+ * protobuf runtime's registry, because it cannot link every set we accept: a set may contain well-known files that differ
+ * from ours.
  */
 import { protoCamelCase } from '@bufbuild/protobuf/reflect';
 import { Label, Type } from '../descriptor/fields.ts';
@@ -29,15 +30,18 @@ export interface Schema {
   files: Map<string, FileProto>;
   messages: Map<string, Message>;
   enums: Map<string, Enum>;
-  /** Extensions of the schema's own messages. Extensions of google.protobuf are options, which no data contains. */
+  /**
+   * Extensions of the schema's own messages. Extensions of google.protobuf messages are options, which never appear in
+   * data.
+   */
   extensions: Map<string, Extension>;
   services: Map<string, ServiceProto>;
 }
 
-/** The place of a message or an enum. */
+/** Where a message or an enum is declared. */
 export interface Declared {
   file: string;
-  /** The message that contains the type; '' at the top level. */
+  /** The message that contains the type, or '' at the top level. */
   parent: string;
 }
 
@@ -50,7 +54,7 @@ export interface Enum extends Declared {
   proto: EnumProto;
   open: boolean;
   numbers: Map<string, number>;
-  /** The number of the first value, which is the default of a field without a default value. */
+  /** The first value's number, which is the default for fields that don't set one. */
   first: number;
 }
 
@@ -59,12 +63,12 @@ export interface Field {
   number: number;
   jsonName: string;
   cardinality: 'singular' | 'repeated' | 'map';
-  /** `int32`, `string`, or the full name of a message or an enum; for a map, the type of its values. */
+  /** A scalar type such as `int32`, or the full name of a message or enum. For a map, the type of its values. */
   type: string;
   kind: 'message' | 'enum' | 'scalar';
-  /** Only a map has a key type. */
+  /** Set only for a map. */
   keyType: string | undefined;
-  /** Only a singular field has a presence. */
+  /** Set only for a singular field. */
   presence: Presence | undefined;
   packed: boolean;
   delimited: boolean;
@@ -95,7 +99,7 @@ export function readSchema(files: FileProto[]): Schema {
     for (const s of proto.service ?? []) schema.services.set(fullName(scope, s.name!), s);
   }
 
-  /** Reads the declarations that files and messages have in common. */
+  /** Reads the kinds of declarations that both files and messages may contain. */
   function readMembers(
     { nestedType = [], enumType = [], extension = [] }: MessageProto,
     scope: string,
@@ -121,7 +125,7 @@ export function readSchema(files: FileProto[]): Schema {
   }
 
   function readMessage(proto: MessageProto, name: string, at: Declared, outer: Features): void {
-    // The entries of a map are compared as part of the map field.
+    // Map entries are compared as part of the map field.
     if (proto.options?.mapEntry) return;
     const features = inherit(outer, proto.options);
     const entries = new Map(

@@ -1,4 +1,4 @@
-/** Lists the changes of an updated metadata schema, and which of them break readers. */
+/** Lists what changed in an updated metadata schema, and which changes break readers. */
 import { Edition } from '@bufbuild/protobuf/wkt';
 import type { SchemaChange } from '@measurement-exchange/contract';
 import { ownFiles } from '../descriptor/descriptorSet.ts';
@@ -11,13 +11,13 @@ import { type Declared, readSchema } from './schema.ts';
 
 export interface SetDiff {
   changes: SchemaChange[];
-  /** The number of breaking changes, listed or not. */
+  /** The number of breaking changes, whether or not they are listed. */
   breaking: number;
-  /** The number of changes that are not listed, since there are too many. */
+  /** The number of changes left out because there are too many. */
   omitted: number;
 }
 
-/** Compares two accepted sets. Ignores well-known files, the order of declarations, comments and options. */
+/** Compares two accepted sets. Ignores well-known files, declaration order, comments, and options. */
 export function diffDescriptorSets(before: Uint8Array, after: Uint8Array): SetDiff {
   const changes = new Changes();
   const comparison = { was: readSchema(ownFiles(before)), is: readSchema(ownFiles(after)), changes };
@@ -39,7 +39,7 @@ function compareFiles({ was, is, changes }: Comparison): void {
   }
 }
 
-/** Reports removed, moved and added types, but no type inside a message that was itself removed or added. */
+/** Reports types that were removed, moved, or added, except those inside a message that was itself removed or added. */
 function compareTypes(
   which: 'messages' | 'enums',
   [removed, moved, added]: readonly [ChangeKind, ChangeKind, ChangeKind],
@@ -64,7 +64,7 @@ function compareTypes(
   }
 }
 
-/** Explains a removed name if its file has a new package, which renames all types of the file. */
+/** Explains a removal if the file's package was renamed, which renames all types in the file. */
 function newName(
   name: string,
   file: string,
