@@ -1,4 +1,4 @@
-/** The agent of a data provider fulfills or refuses each of its requisitions exactly once, even after a crash. */
+/** A data provider's agent fulfills or refuses each of the provider's requisitions exactly once, even after a crash. */
 import type { Change } from '@measurement-exchange/contract';
 import { messageOf } from '../client/errors.ts';
 import { type Follower, followChanges, type Wake } from '../client/index.ts';
@@ -15,7 +15,7 @@ export function createAgent(options: AgentOptions): Agent {
   return new ProviderAgent(options);
 }
 
-/** Finds open requisitions, by following changes and by polling, and starts an attempt at each that is due. */
+/** Finds open requisitions by following changes and by polling, and starts an attempt at each one that is due. */
 class ProviderAgent implements Agent {
   private readonly context: AgentContext;
   private readonly attempts: Attempts;
@@ -37,7 +37,7 @@ class ProviderAgent implements Agent {
     try {
       await this.poll(due, signal);
       while (running.size > 0 || attempts.hasRoom) {
-        // A poll skips requisitions beyond the bounds, so another poll starts them when there is room.
+        // A poll skips requisitions beyond their consumer's limit, so poll again as soon as there is room for them.
         if (attempts.hasRoom) await this.poll(due, signal);
         else await Promise.race(running.values());
       }
@@ -77,7 +77,7 @@ class ProviderAgent implements Agent {
     await Promise.all(this.attempts.running.values());
   }
 
-  /** Starts attempts at the changed requisitions, or polls if anything may have changed. */
+  /** Starts attempts at the changed requisitions, or at all open ones if a poll is due. */
   private async act({ changes, poll }: Wake, signal: AbortSignal): Promise<void> {
     const changed = new Set(changes.filter(({ kind }) => kind === 'EVENT_GROUP').map(({ name }) => name));
     for (const name of changed) this.context.eventGroups.evict(name);
@@ -104,7 +104,7 @@ class ProviderAgent implements Agent {
     await participant?.keepOnly([...seen, ...this.attempts.running.keys()]);
   }
 
-  /** Tells the exchange which protocols of duchies the provider supports. A provider that supports none ignores a failure. */
+  /** Tells the exchange which multi-party protocols the provider supports. If it supports none, a failure is ignored. */
   private async announce(signal?: AbortSignal): Promise<boolean> {
     const { client, credentials, participant } = this.context;
     const supported = participant?.protocols ?? [];
@@ -117,7 +117,7 @@ class ProviderAgent implements Agent {
     }
   }
 
-  /** Whether the requisition belongs to this provider; another one would be charged to the wrong ledger. */
+  /** Whether the requisition belongs to this provider. Any other requisition would be charged to the wrong ledger. */
   private isOwn({ name = '' }: { name?: string }): boolean {
     return name.startsWith(`${this.context.credentials.name}/requisitions/`);
   }

@@ -1,6 +1,6 @@
 /**
- * Computes direct results, which are exact figures from the events plus noise, and their privacy cost. The formulas are
- * those of the public reference system, which stores the width of the sampling interval as a 32-bit float.
+ * Computes direct results (exact figures from the events plus noise) and their privacy cost. The formulas match the public
+ * reference system, which stores the width of the sampling interval as a 32-bit float.
  */
 import { create } from '@bufbuild/protobuf';
 import { type PrivacyParams, specs } from '@measurement-exchange/contract';
@@ -22,18 +22,18 @@ import type { Population } from './population.ts';
 import { capMillis } from './verify/limits.ts';
 import type { VerifiedRequisition } from './verify.ts';
 
-/** The data and the noise with which a provider computes results. */
+/** The data and the noise that a provider uses to compute results. */
 export interface Methodology {
   events?: Events | undefined;
   /** Only population measurements need this. */
   population?: Population | undefined;
   /** Default: Gaussian if the consumer allows a delta above 0, otherwise geometric (integer Laplace). */
   noise?: NoiseMechanism | undefined;
-  /** A cap on the impressions of one person. The result states it if it is lower than the consumer's cap. */
+  /** A cap on the impressions per person. If it is lower than the consumer's cap, the result states it. */
   maximumFrequencyPerUser?: number | undefined;
 }
 
-/** A methodology with the options of one computation. */
+/** A methodology plus the options for one computation. */
 export interface ComputeOptions extends Methodology {
   random?: RandomSource | undefined;
   signal?: AbortSignal | undefined;
@@ -41,15 +41,15 @@ export interface ComputeOptions extends Methodology {
 }
 
 /**
- * Figures that are released with the same privacy parameters. The unit of privacy is all events of one person in one
- * reference on one UTC day (docs/privacy.md).
+ * Figures that are released with the same privacy parameters. The unit of privacy is all of one person's events in one
+ * reference on one UTC day (see docs/privacy.md).
  */
 interface Release {
   params: PrivacyParams;
   mechanism: NoiseMechanism;
-  /** The most by which one unit changes one figure; the noise is calibrated to this. */
+  /** The maximum amount by which one unit can change one figure. The noise is calibrated to this. */
   sensitivity: bigint;
-  /** The number of figures that one unit changes at once; each of them costs. */
+  /** How many figures one unit can change at once. Each of them adds to the cost. */
   changed: number;
 }
 
@@ -83,7 +83,7 @@ export async function requireComputable(
 
 /**
  * Returns the charges for the result. Each reference is charged the full cost once for each UTC day that a collection
- * interval overlaps, even if several event groups select it. The charges depend on the specification alone.
+ * interval overlaps, even if several event groups select it. The charges never depend on the events.
  */
 export function chargesFor(verified: VerifiedRequisition, methodology: Methodology): Charge[] {
   const cost = costOf(verified, methodology);
@@ -107,7 +107,7 @@ function costOf(verified: VerifiedRequisition, methodology: Methodology): Units 
     .reduce(addUnits, NOTHING);
 }
 
-/** Computes a result with fresh noise. Call this once for each requisition: two draws on the same data leak information. */
+/** Computes a result with fresh noise. Call this only once per requisition: two draws on the same data leak information. */
 export async function computeResult(
   verified: VerifiedRequisition,
   options: ComputeOptions,
@@ -171,7 +171,7 @@ async function computeFigures(verified: VerifiedRequisition, options: ComputeOpt
       return { watchDuration: figure(value, first!, 'deterministicSum') };
     }
     case 'POPULATION':
-      // The count is exact, without noise: it is of the virtual people of the model, not of what people did.
+      // The count needs no noise, because it counts the model's virtual people, not anything that real people did.
       return {
         population: {
           value: await population!.count(selection.population?.filter, signal),
@@ -181,7 +181,7 @@ async function computeFigures(verified: VerifiedRequisition, options: ComputeOpt
   }
 }
 
-/** Returns the releases in their order. A cap applies to a person's total over all selected events. */
+/** Returns the measurement's releases in a fixed order. A cap applies to a person's total over all selected events. */
 function releases({ spec }: VerifiedRequisition, methodology: Methodology): Release[] {
   // measurementSpecViolations has checked that the parameters are present.
   const release = (params: PrivacyParams | undefined, sensitivity = 1n, changed = 1): Release => ({
@@ -195,7 +195,7 @@ function releases({ spec }: VerifiedRequisition, methodology: Methodology): Rele
       return [release(spec.reach.privacyParams)];
     case 'REACH_AND_FREQUENCY': {
       const { reachPrivacyParams, frequencyPrivacyParams } = spec.reachAndFrequency;
-      // A change of one unit moves the person from one bin to another, so both bins change by one.
+      // Changing one unit can move the person from one bin to another, so two bins change by one each.
       return [release(reachPrivacyParams), release(frequencyPrivacyParams, 1n, 2)];
     }
     case 'IMPRESSION': {
@@ -212,7 +212,7 @@ function releases({ spec }: VerifiedRequisition, methodology: Methodology): Rele
 
 const NOISE = specs.ProtocolConfig_NoiseMechanism;
 const MAX_INT64 = 2n ** 63n - 1n;
-/** A protobuf Duration spans 10,000 years. */
+/** The longest protobuf Duration, about 10,000 years. */
 const MAX_DURATION_MS = 315_576_000_000_000n;
 
 function figure<V, C extends string, M extends object>(
@@ -224,13 +224,13 @@ function figure<V, C extends string, M extends object>(
   return { value, noiseMechanism: NOISE[mechanism], methodology: { case: methodology, value: details } };
 }
 
-/** Returns the share of each frequency; all shares are zero if the noise left no counts. */
+/** Returns each frequency's share of the total. All shares are zero if no counts are left after the noise. */
 function sharesOf(counts: bigint[]): Record<string, number> {
   const total = Number(counts.reduce((sum, count) => sum + count, 0n)) || 1;
   return Object.fromEntries(counts.map((count, i) => [String(i + 1), Number(count) / total]));
 }
 
-/** Rounds down exactly, since a 32-bit float is a fraction of integers. */
+/** Divides exactly and rounds down. A 32-bit float is a ratio of two integers, so no precision is lost. */
 function divideByWidth(value: bigint, width: number): bigint {
   const { numerator, denominator } = exactRational(Math.fround(width));
   return (value * denominator) / numerator;

@@ -1,7 +1,10 @@
 import type { EventQuery } from './events.ts';
 import type { VerifiedRequisition } from './verify.ts';
 
-/** Everybody is read for a share, because its registers are sampled later; direct results and sketches are sampled here. */
+/**
+ * Returns the query for a requisition. The query samples people for direct results and sketches, but reads everybody for a
+ * share, whose registers are sampled later.
+ */
 export function queryOf({ selection, vidSampling, shareShuffle }: VerifiedRequisition): EventQuery {
   return { eventGroups: selection.events ?? [], vidSampling: shareShuffle ? EVERYBODY : vidSampling };
 }

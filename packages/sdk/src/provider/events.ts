@@ -17,54 +17,56 @@ export type { EventGroupSelection, EventQuery } from './events/query.ts';
 export type { TakePeople } from './events/scanner.ts';
 export type { AttributeType } from './filter/types.ts';
 
-/** Options of `openEvents`. */
+/** Options for `openEvents`. */
 export interface EventsConfig {
   /** Local paths. Patterns such as `events/*.parquet` are expanded at each query. */
   files: string | string[];
-  /** Default: CSV if the extension of the first file says so (`.csv`, `.tsv`, `.csv.gz` …), otherwise Parquet. */
+  /** Default: CSV if the first file has a CSV extension (`.csv`, `.tsv`, `.csv.gz` …), otherwise Parquet. */
   format?: 'parquet' | 'csv';
   columns?: ColumnNames;
-  /** The memory of the query engine, which uses the disk beyond that. Default `512MB`. */
+  /** The query engine's memory limit, beyond which it uses the disk. Default `512MB`. */
   memoryLimit?: string;
   /** Default: one thread per core. */
   threads?: number;
   /**
-   * The limit on combinations of attribute values in the selected events, for a filter that cannot run in the engine.
-   * Default 1,000,000. A lower value allows filters that take longer for each combination.
+   * For filters that cannot run in the engine: how many distinct combinations of attribute values the selected events may
+   * have. Default 1,000,000. A lower limit allows filters that take longer for each combination.
    */
   maximumCombinations?: number;
-  /** The time limit of one query. Default 600. */
+  /** The time limit for one query, in seconds. Default 600. */
   timeoutSeconds?: number;
   /** Called when events are ignored, such as events without a VID. */
   onWarning?(message: string): void;
 }
 
-/** The events of a provider. Call `close` when done. */
+/** A provider's events. Call `close` when done. */
 export interface Events {
   /** The attributes that filters may use. */
   readonly attributes: Readonly<Record<string, AttributeType>>;
   readonly hasDuration: boolean;
-  /** Throws RefusalError (FilterError, QueryStopped) for a query that can never be computed. Reads no events. */
+  /** Throws RefusalError (FilterError, QueryStopped) if the query can never be computed. Reads no events. */
   check(query: EventQuery): Promise<void>;
-  /** Lists the references in the events. These exact figures are for the operator; no response may depend on them. */
+  /**
+   * Lists the references in the events, with exact figures. They are for the operator only; no response may depend on them.
+   */
   inventory(watch?: Watch): Promise<ReferenceInventory[]>;
-  /** Returns the numbers of people with 1, 2, … F events; the last number is of F or more events. */
+  /** Returns how many people have 1, 2, … `maximumFrequency` events. The last count includes people with more events. */
   frequencies(query: EventQuery, maximumFrequency: number): Promise<bigint[]>;
   /**
-   * Calls `take` with all people and their numbers of events, at most `maximumFrequency`. Each call has some thousand
-   * people, in no order, and waits for the call before. A VID that is not valid in a population is passed as 0.
+   * Calls `take` with batches of people and their event counts, capped at `maximumFrequency`, in no particular order. Each
+   * call waits for the previous one. A VID that is not valid in a population is passed as 0.
    */
   people(query: EventQuery, maximumFrequency: number, take: TakePeople<Uint32Array>): Promise<void>;
-  /** Does the same as `people`, but passes every VID unchanged. */
+  /** Like `people`, but passes every VID unchanged. */
   allPeople(query: EventQuery, maximumFrequency: number, take: TakePeople<BigInt64Array>): Promise<void>;
-  /** Counts events, at most `maximumPerUser` of one person. */
+  /** Counts events, at most `maximumPerUser` per person. */
   impressions(query: EventQuery, maximumPerUser: number): Promise<bigint>;
-  /** Sums the milliseconds watched, at most `maximumMillisPerUser` of one person. */
+  /** Sums the milliseconds watched, at most `maximumMillisPerUser` per person. */
   watchDurationMillis(query: EventQuery, maximumMillisPerUser: bigint): Promise<bigint>;
   close(): Promise<void>;
 }
 
-/** Opens events in Parquet or CSV, and checks that the columns exist with suitable types. */
+/** Opens events in Parquet or CSV, and checks that the required columns exist and have suitable types. */
 export async function openEvents(config: EventsConfig): Promise<Events> {
   const files = localFiles(config.files);
   const engine = await startEngine({ files, memoryLimit: config.memoryLimit, threads: config.threads });
@@ -116,7 +118,7 @@ function eventsOf(engine: Engine, source: Source, columns: Columns, config: Even
   };
 }
 
-/** The VID, or 0 if it is not valid in a population. */
+/** SQL expression: the VID, or 0 if it is not valid in a population. */
 const SMALL_VID = `CAST(CASE WHEN vid BETWEEN 1 AND ${MAX_VID} THEN vid ELSE 0 END AS UINTEGER)`;
 const MAXIMUM_COMBINATIONS = 1_000_000;
 const TIMEOUT_SECONDS = 600;

@@ -1,4 +1,4 @@
-/** Builds the response to a requisition, a sealed result or a refusal, and sends it to the exchange. */
+/** Builds the response to a requisition (a sealed result or a refusal) and sends it to the exchange. */
 import { toBinary } from '@bufbuild/protobuf';
 import { encrypt, packSignedMessage, type Signer } from '@measurement-exchange/consent';
 import {
@@ -13,10 +13,10 @@ import { RefusalError } from '../refusals/refusalError.ts';
 import type { DirectResponse } from './ledger/responses.ts';
 import type { VerifiedRequisition } from './verify.ts';
 
-/** The key with which a provider signs. */
+/** The key that a provider signs with. */
 export interface Sealing {
   signer: Signer;
-  /** The name of the certificate of the key. */
+  /** The resource name of the key's certificate. */
   certificate: string;
 }
 
@@ -32,14 +32,14 @@ export async function sealResult(
   return { encryptedResult: { ciphertext, typeUrl }, nonce, certificate };
 }
 
-/** Returns the refusal for a final error; undefined for an error that is retried. */
+/** Returns the refusal for a final error, or undefined for an error that is retried. */
 export function refusalFor(error: unknown): Refusal | undefined {
   return error instanceof RefusalError ? error.refusal : undefined;
 }
 
 /**
- * Fulfills or refuses a requisition with its etag, and reads it again if the etag is stale. Resolves to the state of the
- * requisition afterwards. A requisition that is closed already, perhaps by an earlier attempt, is not changed.
+ * Fulfills or refuses a requisition with its etag, and rereads the requisition if the etag is stale. Resolves to the
+ * requisition's state afterward. A requisition that is already closed, perhaps by an earlier attempt, is not changed.
  */
 export function fulfillOrRefuse(
   client: ExchangeClient,

@@ -1,7 +1,7 @@
 /**
- * The privacy-budget ledger of a data provider stores the amounts spent on each reference and day, and the response to
- * each requisition. A requisition is charged before its events are read, and stays charged whatever the outcome is. A
- * stored response is never computed again: a retry sends the stored bytes.
+ * A data provider's privacy budget ledger. It stores the amounts spent on each reference and day, and the response to each
+ * requisition. A requisition is charged before its events are read, and stays charged whatever the outcome. A stored
+ * response is never computed again; a retry sends the stored bytes.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { timestampOf } from '@measurement-exchange/contract';
@@ -23,12 +23,12 @@ import { columnsOf, type RequisitionResponse, type ResponseRow, responseOf } fro
 import { type OpenFile, openLedgerBeside, openLedgerFile } from './ledger/schema.ts';
 import { prepareStatements, type Statements } from './ledger/statements.ts';
 
-/** The limit is far above any sensible budget, and far below the range of 64 bits. */
+/** The largest allowed budget: far above any sensible budget, and far below the range of 64 bits. */
 const MAX_BUDGET: PrivacyAmount = { epsilon: 1e6, delta: 1, rho: 1e6 };
 
 /**
- * Opens or creates the ledger at `path`, for one agent at a time. `budget` is the amount that all consumers together may
- * spend on the events of one reference on one UTC day.
+ * Opens or creates the ledger at `path`. Only one agent can have it open at a time. `budget` is the amount that all
+ * consumers together may spend on the events of one reference on one UTC day.
  */
 export function openLedger(path: string, budget: PrivacyAmount): Ledger {
   for (const measure of MEASURES) {
@@ -39,8 +39,8 @@ export function openLedger(path: string, budget: PrivacyAmount): Ledger {
 }
 
 /**
- * Stores that the operator confirms these references. An agent may use the ledger at the same time; it then answers the
- * held requisitions about these references.
+ * Records that the operator confirmed these references. An agent may be using the ledger at the same time, and then answers
+ * the requisitions that were held because of them.
  */
 export function confirmReferences(path: string, references: Iterable<string>): void {
   const database = openLedgerBeside(path);
@@ -51,11 +51,11 @@ export function confirmReferences(path: string, references: Iterable<string>): v
   }
 }
 
-/** The spent budget and the responses of a provider. Both budgets, (epsilon, delta) and rho, apply independently. */
+/** A provider's spent budget and responses. The (epsilon, delta) budget and the rho budget apply independently. */
 export class Ledger {
-  /** The rejections of stored uploads by their duchies. */
+  /** Rejections of stored uploads by their duchies. */
   readonly rejections: Rejections;
-  /** The requisitions about references that nobody confirmed. */
+  /** Requisitions about references that nobody has confirmed. */
   readonly held: HeldQuestions;
   private readonly database: DatabaseSync;
   private readonly budget: Units;
@@ -78,9 +78,9 @@ export class Ledger {
   }
 
   /**
-   * Charges a requisition before its events are read. Returns the number of attempts that have not ended: this one, and
-   * those during which the process was killed. Throws InsufficientBudget if the charges do not fit, and then writes
-   * nothing. If an earlier attempt was charged, only the difference is charged.
+   * Charges a requisition before its events are read. If an earlier attempt was charged, only the difference is charged.
+   * Throws InsufficientBudget and writes nothing if the charges exceed the budget. Returns the number of attempts that have
+   * not ended: this one, and earlier ones that crashed.
    */
   begin(requisition: string, charges: Charge[]): number {
     return this.transaction(() => {
@@ -100,8 +100,8 @@ export class Ledger {
   }
 
   /**
-   * Stores the response and returns it; if a response is stored already, returns that one. A result requires an earlier
-   * `begin`; a refusal does not, since it may be decided without reading any data.
+   * Stores the response and returns it. If a response is already stored, returns that one instead. A result requires an
+   * earlier `begin`. A refusal does not, because it may be decided without reading any data.
    */
   commit(requisition: string, given: RequisitionResponse): RequisitionResponse {
     return this.transaction(() => {
@@ -121,7 +121,7 @@ export class Ledger {
     return this.statements.selectCharges.get(requisition) !== undefined;
   }
 
-  /** Whether the operator confirmed this reference. */
+  /** Whether the operator has confirmed this reference. */
   isConfirmed(reference: string): boolean {
     return this.statements.selectConfirmed.get(reference) !== undefined;
   }
@@ -130,7 +130,7 @@ export class Ledger {
     return spending(this.database);
   }
 
-  /** Describes every inconsistency; the result is empty for a consistent ledger. */
+  /** Returns a description of each inconsistency. The list is empty if the ledger is consistent. */
   audit(): string[] {
     return audit(this.database);
   }
@@ -139,7 +139,7 @@ export class Ledger {
     this.closeFile();
   }
 
-  /** Charges the part of the cost for which the requisition has not been charged yet. */
+  /** Charges the part of the cost that the requisition has not been charged yet. */
   private charge(requisition: string, charge: Charge): void {
     const { selectCharge, selectTotal, addToCharge, addToTotal } = this.statements;
     const { reference, day } = charge;
@@ -154,7 +154,7 @@ export class Ledger {
     addToTotal.run(reference, day, added.epsilon, added.delta, added.rho);
   }
 
-  /** All writes are on disk when this returns; if it throws, none are. */
+  /** Runs `write` in a transaction. When this returns, all writes are on disk; if it throws, none are. */
   private transaction<T>(write: () => T): T {
     const { database } = this;
     database.exec('BEGIN IMMEDIATE');
@@ -163,7 +163,7 @@ export class Ledger {
       database.exec('COMMIT');
       return result;
     } catch (error) {
-      // A full disk may have ended the transaction already.
+      // A full disk may already have ended the transaction.
       if (database.isTransaction) database.exec('ROLLBACK');
       throw error;
     }

@@ -1,4 +1,4 @@
-/** The mathematics of Liquid Legions, for providers that encrypt their sketches without this SDK's agent. */
+/** Liquid Legions math, for providers that encrypt their sketches without this SDK's agent. */
 import * as consent from '@measurement-exchange/consent';
 import {
   type ElGamalKeyPair,
@@ -13,12 +13,15 @@ export * from '@measurement-exchange/mpc/sketches';
 
 type KeyContext = Omit<ProofContext, 'purpose'>;
 
-/** Returns the serialized ElGamalPublicKey that a duchy publishes; it is the same for the same pair and context. */
+/** Returns the serialized ElGamalPublicKey that a duchy publishes. The same pair and context always give the same bytes. */
 export function publishedKey(pair: ElGamalKeyPair, context: KeyContext): Uint8Array {
   return consent.publishedKey(pair, context, proveSecret);
 }
 
-/** Returns the key, a compressed point. Throws ConsentError unless the message has a valid proof for this context. */
+/**
+ * Reads a published key, and returns it as a compressed point. Throws ConsentError if the message has no valid proof for
+ * this context.
+ */
 export function readPublishedKey(message: Uint8Array, context: KeyContext): Uint8Array {
   return consent.readPublishedKey(message, context, isProven);
 }

@@ -1,9 +1,9 @@
-/** The provider's virtual population: disjoint ranges of VIDs with attributes, which a CEL filter selects. */
+/** The provider's virtual population: disjoint ranges of VIDs with attributes. A CEL filter selects a part of it. */
 import { checkAt } from '../refusals/refusalError.ts';
 import { compile, match } from './filter/evaluator.ts';
 import type { AttributeType, AttributeValue } from './filter/types.ts';
 
-/** A VID in JSON. Beyond 2^53 it must be a decimal string, since a number would be rounded. */
+/** A VID in JSON. Beyond 2^53 it must be a decimal string, because a number would be rounded. */
 export type Vid = number | string | bigint;
 
 /** A population in JSON. Ranges include both ends and must not overlap. */
@@ -18,11 +18,11 @@ export interface PopulationSpec {
 export interface Population {
   /** The attributes that filters may use. */
   readonly attributes: Readonly<Record<string, AttributeType>>;
-  /** Counts the VIDs of the subpopulations whose attributes match the filter; without a filter, counts all VIDs. */
+  /** Counts the VIDs of the subpopulations whose attributes match the filter, or all VIDs if there is no filter. */
   count(filter?: string, signal?: AbortSignal): Promise<bigint>;
 }
 
-/** Validates a population. Throws an Error with the name of the invalid field. */
+/** Validates a population. Throws an Error that names the invalid field. */
 export function openPopulation(spec: PopulationSpec): Population {
   const isPart = (part: unknown) => typeof part === 'object' && part !== null;
   if (!Array.isArray(spec?.subpopulations) || !spec.subpopulations.every(isPart)) {
@@ -87,7 +87,9 @@ function requireDisjoint(ranges: Range[]): void {
   }
 }
 
-/** Returns the type of each attribute in all subpopulations. An attribute with integers and fractions is a double. */
+/**
+ * Returns the type of each attribute across all subpopulations. An attribute with both integers and fractions is a double.
+ */
 function attributeTypes(spec: PopulationSpec): Record<string, AttributeType> {
   const types: Record<string, AttributeType> = Object.create(null);
   for (const { attributes = {} } of spec.subpopulations) {

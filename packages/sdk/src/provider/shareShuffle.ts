@@ -1,4 +1,4 @@
-/** The mathematics of Honest Majority Share Shuffle, for providers that make shares without this SDK's agent. */
+/** Honest Majority Share Shuffle math, for providers that make shares without this SDK's agent. */
 export {
   FrequencyVector,
   uploadChunks,

@@ -1,6 +1,7 @@
 /**
- * Verifies that the consumer signed the requisition for this provider, and may ask about its events. A check that fails
- * permanently throws `RefusalError`; after any other error, such as an unreachable exchange, the requisition is retried.
+ * Verifies that the consumer signed the requisition for this provider, and that the consumer may ask about the provider's
+ * events. A check that fails permanently throws `RefusalError`. After any other error, such as an unreachable exchange, the
+ * requisition is retried.
  */
 import { type TrustStore, verifySignature, type X509 } from '@measurement-exchange/consent';
 import {
@@ -50,7 +51,7 @@ export interface VerifyContext extends SelectionContext {
   fetchCertificate(name: string): Promise<Certificate>;
   /** A requisition with a smaller epsilon is refused. */
   minimumEpsilon?: number | undefined;
-  /** The computations by duchies that the provider accepts; default: direct results only. */
+  /** The computations by duchies that the provider accepts. Default: direct results only. */
   shareShuffle?: ShareShuffleContext | undefined;
   liquidLegions?: LiquidLegionsContext | undefined;
   now: Date;
@@ -60,19 +61,19 @@ export interface VerifyContext extends SelectionContext {
 export interface VerifiedRequisition {
   name: string;
   measurementConsumer: string;
-  /** The parameters of the spec are in range. */
+  /** The measurement spec, with all parameters in range. */
   spec: PlainSpec;
   selection: Selection;
   vidSampling: { start: number; width: number };
   nonce: bigint;
   /** The public Tink keyset that encrypts the result. */
   resultKeyset: Uint8Array;
-  /** The computation by duchies; both are absent if the result is direct. */
+  /** The verified computation by duchies. Both fields are absent if the result is direct. */
   shareShuffle?: VerifiedShareShuffle;
   liquidLegions?: VerifiedLiquidLegions;
 }
 
-/** Runs all checks in order, and relies on no check of the exchange. */
+/** Runs all checks in order, without relying on any check by the exchange. */
 export async function verifyRequisition(
   requisition: Requisition,
   context: VerifyContext,
@@ -110,11 +111,11 @@ export async function verifyRequisition(
 
 interface OfferedProtocol {
   name: Protocol;
-  /** Verifies the duchies of the protocol, if it has any. */
+  /** Verifies the protocol's duchies, if it has any. */
   verify(spec: PlainSpec): Promise<Pick<VerifiedRequisition, 'shareShuffle' | 'liquidLegions'>>;
 }
 
-/** Returns the protocol of the measurement; throws a refusal if this provider does not offer it. */
+/** Returns the measurement's protocol. Throws a refusal if this provider does not offer it. */
 function protocolOf(requisition: Requisition, context: VerifyContext): OfferedProtocol {
   const { protocolConfig = {} } = requisition;
   const { shareShuffle, liquidLegions } = context;

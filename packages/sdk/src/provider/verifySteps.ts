@@ -21,9 +21,9 @@ import type { Selection } from './verify/selection.ts';
 import { type VerifyContext, verifyRequisition } from './verify.ts';
 
 /**
- * Verifies a requisition step by step: certificates, signatures and keys, then everything that `verifyRequisition` checks.
- * Each step is also passed to `onStep` when it is done. Here every consumer may ask about every event group, and every
- * duchy with a trusted root is accepted.
+ * Verifies a requisition step by step: certificates, signatures, and keys, then everything that `verifyRequisition` checks.
+ * Each step is passed to `onStep` as soon as it is done. Unlike the agent, this lets every consumer ask about every event
+ * group, and accepts every duchy with a trusted root.
  */
 export async function verifyRequisitionSteps(
   verifier: Verifier,
@@ -49,9 +49,9 @@ export async function verifyRequisitionSteps(
 /** A duchy whose entry in the requisition is checked. */
 interface InvolvedDuchy {
   duchy: string;
-  /** The role of the duchy, as a verb. */
+  /** What the duchy does, as a verb phrase. */
   does: string;
-  /** The purpose of the duchy's signed key; absent if there is no key. */
+  /** What the duchy's signed key is for; absent if no key is checked. */
   keyFor?: string;
   keyOf?: (entry: Entry) => SignedMessage | undefined;
 }
@@ -79,7 +79,7 @@ function duchiesOf({ protocolConfig = {}, fulfillingDuchy }: Requisition): Invol
   });
 }
 
-/** Checks the certificate of a duchy against the root that the provider trusts for it, and the signature of its key. */
+/** Checks a duchy's certificate against the root that the provider trusts for it, and the signature of the duchy's key. */
 async function checkDuchy(
   list: Checklist,
   verifier: Verifier,
@@ -111,7 +111,7 @@ async function checkDecryption(list: Checklist, { credentials }: Verifier, requi
   );
 }
 
-/** Checks the nonce, result key, limits and event groups in the same way as the agent of the provider. */
+/** Checks the nonce, result key, limits, and event groups in the same way as the provider's agent. */
 async function checkRest(list: Checklist, verifier: Verifier, requisition: Requisition): Promise<void> {
   const { client, credentials, trust } = verifier;
   const computed = requisition.protocolConfig?.direct ? '' : 'duchies, parameters of the protocol, ';
@@ -130,7 +130,7 @@ async function checkRest(list: Checklist, verifier: Verifier, requisition: Requi
   });
 }
 
-/** Accepts every protocol; a duchy is accepted if its root is trusted. */
+/** Accepts every protocol, and every duchy whose root is trusted. */
 function accepting(
   { client, trust }: Verifier,
   { protocolConfig = {} }: Requisition,

@@ -12,12 +12,14 @@ import { VidPositions } from '@measurement-exchange/mpc/shares/vidOrder';
 /** The extension is .ts in the workspace, and .js in the published packages. */
 const THREAD = new URL(`./vidOrderThread${extname(import.meta.url)}`, import.meta.url);
 
-/** A folder keeps the files of this many populations, the most recently used ones. */
+/** How many populations' files a folder keeps. The least recently used ones are removed. */
 const MAX_KEPT = 8;
-/** A temporary file older than this was left by a crash, since no write takes as long. */
+/** A temporary file older than this was left by a crash, because no write takes that long. */
 const ABANDONED_MS = 3_600_000;
 
-/** Reads the index of a population from its file in the folder. Writes the file if it is missing or corrupt. */
+/**
+ * Reads a population's index from its file in the folder. Orders the VIDs and writes the file if it is missing or corrupt.
+ */
 export async function openVidIndex(
   folder: string,
   ranges: readonly VidRange[],
@@ -36,7 +38,7 @@ export async function openVidIndex(
   return new VidIndex(canonical, indexes);
 }
 
-/** Removes temporary files that a crash left, and all files except the most recently used ones. */
+/** Removes temporary files left by a crash, and all but the most recently used index files. */
 async function removeOld(folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => /\.vids(\.|$)/.test(name));
   const files = await Promise.all(
@@ -54,11 +56,11 @@ async function removeOld(folder: string): Promise<void> {
   await Promise.all([...whole.slice(MAX_KEPT), ...abandoned].map(({ path }) => rm(path, { force: true })));
 }
 
-/** Orders the VIDs in a thread, so that the event loop is not blocked; an abort terminates the thread. */
+/** Orders the VIDs in a thread, so that the event loop is not blocked. An abort terminates the thread. */
 async function orderInThread(ranges: VidRange[], signal?: AbortSignal): Promise<Uint32Array<ArrayBuffer>> {
   signal?.throwIfAborted();
   const worker = new Worker(THREAD, { workerData: ranges });
-  // Without this listener, an error of the thread after an abort would be an uncaught exception.
+  // Without this listener, an error in the thread after an abort would be an uncaught exception.
   worker.on('error', () => {});
   try {
     const [indexes] = await once(worker, 'message', { signal });
@@ -69,8 +71,8 @@ async function orderInThread(ranges: VidRange[], signal?: AbortSignal): Promise<
 }
 
 /**
- * A file contains a magic number, the fingerprint of the population, the SHA-256 of the indexes, and the indexes: a uint32
- * for each VID. Numbers are in the byte order of the machine, which the magic number reveals.
+ * A file contains a magic number, the population's fingerprint, the SHA-256 of the indexes, and the indexes, one uint32 per
+ * VID. Numbers are in the machine's byte order, which the magic number reveals.
  */
 const MAGIC = 0x4d455856;
 const HEADER_BYTES = 4 + 32 + 32;
@@ -106,7 +108,7 @@ export async function writeIndexes(
   }
 }
 
-/** Returns undefined if the file is missing, incomplete or of another population. */
+/** Returns undefined if the file is missing, incomplete, corrupt, or for another population. */
 export async function readIndexes(
   path: string,
   fingerprint: Uint8Array,

@@ -1,4 +1,4 @@
-/** The thread that orders the VIDs of a population. */
+/** The thread that orders a population's VIDs. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { orderVids } from '@measurement-exchange/mpc/shares/vidOrder';
 

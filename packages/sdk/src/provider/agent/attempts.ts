@@ -1,4 +1,4 @@
-/** Attempts at requisitions: limits how many run at once, lets consumers take turns, and handles each outcome. */
+/** Runs attempts at requisitions: limits how many run at once, makes consumers take turns, and handles each outcome. */
 import { ExchangeError, type Requisition } from '@measurement-exchange/contract';
 import { awaitsDuchies } from '../verify/shareShuffle.ts';
 import { type AgentContext, consumerOf } from './context.ts';
@@ -10,18 +10,18 @@ import { NotServed } from './served.ts';
 import { createBounds, createTurns, type Turns } from './turns.ts';
 
 const CONCURRENCY = 2;
-/** How many requisitions of one consumer are in memory at once: with direct results, and with uploads to one duchy. */
+/** The maximum number of requisitions in memory per consumer for direct results, and per consumer and duchy for uploads. */
 const OPEN_PER_CONSUMER = { direct: 16, upload: 8 };
 
-/** Tells which requisitions may be tried now. */
+/** Decides which requisitions may be tried now. */
 export interface Due {
   isDue(name: string): boolean;
   onStart?(name: string): void;
 }
 
 /**
- * Holds the states of open requisitions: `running` during an attempt, in `retries` after an attempt failed or was
- * deferred, `awaitingDuchies` before the first attempt, and `handled` until the exchange lists them as closed.
+ * Keeps track of open requisitions: in `awaitingDuchies` before the first attempt, in `running` during an attempt, in
+ * `retries` after an attempt failed or was deferred, and in `handled` until the next poll.
  */
 export class Attempts {
   readonly retries: Retries;
@@ -34,10 +34,10 @@ export class Attempts {
   private readonly turns: Turns;
   private readonly bounds;
   private readonly awaitingDuchies = new Set<string>();
-  /** The requisitions that were handled since the current poll began, since its list may still show them as open. */
+  /** Requisitions handled since the current poll began. The poll's list may still show them as open. */
   private readonly handled = new Set<string>();
 
-  /** `pollIn` schedules a poll after this time, unless one is due sooner. */
+  /** `pollIn` schedules a poll after the given number of milliseconds, unless one is due sooner. */
   constructor(context: AgentContext, pollIn: (ms: number) => void) {
     const { clock, log, isServed, eventGroups, concurrency = CONCURRENCY } = context;
     this.context = context;
@@ -50,13 +50,13 @@ export class Attempts {
     this.retries = new Retries({ clock, log, isServed, fetchEventGroup: eventGroups.read, pollIn });
   }
 
-  /** Called when a poll begins, which will start every requisition that there is room for. */
+  /** Call at the beginning of each poll. The poll starts work on as many requisitions as there is room for. */
   beginPoll(): void {
     this.hasRoom = false;
     this.handled.clear();
   }
 
-  /** Forgets the requisitions that are no longer open. */
+  /** Forgets all requisitions that are no longer open. */
   keepOnly(open: ReadonlySet<string>): void {
     for (const name of this.retries.names()) if (!open.has(name)) this.retries.delete(name);
     for (const name of this.awaitingDuchies) if (!open.has(name)) this.awaitingDuchies.delete(name);
@@ -69,7 +69,7 @@ export class Attempts {
     }
   }
 
-  /** Starts an attempt at an open requisition if it is due and its consumer is within the bounds. */
+  /** Starts an attempt at an open requisition if it is due and its consumer has not reached a limit. */
   start(requisition: Requisition, { isDue, onStart }: Due, signal?: AbortSignal): void {
     const name = requisition.name!;
     if (this.running.has(name) || this.handled.has(name) || !isDue(name)) return;
@@ -85,7 +85,9 @@ export class Attempts {
     this.running.set(name, job);
   }
 
-  /** Whether the requisition waits for its duchies. Without settings for the protocol it is attempted, and refused. */
+  /**
+   * Whether the requisition must wait for its duchies. If its protocol is not configured, it is refused without waiting.
+   */
   private mustAwaitDuchies(requisition: Requisition): boolean {
     const name = requisition.name!;
     const { participant, log } = this.context;
@@ -108,7 +110,7 @@ export class Attempts {
     }
   }
 
-  /** Never rejects, because a failed requisition is retried later. */
+  /** The returned promise never rejects, because a failed requisition is retried later. */
   private async attempt(requisition: Requisition, options: AttemptOptions): Promise<void> {
     const { ledger, log, trace = (_, work) => work() } = this.context;
     const name = requisition.name!;
@@ -167,7 +169,7 @@ function spanOf({ name = '', dataProvider = '', traceparent }: Requisition): Req
   };
 }
 
-/** Whether the exchange deleted the requisition because its retention period ended. */
+/** Whether the error means that the exchange deleted the requisition because its retention period ended. */
 export function isGone(error: unknown): boolean {
   return error instanceof ExchangeError && error.reason === 'REQUISITION_NOT_FOUND';
 }

@@ -1,4 +1,4 @@
-/** The state that the parts of an agent share. */
+/** State shared by the parts of an agent. */
 import type { EventGroup, Requisition } from '@measurement-exchange/contract';
 import { systemClock } from '../../client/clock.ts';
 import { partyOf } from '../../client/names.ts';
@@ -7,7 +7,7 @@ import { type Cached, cached } from './cached.ts';
 import type { AgentOptions } from './options.ts';
 import { createIsServed } from './served.ts';
 
-/** If the agent misses a change to an event group, the change takes effect after this time. */
+/** If the agent misses a change to an event group, the change takes effect within this time. */
 const EVENT_GROUP_CACHE_MS = 60_000;
 
 export interface AgentContext extends AgentOptions {
@@ -15,7 +15,7 @@ export interface AgentContext extends AgentOptions {
   log: NonNullable<AgentOptions['log']>;
   eventGroups: Cached<EventGroup>;
   isServed(reference: string): boolean;
-  /** Undefined if there are no settings for duchies. */
+  /** Undefined if no protocol with duchies is configured. */
   participant: Participant | undefined;
 }
 
@@ -35,7 +35,7 @@ export function createContext(options: AgentOptions): AgentContext {
   };
 }
 
-/** Returns the consumer of a requisition: `measurementConsumers/…`. */
+/** Returns the name of a requisition's consumer: `measurementConsumers/…`. */
 export function consumerOf({ measurement = '' }: Pick<Requisition, 'measurement'>): string {
   return partyOf(measurement);
 }

@@ -5,17 +5,17 @@ import type { ExchangeClient } from '../../client/index.ts';
 import type { Selection } from '../verify/selection.ts';
 
 const HOUR_MS = 3600_000;
-/** Each deferral of a requisition is twice as long as the one before, because the exchange stores every deferral. */
+/** Each of a requisition's deferrals is twice as long as the previous one, because the exchange stores every deferral. */
 const [FIRST_DEFERRAL_MS, LONGEST_DEFERRAL_MS] = [HOUR_MS, 24 * HOUR_MS];
-/** An exchange rejects deferrals of more than 30 days, and deferrals that have already ended. */
+/** The exchange rejects deferrals of more than 30 days, and deferrals that have already ended. */
 const [MOST_AHEAD_MS, LEAST_AHEAD_MS] = [29 * 24 * HOUR_MS, 60_000];
 /** Events are rarely recorded more than a week late. */
 const GRACE_HOURS = 7 * 24;
 
-/** The requisition waits, for a reason that does not depend on the content of the events. */
+/** Thrown if the requisition must wait, for a reason that does not depend on what the events contain. */
 export class Deferred extends Error {
   override readonly name: string = 'Deferred';
-  /** The exchange reads this reason, so it must not reveal anything of the encrypted specification. */
+  /** The exchange can read this reason, so it must not reveal anything about the encrypted specification. */
   readonly reason: string;
 
   constructor(message: string, reason: string) {
@@ -24,13 +24,13 @@ export class Deferred extends Error {
   }
 }
 
-/** Some of the selected events will be recorded later. */
+/** Thrown if some of the selected events have not been recorded yet. */
 export class NotRecordedYet extends Deferred {
   override readonly name = 'NotRecordedYet';
   readonly eventGroup: string;
   /** The end of the requested interval. */
   readonly end: Date;
-  /** The time at which the requisition is answered with the events that are recorded by then. */
+  /** From this time on, the requisition is answered with whatever events have been recorded. */
   readonly completeAt: number;
 
   constructor(
@@ -44,14 +44,15 @@ export class NotRecordedYet extends Deferred {
   }
 }
 
-/** Whether the events before `end` are recorded, according to the event group. */
+/** Whether all events before `end` have been recorded, according to the event group. */
 export function isRecorded(end: Date, recordedUntil: Date | string | undefined): boolean {
   return recordedUntil !== undefined && new Date(recordedUntil) >= end;
 }
 
 /**
- * Throws while more events of a selected event group may be recorded: until the event group says that they are, or until
- * the grace period after the end of the interval. An event group that never says so is complete at the end of the interval.
+ * Throws NotRecordedYet if a selected event group may still be missing events. It is complete once `recordedUntil` reaches
+ * the end of the interval, or once the grace period after the interval is over. If it has no `recordedUntil`, it is
+ * complete when the interval ends.
  */
 export function requireRecorded({ events = [] }: Selection, now: number, graceHours = GRACE_HOURS): void {
   for (const { eventGroup, reference, interval, recordedUntil } of events) {
@@ -66,7 +67,10 @@ export function requireRecorded({ events = [] }: Selection, now: number, graceHo
   }
 }
 
-/** Tells the exchange, unless an earlier deferral still applies. Resolves to the time of the next attempt. */
+/**
+ * Tells the exchange about the deferral, unless an earlier one with the same reason still applies. Resolves to the time of
+ * the next attempt.
+ */
 export async function defer(
   client: ExchangeClient,
   { name, deferral }: Requisition,
@@ -87,7 +91,7 @@ export async function defer(
 function waitMs(deferred: Deferred, earlier: number, now: number): number {
   const backoff = Math.min(FIRST_DEFERRAL_MS * 2 ** earlier, LONGEST_DEFERRAL_MS);
   if (!(deferred instanceof NotRecordedYet)) return backoff;
-  // The next attempt is after the interval ends, but not after the time at which the requisition is answered anyway.
+  // Wait until the interval has ended, but no longer than until the requisition is answered anyway.
   const { end, completeAt } = deferred;
   const wait = Math.min(Math.max(backoff, end.getTime() - now), completeAt - now, MOST_AHEAD_MS);
   return Math.max(wait, LEAST_AHEAD_MS);

@@ -1,31 +1,31 @@
 import type { RequisitionState } from '@measurement-exchange/contract';
 
-/** A log event of the agent. */
+/** An event that the agent logs. */
 export type AgentEvent =
   | { type: 'unreachable'; why: string }
   | { type: 'reachable' }
-  /** Changes cannot be followed, so the agent polls the exchange until they can be followed again. */
+  /** The change stream is unavailable, so the agent polls the exchange until it is available again. */
   | { type: 'polling'; why: string }
   | { type: 'following' }
   | { type: 'received'; requisition: string; measurement: string }
-  /** The requisition cannot be verified before its duchies are ready. This event is logged once. */
+  /** The requisition cannot be verified until its duchies are ready. This event is logged once per requisition. */
   | { type: 'waiting'; requisition: string }
-  /** The events of the requisition are not recorded yet. The agent tells the exchange, and tries again at `until`. */
+  /** The requisition's events are not recorded yet. The agent has told the exchange, and will try again at `until`. */
   | { type: 'deferred'; requisition: string; until: string; why: string }
-  /** The operator has not confirmed some references of the requisition; nothing is read or charged until then. */
+  /** The operator has not confirmed some of the requisition's references. Until then, nothing is read or charged. */
   | { type: 'held'; requisition: string; references: readonly string[]; until: string; why: string }
   | { type: 'progress'; requisition: string; stage: AgentStage; percent: number }
-  /** This event is for the provider only, because `message` may depend on the events. */
+  /** Only the provider may see this event, because `message` may depend on the events. */
   | { type: 'warning'; requisition: string; message: string }
-  /** The agent sends a stored response again, because it has not reached the exchange. */
+  /** The agent is resending a stored response, because the exchange may not have received it. */
   | { type: 'resending'; requisition: string }
   | { type: 'fulfilled'; requisition: string; ms: number }
-  /** `message` has the reason for the provider; the exchange and the consumer see only `sent`. */
+  /** `message` is the full reason, for the provider only. The exchange and the consumer see only `sent`. */
   | { type: 'refused'; requisition: string; justification: string; message: string; sent: string }
-  /** A cancellation or the like closed the requisition. If it was `charged`, the budget stays spent. */
+  /** The requisition was closed in another way, such as a cancellation. If it was `charged`, the budget stays spent. */
   | { type: 'closed'; requisition: string; state: RequisitionState | 'DELETED'; charged: boolean }
   | { type: 'retrying'; requisition: string; attempt: number; inMs: number; why: string }
-  /** A duchy rejects the stored upload. The same bytes are sent again; after `most` rejections the requisition is refused. */
+  /** A duchy rejected the upload. The same bytes are sent again; after `most` rejections, the requisition is refused. */
   | {
       type: 'rejected';
       requisition: string;
@@ -33,9 +33,9 @@ export type AgentEvent =
       most: number;
       inMs: number;
       why: string;
-      /** The remedy for the operator of the provider. */
+      /** What the provider's operator can do about it. */
       remedy: string;
     };
 
-/** The long stages of an attempt: ordering the VIDs of a population, reading events, encrypting a sketch, uploading. */
+/** The long stages of an attempt: ordering a population's VIDs, reading events, encrypting a sketch, and uploading. */
 export type AgentStage = 'ordering' | 'scanning' | 'encrypting' | 'uploading';

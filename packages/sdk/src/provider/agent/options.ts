@@ -11,54 +11,54 @@ import type { References } from '../verify/selection.ts';
 import type { EncryptionKeys } from '../verify.ts';
 import type { AgentEvent } from './logEvents.ts';
 
-/** Options of `createAgent`. */
+/** Options for `createAgent`. */
 export interface AgentOptions extends Omit<Methodology, 'events'> {
   client: ExchangeClient;
   credentials: Credentials;
-  /** Former encryption keys, which earlier measurements still use. */
+  /** Former encryption keys that earlier measurements still use. */
   earlierKeys?: EncryptionKeys[];
   /** The root certificates of the consumers whose requisitions are accepted. */
   trust: TrustStore;
   /** The events, or a function that opens the events before each use. Population measurements need no events. */
   events?: Events | (() => Promise<Events>);
-  /** The consumers that may ask about each reference. Use `unchecked` in development only: it trusts the exchange. */
+  /** Which consumers may ask about each reference. Use `unchecked` only in development, because it trusts the exchange. */
   references: References | 'unchecked';
-  /** Further references that the events contain; others are declared in `references` or confirmed in the ledger. */
+  /** More references that the events contain, besides those declared in `references` or confirmed in the ledger. */
   served?: ReadonlySet<string>;
-  /** A requisition with a smaller epsilon is refused; 0.0001 by default. */
+  /** Requisitions with a smaller epsilon are refused; 0.0001 by default. */
   minimumEpsilon?: number;
   /**
-   * The time for which events may still be recorded after the end of an interval; a week by default. After that the
-   * requisition is answered with the events that are recorded, whatever the event group says.
+   * How long events may still be recorded after an interval ends; a week by default. After that, the requisition is
+   * answered with the events that have been recorded, whatever the event group says.
    */
   graceHours?: number;
-  /** The accepted computations by duchies, which the agent announces to the exchange; default: direct results only. */
+  /** The computations by duchies that the provider accepts and announces to the exchange. Default: direct results only. */
   shareShuffle?: ShareShuffleSettings;
   liquidLegions?: LiquidLegionsSettings;
   ledger: Ledger;
-  /** The number of requisitions that are processed concurrently; 2 by default. */
+  /** The maximum number of requisitions processed at the same time; 2 by default. */
   concurrency?: number;
-  /** The interval between two polls while changes cannot be followed; 2 s by default. */
+  /** The polling interval while the change stream is unavailable; 2 s by default. */
   pollMs?: number;
   random?: RandomSource;
   clock?: Clock;
-  /** Runs the work on one requisition in a span that continues the trace of its measurement. */
+  /** Runs the work on one requisition in a span that continues the measurement's trace. */
   trace?: (span: RequisitionSpan, work: () => Promise<void>) => Promise<void>;
   log?: (event: AgentEvent) => void;
 }
 
-/** The trace span of the work on a requisition. */
+/** The trace span for the work on one requisition. */
 export interface RequisitionSpan {
   name: string;
   attributes: Record<string, string>;
-  /** The trace of the measurement; undefined if the exchange does not trace it. */
+  /** The measurement's trace context; undefined if the exchange does not trace the measurement. */
   traceparent: string | undefined;
 }
 
-/** Fulfills or refuses the requisitions of a data provider. */
+/** Fulfills or refuses a data provider's requisitions. */
 export interface Agent {
-  /** Attempts each open requisition once. Resolves to the numbers of requisitions that were closed, and that failed. */
+  /** Attempts each open requisition once. Resolves to how many requisitions were closed and how many failed. */
   once(signal?: AbortSignal): Promise<{ handled: number; failed: number }>;
-  /** Follows changes until the signal is aborted, then waits for the requisitions in progress. */
+  /** Follows changes until the signal is aborted, then waits for the attempts in progress to finish. */
   run(signal: AbortSignal): Promise<void>;
 }

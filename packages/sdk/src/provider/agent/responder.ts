@@ -1,6 +1,6 @@
 /**
- * Responds to one requisition. The order of the steps in `decide` protects the privacy budget: verify, check without
- * reading an event, charge, compute, seal, store. Only a stored response is sent, and it never changes.
+ * Responds to one requisition. The order of the steps in `decide` protects the privacy budget: verify, check (without
+ * reading any events), charge, compute, seal, and store. Only a stored response is sent, and it never changes.
  */
 import { createSigner, type Signer } from '@measurement-exchange/consent';
 import type { Requisition, RequisitionState } from '@measurement-exchange/contract';
@@ -17,14 +17,14 @@ import type { AgentStage } from './logEvents.ts';
 import { requireServed } from './served.ts';
 import { createTurns, type Turns } from './turns.ts';
 
-/** Each duchy has a separate limit, so that a slow duchy delays only the uploads to itself. */
+/** The maximum number of concurrent uploads per duchy. The limits are separate, so a slow duchy delays only itself. */
 const UPLOADS_PER_DUCHY = 2;
-/** If the agent is killed or its engine fails more often during a requisition, the requisition may be the cause: refuse it. */
+/** After this many crashes of the agent or its engine, the requisition may be the cause, so it is refused. */
 const MAX_ATTEMPTS = 5;
 
 export interface AttemptOptions {
   signal: AbortSignal | undefined;
-  /** Releases the place for computing before the attempt ends. */
+  /** Frees the computing slot before the attempt ends. */
   release(): void;
 }
 
@@ -33,20 +33,20 @@ interface Decision {
   requisition: Requisition;
   /** Absent if the requisition was closed before its events were read. */
   response?: RequisitionResponse;
-  /** The reason of a refusal; it is lost in a restart. */
+  /** The reason for a refusal. It is not stored, so a restart loses it. */
   why?: string;
 }
 
 export class Responder {
   private readonly context: AgentContext;
   private readonly signer: Promise<Signer>;
-  /** The places for uploads to each duchy. */
+  /** The upload slots of each duchy. */
   private readonly uploads = new Map<string, Turns>();
 
   constructor(context: AgentContext) {
     this.context = context;
     this.signer = createSigner(context.credentials.privateKeyPem);
-    // An invalid key is reported when the signer is first awaited.
+    // Avoid an unhandled rejection here. An invalid key is reported when the signer is first awaited.
     this.signer.catch(() => {});
   }
 
@@ -74,8 +74,9 @@ export class Responder {
   }
 
   /**
-   * Computes and stores the response. After `begin` the requisition stays charged, because every outcome may depend on the
-   * events: an error does, and if the requisition is closed in the meantime, that reveals how long the scan took.
+   * Computes and stores the response. After `begin`, the requisition stays charged, because every outcome may reveal
+   * something about the events. Even an error does, and if the requisition is closed in the meantime, that shows how long
+   * the scan took.
    */
   private async decide(requisition: Requisition, signal?: AbortSignal): Promise<Decision> {
     const { client, credentials, ledger } = this.context;
@@ -109,15 +110,15 @@ export class Responder {
     });
   }
 
-  /** Runs every check that needs no events, so that it fails before the charge. */
+  /** Runs every check that needs no events, so that a failure comes before the charge. */
   private async check(verified: VerifiedRequisition, signal?: AbortSignal): Promise<Methodology> {
     const { clock, graceHours, isServed, participant } = this.context;
     const methodology = await this.methodologyFor(verified).catch((error) => {
-      // Before the first events are recorded, there may be no files either.
+      // Before the first events are recorded, there may be no files to open. In that case, defer the requisition.
       requireRecorded(verified.selection, clock.now(), graceHours);
       throw error;
     });
-    // A requisition that will be refused in any case is refused now, not deferred.
+    // Check this first, so that a requisition that can never be computed is refused now instead of deferred.
     await requireComputable(verified, methodology);
     requireServed(verified.selection, isServed);
     requireRecorded(verified.selection, clock.now(), graceHours);
@@ -134,14 +135,14 @@ export class Responder {
     return { events: await opened, population, noise, maximumFrequencyPerUser };
   }
 
-  /** Charges the requisition; refuses it if earlier attempts killed the agent or its engine too often. */
+  /** Charges the requisition, and refuses it if earlier attempts crashed the agent or its engine too often. */
   private begin(verified: VerifiedRequisition, methodology: Methodology): void {
     const attempts = this.context.ledger.begin(verified.name, chargesFor(verified, methodology));
     if (attempts <= MAX_ATTEMPTS) return;
     throw new QueryStopped(`The agent or its engine failed ${attempts - 1} times while it computed this.`);
   }
 
-  /** Reads the events and returns the function that seals the response. */
+  /** Reads the events, and returns a function that seals the response. */
   private async compute(verified: VerifiedRequisition, methodology: Methodology, signal?: AbortSignal) {
     const { ledger, random, participant, log } = this.context;
     const { name } = verified;
@@ -158,7 +159,7 @@ export class Responder {
       });
       return async (sealing: Sealing) => ({ upload: await sign(sealing) });
     } catch (error) {
-      // A failure that the query may have caused counts like a kill of the agent.
+      // If the query may have caused the failure, leave the attempt open, so that it counts like a crash of the agent.
       if (!(error instanceof QueryFailed)) ledger.end(name);
       throw error;
     }
@@ -179,7 +180,7 @@ export class Responder {
     return fulfillOrRefuse(this.context.client, requisition, response, attempt.signal);
   }
 
-  /** Releases the place for computing, and waits for a place for uploads to the duchy instead. */
+  /** Frees the computing slot, waits for one of the duchy's upload slots, and sends the upload. */
   private async upload(
     requisition: Requisition,
     upload: Upload,
@@ -205,7 +206,7 @@ export class Responder {
   }
 }
 
-/** Returns the refusal for a final error. Throws every other error, so that the requisition is retried. */
+/** Returns the refusal for a final error. Rethrows every other error, so that the requisition is retried. */
 function refusalOrThrow(error: unknown) {
   const refusal = refusalFor(error);
   if (refusal === undefined) throw error;

@@ -1,4 +1,4 @@
-/** Decides when requisitions that failed or were deferred are tried again. */
+/** Decides when to retry requisitions that failed or were deferred. */
 import type { EventGroup, Requisition } from '@measurement-exchange/contract';
 import { backoffMs, type Clock } from '../../client/clock.ts';
 import { messageOf } from '../../client/errors.ts';
@@ -9,16 +9,20 @@ import { type Deferred, isRecorded, NotRecordedYet } from './deferral.ts';
 import type { AgentEvent } from './logEvents.ts';
 import { NotServed } from './served.ts';
 
-/** The backoff after a failed requisition or poll is five times the backoff of a call: 1 s at first, 50 s at most. */
+/**
+ * After a failed requisition or poll, the backoff is five times as long as after a failed call: 1 s at first, at most 50 s.
+ */
 const BACKOFF_FACTOR = 5;
-/** If this many requisitions of one consumer wait for a retry, no new requisition of this consumer is tried. */
+/**
+ * How many requisitions per consumer may wait for a retry. At this limit, no new requisitions of the consumer are tried.
+ */
 export const WAITING_PER_CONSUMER = 10_000;
 
 export interface RetriesOptions {
   clock: Clock;
   fetchEventGroup(name: string): Promise<EventGroup>;
   isServed(reference: string): boolean;
-  /** Schedules a poll after this time, unless one is due sooner. */
+  /** Schedules a poll after the given number of milliseconds, unless one is due sooner. */
   pollIn(ms: number): void;
   log(event: AgentEvent): void;
 }
@@ -39,7 +43,7 @@ type Named = Pick<Requisition, 'name' | 'measurement'>;
 
 export class Retries {
   private readonly options: RetriesOptions;
-  /** The requisitions that wait for a retry, by name. */
+  /** The requisitions waiting for a retry, by name. */
   private readonly waiting = new Map<string, Retry>();
   private readonly countByConsumer = new Map<string, number>();
 
@@ -51,7 +55,7 @@ export class Retries {
     return this.options.clock.now() >= (this.waiting.get(name)?.notBefore ?? 0);
   }
 
-  /** Whether a requisition may be tried: it waits already, or its consumer has fewer waiting ones than the bound. */
+  /** Whether a requisition may be tried: either it is already waiting, or its consumer is below the limit. */
   hasRoomFor(requisition: Named): boolean {
     const count = this.countByConsumer.get(consumerOf(requisition)) ?? 0;
     return count < WAITING_PER_CONSUMER || this.waiting.has(requisition.name!);
@@ -86,7 +90,7 @@ export class Retries {
     const about = { requisition: name, until: new Date(until).toISOString(), why: why.message };
     log(held ? { type: 'held', references: held, ...about } : { type: 'deferred', ...about });
     if (awaited === undefined) return;
-    // The event group may have changed after it was read. An error is ignored, since the next poll checks again.
+    // The event group may have changed since it was read, so check it again. Ignore errors, since the next poll checks too.
     await this.releaseRecorded(awaited.eventGroup, [retry]).catch(() => {});
   }
 
@@ -95,8 +99,8 @@ export class Retries {
   }
 
   /**
-   * Makes requisitions due again: deferred ones whose events are recorded by now, in these event groups or in all, and held
-   * ones whose references are confirmed by now.
+   * Makes a requisition due if it was deferred and its events are now recorded, or if it was held and its references are
+   * now confirmed. Checks the deferred requisitions of the given event groups, or of all event groups if none are given.
    */
   async release(eventGroups?: ReadonlySet<string>): Promise<void> {
     const { isServed } = this.options;
@@ -108,13 +112,13 @@ export class Retries {
       try {
         await this.releaseRecorded(eventGroup, some);
       } catch (error) {
-        // The next poll checks again, and the next attempt refuses an event group that was deleted.
+        // After a transient error, the next poll checks again. If the event group was deleted, the next attempt is refused.
         if (isTransient(error)) return;
       }
     }
   }
 
-  /** Schedules a poll for when this requisition is due. */
+  /** Schedules a poll for the time when this requisition is due. */
   arm(name: string): void {
     const retry = this.waiting.get(name);
     if (retry) this.options.pollIn(retry.notBefore - this.options.clock.now());
@@ -157,7 +161,7 @@ export function retryBackoffMs(failedAttempts: number): number {
   return BACKOFF_FACTOR * backoffMs(failedAttempts);
 }
 
-/** The wait that the server asked for (Retry-After), up to an hour. */
+/** Returns the wait that the server asked for (Retry-After) in milliseconds, up to an hour. */
 export function retryAfterMs(error: unknown): number {
   const { retryAfterSeconds = 0 } = (error ?? {}) as { retryAfterSeconds?: number };
   return 1000 * Math.min(retryAfterSeconds, 3600);

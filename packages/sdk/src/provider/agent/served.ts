@@ -1,13 +1,13 @@
 /**
- * A reference is served if the operator declared or confirmed it. A requisition about any other reference is held, since
- * a misconfigured reference would be answered with a signed figure near zero. The events do not decide whether a reference
- * is served: an answer that depends on whether a reference has rows would reveal a single person without a charge.
+ * A reference is served if the operator declared or confirmed it. A requisition about any other reference is held, because
+ * a misconfigured reference would produce a signed result near zero. We do not look for the reference in the events,
+ * because an answer that depends on whether a reference has rows could reveal a single person without a charge.
  */
 import type { Selection } from '../verify/selection.ts';
 import { Deferred } from './deferral.ts';
 import type { AgentOptions } from './options.ts';
 
-/** A selected reference is neither declared nor confirmed. */
+/** Thrown if a selected reference is neither declared nor confirmed. */
 export class NotServed extends Deferred {
   override readonly name = 'NotServed';
   readonly references: readonly string[];
@@ -23,7 +23,7 @@ export class NotServed extends Deferred {
   }
 }
 
-/** Returns the function that tells whether a reference is served. The operator may confirm references at any time. */
+/** Returns a function that tells whether a reference is served. The operator may confirm references at any time. */
 export function createIsServed(
   { references, served }: Pick<AgentOptions, 'references' | 'served'>,
   isConfirmed: (reference: string) => boolean,
@@ -36,7 +36,7 @@ export function createIsServed(
     isDeclared(reference) || served?.has(reference) === true || isConfirmed(reference);
 }
 
-/** Throws NotServed if one of the selected references is not served. */
+/** Throws NotServed if any of the selected references is not served. */
 export function requireServed({ events = [] }: Selection, isServed: (reference: string) => boolean): void {
   const others = new Set(events.map(({ reference }) => reference).filter((each) => !isServed(each)));
   if (others.size > 0) throw new NotServed([...others]);

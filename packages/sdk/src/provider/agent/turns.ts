@@ -1,22 +1,24 @@
-/** Limits how much long work runs at once. Consumers take turns, so one with many requisitions delays only itself. */
+/**
+ * Limits how many long tasks run at once. Consumers take turns, so a consumer with many requisitions delays only itself.
+ */
 
 export type Turns = ReturnType<typeof createTurns>;
 
 interface Line {
   waiting: (() => void)[];
-  /** The number of places that the consumer has now. */
+  /** The number of slots that the consumer holds now. */
   held: number;
-  /** The number of the turn in which the consumer last got a place. */
+  /** The number of the turn in which the consumer last got a slot. */
   lastTurn: number;
 }
 
 export function createTurns(places: number) {
-  /** The lines of all consumers that wait or have a place. */
+  /** One line for each consumer that is waiting or holds a slot. */
   const lines = new Map<string, Line>();
   let free = places;
   let turn = 0;
 
-  /** The consumer with the fewest places is next; of several such consumers, the one whose last turn is longest ago. */
+  /** Picks the waiting consumer that holds the fewest slots. Ties go to the consumer whose last turn was longest ago. */
   function next(): Line | undefined {
     const waiting = [...lines.values()].filter((line) => line.waiting.length > 0);
     return waiting.sort((a, b) => a.held - b.held || a.lastTurn - b.lastTurn)[0];
@@ -33,8 +35,8 @@ export function createTurns(places: number) {
 
   return {
     /**
-     * Resolves to a function that releases the place, once a place is free and it is this consumer's turn. Work of the
-     * same consumer begins in the order of its calls.
+     * Waits until a slot is free and it is this consumer's turn, then resolves to a function that releases the slot. A
+     * consumer's tasks start in the order of the calls.
      */
     take: (consumer: string) =>
       new Promise<() => void>((resolve) => {
@@ -55,13 +57,15 @@ export function createTurns(places: number) {
   };
 }
 
-/** Counts open work by key, and calls `onRoom` when there is room again for a key that was full. */
+/** Counts open tasks by key, and calls `onRoom` when a key that was full has room again. */
 export function createBounds(onRoom: () => void) {
   const open = new Map<string, number>();
-  /** Keys that were full when `admit` was called, with the limit of each. */
+  /** Keys that were full when `admit` was called, each with its limit. */
   const full = new Map<string, number>();
   return {
-    /** Whether another piece of work may begin. After a false, `onRoom` is called when at most half of `most` are open. */
+    /**
+     * Returns whether another task may start. If not, `onRoom` is called once no more than half of `most` tasks are open.
+     */
     admit(key: string, most: number): boolean {
       const count = open.get(key) ?? 0;
       if (count >= most) {

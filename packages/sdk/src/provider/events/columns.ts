@@ -1,4 +1,4 @@
-/** Maps the columns of the event files to their roles, checks their types, and writes the SQL expression of each. */
+/** Maps the columns of the event files to their roles, checks their types, and writes an SQL expression for each. */
 import {
   BIGINT,
   BOOLEAN,
@@ -23,15 +23,15 @@ export interface ColumnNames {
   vid?: string;
   /** The time of the event. Default `timestamp`. A time without a zone is UTC. */
   timestamp?: string;
-  /** The unit of an integer `timestamp` column, which counts from 1970. */
+  /** The unit of an integer `timestamp` column, which counts time since 1970. */
   timestampUnit?: 's' | 'ms' | 'us' | 'ns';
-  /** The reference of the event group, `eventGroupReferenceId` at the exchange. Default `event_group`. */
+  /** The event group's reference, which the exchange calls `eventGroupReferenceId`. Default `event_group`. */
   eventGroup?: string;
   /** The seconds watched, as a number or an INTERVAL. Default `duration`, if there is such a column. */
   duration?: string;
   /**
-   * The columns that filters may use; default: every other column of a supported type. The types tell how to read CSV
-   * text; without them the types are guessed.
+   * The columns that filters may use. Default: every other column of a supported type. CSV text is read as the given types;
+   * without them, the types are guessed.
    */
   attributes?: string[] | Record<string, AttributeType>;
 }
@@ -60,11 +60,11 @@ export interface Column {
 export interface Columns {
   vid: string;
   eventGroup: string;
-  /** Writes the condition for `[start, end)` in the type of the column, so that DuckDB can skip parts of a file. */
+  /** Writes the SQL condition for `[start, end)` in the column's own type, so that DuckDB can skip parts of a file. */
   within(interval: { start: Date; end: Date }, parameters: Parameters): string;
-  /** The UTC day of an event, as a DATE. */
+  /** SQL expression: the UTC day of an event, as a DATE. */
   day: string;
-  /** The whole milliseconds watched in one event, never NULL or negative. */
+  /** SQL expression: the whole milliseconds watched in one event, never NULL or negative. */
   durationMillis: string | undefined;
   attributes: Map<string, Attribute>;
 }
@@ -104,7 +104,7 @@ export function resolveColumns(names: ColumnNames, columns: Column[]): Columns {
   };
 }
 
-/** Returns the configured attributes, each with its type if that is configured. */
+/** Returns the configured attributes, each with its configured type if there is one. */
 export function configuredAttributes(
   attributes: NonNullable<ColumnNames['attributes']>,
 ): [name: string, type: AttributeType | undefined][] {
@@ -117,7 +117,7 @@ function mismatch(role: keyof ColumnNames, column: Column, wanted: string): Erro
   return new Error(`columns.${role}: ${quoteName(column.name)} is ${column.type}, and must be ${wanted}.`);
 }
 
-/** The attribute type of each column type that filters may use, and the SQL type to cast to, if a cast is needed. */
+/** For each column type that filters may use: the attribute type, and the SQL type to cast to if a cast is needed. */
 const ATTRIBUTES: Partial<Record<DuckDBTypeId, [type: AttributeType, castTo?: string]>> = {
   [DuckDBTypeId.VARCHAR]: ['string'],
   [DuckDBTypeId.ENUM]: ['string', 'VARCHAR'],
@@ -145,7 +145,9 @@ const isA = ({ type }: Column, ...types: AttributeType[]) =>
 const isInteger = (column: Column) => isA(column, 'int', 'uint');
 const cast = (name: string, type: string) => `CAST(${name} AS ${type})`;
 
-/** Casts the VID to a signed 64-bit integer. A larger VID fails the scan instead of colliding with another person's. */
+/**
+ * Casts the VID to a signed 64-bit integer. A larger VID makes the scan fail instead of colliding with another person's.
+ */
 function vidSql(column: Column): string {
   if (!isInteger(column)) throw mismatch('vid', column, 'an integer column of at most 64 bits');
   const name = quoteName(column.name);
@@ -185,7 +187,7 @@ function timestampSql(column: Column, unit: ColumnNames['timestampUnit']): Colum
       `columns.timestampUnit: ${quoteName(column.name)} is ${column.type}: set the unit it counts: s, ms, us or ns.`,
     );
   }
-  // The bound is rounded up: for an integer t, t >= b means t >= ceil(b), and t < b means t < ceil(b).
+  // Round the bound up. For an integer t, t >= b means t >= ceil(b), and t < b means t < ceil(b).
   const count = (at: Date) => {
     const ticks = ceilDivide(BigInt(at.getTime()) * TICKS_PER_DAY[unit], DAY_MS);
     if (BigInt.asIntN(64, ticks) === ticks) return ticks;
@@ -207,7 +209,7 @@ function ceilDivide(a: bigint, b: bigint): bigint {
 
 /**
  * Rounds each duration to whole milliseconds, so that a person's sum does not depend on the order of addition. A missing,
- * negative or NaN duration counts as 0. 2^53 ms is more than any cap.
+ * negative, or NaN duration counts as 0. The upper limit, 2^53 ms, is more than any cap.
  */
 function durationSql(column: Column): string {
   const name = quoteName(column.name);
@@ -241,7 +243,7 @@ function attributesOf(
     }
     if (attribute !== undefined && !attributes.has(name)) attributes.set(name, attribute);
   };
-  // Plain columns come first, so that a column called "person.gender" wins over the field of a struct.
+  // Add plain columns first, so that a column named "person.gender" takes precedence over a struct's field.
   const isStruct = ({ type }: Column) => type.typeId === DuckDBTypeId.STRUCT;
   for (const { name, type } of columns.toSorted((a, b) => Number(isStruct(a)) - Number(isStruct(b)))) {
     add(name, quoteName(name), type);

@@ -1,16 +1,22 @@
-/** The embedded query engine (DuckDB). It reports progress, can be cancelled, and cannot access the network or other files. */
+/**
+ * The embedded query engine (DuckDB). It reports progress, can be canceled, and cannot access the network or other files.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { type Parameters, quoteText } from './sql.ts';
 
-/** The events cannot be read now, because a file is missing or corrupt, or because the engine or the disk failed. */
+/**
+ * Thrown if the events cannot be read now, because a file is missing or corrupt, or because the engine or the disk failed.
+ */
 export class EventsUnavailable extends Error {
   override name = 'EventsUnavailable';
 }
 
-/** The engine failed because of this query: it ran out of memory, perhaps due to parallel queries, or cannot run it at all. */
+/**
+ * Thrown if a query makes the engine run out of memory (perhaps due to parallel queries), or if the engine cannot run it.
+ */
 export class QueryFailed extends EventsUnavailable {
   override name = 'QueryFailed';
 }
@@ -24,7 +30,7 @@ export interface Watch {
 }
 
 export interface Engine {
-  /** Runs `work` with a new connection; errors of the engine become EventsUnavailable. */
+  /** Runs `work` with a new connection, and converts the engine's errors to EventsUnavailable. */
   use<T>(watch: Watch, work: (connection: DuckDBConnection) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
@@ -74,7 +80,7 @@ async function startInstance(options: EngineOptions, scratch: string): Promise<D
     threads: String(options.threads ?? availableParallelism()),
     memory_limit: options.memoryLimit ?? '512MB',
     temp_directory: scratch,
-    // No extension is downloaded, since Parquet, CSV and time zones are built in.
+    // Never download an extension, because Parquet, CSV, and time zones are built in.
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     preserve_insertion_order: 'false',
@@ -109,7 +115,7 @@ function confinement(files: string[]): string[] {
 const isPattern = (file: string) => /[*?[\]{}]/.test(file);
 const folderOf = (pattern: string) => dirname(`${pattern.slice(0, pattern.search(/[*?[\]{}]/))}x`);
 
-/** Makes paths absolute, so that a later change of the working directory has no effect. Patterns are not expanded. */
+/** Makes paths absolute, so that changing the working directory later has no effect. Does not expand patterns. */
 export function localFiles(files: string | string[]): string[] {
   const all = [files].flat();
   if (all.length === 0) throw new Error('files must name at least one Parquet or CSV file.');
@@ -128,7 +134,7 @@ async function withConnection<T>(
   const connection = await instance.connect().catch((error) => {
     throw translate(error);
   });
-  // The interrupt is repeated, because an interrupt between two statements is lost.
+  // Repeat the interrupt, because one that arrives between two statements is lost.
   const timer = setInterval(() => {
     if (stopped()) connection.interrupt();
     else if (watch.onProgress && connection.progress.percentage >= 0) {
@@ -161,19 +167,19 @@ export async function rowsOf(connection: DuckDBConnection, sql: string, paramete
   return reader.getRows();
 }
 
-/** Streams the rows of a statement in batches of a few thousand. */
+/** Streams a statement's rows in batches of a few thousand. */
 export async function* chunksOf(connection: DuckDBConnection, sql: string, parameters: Parameters) {
   const result = await connection.stream(sql, parameters.values, parameters.types);
   yield* result.yieldRows();
 }
 
-/** The number of rows in one batch, large enough that the cost of passing a batch to another thread does not matter. */
+/** Rows per batch: enough that the cost of passing a batch to another thread is negligible. */
 const PEOPLE_AT_ONCE = 1 << 16;
 
-/** VIDs that are UINTEGER or BIGINT in the engine. */
+/** VIDs, which are UINTEGER or BIGINT in the engine. */
 export type Vids = Uint32Array | BigInt64Array;
 
-/** Streams the rows of a statement with two columns, VIDs and frequencies (UTINYINT), which are never NULL. */
+/** Streams the rows of a statement with two columns, VID and frequency (UTINYINT). Neither may be NULL. */
 export async function* peopleOf<V extends Vids>(
   connection: DuckDBConnection,
   sql: string,
@@ -200,12 +206,12 @@ export async function* peopleOf<V extends Vids>(
 }
 
 /**
- * Turns the engine's plain Errors into EventsUnavailable. Filters are checked before they reach the engine, so its errors
- * are caused by the data, the disk or the engine.
+ * Converts the engine's plain Errors to EventsUnavailable. Filters are checked before they reach the engine, so its errors
+ * come from the data, the disk, or the engine itself.
  */
 function translate(error: unknown): unknown {
   if (!(error instanceof Error) || error.constructor !== Error) return error;
-  // The first line has the reason; the following lines quote our SQL.
+  // The first line has the reason; the other lines quote our SQL.
   const reason = error.message.split('\n', 1)[0];
   if (BY_QUERY.test(reason!)) return new QueryFailed(`The query failed: ${reason}`, { cause: error });
   return new EventsUnavailable(`The events cannot be read: ${reason}`, { cause: error });

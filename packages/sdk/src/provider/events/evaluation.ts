@@ -1,6 +1,6 @@
 /**
- * Evaluates the part of a filter that has no equivalent in SQL. CEL runs once for each combination of the attribute values
- * that the filter depends on. The events are then joined with a table of the matching combinations.
+ * Evaluates the part of a filter that has no equivalent in SQL. CEL runs once for each distinct combination of the
+ * attribute values that the filter depends on. The events are then joined with a table of the matching combinations.
  */
 import {
   type DuckDBConnection,
@@ -34,10 +34,10 @@ export function evaluationsOf(selections: Selection[]): Evaluation[] {
 const attributesOf = ({ filter }: Evaluation) => filter.compiled.rest!.attributes;
 const MATCHES = quoteName('matches');
 const columnName = (i: number) => quoteName(`value ${i}`);
-/** The column is qualified, because the events may have a column of the same name. */
+/** Qualifies the column with its table, because the events may have a column with the same name. */
 const columnOf = (table: string, column: string) => `${quoteName(table)}.${column}`;
 
-/** Writes the join clause that follows the source; an event matches at most one row of each table. */
+/** Writes the JOIN clauses to append to the source. An event matches at most one row of each table. */
 export function joinOf(evaluations: Evaluation[], columns: Columns): string {
   return evaluations
     .map((evaluation) => {
@@ -50,10 +50,10 @@ export function joinOf(evaluations: Evaluation[], columns: Columns): string {
     .join('');
 }
 
-/** The condition that the event matches a row. */
+/** SQL condition: true if the event matches a row of the evaluation's table. */
 export const matchedSql = ({ table }: Evaluation) => `${columnOf(table, MATCHES)} IS NOT NULL`;
 
-/** Fills the table of an evaluation, on the connection that will use the table. */
+/** Creates and fills an evaluation's table, on the connection that will use the table. */
 export async function evaluate(
   evaluation: Evaluation,
   connection: DuckDBConnection,
@@ -67,7 +67,7 @@ export async function evaluate(
   const columnList = names.map((name, i) => `${name} ${types[i]}`).join(', ');
   await connection.run(`CREATE TEMP TABLE ${quoteName(table)} (${columnList})`);
   const appender = await connection.createAppender(table);
-  // The combinations are read on a second connection, because appending on the same one would end the stream.
+  // Read the combinations on a second connection, because appending on the same one would end the stream.
   await engine.use(watch, async (reader) => {
     const parameters = new Parameters();
     const condition = selections.map((selection) => conditionOf(selection, columns, parameters)).join(' OR ');

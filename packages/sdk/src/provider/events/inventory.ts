@@ -1,10 +1,10 @@
-/** Lists the references in the events. The figures are exact, so only the operator of the provider may see them. */
+/** Lists the references in the events. The figures are exact, so only the provider's operator may see them. */
 import type { Columns } from './columns.ts';
 import { type Engine, rowsOf, type Watch } from './engine.ts';
 import type { Source } from './source.ts';
 import { Parameters } from './sql.ts';
 
-/** The events of one reference. */
+/** A summary of one reference's events. */
 export interface ReferenceInventory {
   reference: string;
   rows: number;
@@ -15,10 +15,10 @@ export interface ReferenceInventory {
   lastDay: string;
 }
 
-/** The list ends here, since an operator cannot review more. */
+/** The maximum length of the list. An operator could not review more. */
 const MAX_REFERENCES = 10_000;
 
-/** The references with the most rows come first. */
+/** Returns the references with the most rows first. */
 export function inventoryOf(
   engine: Engine,
   source: Source,

@@ -1,6 +1,6 @@
 import type { Watch } from './engine.ts';
 
-/** Selects events and people. An event that several event groups select counts once. */
+/** Selects events and people. An event selected by several event groups counts once. */
 export interface EventQuery extends Watch {
   eventGroups: EventGroupSelection[];
   vidSampling: { start: number; width: number };
@@ -8,9 +8,9 @@ export interface EventQuery extends Watch {
 
 /** Selects the events of one event group in `[start, end)` that match the filter. */
 export interface EventGroupSelection {
-  /** The value of the event group column in the events. */
+  /** The value to look for in the event group column. */
   reference: string;
   interval: { start: Date; end: Date };
-  /** A CEL expression over the attributes; events for which it is false or fails are not selected. */
+  /** A CEL expression over the attributes. Events for which it is false or fails are not selected. */
   filter?: string;
 }

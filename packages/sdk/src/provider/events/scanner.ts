@@ -49,7 +49,7 @@ export class Scanner {
     return histogram;
   }
 
-  /** All events without a VID form one row, the only row with a frequency of 0. */
+  /** In the rows that the query returns, all events without a VID form one row, the only one with a frequency of 0. */
   async people<V extends Vids>(
     query: EventQuery,
     maximumFrequency: number,
@@ -86,8 +86,9 @@ export class Scanner {
   }
 
   /**
-   * Counts the `events` of each sampled person in one pass over the files, sums the column `total` if it is given, then
-   * computes `figure` over these people. Events without a VID form one group, so that they can be reported.
+   * Groups the selected events by person in one pass over the files, then computes `figure` over the sampled people. Each
+   * person has a count of `events` and, if the expression `total` is given, its sum as `total`. Events without a VID form
+   * one group, so that they can be reported.
    */
   private async scan<T>(
     query: EventQuery,

@@ -1,4 +1,4 @@
-/** Turns a query into the conditions that select its events. */
+/** Converts a query to the SQL conditions that select its events. */
 import { DuckDBTimestampValue, TIMESTAMP, VARCHAR } from '@duckdb/node-api';
 import { bucketRange } from '@measurement-exchange/mpc/privacy/vidSampling';
 import { checkAt, RefusalError } from '../../refusals/refusalError.ts';
@@ -12,7 +12,7 @@ import type { EventQuery } from './query.ts';
 import type { Source } from './source.ts';
 import { Parameters } from './sql.ts';
 
-/** The event groups of a query that have the same interval and filter. */
+/** The event groups of a query that share an interval and a filter. */
 export interface Selection {
   references: string[];
   interval: { start: Date; end: Date };
@@ -26,18 +26,20 @@ export interface EventData {
   source: Source;
   columns: Columns;
   attributes: Readonly<Record<string, AttributeType>>;
-  /** The limit on combinations of attribute values, for a filter that CEL evaluates. */
+  /** For a filter that CEL evaluates: the maximum number of combinations of attribute values. */
   maximumCombinations: number;
 }
 
-/** The limit on steps of all CEL evaluations of a query, which take a few minutes. */
+/** The maximum number of steps in all CEL evaluations of a query together. They take a few minutes. */
 const MAX_STEPS = 5_000_000_000;
-/** The engine allocates a buffer for each operation, and its memory limit does not include these buffers. */
+/**
+ * Limits the query's operations in SQL. The engine allocates a buffer for each, which its memory limit does not include.
+ */
 const MAX_SQL_COST = 5000;
 
 /**
- * Throws RefusalError for a query that can never be computed, or that would take too long for the maximum number of
- * combinations of attribute values. Reads no events.
+ * Returns the selections of a query. Throws RefusalError if the query can never be computed, or if its filters would take
+ * too long with the maximum number of combinations. Reads no events.
  */
 export async function selectionsOf(query: EventQuery, data: EventData): Promise<Selection[]> {
   const { columns, attributes, maximumCombinations } = data;
@@ -55,7 +57,7 @@ export async function selectionsOf(query: EventQuery, data: EventData): Promise<
       if (!(start < end)) {
         throw new RefusalError('INTERVAL_INVALID', `The interval of ${reference} is empty or not a time.`);
       }
-      // This throws if the column cannot contain such a time.
+      // This throws if the column cannot contain the start or the end.
       columns.within(interval, new Parameters());
     });
     if (filter !== '' && !filters.has(filter)) {
@@ -92,7 +94,7 @@ function requireAffordable(filters: SelectionFilter[], maximumCombinations: numb
   }
 }
 
-/** Writes the part of a selection's condition that SQL evaluates. */
+/** Writes the part of a selection's condition that runs in SQL. */
 export function conditionOf(selection: Selection, columns: Columns, parameters: Parameters): string {
   const references = selection.references.map((reference) => parameters.bind(reference, VARCHAR));
   const conditions = [

@@ -12,7 +12,9 @@ import { Parameters, quoteText } from './sql.ts';
 
 export interface Source {
   columns: Column[];
-  /** Writes the table expression for FROM. It binds the file list, so patterns are expanded at each query. */
+  /**
+   * Writes the table expression for FROM. It binds the file names as given, so that each query expands the patterns again.
+   */
   from(parameters: Parameters): string;
 }
 
@@ -36,7 +38,7 @@ export async function sourceOf(
   for (const [name, type] of configuredAttributes(names?.attributes ?? []))
     if (type) fixed.set(name, DUCKDB_TYPES[type]);
   const columns = guessed.map(({ name, type }) => ({ name, type: fixed.get(name) ?? type }));
-  // The guessed types are fixed here, so that files that are added later do not change them.
+  // Fix the guessed types now, so that files added later do not change them.
   const types = columns.map(({ name, type }) => `${quoteText(name)}: ${quoteText(String(type))}`).join(', ');
   const from: Source['from'] = (parameters) =>
     `read_csv(${bindFiles(parameters)}, header = true, types = {${types}})`;

@@ -3,10 +3,10 @@ import type { DuckDBType, DuckDBValue } from '@duckdb/node-api';
 
 export const quoteName = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
-/** Quotes a value in a setting, where values cannot be bound. Only values from the operator's configuration are quoted. */
+/** Quotes text where SQL does not accept bound values, such as in settings. Use it only for the operator's own text. */
 export const quoteText = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
-/** The bound values of one statement; `bind` returns a placeholder. */
+/** The values bound to one statement. `bind` returns a placeholder. */
 export class Parameters {
   readonly values: DuckDBValue[] = [];
   readonly types: DuckDBType[] = [];

@@ -1,17 +1,20 @@
-/** The syntax tree of a filter, with attributes as special identifiers. */
+/** A filter's syntax tree, in which attributes are special identifiers. */
 import type { parse } from '@bufbuild/cel';
 
 export type Parsed = ReturnType<typeof parse>;
 export type Expr = Parsed['expr'];
 export type Kind<C extends Expr['exprKind']['case']> = Extract<Expr['exprKind'], { case: C }>['value'];
 
-/** These prefixes cannot occur in a filter, so that an attribute is never confused with the variable of a macro. */
+/** No identifier in a filter can start with these prefixes, so an attribute is never confused with a macro's variable. */
 const VALUE = '@value:';
 const PRESENT = '@present:';
 export const valueKey = (attribute: string) => VALUE + attribute;
 export const presentKey = (attribute: string) => PRESENT + attribute;
 
-/** Returns the attribute of a resolved identifier, which means its value or, if `present`, whether it is present. */
+/**
+ * Returns the attribute that a resolved identifier stands for. If `present`, the identifier tests whether the attribute is
+ * present; otherwise it is the attribute's value.
+ */
 export function attributeOf(expr: Expr): { name: string; present: boolean } | undefined {
   return expr.exprKind.case === 'identExpr' ? attributeNamed(expr.exprKind.value.name) : undefined;
 }
@@ -55,7 +58,7 @@ function childrenOf({ exprKind }: Expr): Expr[] {
   }
 }
 
-/** Splits a && b into its operands, which may be tested one by one. */
+/** Splits `a && b` into its operands, which can be tested one by one. */
 export function conjunctsOf(expr: Expr): Expr[] {
   if (expr.exprKind.case !== 'callExpr' || expr.exprKind.value.function !== '_&&_') return [expr];
   return expr.exprKind.value.args.flatMap(conjunctsOf);
@@ -63,7 +66,7 @@ export function conjunctsOf(expr: Expr): Expr[] {
 
 const MAX_PATH = 100;
 
-/** Returns ["a", "b"] for `a.b`; undefined if the expression does not begin with a name or is too long. */
+/** Returns ["a", "b"] for `a.b`, or undefined if the expression does not begin with a name or is too long. */
 export function pathOf({ operand, field }: Kind<'selectExpr'>): string[] | undefined {
   const path = [field];
   let at = operand;

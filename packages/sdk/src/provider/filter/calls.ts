@@ -11,13 +11,13 @@ export interface Call {
   name: string;
   target: Checked | undefined;
   args: Checked[];
-  /** The variables of the macros around the call. */
+  /** The variables of the macros that enclose the call. */
   variables: ReadonlyMap<string, unknown>;
 }
 
 const { BOOL, DYN, INT } = CelScalar;
 
-/** Returns the type of a call; throws if the arguments do not fit. */
+/** Returns the result type of a call, or throws if the arguments do not fit. */
 export function resultType(call: Call, fail: Fail): CelType {
   const { expr, name } = call;
   const types = call.args.map((arg) => arg.type);
@@ -83,7 +83,7 @@ function overload(call: Call, fail: Fail): CelType {
   return common(fitting.map((func) => func.result));
 }
 
-/** Rejects concatenation with the variable of a macro, since each nested macro could double its length. */
+/** Rejects concatenation with a macro's variable, because each nested macro could double the length of the value. */
 function rejectGrowth({ expr, args, variables }: Call, fail: Fail): void {
   if (args.every(({ type }) => isNumber(type))) return;
   const { exprKind } = args[0]!.expr;
@@ -94,7 +94,9 @@ function rejectGrowth({ expr, args, variables }: Call, fail: Fail): void {
 
 const CONVERSIONS = new Set(['bool', 'double', 'duration', 'int', 'timestamp', 'uint']);
 
-/** Rejects a conversion such as timestamp('2024-01-01') or timestamp(999999999999), since it would fail for every event. */
+/**
+ * Rejects a conversion such as timestamp('2024-01-01') or timestamp(999999999999), because it would fail for every event.
+ */
 function checkConversion({ expr, name, args }: Call, fail: Fail): void {
   const { exprKind } = args[0]!.expr;
   if (exprKind.case !== 'constExpr' || !isCelError(plan(environment, expr)({}))) return;

@@ -14,7 +14,7 @@ export const fits = (argument: CelType, parameter: CelType) =>
 export const common = (types: CelType[]): CelType =>
   types.length > 0 && types.every((type) => sameType(type, types[0]!)) ? types[0]! : DYN;
 export const describe = (type: CelType) => (sameType(type, TIMESTAMP) ? 'timestamp' : type.name);
-/** Turns CEL's internal names into operators: `_==_` into ==, `-_` into -, `@in` into in. */
+/** Converts CEL's internal names to operators: `_==_` to `==`, `-_` to `-`, and `@in` to `in`. */
 export const spelled = (name: string) => (/^[_@]|_$/.test(name) ? name.replace(/[_@]/g, '') : name);
 
 export function mixed(name: string, a: CelType, b: CelType): string {

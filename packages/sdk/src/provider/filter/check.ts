@@ -1,6 +1,6 @@
 /**
- * Resolves the names and checks the types of a parsed filter. CEL has no implicit conversions, so an expression that would
- * fail for every event is rejected here, with its position. Limits bound the cost of a hostile filter.
+ * Resolves the names in a parsed filter and checks its types. CEL has no implicit conversions, so an expression that would
+ * fail for every event is rejected here, with its position. Several limits bound the cost of a hostile filter.
  */
 import { CelScalar, type CelType, listType, mapType } from '@bufbuild/cel';
 import {
@@ -21,23 +21,23 @@ import type { FilterError } from './errors.ts';
 import { type AttributeType, CEL_TYPES } from './types.ts';
 
 const MAX_DEPTH = 100;
-/** The limit on the steps of one evaluation, enough for 1,000 list elements with 100 steps each. */
+/** The maximum number of steps in one evaluation, enough for 1,000 list elements with 100 steps each. */
 const MAX_COST = 100_000;
-/** The limit on the characters, bytes and items of one value. */
+/** The maximum number of characters, bytes, and items in one value. */
 const MAX_SIZE = 1_000_000;
-/** The limit on all patterns of a filter together, which take up to half a second to compile. */
+/** The maximum size of all compiled patterns of a filter together. They take up to half a second to compile. */
 const MAX_INSTRUCTIONS = 4000;
-/** The assumed length of a text attribute, since the actual length is unknown here. */
+/** The assumed length of a text attribute, because the actual length is not known here. */
 const TEXT_SIZE = 100;
 
-/** One of the conditions of a filter; the filter is true if all of them are. */
+/** One of a filter's conditions. The filter is true if all of them are true. */
 export interface Condition {
   expr: Expr;
-  /** An upper bound on the steps of one evaluation. */
+  /** An upper bound on the number of steps in one evaluation. */
   cost: number;
 }
 
-/** Checks a filter and splits it into conditions whose attributes are resolved, see `attributeOf`. */
+/** Checks a filter and splits it into conditions whose attributes are resolved (see `attributeOf`). */
 export function checkFilter(
   parsed: Parsed,
   fail: Fail,
@@ -155,7 +155,7 @@ class Checker {
     return this.fail(expr, `There is no attribute ${name}; there are: ${known}`, 'FILTER_ATTRIBUTE');
   }
 
-  /** `a.b` is the attribute called "a.b" if there is one, otherwise the member b of a map a. */
+  /** `a.b` is the attribute named "a.b" if there is one; otherwise, it is the member `b` of a map `a`. */
   private select(expr: Expr, select: Kind<'selectExpr'>, scope: Scope): Checked {
     const path = pathOf(select);
     const isVariable = path !== undefined && scope.variables.has(path[0]!);
@@ -215,7 +215,7 @@ class Checker {
     };
   }
 
-  /** `attribute == null` tests whether the attribute is absent; comparing an absent value directly would fail. */
+  /** Turns `attribute == null` into a test for absence, because comparing an absent value directly would fail. */
   private nullTest(expr: Expr, call: Kind<'callExpr'>, scope: Scope): Checked | undefined {
     if (call.function !== '_==_' && call.function !== '_!=_') return undefined;
     const isNull = ({ exprKind }: Expr) =>
@@ -273,7 +273,7 @@ class Checker {
     this.limit(expr, this.elements, MAX_ELEMENTS, message);
   }
 
-  /** Checks a comprehension, to which the macros all, exists, exists_one, filter and map expand. */
+  /** Checks a comprehension. The macros `all`, `exists`, `exists_one`, `filter`, and `map` expand to comprehensions. */
   private comprehension(expr: Expr, fold: Kind<'comprehensionExpr'>, scope: Scope): Checked {
     const range = this.check(fold.iterRange!, scope);
     const { type } = range;
@@ -288,7 +288,7 @@ class Checker {
       variables: new Map([...scope.variables, ...variables]),
     });
     const items = itemsOf(range);
-    // The size of the accumulated value is counted once, at the end.
+    // The accumulated value has size 0 here, because its size is counted once, at the end.
     const inner = within([
       [fold.accuVar, { type: accumulated, size: 0 }],
       [fold.iterVar, { type: item, size: items.size }],

@@ -4,12 +4,12 @@ import type { FilterCode, FilterError } from './errors.ts';
 
 /** An expression whose names and types are correct. */
 export interface Checked {
-  /** The expression with each attribute resolved, see `attributeOf`. */
+  /** The expression with all attributes resolved (see `attributeOf`). */
   expr: Expr;
   type: CelType;
-  /** An upper bound on the steps of one evaluation; a step takes about a microsecond. */
+  /** An upper bound on the number of steps in one evaluation. A step takes about a microsecond. */
   cost: number;
-  /** An upper bound on the characters, bytes and items in the value. */
+  /** An upper bound on the number of characters, bytes, and items in the value. */
   size: number;
   /** The items of a list, if they are known. */
   items?: Items;
@@ -22,5 +22,5 @@ export interface Items {
   size: number;
 }
 
-/** Creates the error for a position in the filter; the default code is FILTER_TYPE. */
+/** Creates an error that points to a position in the filter. The default code is FILTER_TYPE. */
 export type Fail = (at: Expr, message: string, code?: FilterCode) => FilterError;

@@ -1,4 +1,4 @@
-/** Computes upper bounds on the steps of one evaluation of a filter, and on the sizes of its values. */
+/** Computes upper bounds on the number of steps in one evaluation of a filter, and on the sizes of its values. */
 import type { CelType } from '@bufbuild/cel';
 import type { Expr } from './ast.ts';
 import type { Call } from './calls.ts';
@@ -6,12 +6,12 @@ import { isDyn } from './celTypes.ts';
 import type { Checked, Fail, Items } from './checked.ts';
 import { patternSize } from './environment.ts';
 
-/** The number of characters or items that are compared or copied in one step. */
+/** How many characters or items are compared or copied in one step. */
 const PER_STEP = 32;
-/** The number of comparisons in one step of a search, which compares each character with each in the worst case. */
+/** How many comparisons a search makes in one step. In the worst case, it compares every pair of characters. */
 const COMPARED_PER_STEP = 1000;
 
-/** Returns the steps of a call without those of its arguments; `instructions` is the size of its pattern. */
+/** Returns how many steps a call takes without its arguments. `instructions` is the size of its compiled pattern. */
 export function workOf({ name, target, args }: Call, instructions: number): number {
   const operands = target === undefined ? args : [target, ...args];
   if (name === 'matches') return (target!.size * instructions) / PER_STEP;
@@ -19,32 +19,35 @@ export function workOf({ name, target, args }: Call, instructions: number): numb
   return operands.reduce((sum, operand) => sum + operand.size / PER_STEP + walkOf(operand), 1);
 }
 
-/** The steps to visit all items of a list. A list from a macro is a linked chain, so each item is reached from the first. */
+/**
+ * Returns the number of steps to visit all items of a list. A list built by a macro is a linked chain, so each item is
+ * reached by walking from the first one.
+ */
 export function walkOf(list: Checked): number {
   const isList = list.type.kind === 'list' || isDyn(list.type);
   if (!isList || list.expr.exprKind.case === 'listExpr') return 0;
   return itemsOf(list).count ** 2 / PER_STEP;
 }
 
-/** The limit on the elements of all lists of a filter together; no macro builds a longer list, see rejectGrowth. */
+/** The maximum number of elements in all lists of a filter together. No macro builds a longer list (see `rejectGrowth`). */
 export const MAX_ELEMENTS = 1000;
 
 export function itemsOf({ items, size }: Checked): Items {
   return items ?? { count: Math.min(MAX_ELEMENTS, size), size };
 }
 
-/** Returns an upper bound on the size of the value of a call. */
+/** Returns an upper bound on the size of a call's value. */
 export function sizeOf(name: string, type: CelType, operands: Checked[]): number {
   if (type.kind !== 'list' && type.kind !== 'map' && !TEXTS.has(type.name)) return 1;
   if (name === '_[_]') return itemsOf(operands[0]!).size;
   const total = operands.reduce((sum, { size }) => sum + size, 0);
-  // A character has up to 3 bytes; a number or time has up to 35 characters.
+  // A character takes up to 3 bytes. A number or time takes up to 35 characters.
   return name === 'bytes' ? 3 * total : name === 'string' ? total + 35 : total;
 }
 
 const TEXTS = new Set<string>(['string', 'bytes', 'dyn']);
 
-/** Returns the size of the compiled pattern of a call; 0 if it has no pattern. */
+/** Returns the size of a call's compiled pattern, or 0 if it has no pattern. */
 export function instructionsOf({ expr, name, args }: Call, fail: Fail): number {
   if (name !== 'matches') return 0;
   const text = textOf(args[0]!.expr);

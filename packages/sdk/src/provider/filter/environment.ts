@@ -1,4 +1,6 @@
-/** The CEL environment of filters: the library's standard functions, with fixes for differences from the CEL definition. */
+/**
+ * The CEL environment for filters: the library's standard functions, fixed where they differ from the CEL specification.
+ */
 import { type CelEnv, type CelFunc, CelScalar, celEnv, celFunc, celMethod, celUint } from '@bufbuild/cel';
 import { create } from '@bufbuild/protobuf';
 import { type Timestamp, TimestampSchema, timestampDate } from '@bufbuild/protobuf/wkt';
@@ -7,7 +9,7 @@ import { sameType, TIMESTAMP } from './celTypes.ts';
 
 const { BOOL, DOUBLE, INT, STRING, UINT } = CelScalar;
 
-/** CEL orders strings by code point; JavaScript orders them by UTF-16 unit, which differs beyond U+FFFF. */
+/** Compares strings by code point, as CEL does. JavaScript compares UTF-16 units, which order differently beyond U+FFFF. */
 function compareCodePoints(a: string, b: string): number {
   let i = 0;
   while (i < a.length && i < b.length && a.charCodeAt(i) === b.charCodeAt(i)) i++;
@@ -20,7 +22,7 @@ function compareCodePoints(a: string, b: string): number {
 const ordering = (name: string, holds: (order: number) => boolean) =>
   celFunc(name, [STRING, STRING], BOOL, (a, b) => holds(compareCodePoints(a, b)));
 
-/** The parts of a time are in UTC, whatever the time zone of the machine is. */
+/** The parts of a time, such as the hour, are in UTC regardless of the machine's time zone. */
 const timePart = (name: string, part: (date: Date) => number) =>
   celMethod(name, TIMESTAMP, [], INT, function () {
     return BigInt(part(timestampDate(this.message as Timestamp)));
@@ -29,7 +31,7 @@ const timePart = (name: string, part: (date: Date) => number) =>
 const dayOfYear = (date: Date) =>
   Math.floor((date.getTime() - Date.UTC(date.getUTCFullYear(), 0, 1)) / 86_400_000);
 
-/** Requires that the text of a number matches, because the library also reads '', ' 5 ' and '0x10' as numbers. */
+/** Requires that a number's text matches `form`, because the library also accepts '', ' 5 ', and '0x10' as numbers. */
 function requireForm(text: string, form: RegExp): string {
   if (form.test(text)) return text;
   throw new Error('not a number');
@@ -40,7 +42,7 @@ function within64(value: bigint, wrap: (bits: number, value: bigint) => bigint):
   throw new Error('beyond 64 bits');
 }
 
-/** Requires a time in the years 1 to 9999, as in the definition of a timestamp. */
+/** Requires a time in the years 1 to 9999, the range of a CEL timestamp. */
 function requireYear(seconds: bigint): bigint {
   if (seconds >= -62_135_596_800n && seconds <= 253_402_300_799n) return seconds;
   throw new Error('beyond the years 1 to 9999');
@@ -51,7 +53,10 @@ const MAX_INSTRUCTIONS = 1000;
 const MAX_PATTERNS = 100;
 const patterns = new Map<string, RE2JS>();
 
-/** Compiles an RE2 pattern; matching takes time proportional to text length times instructions. Throws if it is invalid. */
+/**
+ * Compiles an RE2 pattern, or throws if the pattern is invalid or too large. Matching time is proportional to the text
+ * length times the size of the compiled program.
+ */
 function compilePattern(pattern: string): RE2JS {
   const cached = patterns.get(pattern);
   if (cached !== undefined) return cached;
@@ -64,7 +69,7 @@ function compilePattern(pattern: string): RE2JS {
   return compiled;
 }
 
-/** Rejects counted repetitions that take long to compile. */
+/** Rejects counted repetitions that would take long to compile. */
 function requireFewRepetitions(pattern: string): void {
   const counts = [...pattern.matchAll(/\{(\d*),?(\d*)/g)].map(([, least, most]) => Number(most || least));
   if (counts.reduce((sum, count) => sum + count, 0) > MAX_INSTRUCTIONS) throw tooLarge();
@@ -73,7 +78,7 @@ function requireFewRepetitions(pattern: string): void {
 const tooLarge = () => new Error('it is too large: use fewer and smaller repetitions');
 const instructionsOf = (compiled: RE2JS) => compiled.re2().prog.numInst();
 
-/** Returns the number of instructions of a compiled pattern; throws if the pattern is invalid. */
+/** Returns the number of instructions in a compiled pattern. Throws if the pattern is invalid. */
 export const patternSize = (pattern: string) => instructionsOf(compilePattern(pattern));
 
 export const environment: CelEnv = celEnv({
@@ -92,7 +97,7 @@ export const environment: CelEnv = celEnv({
     celFunc('double', [STRING], DOUBLE, (text) =>
       Number(requireForm(text, /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i)),
     ),
-    // The library treats a quotient above 2^63 as an overflow.
+    // The library reports an overflow for quotients above 2^63.
     celFunc('_/_', [UINT, UINT], UINT, (a, b) => celUint(a.value / b.value)),
     // The library expects milliseconds instead of seconds, and allows any year.
     celFunc('timestamp', [INT], TIMESTAMP, (seconds) =>

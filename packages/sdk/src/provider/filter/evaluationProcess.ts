@@ -1,20 +1,20 @@
 /**
- * The process that runs the filters of consumers. A separate thread evaluates; the main thread relays requests and
- * responses, and kills the process when a request takes too much time or memory, or when the agent has exited.
+ * The process that runs consumers' filters. A worker thread evaluates them. The main thread relays requests and responses,
+ * and kills the process if a request takes too much time or memory, or if the agent has exited.
  */
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import type { Request } from './requests.ts';
 
-/** The memory limit of the whole process, which uses about 70 MB before the first request. */
+/** The memory limit for the whole process, which uses about 70 MB before the first request. */
 const MAX_MEMORY_MB = 200;
 const MAX_HEAP_MB = 96;
-/** The limit on the processor time of one request. It does not depend on how busy the machine is. */
+/** The CPU time limit for one request. CPU time does not depend on how busy the machine is. */
 const MAX_TIME_MS = 500;
 const WATCH_MS = 10;
 
 if (isMainThread) watch();
 else {
-  // Failed evaluations are common, and most of their time would be spent on a stack trace.
+  // Failed evaluations are common, and would spend most of their time on collecting stack traces.
   Error.stackTraceLimit = 0;
   const { respond } = await import('./requests.ts');
   parentPort!.on('message', (request: Request) => parentPort!.postMessage(respond(request)));
@@ -41,11 +41,11 @@ function watch(): void {
   });
   thread.on('error', end);
   process.on('disconnect', end);
-  // Ctrl-C is sent to every process of a terminal, but the agent decides when this process ends.
+  // Ctrl-C reaches every process in a terminal. Ignore it here, because the agent decides when this process ends.
   process.on('SIGINT', () => {});
 }
 
-/** Kills all threads at once, even a busy one. */
+/** Kills the process with all its threads at once, even busy ones. */
 function end(): void {
   process.kill(process.pid, 'SIGKILL');
 }

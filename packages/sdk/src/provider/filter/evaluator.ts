@@ -1,6 +1,6 @@
 /**
- * Parses, checks and evaluates the filters of consumers in a separate process, which is killed when it takes too much time
- * or memory. The process starts with the first request, and serves one request after another.
+ * Parses, checks, and evaluates consumers' filters in a separate process, which is killed if it takes too much time or
+ * memory. The process starts with the first request, and handles one request at a time.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { extname } from 'node:path';
@@ -10,15 +10,15 @@ import type { CompiledFilter, FilterText, Part, Request, Response } from './requ
 import type { AttributeValue } from './types.ts';
 
 const MAX_LENGTH = 32_768;
-/** The process limits itself to less than a second; this limit is for a process that hangs. */
+/** The process limits each request to less than a second of CPU time. This longer limit is for a process that hangs. */
 const RESPONSE_LIMIT_MS = 30_000;
 const START_LIMIT_MS = 30_000;
-/** The number of steps of one request, which take a tenth of a second. */
+/** The maximum number of steps in one request. They take about a tenth of a second. */
 const STEPS_AT_ONCE = 100_000;
 const OWN_PATH = fileURLToPath(import.meta.url);
 const SCRIPT = new URL(`evaluationProcess${extname(OWN_PATH)}`, import.meta.url);
 
-/** Checks a filter; throws FilterError or QueryStopped. */
+/** Checks a filter and splits it into a part for SQL and a rest for CEL. Throws FilterError or QueryStopped. */
 export async function compile(filter: FilterText): Promise<CompiledFilter> {
   const { length } = filter.expression;
   if (length > MAX_LENGTH) {
@@ -28,7 +28,7 @@ export async function compile(filter: FilterText): Promise<CompiledFilter> {
   return (await run({ ...filter })).compiled!;
 }
 
-/** Tells for each row whether a part of a filter matches. A row has the values of the attributes that the part depends on. */
+/** Returns whether each row matches a part of a filter. A row has the values of the attributes that the part depends on. */
 export async function match(
   filter: FilterText,
   { part, cost, rows }: { part: Part; cost: number; rows: AttributeValue[][] },
@@ -54,7 +54,7 @@ async function run(request: Request): Promise<Response> {
   return response;
 }
 
-/** Tries twice, because earlier requests may have used up the memory of the first process. */
+/** Tries twice, because earlier requests may have used up the first process's memory. */
 async function attempt(request: Request): Promise<Response> {
   try {
     return await send(request);
@@ -83,12 +83,14 @@ async function send(request: Request): Promise<Response> {
       child.off('exit', onExit);
       resolve(response as Response);
     });
-    // An error of `send` is ignored: if the process has ended, its exit event reports that.
+    // Ignore errors from `send`. If the process has ended, its exit event reports that.
     child.send(request, () => {});
   });
 }
 
-/** Starts the process and resolves when it is ready. It ends with this process, but never keeps this process running. */
+/**
+ * Starts the process and resolves when it is ready. It ends when this process ends, but does not keep this process running.
+ */
 function start(): Promise<ChildProcess> {
   const child = fork(SCRIPT, {
     env: {},

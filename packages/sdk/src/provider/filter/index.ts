@@ -1,4 +1,4 @@
-/** Checks and evaluates CEL filters over the attributes of events, and translates them to SQL where possible. */
+/** Checks and evaluates CEL filters over event attributes, and translates them to SQL if possible. */
 import { type CelError, type CelInput, parse, plan } from '@bufbuild/cel';
 import { cut } from '@measurement-exchange/contract';
 import { attributesIn, presentKey, usesAttributes, valueKey } from './ast.ts';
@@ -12,22 +12,25 @@ import { type AttributeType, type AttributeValue, celValueOf } from './types.ts'
 export interface Filter {
   /** The attributes that the filter depends on. */
   readonly attributes: readonly string[];
-  /** An upper bound on the steps of `matches`. */
+  /** An upper bound on the number of steps that `matches` takes. */
   readonly cost: number;
-  /** Whether the filter is true; a filter that fails (an absent attribute, an overflow) is false. */
+  /** Returns whether the filter is true. A filter that fails (absent attribute, overflow) counts as false. */
   matches(values: Readonly<Record<string, AttributeValue>>): boolean;
-  /** Splits the filter into SQL and a rest for CEL; an event matches if both are true. */
+  /** Splits the filter into a part for SQL and a rest for CEL. An event matches if both are true. */
   pushDown(): { sql: ((context: SqlContext) => string) | undefined; rest: Filter | undefined };
 }
 
 const MAX_BRACKETS = 200;
 const MAX_SIGNS = 8000;
-/** Spaces are included, because the parser may read a long run of spaces many times. */
+/** Includes spaces, because the parser may read a long run of spaces many times. */
 const SIGN = /\W/;
-/** The engine allocates a buffer for each operation, and its memory limit does not include these buffers. */
+/**
+ * Limits the SQL operations of one condition. The engine allocates a buffer for each, which its memory limit does not
+ * include.
+ */
 const MAX_SQL_COST = 2000;
 
-/** Parses a CEL expression and checks it against the attributes. Throws FilterError. */
+/** Parses a CEL expression and checks it against the attributes. Throws FilterError if it is not valid. */
 export function compileFilter(expression: string, attributes: Record<string, AttributeType>): Filter {
   const known: Record<string, AttributeType> = Object.assign(Object.create(null), attributes);
   return filterOf(checkFilter(...parsed(expression), known), known);
@@ -51,7 +54,7 @@ function parsed(expression: string): [ReturnType<typeof parse>, Fail] {
 
 const tooDeep = () => new FilterError('FILTER_LIMIT', 'The filter nests too deep');
 
-/** Rejects expressions that take long to parse: with many operators and spaces, or with deep nesting. */
+/** Rejects expressions that would take long to parse because of many operators and spaces, or deep nesting. */
 function requireShort(expression: string): void {
   let [quote, depth, signs] = ['', 0, 0];
   for (let i = 0; i < expression.length; i++) {
@@ -81,13 +84,13 @@ function notCel(error: unknown): FilterError {
 }
 
 function positionOf(expression: string, offset: number): { line: number; column: number } {
-  // The position of an operator includes the space before it.
+  // An operator's position includes the space before it, so skip the space.
   const start = offset + /^\s*/.exec(expression.slice(offset))![0].length;
   const lines = expression.slice(0, start).split('\n');
   return { line: lines.length, column: lines.at(-1)!.length + 1 };
 }
 
-/** Creates a filter that is true if all its conditions are. */
+/** Creates a filter that is true if all its conditions are true. */
 function filterOf(conditions: Condition[], attributes: Record<string, AttributeType>): Filter {
   const used = [...new Set(conditions.flatMap(({ expr }) => attributesIn(expr)))];
   const tests = conditions.map(({ expr }) => plan(environment, expr));
@@ -107,7 +110,7 @@ function filterOf(conditions: Condition[], attributes: Record<string, AttributeT
       const mapped: Sql[] = [];
       const left: Condition[] = [];
       for (const condition of conditions) {
-        // An expression without attributes costs nothing in SQL, since it is evaluated here.
+        // An expression without attributes costs nothing in SQL, because it is evaluated here.
         const fits = condition.cost <= MAX_SQL_COST || !usesAttributes(condition.expr);
         const sql = fits ? toSql(condition.expr, attributes) : undefined;
         if (sql?.type === 'bool') mapped.push(sql);

@@ -1,4 +1,4 @@
-/** The requests to the process that evaluates filters, and its responses. */
+/** Requests to the process that evaluates filters, and its responses. */
 import { FilterError, type FilterFault } from './errors.ts';
 import { compileFilter, type Filter } from './index.ts';
 import type { AttributeType, AttributeValue } from './types.ts';
@@ -9,13 +9,13 @@ export interface FilterText {
   attributes: Readonly<Record<string, AttributeType>>;
 }
 
-/** A request without rows checks and splits the filter; a request with rows evaluates a part of it for each row. */
+/** A request without rows checks and splits the filter. A request with rows evaluates a part of the filter for each row. */
 export interface Request extends FilterText {
   rows?: AttributeValue[][];
   part?: Part;
 }
 
-/** The whole filter, or the part that SQL does not evaluate. */
+/** The whole filter, or only the part that SQL does not evaluate. */
 export type Part = 'whole' | 'rest';
 
 export interface Response {
@@ -26,7 +26,7 @@ export interface Response {
 
 /** A checked filter as plain values, which can be sent between processes. */
 export interface CompiledFilter extends Evaluated {
-  /** The part that the engine evaluates; an event matches if this part and the rest are true. */
+  /** The part that the engine evaluates. An event matches if both this part and `rest` are true. */
   sql: SqlTemplate | undefined;
   rest: Evaluated | undefined;
 }
@@ -35,11 +35,11 @@ export interface CompiledFilter extends Evaluated {
 export interface Evaluated {
   /** The attributes that the part depends on, in the order of the values in a row. */
   attributes: readonly string[];
-  /** An upper bound on the steps of one evaluation. */
+  /** An upper bound on the number of steps in one evaluation. */
   cost: number;
 }
 
-/** SQL in which `{0}` is the placeholder of the first slot. */
+/** SQL in which `{0}` is the placeholder for the first slot, `{1}` for the second, and so on. */
 export interface SqlTemplate {
   text: string;
   slots: Slot[];
@@ -62,7 +62,7 @@ export function respond({ expression, attributes, rows, part }: Request): Respon
 
 type Split = { whole: Filter } & ReturnType<Filter['pushDown']>;
 
-/** Consecutive requests are mostly for the same filter, and only a few requisitions are processed at a time. */
+/** A small cache is enough: consecutive requests are mostly for the same filter, and few requisitions run at a time. */
 const MAX_CACHED = 8;
 const cache = new Map<string, Split>();
 
@@ -100,7 +100,7 @@ function valuesOf({ attributes }: Filter, row: AttributeValue[]): Record<string,
   return Object.fromEntries(attributes.map((name, i) => [name, row[i]]));
 }
 
-/** Every failure is a FilterError, because it depends on the filter alone and would happen again. */
+/** Reports every failure as a filter's fault, because it depends only on the filter and would happen again. */
 function describeError(error: unknown): FilterFault {
   if (error instanceof FilterError) {
     const { code, message, position } = error;

@@ -1,6 +1,7 @@
 /**
- * Translates a checked filter to equivalent SQL. A CEL error becomes NULL: && and || absorb an error exactly where AND and
- * OR absorb NULL, and an event for which the filter fails does not match. The SQL never makes the engine fail.
+ * Translates a checked filter to equivalent SQL, which never makes the engine fail. A CEL error becomes NULL. This is
+ * equivalent because && and || ignore an error exactly when AND and OR ignore NULL, and because an event does not match if
+ * the filter fails.
  */
 import { type CelResult, isCelError, isCelUint, plan } from '@bufbuild/cel';
 import { isReflectMessage } from '@bufbuild/protobuf/reflect';
@@ -11,13 +12,13 @@ import type { AttributeType } from './types.ts';
 
 export interface SqlContext {
   attribute(name: string): string;
-  /** Binds a constant and returns its placeholder; a timestamp is in microseconds since 1970. */
+  /** Binds a constant and returns its placeholder. A timestamp is in microseconds since 1970. */
   bind(value: string | bigint | number | boolean, type: AttributeType): string;
 }
 
 export interface Sql {
   type: AttributeType;
-  /** Whether this is an attribute or a constant, which is short enough to be written more than once. */
+  /** Set for an attribute or a constant, which is short enough to be written more than once. */
   atom?: true;
   write(context: SqlContext): string;
 }
@@ -40,7 +41,7 @@ export function toSql(expr: Expr, attributes: Record<string, AttributeType>): Sq
   return parts.every((part) => part !== undefined) ? RULES[name]?.(parts, name) : undefined;
 }
 
-/** Evaluates an expression without attributes once, with CEL. */
+/** Evaluates an expression that uses no attributes. CEL evaluates it once, here. */
 function constant(expr: Expr): Sql | undefined {
   const value = plan(environment, expr)({});
   if (isCelError(value)) return { type: 'bool', write: () => 'CAST(NULL AS BOOLEAN)' };
@@ -96,11 +97,11 @@ const comparison =
     return of('bool', parts, (a, b) => `${a} ${operator} ${b}`);
   };
 
-/** DuckDB orders NaN above all numbers and equal to itself; in CEL every comparison with NaN is false. */
+/** DuckDB treats NaN as equal to itself and above all numbers. In CEL, every comparison with NaN is false. */
 const compareDoubles = (a: string, operator: string, b: string) =>
   `CASE WHEN isnan(${a}) OR isnan(${b}) THEN nullif(${a} IS NULL OR ${b} IS NULL, true) ELSE ${a} ${operator} ${b} END`;
 
-/** TRY turns overflow into NULL, as CEL turns it into an error. */
+/** An overflow is an error in CEL, so TRY turns it into NULL here. */
 const arithmetic =
   (operator: string): Rule =>
   (parts) =>
@@ -127,7 +128,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   '_<=_': comparison('<='),
   '_>_': comparison('>'),
   '_>=_': comparison('>='),
-  // SQL does not concatenate texts, because the engine does not limit the memory of the result.
+  // Text is not concatenated in SQL, because the engine does not limit the memory for the result.
   '_+_': arithmetic('+'),
   '_-_': arithmetic('-'),
   '_*_': arithmetic('*'),
@@ -147,7 +148,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   size: text('int', (a) => `length(${a})`),
 };
 
-/** Translates `in` for lists of constants only: an element that fails makes the test fail in CEL, but not in SQL. */
+/** Translates `in` only for lists of constants, because an element that fails makes the test fail in CEL but not in SQL. */
 function membership([element, list]: Expr[], attributes: Record<string, AttributeType>): Sql | undefined {
   const tested = toSql(element!, attributes);
   if (tested === undefined || list!.exprKind.case !== 'listExpr' || usesAttributes(list!)) return undefined;
@@ -161,7 +162,7 @@ function membership([element, list]: Expr[], attributes: Record<string, Attribut
     type: 'bool',
     write: (context) => {
       const value = tested.write(context);
-      // The test is false for an empty list, and NULL for an absent value.
+      // For an empty list, the test is false, or NULL if the value is absent.
       if (literals.length === 0) return `nullif(${value} IS NULL, true)`;
       return `(${value} IN (${literals.map((literal) => context.bind(literal.value, literal.type)).join(', ')}))`;
     },

@@ -7,8 +7,8 @@ import { TIMESTAMP } from './celTypes.ts';
 export type AttributeType = 'string' | 'int' | 'uint' | 'double' | 'bool' | 'timestamp';
 
 /**
- * The value of an attribute: an int or uint is a bigint, a timestamp is a Date or microseconds since 1970 as a bigint. If
- * the value is null or undefined, the attribute is absent: expressions that use it fail, and `attribute == null` is true.
+ * An attribute's value. An int or uint is a bigint; a timestamp is a Date, or a bigint in microseconds since 1970. If the
+ * value is null or undefined, the attribute is absent: expressions that use it fail, and `attribute == null` is true.
  */
 export type AttributeValue = string | bigint | number | boolean | Date | null | undefined;
 
@@ -29,7 +29,7 @@ export function celValueOf(type: AttributeType, value: AttributeValue): CelInput
     case 'uint':
       return celUint(value as bigint);
     case 'double':
-      // Adding 0 turns -0 into 0, since DuckDB does not distinguish them when it groups rows.
+      // Add 0 to turn -0 into 0, because DuckDB does not distinguish them when it groups rows.
       return (value as number) + 0;
     case 'timestamp':
       return typeof value === 'bigint'

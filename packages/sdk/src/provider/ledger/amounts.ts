@@ -21,7 +21,7 @@ const DECIMALS: Record<Measure, number> = { epsilon: 9, delta: 18, rho: 12 };
 
 export const NOTHING: Units = { epsilon: 0n, delta: 0n, rho: 0n };
 
-/** The cost of a release is rounded up, so that nothing is free; a budget is rounded down. */
+/** The cost of a release is rounded up, so that nothing is free. A budget is rounded down. */
 export const costInUnits = (amount: Partial<PrivacyAmount>) => inUnits(amount, 'up');
 export const budgetInUnits = (amount: Partial<PrivacyAmount>) => inUnits(amount, 'down');
 
@@ -29,7 +29,7 @@ export function addUnits(a: Units, b: Units): Units {
   return { epsilon: a.epsilon + b.epsilon, delta: a.delta + b.delta, rho: a.rho + b.rho };
 }
 
-/** Returns the excess of `a` over `b`, or 0 for a measure of which `a` has less. */
+/** Returns how much `a` exceeds `b` in each measure, or 0 if it does not. */
 export function excessUnits(a: Units, b: Units): Units {
   const excess = (measure: Measure) => (a[measure] > b[measure] ? a[measure] - b[measure] : 0n);
   return { epsilon: excess('epsilon'), delta: excess('delta'), rho: excess('rho') };
@@ -48,8 +48,8 @@ function inUnits(amount: Partial<PrivacyAmount>, round: 'up' | 'down'): Units {
 const DECIMAL = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
 
 /**
- * Converts the shortest decimal text of the number, which a person wrote. The double for 0.1 is slightly more than 0.1, and
- * ten times its exact value, rounded up, would exceed a budget of 1.
+ * Converts the number's shortest decimal text, which is what a person wrote. The exact value of the double for 0.1 is
+ * slightly more than 0.1, so ten charges of it, rounded up, would exceed a budget of 1.
  */
 function decimalUnits(value: number, decimals: number, round: 'up' | 'down'): bigint {
   const match = DECIMAL.exec(String(value));

@@ -1,19 +1,19 @@
-/** Charges against a budget, and the refusal if they do not fit. */
+/** Charges against a budget, and the refusal if they exceed it. */
 import { RefusalError, type RefusalPlace } from '../../refusals/refusalError.ts';
 import { fromUnits, type Measure, type PrivacyAmount, type Units } from './amounts.ts';
 
-/** The cost of a result for the events of one reference on one UTC day. */
+/** The cost of a result for one reference's events on one UTC day. */
 export interface Charge {
-  /** The value that selects the rows in the provider's data; it does not depend on the name of an event group. */
+  /** The value that selects the rows in the provider's data. It does not depend on an event group's name. */
   reference: string;
   /** A UTC day such as `2026-07-28`. */
   day: string;
   cost: Units;
-  /** The place in the specification that selects the day, for a refusal. */
+  /** Where the specification selects the day, for use in a refusal. */
   at?: RefusalPlace;
 }
 
-/** The remaining budget of a reference on a day is smaller than the cost of a result. */
+/** Thrown if a reference's remaining budget for a day is smaller than the cost of a result. */
 export class InsufficientBudget extends RefusalError {
   override readonly name = 'InsufficientBudget';
   readonly reference: string;

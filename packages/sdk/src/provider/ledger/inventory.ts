@@ -10,10 +10,10 @@ export interface ConfirmedReference {
 /** A requisition that waits until the operator confirms its references. */
 export interface HeldQuestion {
   requisition: string;
-  /** The name `measurementConsumers/…`. */
+  /** The consumer's resource name, `measurementConsumers/…`. */
   measurementConsumer: string;
   references: readonly string[];
-  /** The time at which the requisition was first held. */
+  /** When the requisition was first held. */
   since: string;
 }
 
@@ -21,7 +21,7 @@ export interface HeldQuestion {
 export interface HeldQuestions {
   set(question: Omit<HeldQuestion, 'since'>): void;
   remove(requisition: string): void;
-  /** Removes all requisitions except these. */
+  /** Removes all requisitions except the given ones. */
   keepOnly(requisitions: ReadonlySet<string>): void;
 }
 
@@ -42,7 +42,7 @@ export function heldIn(database: DatabaseSync): HeldQuestions {
   };
 }
 
-/** Returns the held requisitions; the one that has waited longest is first. */
+/** Returns the held requisitions, starting with the one that has waited longest. */
 export function heldQuestions(database: DatabaseSync): HeldQuestion[] {
   const select = database.prepare(
     `SELECT requisition, measurement_consumer AS measurementConsumer, reference_list AS "references", since

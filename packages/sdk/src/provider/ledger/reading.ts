@@ -1,4 +1,4 @@
-/** Reads a ledger, even while its agent uses it: the amounts spent, the responses, and whether it is consistent. */
+/** Reads a ledger, even while an agent is using it: the amounts spent, the responses, and whether it is consistent. */
 import type { DatabaseSync } from 'node:sqlite';
 import { fromUnits, type PrivacyAmount, type Units } from './amounts.ts';
 import {
@@ -12,35 +12,35 @@ import { openLedgerForReading } from './schema.ts';
 
 /** The amount spent on a reference and day. */
 export interface Spending {
-  /** Empty for charges of an earlier version, which had no reference and count against every reference. */
+  /** Empty for charges from schema 1, which have no reference and count against every reference. */
   reference: string;
   day: string;
   spent: PrivacyAmount;
 }
 
-/** Reads a ledger while an agent may use it. */
+/** A reader for a ledger that an agent may be using. */
 export interface LedgerReader {
   spending(): Spending[];
-  /** Describes every inconsistency; the result is empty for a consistent ledger. */
+  /** Returns a description of each inconsistency. The list is empty if the ledger is consistent. */
   audit(): string[];
   close(): void;
   responses(): ResponseCounts;
-  /** Returns the uploads that duchies have rejected and that are sent again. */
+  /** Returns the uploads that duchies have rejected and that the agent will send again. */
   rejectedUploads(): RejectedUpload[];
   confirmedReferences(): ConfirmedReference[];
   heldQuestions(): HeldQuestion[];
 }
 
-/** The number of requisitions with a response of each kind. */
+/** The number of requisitions with each kind of response. */
 export interface ResponseCounts {
   results: number;
   uploads: number;
   refusals: number;
-  /** The time at which the latest response was stored. */
+  /** When the latest response was stored. */
   lastTime: string | undefined;
 }
 
-/** Opens a ledger for reading, even while an agent uses it. */
+/** Opens a ledger for reading, even while an agent is using it. */
 export function readLedger(path: string): LedgerReader {
   const database = openLedgerForReading(path);
   return {
@@ -75,7 +75,7 @@ export function spending(database: DatabaseSync): Spending[] {
   }));
 }
 
-/** Each query returns no rows for a consistent ledger. */
+/** Each query returns no rows if the ledger is consistent. */
 const AUDIT: [what: string, query: string][] = [
   [
     'the total is not the sum of its charges',

@@ -4,18 +4,18 @@ import { timestampOf } from '@measurement-exchange/contract';
 
 /** The rejections of one upload. */
 export interface Rejection {
-  /** The number of rejections; one before the end of the wait does not count. */
+  /** The number of counted rejections. A rejection before the end of the wait is not counted. */
   count: number;
   /** The time of the last counted rejection, in milliseconds since 1970. */
   countedAt: number;
-  /** The last message of the duchy. */
+  /** The duchy's last message. */
   why: string;
 }
 
 /** An upload that its duchy has rejected. */
 export interface RejectedUpload extends Rejection {
   requisition: string;
-  /** The name `duchies/…`. */
+  /** The duchy's resource name, `duchies/…`. */
   duchy: string;
 }
 
@@ -24,7 +24,7 @@ export interface Rejections {
   get(requisition: string): Rejection | undefined;
   set(requisition: string, rejection: Rejection): void;
   remove(requisition: string): void;
-  /** Removes the rejections of all requisitions except these. */
+  /** Removes the rejections of all requisitions except the given ones. */
   keepOnly(requisitions: Iterable<string>): void;
 }
 
@@ -51,7 +51,7 @@ export function rejectionsIn(database: DatabaseSync): Rejections {
   };
 }
 
-/** Returns the rejected uploads in the order of their last counted rejections. */
+/** Returns the rejected uploads, sorted by the time of their last counted rejection. */
 export function rejectedUploads(database: DatabaseSync): RejectedUpload[] {
   const select = database.prepare(
     `SELECT requisition, duchy, count, counted_at AS countedAt, why

@@ -1,4 +1,4 @@
-/** Responses to requisitions, and their form in a ledger. */
+/** Responses to requisitions, and how a ledger stores them. */
 import type { EncryptedMessage, Refusal } from '@measurement-exchange/contract';
 
 /** A response that is sent to the exchange, without the etag. */
@@ -11,9 +11,9 @@ export type RequisitionResponse = DirectResponse | { upload: Upload; refusal?: n
 
 /** The signed part of an upload to a duchy; the share or sketch is in a file. */
 export interface Upload {
-  /** The name `duchies/…`. */
+  /** The duchy's resource name, `duchies/…`. */
   duchy: string;
-  /** The part `fulfillment` of the upload in JSON; it is signed, and contains the digest of the file. */
+  /** The upload's `fulfillment` part, in JSON. It is signed, and contains the digest of the file. */
   fulfillment: string;
 }
 

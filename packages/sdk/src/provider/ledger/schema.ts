@@ -1,12 +1,12 @@
-/** Opens the file of a ledger, locks it against a second agent, and creates or updates the schema. */
+/** Opens a ledger's file, locks it against a second agent, and creates or updates the schema. */
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { FROM_1, FROM_2, INVENTORY, REJECTIONS, SCHEMA } from './tables.ts';
 
 const VERSION = 5;
-/** SQLite's error code for a lock of another connection. */
+/** SQLite's error code if another connection holds a lock. */
 const SQLITE_BUSY = 5;
-/** The agent and a command of the operator may write at the same time; one waits for the other, up to this time. */
+/** How long a write waits for another write. The agent and an operator's command may write at the same time. */
 const BUSY_MS = 5000;
 
 /** An open ledger. It is locked until it is closed or the process ends. */
@@ -41,16 +41,18 @@ export function openLedgerFile(path: string): OpenFile {
   }
 }
 
-/** Opens a ledger for reading, even while an agent uses it. */
+/** Opens a ledger for reading, even while an agent is using it. */
 export function openLedgerForReading(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly: true });
   requireKnown(database, path);
   return database;
 }
 
-/** Opens a ledger for a write by the operator, even while the agent uses it. Creates the ledger if it does not exist. */
+/**
+ * Opens a ledger so that the operator can write to it, even while an agent is using it. Creates it if it does not exist.
+ */
 export function openLedgerBeside(path: string): DatabaseSync {
-  // The lock is taken only for the moment in which a ledger is created, or updated from an earlier version.
+  // Take the lock only while the ledger is created, or updated from an earlier version.
   if (!existsSync(path) || needsUpdate(path)) openLedgerFile(path).close();
   const database = new DatabaseSync(path, { timeout: BUSY_MS });
   requireKnown(database, path);
@@ -67,8 +69,8 @@ function needsUpdate(path: string): boolean {
 }
 
 /**
- * Locks the ledger with an exclusive transaction on a separate database. The operating system releases the lock when the
- * process ends, even by kill -9, and readers of the ledger are not blocked.
+ * Locks the ledger with an exclusive transaction on a separate database, so that readers of the ledger are not blocked. The
+ * operating system releases the lock when the process ends, even by kill -9.
  */
 function takeLock(path: string): DatabaseSync {
   const file = `${path}.lock`;
@@ -88,7 +90,7 @@ function takeLock(path: string): DatabaseSync {
 
 /**
  * Creates the file with mode 0600, which SQLite then uses for its other files as well. An existing file is not opened here,
- * because closing it would release the locks of SQLite on this file in this process (fcntl(2)).
+ * because closing it would release SQLite's locks on the file in this process (fcntl(2)).
  */
 function createPrivate(path: string): void {
   try {

@@ -1,4 +1,4 @@
-/** The prepared statements of an agent's ledger. */
+/** Prepared statements for an agent's ledger. */
 import type { DatabaseSync } from 'node:sqlite';
 import { ANY_REFERENCE } from './tables.ts';
 

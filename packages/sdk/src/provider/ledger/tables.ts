@@ -1,14 +1,14 @@
-/** The tables of a ledger, and the migrations from earlier versions. */
+/** A ledger's tables, and the migrations from earlier versions. */
 
 /**
- * The reference of charges of schema 1, which were stored by the resource name of an event group. They count against every
- * reference, since the event group may have had any reference.
+ * The reference of charges from schema 1, which stored charges by the event group's resource name. They count against every
+ * reference, because the event group may have had any reference.
  */
 export const ANY_REFERENCE = '';
 
 /**
- * `attempts` counts attempts that have not ended: a running one, and those during which the process was killed. `charges`
- * references `attempts`, so that nothing is charged without an attempt.
+ * `attempts` counts attempts that have not ended: a running one, and earlier ones that crashed. `charges` references
+ * `attempts`, so that nothing is charged without an attempt.
  */
 const ACCOUNTS = `
 CREATE TABLE attempts (
@@ -55,7 +55,7 @@ CREATE TABLE responses (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** Rejections of uploads that duchies have not stored yet; they are deleted together with the share. */
+/** Rejections of uploads that duchies have not stored yet. They are deleted together with the share. */
 export const REJECTIONS = `
 CREATE TABLE rejections (
   requisition TEXT PRIMARY KEY REFERENCES responses,
@@ -81,8 +81,9 @@ CREATE TABLE held (
 `;
 
 /**
- * `responses` has the response to each requisition. `totals` caches the sums of `charges`, so that a check of the budget
- * does not read a year of charges. Amounts are integer units (amounts.ts) that only grow; no row of these is deleted.
+ * `responses` has the response to each requisition. `totals` caches the sums of `charges`, so that a budget check does not
+ * need to read a year of charges. Amounts are integer units (see amounts.ts) that only grow. Rows of these three tables are
+ * never deleted.
  */
 export const SCHEMA = `
 CREATE TABLE settings (

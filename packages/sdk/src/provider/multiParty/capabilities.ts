@@ -2,7 +2,7 @@ import type { DataProvider } from '@measurement-exchange/contract';
 import { MPC_PROTOCOLS, type MpcProtocol } from '@measurement-exchange/mpc/protocols';
 import type { ExchangeClient } from '../../client/index.ts';
 
-/** Tells the exchange which protocols this provider supports, if the exchange has it differently. */
+/** Tells the exchange which protocols this provider supports, unless the exchange already knows. */
 export async function announceProtocols(
   client: ExchangeClient,
   call: { name: string; signal?: AbortSignal | undefined },

@@ -1,4 +1,4 @@
-/** Computes the charge to a unit of privacy for a result of duchies. */
+/** Computes how much a result computed by duchies costs per unit of privacy. */
 import type { PrivacyParams } from '@measurement-exchange/contract';
 import type { MpcRelease } from '@measurement-exchange/mpc';
 import { protocolMath } from '@measurement-exchange/mpc/protocols';
@@ -7,7 +7,7 @@ import { privacyParamsOf } from '../verify/duchies.ts';
 import { outOfRange } from '../verify/limits.ts';
 import type { VerifiedRequisition } from '../verify.ts';
 
-/** Throws a refusal if no noise can meet the privacy parameters. */
+/** Returns the cost. Throws a refusal if no noise can meet the privacy parameters. */
 export function computationCharge({
   spec,
   shareShuffle,
@@ -32,8 +32,8 @@ export function computationCharge({
 }
 
 /**
- * A provider that accepts a result without noise gives up the promise of privacy. The requested parameters are still
- * charged, so that the budget of its events runs out.
+ * A provider that accepts a result without noise gives up the privacy guarantee. The requested parameters are still
+ * charged, so that the budget for its events runs out.
  */
 function withoutNoise(params: PrivacyParams[]): Partial<PrivacyAmount> {
   return {

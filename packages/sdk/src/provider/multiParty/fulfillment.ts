@@ -1,4 +1,4 @@
-/** Signs an upload: the requisition, the computation and its duchies, and the digest of the data. */
+/** Signs an upload. The signature covers the requisition, the computation and its duchies, and the digest of the data. */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { duchyMessages, FULFILLMENT_PURPOSE, FulfillmentPart, toJson } from '@measurement-exchange/contract';
 import type { Sealing } from '../fulfill.ts';
@@ -7,7 +7,7 @@ import type { VerifiedComputation } from '../verify/duchies.ts';
 import type { VerifiedRequisition } from '../verify.ts';
 import type { StoredFile } from './storedFile.ts';
 
-/** The fields of a fulfillment that depend on the protocol. */
+/** The protocol-specific fields of a fulfillment. */
 type Fields = Pick<
   duchyMessages.Fulfillment,
   'protocol' | 'populationFingerprint' | 'registerCount' | 'protocolData'

@@ -1,4 +1,4 @@
-/** The provider's part in computations by duchies: makes a share or sketch, stores it, and uploads it to a duchy. */
+/** The provider's role in computations by duchies: makes a share or sketch, stores it, and uploads it to a duchy. */
 import {
   liquidLegionsOf,
   type Requisition,
@@ -36,10 +36,10 @@ export class Participant {
   private readonly accepted: Pick<VerifyContext, 'liquidLegions'> & {
     shareShuffle?: Omit<NonNullable<VerifyContext['shareShuffle']>, 'fetchPopulation'>;
   };
-  /** A promise for each population, which resolves when the order of its VIDs is on disk. */
+  /** For each population, a promise that resolves when the order of its VIDs is on disk. */
   private readonly orders = new Map<string, Promise<void>>();
 
-  /** Throws if a root in the settings is invalid. */
+  /** Throws if a root certificate in the settings is invalid. */
   constructor(settings: ParticipantSettings, uploading: UploadContext) {
     const { shareShuffle, liquidLegions } = settings;
     const { protocols = LEGIONS_PROTOCOLS } = liquidLegions ?? { protocols: [] };
@@ -63,7 +63,7 @@ export class Participant {
     return { ...others, ...(shareShuffle && { shareShuffle: { ...shareShuffle, fetchPopulation } }) };
   }
 
-  /** Orders the VIDs of the population, which takes long and does not depend on the requisition. */
+  /** Orders the population's VIDs in advance, because this takes long and does not depend on the requisition. */
   async prepare(verified: VerifiedRequisition, watch: Watch): Promise<void> {
     if (!verified.shareShuffle) return;
     const population = toBase64(verified.shareShuffle.config.populationFingerprint);
@@ -97,7 +97,7 @@ export class Participant {
     return (sealing) => signShare(verified, share, sealing);
   }
 
-  /** Throws RefusalError if a stored upload cannot be sent: its file is gone, or its duchy rejected it too often. */
+  /** Throws RefusalError if a stored upload can no longer be sent: its file is gone, or its duchy rejected it too often. */
   async requireUploadable(requisition: Requisition): Promise<void> {
     await this.pendingFor(requisition).requireUploadable(requisition.name!);
   }
@@ -107,7 +107,7 @@ export class Participant {
     return this.pendingFor(requisition).upload(requisition, upload, watch);
   }
 
-  /** Removes the files and rejections of all requisitions except these. */
+  /** Removes the files and rejections of all requisitions except the given ones. */
   async keepOnly(requisitions: readonly string[]): Promise<void> {
     for (const pending of [this.shares, this.sketches]) await pending?.keepOnly(requisitions);
   }
@@ -125,7 +125,7 @@ export class Participant {
   }
 }
 
-/** Returns the settings that both families of protocols have. */
+/** Returns the settings that both protocol families have in common. */
 function acceptedOf({ duchies, noiseMechanisms }: ShareShuffleSettings | LiquidLegionsSettings) {
   return { duchies: createDuchyTrust(duchies), ...(noiseMechanisms && { noiseMechanisms }) };
 }

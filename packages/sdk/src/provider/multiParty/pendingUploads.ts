@@ -21,7 +21,7 @@ const MAX_WAIT_SECONDS = 10;
 export interface UploadContext {
   client: ExchangeClient;
   clock: Clock;
-  /** The name of the provider. */
+  /** The provider's resource name. */
   name: string;
   rejections: Rejections;
 }
@@ -38,12 +38,12 @@ export class PendingUploads {
     this.files = openShareFiles(join(settings.folder, 'shares'), context.name);
   }
 
-  /** Returns the path of the file with the share or sketch for a requisition. */
+  /** Returns the path of a requisition's share or sketch. */
   path(requisition: string): string {
     return this.files.path(requisition);
   }
 
-  /** Throws RefusalError if a stored upload cannot be sent: its file is gone, or its duchy rejected it too often. */
+  /** Throws RefusalError if a stored upload can no longer be sent: its file is gone, or its duchy rejected it too often. */
   async requireUploadable(requisition: string): Promise<void> {
     const { count = 0, why = '' } = this.context.rejections.get(requisition) ?? {};
     if (isGivenUp(count)) {
@@ -55,8 +55,8 @@ export class PendingUploads {
   }
 
   /**
-   * Sends a stored upload to its duchy, which then reports it to the exchange. Resolves to the state of the requisition
-   * afterwards; throws if the requisition is still open, and UploadRejected if the duchy rejects the upload.
+   * Sends a stored upload to its duchy, which then reports it to the exchange. Resolves to the requisition's state
+   * afterward. Throws if the requisition is still open, and throws UploadRejected if the duchy rejects the upload.
    */
   async upload(requisition: Requisition, upload: Upload, watch: Watch): Promise<RequisitionState> {
     const { clock, rejections } = this.context;
@@ -74,17 +74,17 @@ export class PendingUploads {
     }
   }
 
-  /** Removes the files and rejections of all requisitions except these. */
+  /** Removes the files and rejections of all requisitions except the given ones. */
   async keepOnly(requisitions: Iterable<string>): Promise<void> {
     const names = [...requisitions].sort();
-    // The requisitions are mostly the same as in the last call, so nothing needs to be removed.
+    // Usually the requisitions are the same as in the last call, so there is nothing to remove.
     if (names.join() === this.kept?.join()) return;
     this.context.rejections.keepOnly(names);
     await this.files.removeOthers(names);
     this.kept = names;
   }
 
-  /** Sends the same bytes in each attempt; a duchy stores an upload once. */
+  /** Sends the same bytes in each attempt. This is safe, because a duchy stores an upload only once. */
   private async sendUntilStored(
     requisition: Requisition,
     { duchy, fulfillment }: Upload,

@@ -1,4 +1,4 @@
-/** Decides how long a rejected upload is sent again, and tells the operator what to do in the meantime. */
+/** Decides when and how often to resend a rejected upload, and tells the operator what to do in the meantime. */
 import type { Rejection } from '../ledger/rejections.ts';
 import type { UploadFailed } from './upload.ts';
 
@@ -7,14 +7,15 @@ export const MAX_REJECTIONS = 8;
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [60_000, 3_600_000];
 
 /**
- * Returns the wait before a rejected upload is sent again: a minute, then twice as long each time, up to an hour. The same
- * bytes are accepted only after an operator fixes something; about two hours pass before the requisition is refused.
+ * Returns how long to wait before resending a rejected upload: a minute at first, then twice as long each time, up to an
+ * hour. A duchy accepts the same bytes only after an operator fixes something. The operators have about two hours before
+ * the requisition is refused.
  */
 function waitAfterMs(count: number): number {
   return Math.min(FIRST_WAIT_MS * 2 ** (count - 1), LONGEST_WAIT_MS);
 }
 
-/** Adds a rejection, which is counted only if the wait is over. */
+/** Adds a rejection. It is counted only if the wait after the last counted rejection is over. */
 export function counted(
   earlier: Rejection | undefined,
   { message: why }: UploadFailed,
@@ -25,13 +26,13 @@ export function counted(
   return isDue ? { count: earlier.count + 1, countedAt: now, why } : { ...earlier, why };
 }
 
-/** A duchy rejected the stored upload; the same bytes are sent again after `waitMs`. */
+/** Thrown if a duchy rejected the stored upload. The same bytes are sent again after `waitMs`. */
 export class UploadRejected extends Error {
   override readonly name = 'UploadRejected';
   readonly rejections: number;
-  /** The wait until the next attempt; 0 after the last rejection. */
+  /** The wait until the next attempt, or 0 if that attempt will refuse the requisition. */
   readonly waitMs: number;
-  /** The remedy for the operator of the provider. */
+  /** What the provider's operator can do about it. */
   readonly remedy: string;
 
   constructor(failed: UploadFailed, { count, countedAt }: Rejection, now: number) {

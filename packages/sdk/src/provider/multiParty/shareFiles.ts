@@ -1,6 +1,6 @@
 /**
  * Stores each share or sketch in a file until a duchy has stored it. A share is a vector of random values, encrypted for a
- * duchy: it reveals nothing without its seed, which is never on this disk.
+ * duchy. It reveals nothing without its seed, which is never on this disk.
  */
 import { mkdirSync } from 'node:fs';
 import { access, readdir, rm } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { parseName } from '@measurement-exchange/contract';
 
 export type ShareFiles = ReturnType<typeof openShareFiles>;
 
-/** Opens the files of one provider; other providers may use the same folder. */
+/** Opens one provider's files. Other providers may use the same folder. */
 export function openShareFiles(folder: string, provider: string) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = (requisition: string) => join(folder, fileName(requisition));
@@ -24,7 +24,7 @@ export function openShareFiles(folder: string, provider: string) {
         },
       ),
     remove: (requisition: string) => rm(path(requisition), { force: true }),
-    /** Removes all files except those of the given requisitions, and parts of files that a crash left. */
+    /** Removes this provider's files, including partial files left by a crash, except those of the given requisitions. */
     async removeOthers(requisitions: Iterable<string>): Promise<void> {
       const kept = new Set(Array.from(requisitions, fileName));
       const names = (await readdir(folder)).filter((name) => name.startsWith(`${provider.split('/')[1]}.`));
@@ -34,7 +34,7 @@ export function openShareFiles(folder: string, provider: string) {
   };
 }
 
-/** IDs are safe in a file name: they have only letters, digits, - and _. */
+/** IDs are safe in a file name, because they have only letters, digits, - and _. */
 function fileName(name: string): string {
   const ids = parseName('requisition', name);
   if (ids === undefined) throw new Error(`${JSON.stringify(name)} is not the name of a requisition.`);

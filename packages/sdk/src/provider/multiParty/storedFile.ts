@@ -1,4 +1,4 @@
-/** Stores the data of an upload. The file gets its name only when all of it is on disk. */
+/** Stores an upload's data in a file. The file gets its final name only when all of it is on disk. */
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -1,8 +1,10 @@
-/** Starts a thread for work that would block the event loop. The thread responds to each message with one message. */
+/**
+ * Starts a worker thread for work that would block the event loop. The thread responds to each message with one message.
+ */
 import { Worker } from 'node:worker_threads';
 import type { Watch } from '../events.ts';
 
-/** The thread or the disk failed, not the events. */
+/** Thrown if the thread or the disk failed, as opposed to the events. */
 class ShareFailed extends Error {
   override readonly name = 'ShareFailed';
 
@@ -11,7 +13,7 @@ class ShareFailed extends Error {
   }
 }
 
-/** The progress that a thread reports before its response. */
+/** Progress that a thread reports before its response. */
 export interface ThreadProgress {
   percent: number;
 }

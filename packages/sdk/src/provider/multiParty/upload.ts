@@ -1,4 +1,6 @@
-/** Sends a share or sketch to a duchy as multipart/form-data. Only the signature inside authenticates the provider. */
+/**
+ * Sends a share or sketch to a duchy as multipart/form-data. Only the signature in the upload authenticates the provider.
+ */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
@@ -13,13 +15,13 @@ import { EndpointRefused, endpointUrl, publicOnly } from '../../endpoints.ts';
 interface UploadOptions {
   /** The URL from `uploadUrl`. */
   url: URL;
-  /** The part `fulfillment`, in JSON. */
+  /** The upload's `fulfillment` part, in JSON. */
   fulfillment: string;
-  /** The file with the part `data`. */
+  /** The path of the file to send as the `data` part. */
   file: string;
-  /** The timeout of an empty upload; each 256 KB add a second. */
+  /** The timeout for an empty upload. Each 256 KB adds a second. */
   timeoutMs: number;
-  /** Whether the upload may be sent to private addresses too. */
+  /** Whether the upload may also be sent to private addresses. */
   allowPrivate: boolean;
   signal?: AbortSignal | undefined;
   onProgress?: ((percent: number) => void) | undefined;
@@ -27,22 +29,24 @@ interface UploadOptions {
 
 const BYTES_PER_MS = 256;
 const PIECE_BYTES = 1 << 18;
-/** A response contains at most one error, so a longer one is not read to its end. */
+/** A duchy's response contains at most one error, so stop reading if it is longer than this. */
 const MAX_RESPONSE_BYTES = 65_536;
 
-/** Returns the URL for the upload of a requisition. Throws if the endpoint is not the URL of a host, or not https. */
+/**
+ * Returns the upload URL for a requisition. Throws if the endpoint is not a host's URL, or not https unless `allowHttp`.
+ */
 export function uploadUrl(endpoint: string, requisition: string, { allowHttp = false } = {}): URL {
   const url = endpointUrl(endpoint, { allowHttp });
   url.pathname = `/v2alpha/${requisition}:fulfill`;
   return url;
 }
 
-/** The duchy did not store the upload. An error of a duchy is never handled as an error of the exchange. */
+/** Thrown if the duchy did not store the upload. A duchy's error is never treated as an error from the exchange. */
 export class UploadFailed extends Error {
   override readonly name = 'UploadFailed';
-  /** If `transient`, a retry may succeed soon; if `rejected`, the duchy refuses this upload. */
+  /** If `transient`, a retry may succeed soon. If `rejected`, the duchy does not accept this upload. */
   readonly kind: 'transient' | 'rejected' | 'unexpected';
-  /** The reason that the duchy gave, in the error model of the exchange. */
+  /** The reason that the duchy gave, in the exchange's error format. */
   readonly reason: string | undefined;
   /** The wait that the duchy asked for. */
   readonly retryAfterSeconds: number | undefined;
@@ -59,7 +63,7 @@ export class UploadFailed extends Error {
   }
 }
 
-/** Resolves when the duchy has stored the upload; throws UploadFailed. */
+/** Resolves when the duchy has stored the upload. Throws UploadFailed if the duchy did not store it. */
 export async function sendUpload(options: UploadOptions): Promise<void> {
   const file = await open(options.file);
   try {
@@ -113,7 +117,7 @@ async function send(
   throw failureOf(url, status, bytes, after);
 }
 
-/** Resolves to the response, which may arrive before everything is sent. */
+/** Resolves to the response, which may arrive before the whole body is sent. */
 function post(
   url: URL,
   body: AsyncIterable<Buffer>,
@@ -121,7 +125,7 @@ function post(
 ): Promise<IncomingMessage> {
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
-    // A new connection is used, because the duchy may be about to close an idle one.
+    // Use a new connection, because the duchy may be about to close an idle one.
     const sending = request(url, { method: 'POST', agent: false, ...options }, resolve);
     sending.on('error', reject);
     pipeline(Readable.from(body, { objectMode: false }), sending, { signal: options.signal }).catch(reject);
@@ -152,7 +156,7 @@ function failureOf(
     const kind = isTransient(error) || error.code === 'ABORTED' ? 'transient' : 'rejected';
     return new UploadFailed(message, { kind, cause: error, retryAfterSeconds });
   }
-  // The response is from a proxy or another program, so its text is not quoted as the duchy's.
+  // The response is from a proxy or another program, so do not quote its text as the duchy's.
   const passes = status === 408 || status === 429 || status >= 500;
   const message = `The duchy at ${host} responds with the status ${status}.`;
   return new UploadFailed(message, { kind: passes ? 'transient' : 'unexpected', retryAfterSeconds });

@@ -1,4 +1,4 @@
-/** The checks of duchies that all protocols share. */
+/** Checks on duchies that all protocols share. */
 import {
   requisitionFingerprint,
   termsDigest,
@@ -29,7 +29,7 @@ export interface DuchyContext {
 
 /**
  * Requires that all duchies are different and trusted, because a duchy with two roles would see data that must stay hidden.
- * `at` is the place of the duchy in the requisition.
+ * `at` is where the requisition names the duchy.
  */
 export function requireKnownDuchies(
   participants: readonly { duchy: string; role: string; at: RefusalPlace }[],
@@ -45,7 +45,7 @@ export function requireKnownDuchies(
   }
 }
 
-/** Requires that the requisition has an entry of each expected duchy and of no other. */
+/** Requires that the requisition has an entry for each expected duchy, and no others. */
 export function requireEntries({ duchies = {} }: Requisition, expected: readonly string[]): void {
   const names = Object.keys(duchies);
   if (names.length === expected.length && expected.every((duchy) => names.includes(duchy))) return;
@@ -62,7 +62,7 @@ export function fulfillingWorker({ fulfillingDuchy }: Requisition, workers: read
 
 /**
  * Returns the key that a duchy published, and the certificate that must have signed the key. The certificate must not be
- * revoked, and must chain to the root of this duchy in the settings.
+ * revoked, and must chain to this duchy's root in the settings.
  */
 export async function publishedKey(
   requisition: Requisition,
@@ -83,15 +83,15 @@ export async function publishedKey(
   throw new RefusalError('DUCHIES_INVALID', `${duchy} has no ${field}.`, { at: 'duchies' });
 }
 
-/** The computation for which the duchies made keys, and the digest of all that the provider knows about it. */
+/** The computation that the duchies made their keys for, and the digest of everything that the provider knows about it. */
 export interface AgreedTerms {
   computation: string;
   termsSha256: Uint8Array;
 }
 
-/** The part of a verified computation that all protocols have. */
+/** What the verified computations of all protocols have in common. */
 export interface VerifiedComputation extends AgreedTerms {
-  /** The fingerprint of the signed specification and the encrypted one. */
+  /** The fingerprint of the signed measurement spec and the encrypted requisition spec. */
   fingerprint: Uint8Array;
   /** The duchy that receives the upload. */
   fulfillingDuchy: string;
@@ -105,7 +105,10 @@ export function fingerprintIn({
   return requisitionFingerprint(measurementSpec!.message, encryptedRequisitionSpec!.ciphertext);
 }
 
-/** Only the duchies know the ID of the computation, so it is read from one key. Every key is then checked against it. */
+/**
+ * Returns the terms of a computation. Only the duchies know its ID, so it is read from one key, and then every key is
+ * checked against it.
+ */
 export async function termsOf(
   { measurementSpec, protocolConfig }: Requisition,
   { nonceHashes }: PlainSpec,
@@ -149,7 +152,7 @@ export function requireNoise(
   throw new RefusalError('DELTA_REQUIRED', 'The noise of duchies is bounded, which needs a delta above 0.');
 }
 
-/** Returns the parameters of each released figure. measurementSpecViolations has checked that they are present. */
+/** Returns the privacy parameters of each released figure. measurementSpecViolations has checked that they are present. */
 export function privacyParamsOf(spec: PlainSpec): PrivacyParams[] {
   const { measurementType } = spec;
   if (measurementType === 'REACH' || measurementType === 'REACH_AND_FREQUENCY') {

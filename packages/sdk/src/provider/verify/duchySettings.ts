@@ -1,42 +1,48 @@
-/** The settings in which a provider decides which duchies, protocols and noise it accepts. */
+/** Settings for the duchies, protocols, and noise that a provider accepts. */
 import { createTrustStore, type TrustStore } from '@measurement-exchange/consent';
 import type { LiquidLegionsProtocol, MpcNoiseMechanism } from '@measurement-exchange/contract';
 
-/** The computations by duchies that a provider accepts; the exchange cannot change them. */
+/** The computations by duchies that a provider accepts. The exchange cannot change these settings. */
 export interface ComputationSettings {
-  /** The accepted duchies by resource name, such as `duchies/alpha`. Only different operators protect privacy. */
+  /**
+   * The accepted duchies by resource name, such as `duchies/alpha`. Privacy depends on their having different operators.
+   */
   duchies: Readonly<Record<string, DuchySettings>>;
-  /** The accepted noise mechanisms of duchies. */
+  /** The noise mechanisms that duchies may use. */
   noiseMechanisms?: readonly MpcNoiseMechanism[];
-  /** A folder for uploads that no duchy has stored yet; for share-shuffle also for the order of each population's VIDs. */
+  /**
+   * A folder for uploads that no duchy has stored yet. For share shuffle, it also stores the VID order of each population.
+   */
   folder: string;
-  /** Whether duchies may be reached without TLS and at private addresses. Use this in development only. */
+  /** Whether duchies may be reached without TLS and at private addresses. Use this only in development. */
   allowHttp?: boolean;
-  /** The timeout of an empty upload, 60 by default; each 256 KB add a second. */
+  /** The timeout for an empty upload, 60 by default. Each 256 KB adds a second. */
   uploadTimeoutSeconds?: number;
 }
 
-/** The computations with HonestMajorityShareShuffle that a provider accepts, by default with any noise except `NONE`. */
+/** The HonestMajorityShareShuffle computations that a provider accepts. By default, any noise except `NONE` is accepted. */
 export interface ShareShuffleSettings extends ComputationSettings {
-  /** SHA-256 fingerprints of the populations to which the provider's VIDs belong. Use `unchecked` in development only. */
+  /** SHA-256 fingerprints of the populations that the provider's VIDs belong to. Use `unchecked` only in development. */
   populations: readonly Uint8Array[] | 'unchecked';
 }
 
 /**
- * The computations with Liquid Legions protocols that a provider accepts; they need no common population. The default is
- * `DISCRETE_GAUSSIAN` noise only: the aggregator knows its part of the noise, and geometric noise without that part
- * guarantees nothing.
+ * The Liquid Legions computations that a provider accepts. They need no common population. By default, only
+ * `DISCRETE_GAUSSIAN` noise is accepted, because the aggregator knows its own part of the noise, and geometric noise
+ * guarantees nothing without that part.
  */
 export interface LiquidLegionsSettings extends ComputationSettings {
   /** Default: both protocols. */
   protocols?: readonly LiquidLegionsProtocol[];
 }
 
-/** The data about a duchy that its operator gave to the provider. */
+/** What a duchy's operator has told the provider about the duchy. */
 export interface DuchySettings {
-  /** The root certificates of the duchy, in PEM. */
+  /** The duchy's root certificates, in PEM. */
   rootPem: string;
-  /** The endpoint for uploads, which may have a private address; default: the one from the exchange, if it is public. */
+  /**
+   * The endpoint for uploads, which may be at a private address. Default: the endpoint from the exchange, if it is public.
+   */
   endpoint?: string;
 }
 
@@ -47,10 +53,10 @@ export const LEGIONS_PROTOCOLS: readonly LiquidLegionsProtocol[] = [
   'liquidLegionsV2',
 ];
 
-/** The trusted roots for the certificates of each duchy. */
+/** The trusted roots for each duchy's certificates. */
 export type DuchyTrust = ReadonlyMap<string, TrustStore>;
 
-/** Throws ConsentError if a root is invalid. If duchies share a root, each certificate must contain the name of its duchy. */
+/** Throws ConsentError if a root is invalid. If duchies share a root, each certificate must contain its duchy's name. */
 export function createDuchyTrust(duchies: ComputationSettings['duchies']): DuchyTrust {
   const roots = Object.entries(duchies).map(([party, { rootPem: pem }]) => ({ party, pem }));
   const trust = createTrustStore(roots);

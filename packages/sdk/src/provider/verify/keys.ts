@@ -1,4 +1,6 @@
-/** Checks the keys and the nonce of a requisition: it is for this provider, and both specs belong to one measurement. */
+/**
+ * Checks a requisition's keys and nonce: whether it is for this provider, and whether both specs belong to one measurement.
+ */
 import {
   ConsentError,
   decrypt,
@@ -14,10 +16,10 @@ import { RefusalError } from '../../refusals/refusalError.ts';
 import type { Parts } from './parts.ts';
 import type { PlainRequisitionSpec } from './requisitionSpec.ts';
 
-/** The keys with which consumers encrypt for a provider. */
+/** The keys that consumers use to encrypt for a provider. */
 export type EncryptionKeys = Pick<Credentials, 'encryptionPublicKey' | 'encryptionPrivateKey'>;
 
-/** Returns the key of this provider with which the requisition was encrypted. */
+/** Returns this provider's key that the requisition was encrypted with. */
 export function ownKey({ dataProviderPublicKey }: Parts, keys: EncryptionKeys[]): EncryptionKeys {
   const key = keys.find(({ encryptionPublicKey }) =>
     equalBytes(encryptionPublicKey, dataProviderPublicKey.data),
@@ -34,7 +36,10 @@ export async function decryptRequisitionSpec(parts: Parts, key: EncryptionKeys):
   return refuseOnConsentError('DECRYPTION_FAILED', 'encryptedRequisitionSpec', opened, isOwnKeyError);
 }
 
-/** Requires the same result key in both specifications; otherwise one of them is from another measurement. */
+/**
+ * Returns the result key, which must be the same in both specifications. If it is not, one of them is from another
+ * measurement.
+ */
 export async function sameResultKey(
   spec: PlainSpec,
   requisitionSpec: PlainRequisitionSpec,
@@ -59,7 +64,7 @@ export async function sameResultKey(
   }
 }
 
-/** The nonce must hash to the requisition's nonceHash, which must be in the signed MeasurementSpec. */
+/** Requires that the nonce hashes to the requisition's nonceHash, and that this hash is in the signed MeasurementSpec. */
 export async function requireNonce(
   nonce: bigint,
   hash: Uint8Array,

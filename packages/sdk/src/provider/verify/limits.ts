@@ -1,22 +1,22 @@
-/** Checks the limits of a requisition. */
+/** Checks that a requisition is within the provider's limits. */
 import type { PlainSpec, PrivacyParams } from '@measurement-exchange/contract';
 import { BUCKET_COUNT } from '@measurement-exchange/mpc/privacy/vidSampling';
 import { RefusalError } from '../../refusals/refusalError.ts';
 
 /** A requisition that exceeds one of these limits is refused. */
 export const LIMITS = {
-  /** Event groups times days. Each of them is charged, in one transaction that blocks all other work. */
+  /** The number of event groups times days. Each of them is charged, in one transaction that blocks all other work. */
   days: 10_000,
   maximumFrequency: 1_000,
   maximumFrequencyPerUser: 1_000_000,
-  /** The limit in seconds. */
+  /** In seconds. */
   maximumWatchDurationPerUser: 366 * 86_400,
   epsilon: { least: 1e-6, most: 1e6 },
-  /** The smallest delta above 0. */
+  /** The smallest delta, other than 0. */
   delta: 1e-30,
 } as const;
 
-/** The smallest accepted epsilon, unless the provider configures another. */
+/** The smallest accepted epsilon, unless the provider configures a different one. */
 export const MINIMUM_EPSILON = 1e-4;
 
 /** Checks sizes that the exchange does not limit, so that the computation is feasible and its result is meaningful. */
@@ -46,7 +46,7 @@ function sizesOf(spec: PlainSpec): Size[] {
   return [...paramsByField(spec).flatMap(privacySizes), ...sizes];
 }
 
-/** Returns the parameters of each released figure, with the name of their field. */
+/** Returns the privacy parameters of each released figure, with their field name. */
 export function paramsByField(spec: PlainSpec): [field: string, params: PrivacyParams][] {
   switch (spec.measurementType) {
     case 'REACH':
@@ -75,8 +75,8 @@ function privacySizes([field, { epsilon, delta }]: [string, PrivacyParams]): Siz
 }
 
 /**
- * Refuses an epsilon below the provider's minimum, because such a requisition costs almost no budget, but as much work as
- * any other.
+ * Refuses an epsilon below the provider's minimum, because such a requisition costs almost no budget but takes as much work
+ * as any other.
  */
 export function requireEpsilon(spec: PlainSpec, minimum: number): void {
   for (const [field, { epsilon }] of paramsByField(spec)) {
@@ -94,7 +94,10 @@ export function outOfRange(field: string, description: string): RefusalError {
   return new RefusalError('VALUE_OUT_OF_RANGE', `${field} of the MeasurementSpec ${description}.`, { at });
 }
 
-/** Converts seconds to whole milliseconds. Digits beyond nanoseconds are rounding errors of the binary fraction. */
+/**
+ * Converts seconds to whole milliseconds, rounded down. Digits past nanoseconds are floating-point errors, so they are
+ * rounded away first.
+ */
 export function capMillis(seconds: number): bigint {
   return BigInt(Math.floor(Number((seconds * 1000).toFixed(6))));
 }

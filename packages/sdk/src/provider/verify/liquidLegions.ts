@@ -1,6 +1,6 @@
 /**
- * Verifies a computation on encrypted sketches before a sketch is made: the provider accepts all duchies of the ring, each
- * duchy made its key for this computation under the same terms, and the parameters hide enough.
+ * Verifies a computation on encrypted sketches before a sketch is made. The provider must accept all duchies in the ring,
+ * each duchy must have made its key for this computation under the same terms, and the parameters must hide enough.
  */
 import { unpackElGamalPublicKey, type X509 } from '@measurement-exchange/consent';
 import {
@@ -39,7 +39,7 @@ export interface LiquidLegionsContext extends Pick<LiquidLegionsSettings, 'proto
 export interface VerifiedLiquidLegions extends VerifiedComputation {
   protocol: LiquidLegionsProtocol;
   config: LiquidLegionsConfig;
-  /** The sum of the keys of all duchies, a compressed point. It encrypts the registers. */
+  /** The sum of all duchies' keys, as a compressed point. It encrypts the registers. */
   combinedPublicKey: Uint8Array;
 }
 
@@ -66,7 +66,7 @@ export async function verifyLiquidLegions(
   requireType(protocol, config, spec, at('maximumFrequency'));
   requireEntries(requisition, ring);
   const fulfillingDuchy = fulfillingWorker(requisition, config.workers);
-  // The keys are read one after the other, so that the refusal is always the same if several are wrong.
+  // Read the keys one after the other, so that the refusal is always the same if several are wrong.
   const published: [SignedMessage, X509][] = [];
   for (const duchy of ring) {
     published.push(await publishedKey(requisition, duchy, [protocol, 'elGamalPublicKey'], context));
@@ -81,7 +81,10 @@ export async function verifyLiquidLegions(
   return { protocol, config, fingerprint, ...terms, fulfillingDuchy, combinedPublicKey: combined(keys) };
 }
 
-/** A sketch without frequencies is for a reach alone; a sketch with frequencies is limited to those that it can count. */
+/**
+ * Requires a sketch without frequencies for reach alone. Otherwise, requires a sketch that can count up to the requested
+ * maximum frequency.
+ */
 function requireType(
   protocol: LiquidLegionsProtocol,
   { maximumFrequency = 0 }: LiquidLegionsConfig,

@@ -10,14 +10,14 @@ export interface PlainInterval {
 
 export interface PlainRequisitionSpec {
   nonce: bigint;
-  /** `typeUrl` is absent in JSON and in the older field, which contain plain bytes instead of an Any. */
+  /** `typeUrl` is absent in JSON and in the older field, because both contain plain bytes instead of an Any. */
   measurementPublicKey: { typeUrl?: string; value: Uint8Array };
   /** `interval` is absent if its start or end is missing or invalid. */
   events?: { eventGroup: string; interval?: PlainInterval; filter?: string }[];
   population?: { interval?: PlainInterval; filter?: string };
 }
 
-/** Decodes protobuf binary, or UTF-8 JSON if the first byte is `{`. Throws an Error with the reason if it is invalid. */
+/** Decodes protobuf binary, or UTF-8 JSON if the first byte is `{`. Throws an Error with the reason if decoding fails. */
 export function decodeRequisitionSpec(bytes: Uint8Array): PlainRequisitionSpec {
   const message = bytes[0] === 0x7b ? fromJsonBytes(bytes) : readMessage(specs.RequisitionSpecSchema, bytes);
   // Earlier versions used these fields instead of `events` and the Any.
@@ -61,7 +61,7 @@ function intervalOf(interval: { startTime?: Timestamp; endTime?: Timestamp } | u
   return start && end && start < end ? { interval: { start, end } } : {};
 }
 
-/** Returns undefined if the time is missing, or outside the years 1 to 9999 of a protobuf Timestamp. */
+/** Returns undefined if the time is missing or outside the range of a protobuf Timestamp, the years 1 to 9999. */
 function dateOf(time: Timestamp | undefined): Date | undefined {
   if (!time || time.seconds < -62_135_596_800n || time.seconds > 253_402_300_799n) return undefined;
   if (time.nanos < 0 || time.nanos > 999_999_999) return undefined;

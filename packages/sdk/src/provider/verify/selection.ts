@@ -1,6 +1,6 @@
 /**
- * Reads which events or people a requisition selects, and checks whether this consumer may ask about them. The provider's
- * settings grant access; the data of the exchange about an event group can only restrict it.
+ * Reads which events or people a requisition selects, and checks whether this consumer may ask about them. Only the
+ * provider's settings grant access. What the exchange says about an event group can only restrict it.
  */
 import { type EventGroup, ExchangeError, type PlainSpec, parseName } from '@measurement-exchange/contract';
 import type { RefusalCode } from '../../refusals/codes.ts';
@@ -8,16 +8,16 @@ import { RefusalError, type RefusalPlace } from '../../refusals/refusalError.ts'
 import { LIMITS } from './limits.ts';
 import type { PlainInterval, PlainRequisitionSpec } from './requisitionSpec.ts';
 
-/** The consumers that may ask about the events of a reference. */
+/** The consumers that may ask about a reference's events. */
 export interface ReferenceAccess {
   /** Resource names such as `measurementConsumers/acme`. */
   measurementConsumers: readonly string[];
   /**
-   * Declares that the provider's data contains the events of this reference. Otherwise requisitions about the reference are
+   * Declares that the provider's data contains this reference's events. Otherwise, requisitions about the reference are
    * held until the operator confirms it (`confirmReferences`, `mex provider check`).
    */
   served?: boolean;
-  /** Resource names of event groups with these events, needed only if their `eventGroupReferenceId` is not the reference. */
+  /** Resource names of event groups with these events, if their `eventGroupReferenceId` is not the reference. */
   eventGroups?: readonly string[];
 }
 
@@ -28,25 +28,25 @@ export type References = Readonly<Record<string, ReferenceAccess>>;
 export interface SelectedEvents {
   /** The resource name of the event group. */
   eventGroup: string;
-  /** The reference of the event group in the events. */
+  /** The event group's reference in the provider's events. */
   reference: string;
   interval: PlainInterval;
   filter?: string;
-  /** The time until which events are recorded, if the event group has one. */
+  /** The time until which events are recorded, if the event group states one. */
   recordedUntil?: Date;
 }
 
-/** The selection of a requisition: events, or a part of the population. */
+/** What a requisition selects: events, or a part of the population. */
 export type Selection =
   | { events: SelectedEvents[]; population?: undefined }
   | { population: { filter?: string }; events?: undefined };
 
-/** The provider whose event groups may be selected. */
+/** The provider, its settings, and a function that reads event groups. */
 export interface SelectionContext {
   /** The name of this provider: `dataProviders/…`. */
   name: string;
   fetchEventGroup(name: string): Promise<EventGroup>;
-  /** Use `unchecked` in development only: it trusts the event groups of the exchange. */
+  /** Use `unchecked` only in development, because it trusts the exchange's event groups. */
   references: References | 'unchecked';
 }
 
@@ -115,14 +115,16 @@ async function ownEventGroup(
   return eventGroup;
 }
 
-/** Refuses an interval before the first recorded event; later events may still be recorded. */
+/**
+ * Refuses an interval that ends before the first recorded event. Events after the last recorded one may still be recorded.
+ */
 function requireRecorded(place: Place, eventGroup: EventGroup, { end }: PlainInterval): void {
   const since = eventGroup.dataAvailabilityInterval?.startTime;
   if (since === undefined || end > new Date(since)) return;
   throw refusal('EVENTS_NOT_RECORDED', place, `has events since ${since} only`);
 }
 
-/** Returns the reference of an event group; throws a refusal if this consumer may not ask about its events. */
+/** Returns an event group's reference. Throws a refusal if this consumer may not ask about its events. */
 function referenceOf(
   place: Place,
   { eventGroupReferenceId }: EventGroup,
@@ -144,13 +146,13 @@ function referenceOf(
   );
 }
 
-/** Returns the reference whose settings contain the event group. */
+/** Returns the reference whose settings list the event group. */
 function ownReference(name: string, references: SelectionContext['references']): string | undefined {
   if (references === 'unchecked') return undefined;
   return Object.keys(references).find((reference) => references[reference]!.eventGroups?.includes(name));
 }
 
-/** The resource name of a selected event group, and its place in the specification. */
+/** The resource name of a selected event group, and where the specification selects it. */
 interface Place {
   name: string;
   at: RefusalPlace;
@@ -160,7 +162,7 @@ function refusal(code: RefusalCode, { name, at }: Place, problem: string): Refus
   return new RefusalError(code, `${name} ${problem}.`, { at });
 }
 
-/** Throws the refusal if the resource does not exist at the exchange; every other error is retried. */
+/** Resolves to the resource, or throws the refusal if it does not exist at the exchange. Every other error is retried. */
 export async function found<T>(
   resource: Promise<T>,
   absent: 'EVENT_GROUP_NOT_FOUND' | 'POPULATION_NOT_FOUND',

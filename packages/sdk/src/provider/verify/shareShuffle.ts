@@ -1,6 +1,6 @@
 /**
- * Verifies a computation on shares before a share is made: the provider accepts all duchies, the workers made their keys
- * for this computation under the same terms, and the parameters hide enough.
+ * Verifies a computation on shares before a share is made. The provider must accept all duchies, the workers must have made
+ * their keys for this computation under the same terms, and the parameters must hide enough.
  */
 import {
   ENCRYPTION_KEY_PURPOSE,
@@ -38,7 +38,7 @@ import { ACCEPTED_NOISE, type DuchyTrust, type ShareShuffleSettings } from './du
 import { outOfRange } from './limits.ts';
 import { found } from './selection.ts';
 
-/** The computations that the provider accepts, and the function that reads populations. */
+/** The computations that the provider accepts, and a function that reads populations. */
 export interface ShareShuffleContext extends Pick<ShareShuffleSettings, 'populations' | 'noiseMechanisms'> {
   duchies: DuchyTrust;
   fetchPopulation(name: string): Promise<Population>;
@@ -47,17 +47,17 @@ export interface ShareShuffleContext extends Pick<ShareShuffleSettings, 'populat
 /** A computation that passed every check. */
 export interface VerifiedShareShuffle extends VerifiedComputation {
   config: ShareShuffleConfig;
-  /** The VIDs of the population, disjoint and in ascending order. */
+  /** The population's VIDs, disjoint and in ascending order. */
   vidRanges: readonly VidRange[];
-  /** The keyset of the fulfilling duchy, which encrypts the share. */
+  /** The fulfilling duchy's keyset, which encrypts the share. */
   fulfillingKeyset: Uint8Array;
   /** The worker that does not receive the upload. */
   peer: string;
-  /** The keyset of the peer, which encrypts the seed. */
+  /** The peer's keyset, which encrypts the seed. */
   peerKeyset: Uint8Array;
 }
 
-/** Whether the requisition waits until the duchies of its computation have published their keys. */
+/** Whether the requisition must wait until the duchies of its computation have published their keys. */
 export function awaitsDuchies({ protocolConfig = {}, duchies }: Requisition): boolean {
   const isComputed = protocolConfig.honestMajorityShareShuffle ?? liquidLegionsOf(protocolConfig);
   return isComputed !== undefined && duchies === undefined;
@@ -101,8 +101,9 @@ const placeOf = (member: keyof ShareShuffleConfig) =>
   `protocolConfig.honestMajorityShareShuffle.${member}` as const;
 
 /**
- * A sum of frequencies must not wrap around the ring, nor reach its last value, which marks noise. For a reach, a sum other
- * than 0 is multiplied by a random value, which hides the sum only if every value has an inverse.
+ * Requires a ring in which a sum of frequencies neither wraps around nor reaches the last value, which marks noise. For
+ * reach, every sum other than 0 is multiplied by a random value. This hides the sum only if every value has an inverse, so
+ * the modulus must be prime.
  */
 function requireModulus({ ringModulus }: ShareShuffleConfig, spec: PlainSpec): void {
   const { length: providers } = spec.nonceHashes;
@@ -123,7 +124,7 @@ async function readKeyset(message: Uint8Array, duchy: string, terms: AgreedTerms
   return keyset;
 }
 
-/** Reads the VIDs of the population. Their fingerprint must match the protocol, and the provider must accept it. */
+/** Reads the population's VIDs. Their fingerprint must match the protocol's config, and the provider must accept it. */
 async function knownPopulation(
   { population: name, populationFingerprint }: ShareShuffleConfig,
   { populations, fetchPopulation }: ShareShuffleContext,

@@ -1,4 +1,4 @@
-/** Makes a provider's share for a computation: reads people from the events, and passes them to a thread. */
+/** Makes a provider's share for a computation: reads people from the events and passes them to a worker thread. */
 import { extname } from 'node:path';
 import { newSealingKey, shareContext } from '@measurement-exchange/consent/sealing';
 import type { SealingKey } from '@measurement-exchange/consent/sealing/pieces';
@@ -11,7 +11,10 @@ import { startThread } from '../thread.ts';
 
 /** A share in a file, and the data that its receivers need. */
 export interface StoredShare extends StoredFile {
-  /** The seed of the other share. It is secret and used once: two shares with one seed would reveal their difference. */
+  /**
+   * The seed of the other share. It is secret, and used only once, because two shares with the same seed would reveal their
+   * difference.
+   */
   seed: Uint8Array;
   registerCount: number;
   /** The number of people in the events who are not in the population. */
@@ -19,9 +22,9 @@ export interface StoredShare extends StoredFile {
 }
 
 export interface ShareJob {
-  /** The folder with the order of each population's VIDs. */
+  /** The folder that stores the VID order of each population. */
   folder: string;
-  /** The file for the share. */
+  /** The path of the share's file. */
   file: string;
   vidRanges: readonly VidRange[];
   vidSampling: { start: number; width: number };
@@ -29,7 +32,7 @@ export interface ShareJob {
   ringModulus: number;
 }
 
-/** A request to add people, or to store the share, encrypted with a key. */
+/** A request to the thread: either add people, or store the share encrypted with this key. */
 export type ThreadRequest = { vids: Uint32Array; frequencies: Uint8Array } | { sealing: SealingKey };
 
 interface Options extends Watch {
@@ -39,7 +42,7 @@ interface Options extends Watch {
 
 const THREAD = new URL(`./shareThread${extname(import.meta.url)}`, import.meta.url);
 
-/** Orders the VIDs of the population, which takes seconds for millions, unless their order is on disk already. */
+/** Orders the population's VIDs, unless their order is already on disk. Ordering millions of VIDs takes seconds. */
 export async function prepareOrder(verified: VerifiedRequisition, options: Options): Promise<void> {
   const { signal, onProgress } = options;
   onProgress?.(0);
@@ -48,7 +51,7 @@ export async function prepareOrder(verified: VerifiedRequisition, options: Optio
   onProgress?.(100);
 }
 
-/** Counts the events of each person, and stores an encrypted share of these frequencies with a new seed. */
+/** Counts each person's events, and stores an encrypted share of these frequencies with a new seed. */
 export async function storeShare(
   verified: VerifiedRequisition,
   events: Events,

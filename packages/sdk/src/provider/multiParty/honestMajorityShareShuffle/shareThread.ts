@@ -1,9 +1,9 @@
 /**
- * The thread that makes a share: it reads the order of the population, counts people in registers, and writes the share to
- * a file, encrypted for the fulfilling duchy. It responds to each message with one message.
+ * The thread that makes a share. It reads the population's VID order, counts people in registers, and writes the share to a
+ * file, encrypted for the fulfilling duchy. It responds to each message with one message.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-// The thread imports single files instead of a package's index, since it loads its imports each time it starts.
+// The thread imports individual files instead of a package's index, because it loads its imports each time it starts.
 import { type SealingKey, sealedPieces } from '@measurement-exchange/consent/sealing/pieces';
 import {
   FrequencyVector,

@@ -6,7 +6,9 @@ import type { VerifiedRequisition } from '../../verify.ts';
 import { signUpload } from '../fulfillment.ts';
 import type { StoredFile } from '../storedFile.ts';
 
-/** Signs the sketch with the terms of the provider: the ring, the parameters, and the key that encrypts the registers. */
+/**
+ * Signs the sketch together with the provider's terms: the ring, the parameters, and the key that encrypts the registers.
+ */
 export function signSketch(
   verified: VerifiedRequisition,
   sketch: StoredFile,

@@ -1,4 +1,4 @@
-/** Makes a provider's sketch for a computation: reads people from the events, and passes them to a thread. */
+/** Makes a provider's sketch for a computation: reads people from the events and passes them to a worker thread. */
 import { extname } from 'node:path';
 import type { LiquidLegionsConfig } from '@measurement-exchange/contract';
 import { queryOf } from '../../eventQuery.ts';
@@ -9,7 +9,7 @@ import { startThread } from '../thread.ts';
 
 export interface SketchJob
   extends Pick<LiquidLegionsConfig, 'decayRate' | 'maxSize' | 'samplingIndicatorSize'> {
-  /** The file for the sketch. */
+  /** The path of the sketch's file. */
   file: string;
   /** 1 for a sketch without frequencies. */
   maximumFrequency: number;
@@ -20,7 +20,7 @@ export type ThreadRequest = { vids: BigInt64Array; frequencies: Uint8Array } | '
 
 interface Options extends Watch {
   file: string;
-  /** Called with the progress of the encryption, which begins when all people are counted. */
+  /** Called with the progress of the encryption, which begins after all people have been counted. */
   onEncrypted?: (percent: number) => void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The thread that makes a sketch: it adds people to registers, then encrypts the registers and writes them to a file. It
- * responds to each message with one message, and reports the progress of the encryption before that.
+ * The thread that makes a sketch. It adds people to registers, then encrypts the registers and writes them to a file. It
+ * responds to each message with one message. During encryption, it sends progress reports before the response.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Curve, ElGamalPublicKey } from '@measurement-exchange/mpc/elGamal';
@@ -40,7 +40,7 @@ function take({ vids, frequencies }: Exclude<ThreadRequest, 'store'>): 'taken' {
   return 'taken';
 }
 
-/** Returns a number if the VID has 32 bits, since hashing a number is faster than hashing a bigint. */
+/** Converts a VID to a number if it fits in 32 bits, because hashing a number is faster than hashing a bigint. */
 function smallest(vid: bigint): number | bigint {
   return vid >= 0n && vid <= 0xffffffffn ? Number(vid) : vid;
 }
