@@ -1,4 +1,4 @@
-/** ElGamal over P-256 on batches of compressed points. The protocols on encrypted sketches use it. */
+/** ElGamal encryption over P-256, on batches of compressed points, for the protocols that use encrypted sketches. */
 export { POINT_BYTES, PointError } from './curve/affine.ts';
 export { BATCH, Curve } from './curve/curve.ts';
 export { mapToCurve } from './curve/mapToCurve.ts';

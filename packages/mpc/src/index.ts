@@ -1,4 +1,4 @@
-/** Differential privacy: calibrating and drawing noise, sampling people, and the uncertainty of a figure. */
+/** Differential privacy: noise calibration and drawing, VID sampling, privacy charges, and the uncertainty of results. */
 
 export type { MpcRelease } from './privacy/countCost.ts';
 export * from './privacy/liquidLegions.ts';

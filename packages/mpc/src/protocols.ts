@@ -1,4 +1,4 @@
-/** The protocols that duchies compute. A new protocol is a folder in `protocols/` and a line here. */
+/** The protocols that duchies compute. To add a protocol, create a folder in `protocols/` and list it here. */
 import { PROTOCOLS, type Protocol, type ProtocolConfig } from '@measurement-exchange/contract';
 import * as shuffleCharge from './protocols/honestMajorityShareShuffle/charge.ts';
 import * as shuffleConfig from './protocols/honestMajorityShareShuffle/config.ts';
@@ -25,10 +25,10 @@ export const PROTOCOL_MATH = {
 
 export const MPC_PROTOCOLS = PROTOCOLS.filter((name) => name !== 'direct');
 
-/** The parameters on which the duchies of a computation must agree. */
+/** The parameters that all duchies of a computation must agree on. */
 export type MpcParameters<P extends MpcProtocol> = ReturnType<(typeof PROTOCOL_MATH)[P]['parametersOf']>;
 
-/** The names of the functions that the mills of duchies run for a protocol. */
+/** The names of the functions that mills run for a protocol. */
 export type MpcStage<P extends MpcProtocol> = NonNullable<(typeof PROTOCOL_MATH)[P]['stages'][number]['run']>;
 
 export function protocolMath<P extends MpcProtocol>(protocol: P) {

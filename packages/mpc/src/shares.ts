@@ -1,6 +1,6 @@
 /**
  * Honest Majority Share Shuffle on Node, for data providers and duchies. A provider counts how often it reached each person
- * of a sample and splits the counts into two shares, each of which alone is random.
+ * in a sample and splits the counts into two shares, each of which is random on its own.
  */
 export {
   registerOf,

@@ -1,13 +1,13 @@
 /**
- * Batches of affine points of P-256. An affine addition needs an inverse in the field, but a whole batch needs only one
- * inversion, so each addition takes six multiplications and each doubling seven. A batch cannot contain the point at
- * infinity.
+ * Arithmetic on batches of affine P-256 points. An affine addition requires a field inversion, but one inversion serves a
+ * whole batch, which brings the cost down to six multiplications per addition and seven per doubling. A batch cannot
+ * contain the point at infinity.
  */
 import { Field, type FieldArray } from './field.ts';
 import { LANES, LIMBS } from './fieldKernel.ts';
 import { PRIME } from './limbs.ts';
 
-/** A compressed point is one byte, 2 or 3 for an even or odd y, and then x. */
+/** The size of a compressed point: one byte (2 if y is even, 3 if y is odd), followed by x. */
 export const POINT_BYTES = 33;
 const B = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn;
 
@@ -16,7 +16,7 @@ export interface Points {
   y: FieldArray;
 }
 
-/** Thrown for bytes that do not encode a point, which an honest party never sends. */
+/** Thrown for bytes that do not encode a point. An honest party never sends such bytes. */
 export class PointError extends Error {
   override name = 'PointError';
   readonly index: number;
@@ -27,11 +27,11 @@ export class PointError extends Error {
   }
 }
 
-/** Each operation works on the number of points that the last `load` or `use` set. */
+/** Every operation works on the number of points set by the last call to `load` or `use`. */
 export class AffineBatches {
   readonly capacity: number;
   protected readonly field: Field;
-  /** The number of points in use, including those that fill up the last quad. */
+  /** The number of points in use, including those that pad the last quad (group of four). */
   protected used = 1;
   private readonly b: FieldArray;
   private readonly slope: FieldArray;
@@ -48,12 +48,12 @@ export class AffineBatches {
     this.scratch = this.field.array();
   }
 
-  /** Allocates a batch, which is never freed. */
+  /** Allocates a batch. Batches are never freed. */
   points(): Points {
     return { x: this.field.array(), y: this.field.array() };
   }
 
-  /** Decompresses `count` points, which are `stride` bytes apart. */
+  /** Decompresses `count` points that are `stride` bytes apart. */
   load(into: Points, bytes: Uint8Array, count: number, stride = POINT_BYTES, at = 0): void {
     const rejected = this.loadX(into, bytes, count, stride, at + 1);
     for (let i = 0; i < count; i++) {
@@ -66,7 +66,7 @@ export class AffineBatches {
     }
   }
 
-  /** Loads the points with an even y from their x, and returns the places whose x belongs to no point. */
+  /** Loads points from their x coordinates, choosing the even y. Returns the indexes at which no point has this x. */
   loadX(into: Points, bytes: Uint8Array, count: number, stride: number, at: number): number[] {
     const { field, scratch, slope } = this;
     const padded = this.use(count);
@@ -104,7 +104,7 @@ export class AffineBatches {
     }
   }
 
-  /** Sets how many points the next operations work on, and returns this number rounded up to whole quads. */
+  /** Sets how many points the next operations work on. Returns this number rounded up to whole quads (groups of four). */
   use(count: number): number {
     this.used = this.field.use(count);
     return this.used;
@@ -120,7 +120,7 @@ export class AffineBatches {
     this.field.combine(into.y, -1, points.y, 0, points.y);
   }
 
-  /** Computes a + sign · b. Returns the places whose sum is the point at infinity; `into` has an arbitrary point there. */
+  /** Computes a + sign · b. Returns the indexes at which the sum is the point at infinity; `into` is arbitrary there. */
   add(into: Points, a: Points, b: Points, sign: 1 | -1 = 1): number[] {
     const { field, slope, divisor } = this;
     field.combine(slope, sign, b.y, -1, a.y);
@@ -135,7 +135,7 @@ export class AffineBatches {
     return infinite;
   }
 
-  /** Uses the slope of the tangent where both points have the same x. For a point and its negative, any slope will do. */
+  /** Switches to the tangent's slope where both points have the same x. For opposite points, any slope will do. */
   private useTangents(a: Points, infinite: number[]): void {
     const { field, slope, divisor } = this;
     for (let i = 0; i < this.used; i++) {
@@ -147,7 +147,7 @@ export class AffineBatches {
     }
   }
 
-  /** Computes the third point of the line through a and b, whose slope is `slope` / `divisor`, and reflects it. */
+  /** Reflects the third point of the line through a and b, whose slope is `slope` / `divisor`. That is a + b. */
   private chord(into: Points, a: Points, b: Points, inverse: FieldArray): void {
     const { field, slope, scratch } = this;
     field.multiply(slope, slope, inverse);
@@ -177,9 +177,8 @@ export class AffineBatches {
   }
 
   /**
-   * Fails where two points to add are equal or opposite. With honest parties that never happens: a multiple of one point
-   * equals another only for a scalar next to 0 or to the order, or if somebody made one point a small multiple of the
-   * other.
+   * Throws if two of the points being added are equal or opposite. With honest parties that never happens: it takes a
+   * scalar very close to 0 or to the group order, or a point that somebody made a small multiple of another.
    */
   private checked(inverse: FieldArray | undefined): FieldArray {
     if (inverse !== undefined) return inverse;

@@ -1,4 +1,4 @@
-/** Numbers are sent as 32 bytes, the highest byte first. */
+/** Numbers are encoded as 32 bytes, big-endian. */
 export const NUMBER_BYTES = 32;
 
 export function toBytes(value: bigint): Uint8Array<ArrayBuffer> {
@@ -9,7 +9,7 @@ export function toNumber(bytes: Uint8Array): bigint {
   return BigInt(`0x${Buffer.from(bytes).toString('hex') || '0'}`);
 }
 
-/** Whether the number at `at` is below `bound`, which has 32 bytes too. */
+/** Returns whether the number at `at` is below `bound`, which also has 32 bytes. */
 export function isBelow(bytes: Uint8Array, at: number, bound: Uint8Array): boolean {
   let borrow = 0;
   for (let i = NUMBER_BYTES - 1; i >= 0; i--) borrow = (bytes[at + i]! - bound[i]! - borrow) >>> 31;

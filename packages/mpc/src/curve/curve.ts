@@ -1,45 +1,45 @@
-/** Multiplies points of P-256 by scalars, in batches. */
+/** Multiplies P-256 points by scalars, in batches. */
 import { AffineBatches, POINT_BYTES, type Points } from './affine.ts';
 import { toBytes } from './bigEndian.ts';
 import { LANES, LIMBS } from './fieldKernel.ts';
 import { digitOf, halve, SCALAR_BYTES } from './scalars.ts';
 
 const GENERATOR_X = 0x6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296n;
-/** The generator has an odd y. */
+/** The compressed generator. Its y is odd. */
 export const GENERATOR = Uint8Array.from([3, ...toBytes(GENERATOR_X)]);
 
-/** The bits of a digit, and the entries of a table, where every point has a separate table. */
+/** Bits per digit and entries per table when each point has its own table. */
 const WINDOW = 4;
 const ENTRIES = 2 ** (WINDOW - 1);
-/** The bits of a digit, and the entries of a table, for one point that is multiplied often. */
+/** Bits per digit and entries per table for a single point that is multiplied often. */
 const FIXED_WINDOW = 8;
 const FIXED_ENTRIES = 2 ** (FIXED_WINDOW - 1);
 const FIXED_DIGITS = (8 * SCALAR_BYTES) / FIXED_WINDOW;
-/** An entry has both coordinates of a point. */
+/** A table entry has both coordinates of a point. */
 const ENTRY_WORDS = 2 * LIMBS;
 
-/** The number of points in a batch: enough that the one inversion costs little. A curve then needs about 9 MB of memory. */
+/** The number of points per batch, large enough that its one inversion costs little. Such a curve takes about 9 MB. */
 export const BATCH = 4096;
 /** The number of batches that callers can allocate. */
 const POINTS = 6;
 
-/** The table of one point: its odd multiples times 2^(8 i), for every i. Every `Curve` can use the same table. */
+/** A precomputed table for one point: its odd multiples times 2^(8 i), for every i. All `Curve` instances can share it. */
 export type FixedBase = Int32Array;
 
 let generatorTable: FixedBase | undefined;
 
-/** The points that one digit adds to a sum, or subtracts where `sign` is negative. */
+/** What one digit contributes to a sum: points to add, or to subtract if `sign` is negative. */
 interface Term {
   points: Points;
   sign: number;
 }
 
-/** Returns the term of the digit at a place, where 0 is the lowest, for one common scalar or one scalar per point. */
+/** Returns the term for the digit at a place (0 is the lowest). All points share one scalar, or each has its own. */
 type Digits = (place: number) => Term;
 
 /** Each thread needs its own curve, because all batches of a curve share memory. */
 export class Curve extends AffineBatches {
-  /** Scratch batches for callers. The next caller may overwrite their points. */
+  /** Scratch batches for callers. The next caller may overwrite them. */
   readonly spare: readonly [Points, Points];
   private readonly sum: Points;
   private readonly chosen: Points;
@@ -59,7 +59,10 @@ export class Curve extends AffineBatches {
     this.otherHalves = new Uint8Array(this.halves.length);
   }
 
-  /** Multiplies all points by the same scalar. Only table entries and signs depend on the scalar, not the operations. */
+  /**
+   * Multiplies all points by the same scalar. Every scalar takes the same operations, with different table entries and
+   * signs.
+   */
   multiply(into: Points, points: Points, scalar: Uint8Array): void {
     this.makeTable(this.table, points);
     this.sumOf(into, this.commonDigits(this.table, scalar));
@@ -71,7 +74,7 @@ export class Curve extends AffineBatches {
     this.sumOf(into, this.ownDigits(this.table, scalars, this.halves));
   }
 
-  /** Replaces a by s a, and b by s b + t a. Both sums share the table of a, and s b + t a is one chain of doublings. */
+  /** Replaces a with s a, and b with s b + t a. Both use a's table, and s b + t a takes only one chain of doublings. */
   multiplyPair(a: Points, b: Points, s: Uint8Array, t: Uint8Array): void {
     this.makeTable(this.table, a);
     this.makeTable(this.otherTable, b);
@@ -79,7 +82,7 @@ export class Curve extends AffineBatches {
     this.sumOf(b, this.commonDigits(this.otherTable, s), this.commonDigits(this.table, t));
   }
 
-  /** Does the same as `multiplyPair`, with separate scalars for each pair of points. */
+  /** Like `multiplyPair`, but with separate scalars for each pair of points. */
   multiplyPairEach(a: Points, b: Points, s: Uint8Array, t: Uint8Array): void {
     this.makeTable(this.table, a);
     this.makeTable(this.otherTable, b);
@@ -97,7 +100,7 @@ export class Curve extends AffineBatches {
     };
   }
 
-  /** Each term has its points in `chosen`, which the next digit overwrites. */
+  /** All returned terms share the batch `chosen`, so each call overwrites the previous term. */
   private ownDigits(table: Points[], scalars: Uint8Array, halves: Uint8Array): Digits {
     const signs = this.halveAll(scalars, halves);
     return (place) => {
@@ -109,7 +112,7 @@ export class Curve extends AffineBatches {
     };
   }
 
-  /** Adds up the digits of one product or of two, from the highest place to the lowest. */
+  /** Computes one product, or the sum of two, digit by digit from the highest place to the lowest. */
   private sumOf(into: Points, first: Digits, ...others: Digits[]): void {
     const highest = (8 * SCALAR_BYTES) / WINDOW - 1;
     const add = ({ points, sign }: Term) => this.addDistinct(this.sum, this.sum, points, sign < 0 ? -1 : 1);
@@ -125,7 +128,7 @@ export class Curve extends AffineBatches {
     this.copy(into, this.sum);
   }
 
-  /** Fills the table with 1, 3, 5 … times each point. */
+  /** Fills the table with 1, 3, 5, … times each point. */
   private makeTable(table: Points[], points: Points): void {
     this.copy(table[0]!, points);
     this.double(this.chosen, points);
@@ -153,9 +156,9 @@ export class Curve extends AffineBatches {
     return generatorTable;
   }
 
-  /** Computes the table of a point that is multiplied often. */
+  /** Computes the table for a point that is multiplied often. */
   fixedBase(point: Uint8Array): FixedBase {
-    // Each place of the batch gets the point times 2^(8 i), from which its odd multiples are computed.
+    // Element i of the batch is the point times 2^(8 i). Its odd multiples are computed from that.
     const powers = new Uint8Array(FIXED_DIGITS * POINT_BYTES);
     this.load(this.sum, point, 1);
     for (let i = 0; i < FIXED_DIGITS; i++) {
@@ -183,7 +186,7 @@ export class Curve extends AffineBatches {
     }
   }
 
-  /** Multiplies the point of the table by each scalar. */
+  /** Multiplies the table's point by each scalar. */
   multiplyFixed(into: Points, base: FixedBase, scalars: Uint8Array): void {
     this.use(scalars.length / SCALAR_BYTES);
     const signs = this.halveAll(scalars, this.halves);
@@ -213,7 +216,7 @@ export class Curve extends AffineBatches {
     }
   }
 
-  /** Writes the digits of all scalars and returns their signs. Places that fill up the last quad use the last scalar. */
+  /** Writes the digits of all scalars and returns the scalars' signs. The last scalar is repeated to pad the last quad. */
   private halveAll(scalars: Uint8Array, halves: Uint8Array): Int8Array {
     const given = scalars.length / SCALAR_BYTES;
     if (this.field.use(given) !== this.used) throw new RangeError('there must be a scalar for each point');
@@ -225,7 +228,7 @@ export class Curve extends AffineBatches {
   }
 }
 
-/** Returns four bits of a scalar, where place 0 has the lowest. */
+/** Returns four bits of a scalar. Place 0 is the lowest. */
 function nibble(halves: Uint8Array, at: number, place: number): number {
   return (halves[at + (place >>> 1)]! >>> (4 * (place & 1))) & 0xf;
 }

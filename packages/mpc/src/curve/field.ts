@@ -1,25 +1,25 @@
-/** Arrays of numbers modulo the prime of P-256, in the memory of a WebAssembly kernel. */
+/** Arrays of numbers modulo the P-256 prime, stored in the memory of a WebAssembly kernel. */
 import { isBelow, NUMBER_BYTES, toBytes } from './bigEndian.ts';
 import { type FieldKernel, fieldKernel, LANES, LIMB_BITS, LIMBS, QUAD_BYTES } from './fieldKernel.ts';
 import { addPrime, carry, isBelowPrime, limbAt, limbsOf, PRIME, rounded } from './limbs.ts';
 
 const PRIME_BYTES = toBytes(PRIME);
 
-/** An array, given by its address in the memory of the kernel. */
+/** An array, identified by its address in the kernel's memory. */
 export type FieldArray = number;
 
-/** The factor of Montgomery's form: arrays contain each number multiplied by it. */
+/** The Montgomery factor: arrays store each number multiplied by it. */
 const MONTGOMERY = 2n ** BigInt(LIMB_BITS * LIMBS);
 const QUAD_WORDS = QUAD_BYTES / 4;
 
-/** The arrays that every field needs internally: four for powers, one for products, one for inverses. */
+/** The number of arrays that a field needs internally: four for powers, one for products, one for inverses. */
 const OWN_ARRAYS = 6;
 
-/** Each operation works on the number of elements that `use` set, which is the same for all arrays. */
+/** Every operation works on the number of elements set by the last call to `use`, which applies to all arrays. */
 export class Field {
-  /** The number of elements in an array. */
+  /** The maximum number of elements in an array. */
   readonly capacity: number;
-  /** The memory of the kernel. The limbs of a number are LANES words apart, and the lowest is at `wordOf`. */
+  /** The kernel's memory. A number's lowest limb is at `wordOf`, and the next limbs follow at steps of LANES words. */
   readonly words: Int32Array;
   readonly one: FieldArray;
   private readonly kernel: FieldKernel;
@@ -51,12 +51,12 @@ export class Field {
     return this.allocate(this.arrayBytes);
   }
 
-  /** Stores a number for `addConstant`. */
+  /** Stores a constant for use with `addConstant`. */
   constant(value: bigint): FieldArray {
     return this.quadOf((value * MONTGOMERY) % PRIME);
   }
 
-  /** Sets how many numbers the next operations work on, rounded up to whole quads, and returns this number. */
+  /** Sets how many numbers the next operations work on. Returns this number rounded up to whole quads. */
   use(count: number): number {
     if (!(count >= 1 && count <= this.capacity)) throw new RangeError(`count must be 1 to ${this.capacity}`);
     this.quads = Math.ceil(count / LANES);
@@ -86,8 +86,8 @@ export class Field {
   }
 
   /**
-   * Returns the inverses of all numbers, or undefined if one of them is zero. In each lane, one inversion of the product of
-   * all numbers is enough. The next call overwrites the result.
+   * Returns the inverses of all numbers, or undefined if any of them is zero. Each lane needs only one inversion, that of
+   * the product of all its numbers. The next call overwrites the result.
    */
   inverse(a: FieldArray): FieldArray | undefined {
     const { kernel, products, inverses, quads } = this;
@@ -115,7 +115,7 @@ export class Field {
     return inverses;
   }
 
-  /** Computes a^((p + 1) / 4), which is a square root of each number that is a square. `into` must not be `a`. */
+  /** Computes a^((p + 1) / 4), which is a square root of every number that has one. `into` must not be `a`. */
   squareRoot(into: FieldArray, a: FieldArray): void {
     const [first, second, , ones32] = this.powersOfOnes(a);
     this.raise(first, ones32, 32, a);
@@ -134,7 +134,7 @@ export class Field {
     this.raise(into, second, 2, a);
   }
 
-  /** Returns four arrays: the last two contain a^(2^30 − 1) and a^(2^32 − 1), and the first two are free. */
+  /** Returns four arrays: two that the caller may overwrite, then a^(2^30 − 1) and a^(2^32 − 1). */
   private powersOfOnes(a: FieldArray): readonly [FieldArray, FieldArray, FieldArray, FieldArray] {
     const [two, three, even, odd] = this.powers;
     this.raise(two, a, 1, a);
@@ -147,14 +147,14 @@ export class Field {
     return [two, three, odd, even];
   }
 
-  /** Computes a^(2^squarings) · b. `into` may be the same array as `a`, but not as `b`. */
+  /** Computes a^(2^squarings) · b. `into` may be the same array as `a`, but must not be the same as `b`. */
   private raise(into: FieldArray, a: FieldArray, squarings: number, b: FieldArray): void {
     this.square(into, a);
     for (let i = 1; i < squarings; i++) this.square(into, into);
     this.multiply(into, into, b);
   }
 
-  /** Reads a number, and returns whether it is below the prime. Other operations can use it only after `enter`. */
+  /** Reads a number and returns whether it is below the prime. Call `enter` before using the number in other operations. */
   read(into: FieldArray, index: number, bytes: Uint8Array, at: number): boolean {
     for (let limb = 0, word = this.wordOf(into, index); limb < LIMBS; limb++, word += LANES) {
       this.words[word] = limbAt(bytes, at, limb);
@@ -166,7 +166,7 @@ export class Field {
     this.kernel.multiply(a, a, this.montgomerySquare, this.quads, QUAD_BYTES, 0);
   }
 
-  /** Converts numbers from Montgomery's form to plain numbers, which `write` and `isOdd` expect. */
+  /** Converts numbers from Montgomery form back to plain numbers, as `write` and `isOdd` require. */
   leave(into: FieldArray, a: FieldArray): void {
     this.kernel.multiply(into, a, this.plainOne, this.quads, QUAD_BYTES, 0);
   }
@@ -190,7 +190,7 @@ export class Field {
     return this.canonical(a, index).every((limb) => limb === 0);
   }
 
-  /** Returns one number as a BigInt, for rare cases that do not justify an operation on arrays. */
+  /** Returns one number as a BigInt, for rare cases that are not worth an array operation. */
   get(a: FieldArray, index: number): bigint {
     const limbs = this.canonical(a, index);
     let value = 0n;
@@ -205,7 +205,7 @@ export class Field {
     }
   }
 
-  /** The place in `words` of the lowest limb of a number. */
+  /** Returns the index in `words` of a number's lowest limb. */
   wordOf(a: FieldArray, index: number): number {
     return a / 4 + (index >>> 2) * QUAD_WORDS + (index & 3);
   }

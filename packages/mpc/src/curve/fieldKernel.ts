@@ -1,9 +1,9 @@
 /**
- * Arithmetic modulo the prime of P-256, p = 2^256 − 2^224 + 2^192 + 2^96 − 1, as WebAssembly. The kernel works on four
- * numbers at once, a "quad": nine vectors, in which each number has one 32-bit lane. A number is Σ limb[i] · 2^(29 i) with
- * signed limbs of about 28 bits, so that nine products of limbs add up in 64 bits. Numbers are in Montgomery's form
- * (multiplied by 2^261), so that adding multiples of p clears the low limbs of a product: p is −1 modulo 2^29, and has four
- * more terms.
+ * Arithmetic modulo the P-256 prime, p = 2^256 − 2^224 + 2^192 + 2^96 − 1, in WebAssembly. The kernel processes four
+ * numbers at once, called a "quad": nine vectors in which each number has one 32-bit lane. A number is Σ limb[i] · 2^(29 i)
+ * with signed limbs of about 28 bits, so the sum of nine limb products fits in 64 bits. Numbers are in Montgomery form
+ * (multiplied by 2^261), so adding multiples of p clears the low limbs of a product. That is cheap, because p is −1 modulo
+ * 2^29 and has only four other terms.
  */
 import {
   type Code,
@@ -34,12 +34,12 @@ const PRIME_TERMS = [
 const LIMB_MASK = 2 ** LIMB_BITS - 1;
 const HALF = 2 ** (LIMB_BITS - 1);
 
-/** The parameters `into`, `a` and `b` are addresses of arrays of quads in `memory`. */
+/** The parameters `into`, `a`, and `b` are addresses of quad arrays in `memory`. */
 export interface FieldKernel {
   memory: WebAssembly.Memory;
   /**
    * Computes into[i] = a[i] · b[i] for `count` quads, at least one. `into` and `a` advance by `step` bytes, `b` by
-   * `otherStep`. The arrays may overlap: each product is stored before the next quads are loaded.
+   * `otherStep`. The arrays may overlap, because each product is stored before the next quads are loaded.
    */
   multiply(into: number, a: number, b: number, count: number, step: number, otherStep: number): void;
   /** Computes into[i] = a[i]². */
@@ -101,7 +101,7 @@ function squaring(): WasmFunction {
   return { name: 'square', parameters: 3, locals: [[locals.taken, V128]], body };
 }
 
-/** The pairs of limbs whose products belong to a column. */
+/** Returns the pairs of limbs whose products belong to a column. */
 function pairs(column: number): [number, number][] {
   const all: [number, number][] = [];
   for (let i = Math.max(0, column - LIMBS + 1); i <= Math.min(column, LIMBS - 1); i++)
@@ -110,8 +110,8 @@ function pairs(column: number): [number, number][] {
 }
 
 /**
- * Stores a product divided by 2^261, column by column. Adding factor · p clears the low nine columns; the others become the
- * limbs. `terms` are the locals whose products a column adds up.
+ * Generates code that stores a product divided by 2^261, column by column: adding factor · p clears the low nine columns,
+ * and the others become the limbs. `terms` returns the pairs of locals whose products a column adds up.
  */
 function reducedProduct(locals: Locals, into: number, terms: (column: number) => [number, number][]): Code {
   const factors = locals.take(LIMBS);
@@ -122,7 +122,7 @@ function reducedProduct(locals: Locals, into: number, terms: (column: number) =>
     code.push(value, set(local));
     return get(local);
   };
-  // Constants are in local variables, because the compiler would create each constant again at every use.
+  // Keep constants in local variables, because the compiler would otherwise create each one again at every use.
   const powers = PRIME_TERMS.map(({ shift, sign }) => constant(vector.ofFour(sign * 2 ** shift)));
   const mask = constant(vector.ofFour(LIMB_MASK));
   const half = constant(vector.ofFour(HALF));
@@ -162,7 +162,7 @@ function combination(): WasmFunction {
   const topBits = 256 - LIMB_BITS * top;
   const change = (local: number, op: Code, by: Code): Code => [...get(local), ...by, ...op, ...set(local)];
   const shifted = (local: number, bits: number): Code => [...get(local), ...i32(bits), ...vector.shiftLeft32];
-  /** Moves the part of a limb above `bits` bits, rounded, to the carry of this limb. */
+  /** Moves the part of limb i above `bits` bits, rounded, to carry i. */
   const takeCarry = (i: number, bits: number): Code => [
     ...[...get(sums[i]!), ...vector.ofFour(2 ** (bits - 1)), ...vector.add32],
     ...[...i32(bits), ...vector.shiftRight32, ...set(carries[i]!)],
@@ -178,10 +178,10 @@ function combination(): WasmFunction {
         ...[...get(b), ...vector.load(16 * i), ...get(otherFactor), ...vector.multiply32],
         ...[...vector.add32, ...set(local)],
       ]),
-      // Carries do not ripple: a carry adds so little to the next limb that one pass is enough.
+      // One pass of carries is enough, because a carry adds very little to the next limb.
       ...lower.flatMap((_, i) => takeCarry(i, LIMB_BITS)),
       ...lower.flatMap((_, i) => change(sums[i + 1]!, vector.add32, get(carries[i]!))),
-      // Multiples of 2^256 move out of the top limb: modulo p, 2^256 equals the negative of the other terms of p.
+      // Fold multiples of 2^256 from the top limb into the others: modulo p, 2^256 equals minus the other terms of p.
       ...takeCarry(top, topBits),
       ...change(sums[0]!, vector.add32, get(carries[top]!)),
       ...PRIME_TERMS.filter(({ limb }) => limb < top).flatMap(({ limb, shift, sign }) =>
@@ -200,7 +200,7 @@ function load(limbs: readonly number[], address: number): Code {
   return limbs.flatMap((local, i) => [...get(address), ...vector.load(16 * i), ...set(local)]);
 }
 
-/** Assigns indexes to local variables, which follow the parameters. */
+/** Assigns indexes to local variables, starting after the parameters. */
 class Locals {
   taken = 0;
   private readonly parameters: number;

@@ -1,4 +1,4 @@
-/** Single numbers in the form of the kernel: nine limbs of 29 bits, the lowest first. */
+/** Single numbers in the kernel's representation: nine 29-bit limbs, lowest first. */
 import { NUMBER_BYTES } from './bigEndian.ts';
 import { LIMB_BITS, LIMBS } from './fieldKernel.ts';
 
@@ -13,7 +13,7 @@ export function carry(limbs: Int32Array): void {
   }
 }
 
-/** Changes the limbs of a number to be within ±2^28, as those of the kernel are. */
+/** Adjusts a number's limbs to be within ±2^28, like the kernel's limbs. */
 export function rounded(limbs: Int32Array): Int32Array {
   for (let i = 0; i < LIMBS - 1; i++) {
     const over = (limbs[i]! + 2 ** (LIMB_BITS - 1)) >> LIMB_BITS;
@@ -39,7 +39,7 @@ export function limbsOf(value: bigint): Int32Array {
   );
 }
 
-/** Reads one limb of a number of 32 bytes: 29 bits from bit 29 · limb on. */
+/** Reads one limb of a 32-byte number: the 29 bits starting at bit 29 · limb. */
 export function limbAt(bytes: Uint8Array, at: number, limb: number): number {
   const first = (limb * LIMB_BITS) >>> 3;
   let low = 0;
@@ -49,7 +49,7 @@ export function limbAt(bytes: Uint8Array, at: number, limb: number): number {
   return ((low >>> shift) | high) & LIMB_MASK;
 }
 
-/** Returns byte i of a number, where byte 0 is the lowest. */
+/** Returns byte i of a number, or 0 past its end. Byte 0 is the lowest. */
 function byteOf(bytes: Uint8Array, at: number, i: number): number {
   return i < NUMBER_BYTES ? bytes[at + NUMBER_BYTES - 1 - i]! : 0;
 }

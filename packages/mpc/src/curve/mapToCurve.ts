@@ -1,6 +1,6 @@
 /**
- * Maps texts to points of P-256, as the public reference system does: hash the text to an x, hash again while no point has
- * this x, and take the point with an even y.
+ * Maps strings to P-256 points the way the public reference system does: hash the string to an x, hash again until some
+ * point has that x, and use the point with the even y.
  */
 import { hash } from 'node:crypto';
 import { POINT_BYTES } from './affine.ts';
@@ -8,7 +8,7 @@ import { NUMBER_BYTES, toBytes } from './bigEndian.ts';
 import type { Curve } from './curve.ts';
 import { PRIME } from './limbs.ts';
 
-/** Returns the compressed points, one after the other. A text that occurs several times is mapped once. */
+/** Returns the compressed points, concatenated. A string that occurs several times is mapped only once. */
 export function mapToCurve(curve: Curve, texts: readonly string[]): Uint8Array<ArrayBuffer> {
   const placeOf = new Map<string, number>();
   for (const text of texts) if (!placeOf.has(text)) placeOf.set(text, placeOf.size);
@@ -42,7 +42,7 @@ function mapDistinct(curve: Curve, texts: readonly string[]): Uint8Array<ArrayBu
   return points;
 }
 
-/** Reduces two hashes, 512 bits, modulo the prime, so that every x is practically equally likely. */
+/** Reduces 512 bits (two hashes) modulo the prime, so that every x is practically equally likely. */
 function hashToField(message: Uint8Array): Uint8Array {
   const prefixed = new Uint8Array(message.length + 1);
   prefixed.set(message, 1);

@@ -1,4 +1,4 @@
-/** Scalars are the factors of points: numbers from 1 to the order of P-256 minus 1, as 32 bytes, highest byte first. */
+/** Scalars are what points are multiplied by: numbers from 1 to the P-256 group order minus 1, as 32 bytes, big-endian. */
 import type { RandomSource } from '../privacy/random.ts';
 import { isBelow, NUMBER_BYTES, toBytes, toNumber } from './bigEndian.ts';
 
@@ -7,10 +7,10 @@ export const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2f
 const ORDER_BYTES = toBytes(ORDER);
 const ONE_BYTES = toBytes(1n);
 
-/** The number of bytes to draw at once, since a random source may have a limit. */
+/** The number of bytes to draw at once, because a random source may have a limit. */
 const PIECE = 8192;
 
-/** Returns `count` uniform scalars, one after the other. */
+/** Returns `count` uniformly random scalars, concatenated. */
 export function drawScalars(random: RandomSource, count: number): Uint8Array<ArrayBuffer> {
   const scalars = new Uint8Array(count * SCALAR_BYTES);
   for (let at = 0; at < scalars.length; at += PIECE) {
@@ -43,22 +43,23 @@ export function negativeProducts(scalars: Uint8Array, factor: Uint8Array): Uint8
   return products;
 }
 
-/** A digit of a scalar. All digits are odd, so the number of additions is the same for every scalar. */
+/** A digit of a scalar. All digits are odd, so every scalar takes the same number of additions. */
 export interface Digit {
-  /** The entry of the table, which is 2 · entry + 1 times the point. */
+  /** An index into the table, which has (2 · entry + 1) times the point there. */
   entry: number;
   sign: 1 | -1;
 }
 
 /**
- * Recodes a scalar for odd digits: writes the bytes of all t, the lowest first, and returns the sign. An odd number is Σ
- * digit[i] · 2^(bits i), where digit i is 2 t + 1 − 2^bits and t are the bits from bits · i + 1 on; the last digit is 2 t +
- * 1. An even scalar is the negative of an odd one. The highest bit is set, so that the last t is like the others.
+ * Recodes a scalar into odd digits: writes the values t defined here, lowest byte first, and returns the scalar's sign. An
+ * odd number is Σ digit[i] · 2^(bits i), where digit i is 2 t + 1 − 2^bits and t is `bits` bits of the number, starting at
+ * bit bits · i + 1. The last digit is 2 t + 1, but setting the highest bit of its t makes it fit the same formula. An even
+ * scalar k is replaced with order − k, which is odd, and gets a negative sign.
  */
 export function halve(scalars: Uint8Array, at: number, into: Uint8Array, intoAt: number): 1 | -1 {
   checkScalar(scalars, at);
   const isOdd = scalars[at + SCALAR_BYTES - 1]! & 1;
-  // `flip` is all ones for an even scalar k, which becomes order − k: order + ~k + 1 in two's complement.
+  // For an even scalar k, `flip` is all ones, and the sum below is order − k, computed as order + ~k + 1.
   const flip = isOdd - 1;
   let carry = flip & 1;
   for (let i = 0; i < SCALAR_BYTES; i++) {
@@ -74,7 +75,7 @@ export function halve(scalars: Uint8Array, at: number, into: Uint8Array, intoAt:
   return isOdd === 1 ? 1 : -1;
 }
 
-/** Computes a digit from its t (see `halve`), which has `bits` bits. */
+/** Computes a digit from its t (see `halve`), which is `bits` bits long. */
 export function digitOf(t: number, bits: number): Digit {
   const half = 1 << (bits - 1);
   return t >= half ? { entry: t - half, sign: 1 } : { entry: half - 1 - t, sign: -1 };

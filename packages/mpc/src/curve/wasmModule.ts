@@ -1,20 +1,20 @@
-/** Writes WebAssembly modules at run time, with the few instructions that this package uses. The install compiles nothing. */
+/** Generates WebAssembly modules at run time, so that nothing has to be compiled when the package is installed. */
 
 export type Code = readonly number[];
 
 export const I32 = 0x7f;
 export const V128 = 0x7b;
 
-/** A function with 32-bit integers as parameters and no result. */
+/** A function that takes 32-bit integers and returns nothing. */
 export interface WasmFunction {
   name: string;
   parameters: number;
-  /** The number of local variables of each type; their indexes follow those of the parameters. */
+  /** The number of local variables of each type. Their indexes start after those of the parameters. */
   locals: [count: number, type: number][];
   body: Code;
 }
 
-/** Returns a module that exports one memory, as `memory`, and the functions by their names. */
+/** Returns a module that exports one memory, named `memory`, and the functions under their names. */
 export function wasmModule(functions: readonly WasmFunction[], memoryPages: number): Uint8Array<ArrayBuffer> {
   const types = functions.map((f) => [0x60, ...list(Array(f.parameters).fill([I32])), 0]);
   const exported = functions.map((f, i) => [...text(f.name), 0, ...unsigned(i)]);
@@ -37,9 +37,9 @@ const END = 0x0b;
 export const get = (local: number): Code => [0x20, ...unsigned(local)];
 export const set = (local: number): Code => [0x21, ...unsigned(local)];
 export const i32 = (value: number): Code => [0x41, ...signed(value)];
-/** Adds the value that `by` computes to a local. */
+/** Adds the value computed by `by` to a local. */
 export const increase = (local: number, by: Code): Code => [...get(local), ...by, 0x6a, ...set(local)];
-/** Repeats the code and counts the local down to 0. The code runs at least once. */
+/** Repeats the code, decrementing the local each time, until it is 0. The code runs at least once. */
 export const countDown = (local: number, code: Code): Code => [
   ...[0x03, 0x40],
   ...code,
@@ -49,7 +49,7 @@ export const countDown = (local: number, code: Code): Code => [
   END,
 ];
 
-/** Instructions on vectors of 128 bits, as four 32-bit or two 64-bit integers. */
+/** Instructions on 128-bit vectors of four 32-bit or two 64-bit integers. */
 export const vector = {
   load: (offset: number): Code => [...simd(0), 4, ...unsigned(offset)],
   store: (offset: number): Code => [...simd(11), 4, ...unsigned(offset)],
@@ -71,7 +71,7 @@ export const vector = {
   multiplyLow: simd(220),
   /** The 64-bit products of integers 2 and 3. */
   multiplyHigh: simd(221),
-  /** The low halves of the two 64-bit integers of one vector, then of another. */
+  /** The low halves of the two 64-bit integers in one vector, followed by those in another. */
   lowHalves: [...simd(13), 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27] as Code,
 };
 

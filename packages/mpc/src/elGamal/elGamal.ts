@@ -1,6 +1,6 @@
 /**
- * Batches of ElGamal ciphertexts over P-256. A point M under the key Y is (u, e) = (r G, M + r Y): two compressed points.
- * The sum of two ciphertexts encrypts the sum of their points.
+ * Batches of ElGamal ciphertexts over P-256. A point M encrypted under the key Y is two compressed points: (u, e) =
+ * (r G, M + r Y). The sum of two ciphertexts encrypts the sum of their points.
  */
 import { POINT_BYTES, type Points } from '../curve/affine.ts';
 import type { Curve } from '../curve/curve.ts';
@@ -9,18 +9,18 @@ import type { ElGamalPublicKey } from './keys.ts';
 
 export const CIPHERTEXT_BYTES = 2 * POINT_BYTES;
 
-/** Thrown for a ciphertext that contains the point at infinity, which has no encoding. Honest parties never send one. */
+/** Thrown if a ciphertext would contain the point at infinity, which has no encoding. Honest parties never cause this. */
 export class ElGamalError extends Error {
   override name = 'ElGamalError';
 }
 
-/** The place of ciphertexts in an array of bytes: the first is at `at`, the others `stride` bytes apart. */
+/** Where ciphertexts are in a byte array: the first is at `at`, and they are `stride` bytes apart. */
 export interface Layout {
   stride?: number;
   at?: number;
 }
 
-/** A batch of at most as many ciphertexts as its curve has capacity. A curve has memory for three batches. */
+/** A batch of ciphertexts, at most as many as its curve's capacity. A curve has memory for three batches. */
 export class Ciphertexts {
   private readonly curve: Curve;
   private readonly u: Points;
@@ -45,7 +45,7 @@ export class Ciphertexts {
     this.curve.store(this.e, into, this.count, stride, at + POINT_BYTES);
   }
 
-  /** Encrypts points, each with a separate random scalar. */
+  /** Encrypts points, each with its own random scalar. */
   encrypt(key: ElGamalPublicKey, points: Uint8Array, scalars: Uint8Array, layout: Layout = {}): void {
     this.count = scalars.length / SCALAR_BYTES;
     const [message] = this.curve.spare;
@@ -54,21 +54,21 @@ export class Ciphertexts {
     this.addTo(this.e, message, 1);
   }
 
-  /** Encrypts the point at infinity. Adding such a ciphertext to another hides where the other comes from. */
+  /** Encrypts the point at infinity. Adding the result to another ciphertext hides where that ciphertext came from. */
   encryptZeros(key: ElGamalPublicKey, scalars: Uint8Array): void {
     this.count = scalars.length / SCALAR_BYTES;
     this.curve.multiplyFixed(this.u, this.curve.generator, scalars);
     this.curve.multiplyFixed(this.e, key.table, scalars);
   }
 
-  /** Encrypts points that nobody knows, as pairs of random points. */
+  /** Creates ciphertexts of points that nobody knows, by choosing u and e at random. */
   encryptRandom(scalars: Uint8Array, others: Uint8Array): void {
     this.count = scalars.length / SCALAR_BYTES;
     this.curve.multiplyFixed(this.u, this.curve.generator, scalars);
     this.curve.multiplyFixed(this.e, this.curve.generator, others);
   }
 
-  /** Encrypts the same points with other randomness. Nobody can link old and new ciphertexts without the secret keys. */
+  /** Re-encrypts the same points with new randomness. Without the secret keys, nobody can link old and new ciphertexts. */
   reRandomize(key: ElGamalPublicKey, scalars: Uint8Array): void {
     const [added] = this.curve.spare;
     this.curve.multiplyFixed(added, this.curve.generator, scalars);
@@ -85,7 +85,7 @@ export class Ciphertexts {
     this.addTo(this.e, mask, -1);
   }
 
-  /** Decrypts ciphertexts that are under this key alone, and writes the points. The point at infinity is written as zeros. */
+  /** Decrypts ciphertexts under this key only, and writes the points. Writes the point at infinity as zeros. */
   open(secretKey: Uint8Array, into: Uint8Array, { stride = POINT_BYTES, at = 0 }: Layout = {}): void {
     const [mask] = this.curve.spare;
     this.curve.use(this.count);
@@ -97,13 +97,13 @@ export class Ciphertexts {
     }
   }
 
-  /** Removes one key and multiplies the encrypted points by a scalar: (u, e) becomes (s u, s e − (s secret) u). */
+  /** Removes one key and multiplies the encrypted points by a scalar s: (u, e) becomes (s u, s e − (s · secret) u). */
   blind(secretKey: Uint8Array, scalar: Uint8Array): void {
     this.curve.use(this.count);
     this.curve.multiplyPair(this.u, this.e, scalar, negativeProducts(scalar, secretKey));
   }
 
-  /** Does the same as `blind`, with a separate scalar for each ciphertext. */
+  /** Like `blind`, but with a separate scalar for each ciphertext. */
   blindEach(secretKey: Uint8Array, scalars: Uint8Array): void {
     this.curve.use(this.count);
     this.curve.multiplyPairEach(this.u, this.e, scalars, negativeProducts(scalars, secretKey));
@@ -116,7 +116,7 @@ export class Ciphertexts {
     this.curve.multiplyEach(this.e, this.e, scalars);
   }
 
-  /** Adds the encrypted points of another batch, or subtracts them. */
+  /** Adds (or subtracts) the encrypted points of another batch. */
   add(other: Ciphertexts, sign: 1 | -1 = 1): void {
     if (other.count !== this.count) throw new RangeError('both batches must have as many ciphertexts');
     this.curve.use(this.count);
@@ -124,7 +124,7 @@ export class Ciphertexts {
     this.addTo(this.e, other.e, sign);
   }
 
-  /** Adds points that are not encrypted, or subtracts them. */
+  /** Adds (or subtracts) points that are not encrypted. */
   addPoints(points: Uint8Array, sign: 1 | -1 = 1, layout: Layout = {}): void {
     const [added] = this.curve.spare;
     this.curve.load(added, points, this.count, layout.stride, layout.at);
@@ -138,7 +138,7 @@ export class Ciphertexts {
   }
 }
 
-/** Returns 1 for each ciphertext that encrypts the point at infinity, else 0. All must be under this key alone. */
+/** Returns 1 for each ciphertext that encrypts the point at infinity, else 0. All must be encrypted under this key only. */
 export function areZero(
   curve: Curve,
   secretKey: Uint8Array,

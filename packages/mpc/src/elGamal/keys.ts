@@ -7,11 +7,11 @@ import type { RandomSource } from '../privacy/random.ts';
 
 export interface ElGamalKeyPair {
   secretKey: Uint8Array;
-  /** The public key is a compressed point. */
+  /** A compressed point. */
   publicKey: Uint8Array;
 }
 
-/** Generates a key pair. A random source with the same seed gives the same pair. */
+/** Generates a key pair. Random sources with the same seed produce the same pair. */
 export function newKeyPair(random: RandomSource): ElGamalKeyPair {
   const secretKey = drawScalars(random, 1);
   const ecdh = createECDH('prime256v1');
@@ -20,7 +20,7 @@ export function newKeyPair(random: RandomSource): ElGamalKeyPair {
 }
 
 /**
- * Returns the sum of public keys. Decrypting then needs all of their secrets. Rejects equal keys and keys that cancel out.
+ * Returns the sum of public keys; decrypting then takes all of their secret keys. Throws if keys are equal or cancel out.
  */
 export function combineKeys(curve: Curve, publicKeys: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const distinct = new Set(publicKeys.map((key) => Buffer.from(key).toString('hex')));
@@ -35,7 +35,7 @@ export function combineKeys(curve: Curve, publicKeys: readonly Uint8Array[]): Ui
   return combined;
 }
 
-/** A public key with its table for fast encryption. The table takes about 15 ms to compute, so keep the object. */
+/** A public key with a table that speeds up encryption. The table takes about 15 ms to compute, so reuse the object. */
 export class ElGamalPublicKey {
   readonly bytes: Uint8Array;
   readonly table: FixedBase;

@@ -1,7 +1,7 @@
 /**
- * Proves that the duchy that publishes a key knows its secret (Schnorr's proof, in the non-interactive form of RFC 8235).
- * Without the proof, the last duchy could publish its own key minus all others: the sum of all keys would be its own key,
- * and it alone could decrypt.
+ * Proves that the duchy that publishes a key knows the key's secret (a non-interactive Schnorr proof, RFC 8235). Without
+ * the proof, the last duchy to publish could announce its own key minus all the others. The sum of all keys would then be
+ * its own key, and it could decrypt alone.
  */
 import { createECDH, createHash, hkdfSync } from 'node:crypto';
 import type { Binding } from '@measurement-exchange/contract';
@@ -12,20 +12,20 @@ import { ORDER, SCALAR_BYTES } from '../curve/scalars.ts';
 import { Keystream, SEED_BYTES } from '../shares/keystream.ts';
 import { type ElGamalKeyPair, newKeyPair } from './keys.ts';
 
-/** A proof is a point, the commitment, and a scalar, the response. */
+/** A proof is a point (the commitment) followed by a scalar (the response). */
 export const PROOF_BYTES = POINT_BYTES + SCALAR_BYTES;
 
-/** A proof is valid only for this purpose of the key, this duchy, and this computation with its terms. */
+/** What a proof is bound to: the purpose of the key, the duchy, and the computation with its terms. */
 export type ProofContext = Pick<Binding, 'purpose' | 'duchy' | 'computation' | 'termsSha256'>;
 
-/** Proves deterministically, so that a key that is published again has the same bytes. */
+/** Creates the proof deterministically, so that publishing a key again produces the same bytes. */
 export function proveSecret(
   { secretKey, publicKey }: ElGamalKeyPair,
   context: ProofContext,
 ): Uint8Array<ArrayBuffer> {
   const { purpose } = context;
   const about = digestOf(context);
-  // The seed depends on the context: one commitment with two challenges would reveal the secret to everybody.
+  // The seed must depend on the context, because one commitment with two challenges would reveal the secret to everybody.
   const seed = new Uint8Array(hkdfSync('sha256', secretKey, about, purpose, SEED_BYTES));
   const commitment = newKeyPair(new Keystream(seed));
   const challenge = toNumber(challengeOf(publicKey, commitment.publicKey, context));
@@ -33,15 +33,15 @@ export function proveSecret(
   return Uint8Array.from([...commitment.publicKey, ...toBytes(response)]);
 }
 
-/** Proofs that hold, oldest first. A duchy reads the same keys before each stage, and checking a proof takes 20 ms. */
+/** Proofs already found valid, oldest first. A duchy rereads the keys before each stage, and a check takes 20 ms. */
 const held = new Set<string>();
 const MAX_HELD = 10_000;
 
-/** Whether response · G = commitment + challenge · publicKey. Returns false where an input is not a point or not a scalar. */
+/** Returns whether response · G = commitment + challenge · publicKey, or false if an input is not a point or scalar. */
 export function isProven(publicKey: Uint8Array, proof: Uint8Array, context: ProofContext): boolean {
   if (proof.length !== PROOF_BYTES) return false;
   const challenge = challengeOf(publicKey, proof.subarray(0, POINT_BYTES), context);
-  // The challenge is a hash of the key and the context, so that no other key or context has these bytes.
+  // The challenge is a hash that covers the key and the context, so no other key or context has the same statement.
   const statement = Buffer.concat([challenge, proof]).toString('latin1');
   if (held.has(statement)) return true;
   if (!holds(publicKey, proof, challenge)) return false;
@@ -67,7 +67,7 @@ function holds(publicKey: Uint8Array, proof: Uint8Array, challenge: Uint8Array):
   }
 }
 
-/** The challenge is a scalar: a digest that is not below the order (one in 2^32) is reduced modulo the order. */
+/** Returns the challenge as a scalar. A digest not below the group order (one in 2^32) is reduced modulo the order. */
 function challengeOf(publicKey: Uint8Array, commitment: Uint8Array, context: ProofContext): Uint8Array {
   const digest = createHash('sha256')
     .update(context.purpose)
@@ -78,7 +78,7 @@ function challengeOf(publicKey: Uint8Array, commitment: Uint8Array, context: Pro
   return toBytes(toNumber(digest) % ORDER);
 }
 
-/** Hashes each part after its length, so that no byte can move from one part to the next. */
+/** Hashes each part after its length, so that bytes cannot shift from one part to the next. */
 function digestOf({ duchy, computation, termsSha256 }: ProofContext): Buffer {
   const hash = createHash('sha256');
   for (const part of [Buffer.from(duchy), Buffer.from(computation), termsSha256]) {

@@ -1,15 +1,15 @@
-/** The privacy cost, for the people of one data provider, of one count that workers release with noise. */
+/** The privacy cost of a count that workers release with noise, for the people of one data provider. */
 import type { MpcNoiseShape, PrivacyParams } from '@measurement-exchange/contract';
 import { mpcNoise } from './mpcNoise.ts';
 import { type Charge, type NoiseMechanism, ROUNDED_UP } from './noise.ts';
 
-/** A release by duchies, with noise. A release without noise has no price: the data provider decides whether to refuse it. */
+/** A noisy release by duchies. A release without noise has no defined cost; the data provider may refuse it. */
 export type MpcRelease = { noiseMechanism: NoiseMechanism; reachPrivacyParams: PrivacyParams } & (
   | { measurementType: 'REACH' }
   | { measurementType: 'REACH_AND_FREQUENCY'; frequencyPrivacyParams: PrivacyParams }
 );
 
-/** `spent` is an epsilon for geometric noise, and a rho for Gaussian noise. */
+/** `spent` is ε for geometric noise and ρ for Gaussian noise. */
 export type Cost = Record<'spent' | 'delta', number>;
 export const FREE: Cost = { spent: 0, delta: 0 };
 
@@ -18,7 +18,8 @@ export function asCharge(mechanism: NoiseMechanism, { spent, delta }: Cost): Cha
 }
 
 /**
- * Returns the cost of a count that a unit changes by 1. The party that sees the count lacks the noise of `unknown` workers.
+ * Returns the cost of releasing a count that one privacy unit can change by 1. `unknown` is the number of workers whose
+ * noise the party that sees the count does not know.
  */
 export function costOfCount(
   mechanism: NoiseMechanism,
@@ -28,12 +29,12 @@ export function costOfCount(
 ): Cost {
   const noise = mpcNoise(mechanism, params, shape);
   const logOnePlusExp = params.epsilon + Math.log1p(Math.exp(-params.epsilon));
-  // θ, the probability that a draw is cut off, adds at most (1 + e^ε) θ to the δ between two neighbors.
+  // A draw is cut off with probability θ. This adds at most (1 + e^ε) θ to the δ between two neighboring datasets.
   const delta = (logTheta: number) => Math.exp(logTheta + logOnePlusExp) * ROUNDED_UP;
   switch (noise.mechanism) {
     case 'GEOMETRIC': {
       const { scale, offset } = noise;
-      // The noise of each worker is the difference of two draws.
+      // Each worker's noise is the difference of two draws.
       return {
         spent: params.epsilon / shape.sensitivity,
         delta: delta(Math.log(2 * unknown) - (offset + 1) / scale),
@@ -52,8 +53,9 @@ export function costOfCount(
 }
 
 /**
- * Returns rho of the sum of the workers' discrete Gaussians, which is only almost a discrete Gaussian (Kairouz, Liu and
- * Steinke 2021, theorem 1). The theorem does not apply below σ = 1/2, where rho is that of one worker's noise.
+ * Returns the ρ of the sum of the workers' discrete Gaussians, which is only approximately a discrete Gaussian (Kairouz,
+ * Liu, and Steinke 2021, theorem 1). The theorem does not apply below σ = 1/2, so there we return the ρ of one worker's
+ * noise.
  */
 function sumRho(workerSigma: number, workers: number): number {
   if (workerSigma < 0.5) return 1 / (2 * workerSigma ** 2);

@@ -1,6 +1,6 @@
-/** FarmHash Fingerprint64. Numbers of 64 bits are pairs of 32-bit halves, which take a tenth of the time of BigInt. */
+/** FarmHash Fingerprint64. 64-bit numbers are pairs of 32-bit halves, which is ten times as fast as BigInt. */
 
-/** FarmHash's constant k2, and its multipliers for inputs of 8 and of 16 bytes. */
+/** FarmHash's constant k2, and its multipliers for 8-byte and 16-byte inputs. */
 export const FARMHASH_K2 = 0x9ae16a3b2f90404fn;
 export const FARMHASH_MUL_8 = FARMHASH_K2 + 16n;
 const MUL_16 = FARMHASH_K2 + 32n;
@@ -8,11 +8,11 @@ const MUL_16 = FARMHASH_K2 + 32n;
 const [K2_LOW, K2_HIGH] = halvesOf(FARMHASH_K2);
 const [MUL_LOW, MUL_HIGH] = halvesOf(MUL_16);
 
-/** The hash input is two big-endian int64: the VID and this salt. */
+/** The hash input is two big-endian int64 values: the VID and this salt. */
 const SALT = 21_858_450;
-/** The high half of the salt as a little-endian word. The low half is 0, like that of a VID. */
+/** The high half of the salt, read as a little-endian word. The low half is 0, as it is for a VID. */
 const SALT_HIGH = swapped(SALT);
-/** The constant rotr(salt, 37) · mul + k2 is added to the VID. */
+/** rotr(salt, 37) · mul. The hash adds this and k2 to the VID. */
 const SALT_TERM = ((BigInt(SALT_HIGH >>> 0) >> 5n) | (BigInt(SALT_HIGH & 31) << 59n)) * MUL_16;
 const [C_LOW, C_HIGH] = halvesOf(SALT_TERM + FARMHASH_K2);
 
@@ -20,7 +20,7 @@ function halvesOf(word: bigint): [low: number, high: number] {
   return [Number(BigInt.asIntN(32, word)), Number(BigInt.asIntN(32, word >> 32n))];
 }
 
-/** Hashes a VID from 0 to 2^31 − 1 with the salt; `hash[0]` is the high half. Terms without the VID are constants. */
+/** Hashes a VID (0 to 2^31 − 1) with the salt; `hash[0]` is the high half. Terms without the VID are precomputed. */
 export function hashVid(vid: number, hash: Int32Array): void {
   const vidHigh = swapped(vid);
   const aHigh = (vidHigh + K2_HIGH) | 0;
@@ -41,7 +41,7 @@ export function hashVid(vid: number, hash: Int32Array): void {
   hash[1] = Math.imul(low, MUL_LOW);
 }
 
-/** Returns the high half of the low 64 bits of a product, computed from products of 16 bits. */
+/** Returns the high half of a product's low 64 bits, computed from 16-bit products. */
 function productHigh(xHigh: number, xLow: number, yHigh: number, yLow: number): number {
   const x0 = xLow & 0xffff;
   const x1 = xLow >>> 16;
@@ -68,11 +68,11 @@ function swapped(value: number): number {
 
 const MAX_BYTES = 64;
 
-/** The places of 64-bit words in an array, where the low half of a word comes first. */
+/** Where each 64-bit word is in the array. The low half of a word comes first. */
 const [K1, K2, MUL, A, B, C, D, E] = [0, 2, 4, 6, 8, 10, 12, 14] as const;
 const [F, G, H, Y, Z, U, V] = [16, 18, 20, 22, 24, 26, 28] as const;
 
-/** Computes fingerprints of bytes that the caller writes to an array of at most 64 bytes. */
+/** Computes fingerprints of bytes that the caller writes to the given array, which has at most 64 bytes. */
 export class Fingerprint64 {
   private readonly view: DataView;
   private readonly words = new Int32Array(30);
@@ -83,7 +83,7 @@ export class Fingerprint64 {
     this.words.set([K2_LOW, K2_HIGH], K2);
   }
 
-  /** The halves of the result, as numbers that are not negative. */
+  /** The halves of the result, as nonnegative numbers. */
   get high(): number {
     return this.words[Z + 1]! >>> 0;
   }
@@ -92,7 +92,7 @@ export class Fingerprint64 {
     return this.words[Z]! >>> 0;
   }
 
-  /** Computes the fingerprint of the first `length` bytes, which must be 8, or from 17 to 64. */
+  /** Computes the fingerprint of the first `length` bytes. `length` must be 8, or from 17 to 64. */
   compute(length: number): void {
     const isText = length >= 17 && length <= MAX_BYTES;
     if (!isText && length !== 8) throw new RangeError(`length must be 8, or 17 to ${MAX_BYTES}`);

@@ -1,6 +1,7 @@
 /**
- * Finds where an increasing function of people first reaches a value: 0 if it does from the start, Infinity if it never
- * does. The result is too high by less than `precision` of itself. `guess` is where the search starts.
+ * Returns the number of people at which an increasing function first reaches a value: 0 if it starts there or above,
+ * Infinity if it never gets there. The result is too high by a relative error of less than `precision`. `guess` is where
+ * the search starts.
  */
 export function firstAbove(
   of: (people: number) => number,
@@ -17,7 +18,7 @@ export function firstAbove(
     high *= 4;
     atHigh = of(high) - value;
   }
-  // The Illinois method, on a logarithmic scale, where the number of registers grows almost linearly with people.
+  // Use the Illinois method on a logarithmic scale, on which the number of registers grows almost linearly with people.
   let repeated: 'low' | 'high' | undefined;
   while (high - low > precision * high) {
     const [x0, x1] = [Math.log1p(low), Math.log1p(high)];

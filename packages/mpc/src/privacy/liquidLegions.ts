@@ -1,27 +1,27 @@
 /**
- * Estimates how many people a Liquid Legions sketch represents, and how large the error may be. Register i of m is hit with
- * probability p_i = C e^(−a i / m), where a is the decay rate and C makes the probabilities add up to 1, so y people leave
- * it empty with probability (1 − p_i)^y. Every figure is a sum over registers.
+ * Estimates how many people a Liquid Legions sketch represents, and how large the error may be. A person hits register i of
+ * m with probability p_i = C e^(−a i / m), where a is the decay rate and C makes the probabilities add up to 1. So y people
+ * leave register i empty with probability (1 − p_i)^y, and every quantity in this file is a sum over registers.
  */
 import { firstAbove } from './firstAbove.ts';
 import { NORMAL_95 } from './variance.ts';
 
 export interface LiquidLegionsSize {
-  /** The lowest register is e^decayRate times as likely as the highest. */
+  /** The lowest register is e^decayRate times as likely to be hit as the highest. */
   decayRate: number;
   /** The number of registers. */
   maxSize: number;
 }
 
-/** Expected properties of a sketch of a number of people, as sums over its registers. */
+/** Expected properties of a sketch of a given number of people, as sums over its registers. */
 export interface SketchMoments {
-  /** The number of registers that are hit. */
+  /** The expected number of registers that are hit. */
   registers: number;
-  /** The variance of `registers`, which depends on the registers that people happen to hit. */
+  /** The variance of `registers`, which comes from the randomness of which registers people hit. */
   variance: number;
-  /** The first derivative of `registers` by people. */
+  /** The first derivative of `registers` with respect to the number of people. */
   slope: number;
-  /** The negative of the second derivative of `registers` by people, which is never below 0. */
+  /** Minus the second derivative of `registers` with respect to the number of people. Never negative. */
   curvature: number;
 }
 
@@ -52,22 +52,22 @@ export function expectedRegisters(size: LiquidLegionsSize, people: number): numb
 }
 
 /**
- * Returns the noisy count of registers whose estimate is `people`. Without noise it is the expected count. The inverse of
- * the expectation is convex, so noise of variance V would make estimates too high on average, by the factor exp(V c² / 2)
- * where people grow with registers as exp(c · registers). Adding V c / 2 to the count removes that factor; c is the second
- * derivative of the inverse divided by its first.
+ * Returns the noisy register count whose estimate is `people`. Without noise, it is the expected count. The inverse of the
+ * expectation is convex, so noise with variance V would make estimates too high on average: by the factor exp(V c² / 2), if
+ * people grow as exp(c · registers). Adding V c / 2 to the count removes that factor; c is the inverse's second derivative
+ * divided by its first.
  */
 export function registersForEstimate(size: LiquidLegionsSize, people: number, noiseVariance: number): number {
   if (noiseVariance === 0) return expectedRegisters(size, people);
   const { registers, slope, curvature } = sketchMoments(size, people);
-  // Where one more person changes nothing, no count is high enough.
+  // The sketch is so full that one more person changes nothing, so no count is high enough.
   if (slope === 0) return Number.POSITIVE_INFINITY;
   return registers + (noiseVariance / 2) * (curvature / slope ** 2);
 }
 
 /**
- * Returns the number of people that a count of registers with noise of this variance represents, rounded down and at most
- * 2^53 − 1. Throws a RangeError if every register is hit, which any larger number of people would do.
+ * Returns the number of people represented by a register count that has noise of this variance, rounded down and at most
+ * 2^53 − 1. Throws a RangeError if every register is hit, because any larger number of people would do that too.
  */
 export function estimatePeople(size: LiquidLegionsSize, registers: number, noiseVariance = 0): number {
   if (!(registers < size.maxSize)) {
@@ -78,7 +78,7 @@ export function estimatePeople(size: LiquidLegionsSize, registers: number, noise
   const crossing = firstAbove(count, registers, { precision: 1e-12 });
   if (crossing >= Number.MAX_SAFE_INTEGER) return Number.MAX_SAFE_INTEGER;
   let people = Math.floor(crossing);
-  // Sums have rounding errors: the result is the last whole number whose count is not above `registers`.
+  // Correct rounding errors of the sums: the result is the largest whole number whose count is not above `registers`.
   while (people > 0 && count(people) > registers) people--;
   while (count(people + 1) <= registers) people++;
   return people;
@@ -88,11 +88,11 @@ export interface LiquidLegionsReachParams extends LiquidLegionsSize {
   reach: number;
   /** The width of the VID sampling interval. */
   width: number;
-  /** The variance of the duchies' combined noise on the count of registers. */
+  /** The variance of the duchies' combined noise on the register count. */
   noiseVariance: number;
 }
 
-/** Returns the variance of a reach. It has three sources: the registers that people happen to hit, noise, and sampling. */
+/** Returns the variance of a reach estimate. It has three sources: the random choice of registers, noise, and sampling. */
 export function liquidLegionsReachVariance(params: LiquidLegionsReachParams): number {
   const { reach, width, noiseVariance } = params;
   const people = Math.max(0, reach) * width;
@@ -101,17 +101,17 @@ export function liquidLegionsReachVariance(params: LiquidLegionsReachParams): nu
 }
 
 export interface LiquidLegionsFrequencyParams extends Omit<LiquidLegionsReachParams, 'noiseVariance'> {
-  /** The number of sampling indicators. Two people of one register have the same indicator only by chance. */
+  /** The number of sampling indicators. Two people in the same register have the same indicator only by chance. */
   samplingIndicatorSize: number;
   maximumFrequency: number;
-  /** The variance of the duchies' combined noise on the count of registers at one frequency. */
+  /** The variance of the duchies' combined noise on the number of registers at each frequency. */
   frequencyNoiseVariance: number;
 }
 
 /**
- * Returns the variance of each share of a frequency distribution, by the delta method (docs/privacy.md). People who are
- * alone in a register are a sample without replacement of all people. Several people of one register with the same sampling
- * indicator are counted as one person; the share of such registers bounds the bias, so its square is added.
+ * Returns the variance of each share of a frequency distribution, using the delta method (docs/privacy.md). People who are
+ * alone in their register are a sample, without replacement, of all people. People with the same register and the same
+ * sampling indicator are counted as one person; the share of such registers bounds the bias, so we add its square.
  */
 export function liquidLegionsShareVariances(
   params: LiquidLegionsFrequencyParams,
@@ -119,7 +119,7 @@ export function liquidLegionsShareVariances(
 ): number[] {
   const { reach, maximumFrequency, frequencyNoiseVariance: noise } = params;
   const { alone, mistaken } = expectedWithFrequency(params);
-  // Counts that may be only noise give no information about shares; a uniform share in [0, 1] has variance 1/12.
+  // Counts that may be pure noise say nothing about the shares. A uniform share in [0, 1] has variance 1/12.
   const isNoise =
     Number.isFinite(noise) && alone - NORMAL_95 * Math.sqrt(alone + maximumFrequency * noise) <= 0;
   return shares.map((share) => {
@@ -130,7 +130,7 @@ export function liquidLegionsShareVariances(
   });
 }
 
-/** Returns the expected number of registers with one person, and with several people of the same sampling indicator. */
+/** Returns the expected number of registers with one person, and with several people who share a sampling indicator. */
 function expectedWithFrequency(params: LiquidLegionsFrequencyParams): Record<'alone' | 'mistaken', number> {
   const { reach, width, samplingIndicatorSize } = params;
   const people = Math.max(0, reach) * width;
@@ -147,9 +147,9 @@ function expectedWithFrequency(params: LiquidLegionsFrequencyParams): Record<'al
 }
 
 /**
- * Calls `use` with the probability p of a register, its rate (`people` leave it empty with probability e^(−rate · people)),
- * and the number of registers that it represents. In a large sketch two registers represent each block, by the Gauss rule,
- * which is exact for polynomials of the third degree: sums over 1,000,000 registers have an error of less than 10⁻⁶.
+ * Calls `use` with a register's probability p, its rate (it stays empty with probability e^(−rate · people)), and the
+ * number of registers that it stands for. In a large sketch, two registers stand for each block, by the Gauss rule, which
+ * is exact for cubic polynomials. Sums over 1,000,000 registers have an error of less than 10⁻⁶.
  */
 function forEachRegister(
   { decayRate, maxSize }: LiquidLegionsSize,
@@ -178,5 +178,5 @@ function forEachRegister(
 
 const BLOCKS = 2048;
 
-/** The rate of a register that everybody hits. e^−745 is the smallest double above 0. */
+/** The rate used for a register that everybody hits. e^−745 is the smallest double above 0. */
 const MAX_RATE = 745;

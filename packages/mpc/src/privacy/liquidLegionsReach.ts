@@ -1,24 +1,24 @@
-/** The 95 % interval of a reach from a sketch: an interval of counts of registers, converted to people. */
+/** The 95% confidence interval of a reach from a sketch: an interval of register counts, converted to people. */
 import { firstAbove } from './firstAbove.ts';
 import { type LiquidLegionsReachParams, registersForEstimate, sketchMoments } from './liquidLegions.ts';
 import { NORMAL_95 } from './variance.ts';
 
 export interface LiquidLegionsIntervalParams extends LiquidLegionsReachParams {
-  /** 0 for noise that is close to normal, 3 for two-sided geometric noise. */
+  /** 0 for noise that is approximately normal, 3 for two-sided geometric noise. */
   excessKurtosis: number;
 }
 
 /**
- * Returns the range of reaches for which the observed count of registers is among the central 95 % of counts. An estimate
- * of people is far from normal, because people grow exponentially with registers. The upper end is Infinity where any
- * larger number of people may have this count.
+ * Returns the range of reaches for which the observed register count is among the central 95% of counts. An interval around
+ * the estimate would not do, because people grow exponentially with registers, so the estimate is far from normal. The
+ * upper end is Infinity if every larger number of people could produce this count.
  */
 export function liquidLegionsReachInterval(params: LiquidLegionsIntervalParams): [low: number, high: number] {
   const { width, noiseVariance } = params;
-  // The estimate was rounded down to whole people of the sketch, then divided by the width and rounded down again.
+  // The estimate was rounded down to whole people in the sketch, then divided by the width and rounded down again.
   const people = Math.ceil(params.reach * Math.fround(width) - ROUNDING);
   const count = (of: number) => registersForEstimate(params, of, noiseVariance);
-  // The lowest and the highest whole number of registers whose estimate is `people`.
+  // The lowest and highest register counts whose estimate is `people`.
   const least = people === 0 ? 0 : Math.ceil(count(people) - ROUNDING);
   const most = Math.max(least, Math.ceil(count(people + 1) - ROUNDING) - 1);
   const low = firstAbove((at) => quantile(params, at, 1), least, { guess: people + 1 });
@@ -26,16 +26,16 @@ export function liquidLegionsReachInterval(params: LiquidLegionsIntervalParams):
   return [Math.min(params.reach, low / width), Math.max(params.reach, high / width)];
 }
 
-/** The largest rounding error of a sum over registers. */
+/** The maximum rounding error of a sum over registers. */
 const ROUNDING = 1e-6;
 
-/** Returns the upper (+1) or lower (−1) end of the central 95 % of counts, if `people` are expected in the sample. */
+/** Returns the upper (+1) or lower (−1) end of the central 95% of register counts, given the expected number of people. */
 function quantile(params: LiquidLegionsIntervalParams, people: number, side: 1 | -1): number {
   const { width, noiseVariance, excessKurtosis } = params;
   const { registers, variance: ofRegisters, slope } = sketchMoments(params, people);
   const variance = ofRegisters + noiseVariance + slope ** 2 * people * (1 - width);
   if (variance === 0) return registers;
-  // The Cornish–Fisher expansion gives the quantile of the sum; the noise has only a part of its variance.
+  // Cornish–Fisher expansion. The noise is only part of the variance, so its excess kurtosis is scaled down.
   const kurtosis = excessKurtosis * (noiseVariance / variance) ** 2;
   const z = NORMAL_95 + ((NORMAL_95 ** 3 - 3 * NORMAL_95) * kurtosis) / 24;
   return registers + side * z * Math.sqrt(variance);

@@ -1,7 +1,7 @@
 /**
- * The noise of a multi-party computation. Each worker adds a part, so that no worker knows the sum. A part is bounded and
- * shifted to be at least 0, because it is a number of registers to add. An aggregator may add another part to the counts
- * that it releases.
+ * The noise of a multi-party computation. Each worker adds a part of it, so that no worker knows the sum. A part is a
+ * number of registers to add, so it is bounded and shifted to be at least 0. An aggregator may add another part to the
+ * counts that it releases.
  */
 import type { MpcNoiseMechanism, PrivacyParams } from '@measurement-exchange/contract';
 import {
@@ -18,29 +18,29 @@ import { checkGaussian, discreteGaussianVariance, discreteLaplaceVariance, lapla
 
 /** The distribution of the noise. */
 export type MpcNoise = {
-  /** The part of each worker is within ±offset before it is shifted by `offset`. */
+  /** Each worker's part is within ±offset before `offset` is added to it. */
   offset: number;
-  /** The variance of the sum of all parts, including the part of an aggregator that adds one. */
+  /** The variance of the sum of all parts, including the aggregator's part if it adds one. */
   variance: number;
 } & (
   | {
       mechanism: 'DISCRETE_GAUSSIAN';
-      /** σ of the workers' sum, and also of the aggregator's part. */
+      /** The σ of the workers' sum, and also of the aggregator's part. */
       sigma: number;
       /** The σ of one worker's part. */
       workerSigma: number;
     }
   | {
       mechanism: 'GEOMETRIC';
-      /** P[x] is proportional to exp(−|x| / scale) for the workers' sum, and for the aggregator's part. */
+      /** The scale of the workers' sum and of the aggregator's part: P[x] is proportional to exp(−|x| / scale). */
       scale: number;
-      /** The number of parts in the workers' sum. */
+      /** The number of workers whose parts make up the sum. */
       workers: number;
     }
   | { mechanism: 'NONE' }
 );
 
-/** Returns the noise for (ε, δ), by default in the shape of share shuffle. `params` may be undefined for `NONE`. */
+/** Returns the noise for (ε, δ), by default in the shape of share shuffle. `NONE` needs no `params`. */
 export function mpcNoise(
   mechanism: MpcNoiseMechanism,
   params: PrivacyParams | undefined,
@@ -71,9 +71,8 @@ export function mpcNoise(
 }
 
 /**
- * Draws one worker's part, between 0 and twice the offset: an exact draw, repeated until it is within ±offset, plus the
- * offset. With n workers, the difference of two Pólya draws of shape 1/n is one of the n parts of a two-sided geometric
- * draw.
+ * Draws one worker's part, from 0 to twice the offset: an exact draw, repeated until it is within ±offset, plus the offset.
+ * The difference of two Pólya draws of shape 1/n is one of n parts that add up to a two-sided geometric draw.
  */
 export function drawMpcNoise(noise: MpcNoise, random: RandomSource): number {
   switch (noise.mechanism) {
@@ -100,9 +99,9 @@ export function drawMpcNoise(noise: MpcNoise, random: RandomSource): number {
 }
 
 /**
- * Draws the aggregator's part, an exact draw around 0. This part alone is worth the whole charge, because a dishonest
- * worker that colludes with the consumer can subtract the parts of both workers. The part is not a number of registers, so
- * it needs no bound.
+ * Draws the aggregator's part: an exact draw around 0. This part alone must be worth the whole charge, because a dishonest
+ * worker that colludes with the consumer can subtract both workers' parts. It is not a number of registers, so it needs no
+ * bound.
  */
 export function drawAggregatorNoise(noise: MpcNoise, random: RandomSource): number {
   switch (noise.mechanism) {

@@ -1,4 +1,4 @@
-/** The noise mechanisms: how to draw noise, the variance that readers must expect, and the charge for a release. */
+/** The noise mechanisms: how to draw noise, the variance of the noise, and the privacy charge for a release. */
 import type { PrivacyParams, specs } from '@measurement-exchange/contract';
 import type { RandomSource } from './random.ts';
 import { toNumber } from './rational.ts';
@@ -12,16 +12,16 @@ import {
   laplaceScale,
 } from './sigma.ts';
 
-/** Every mechanism that a released result can state. */
+/** Every mechanism that a released result can report. */
 export type ReportedNoiseMechanism = Exclude<
   keyof typeof specs.ProtocolConfig_NoiseMechanism,
   'NOISE_MECHANISM_UNSPECIFIED'
 >;
 
-/** The mechanisms from which this SDK draws. Laplace noise on the integers is called the (two-sided) geometric mechanism. */
+/** The mechanisms that this SDK can draw from. `GEOMETRIC` is Laplace noise on the integers (two-sided geometric noise). */
 export type NoiseMechanism = Extract<ReportedNoiseMechanism, 'GEOMETRIC' | 'DISCRETE_GAUSSIAN'>;
 
-/** Draws integer noise that gives (ε, δ) to a whole-number figure of the given sensitivity. */
+/** Draws integer noise that makes a whole-number figure of the given sensitivity (ε, δ)-differentially private. */
 export function drawNoise(
   mechanism: NoiseMechanism,
   params: PrivacyParams,
@@ -37,15 +37,15 @@ export function drawNoise(
 }
 
 /**
- * The variance of deterministic truncated Laplace noise, which has fixed parameters (ε = 1, δ = 1e-3), at sensitivity
- * 1. Rounding to whole numbers adds about 1/12 to it.
+ * The variance of deterministic truncated Laplace noise at sensitivity 1. Its parameters are fixed (ε = 1, δ = 1e-3).
+ * Rounding to whole numbers adds about 1/12, which is not included.
  */
 const TRUNCATED_LAPLACE_VARIANCE = 1.931;
 
 /**
- * Returns the variance of the noise in a direct result. Mechanisms from which this SDK draws are calibrated as in
- * `drawNoise`. `params` may be undefined where the mechanism has no parameters. Results of multi-party computations have
- * other noise: see `mpcNoise`.
+ * Returns the variance of the noise in a direct result, calibrated as in `drawNoise` for mechanisms that this SDK can draw
+ * from. `params` may be undefined if the mechanism has no parameters. For results of multi-party computations, see
+ * `mpcNoise`.
  */
 export function noiseVariance(
   mechanism: ReportedNoiseMechanism,
@@ -73,16 +73,16 @@ export function noiseVariance(
   }
 }
 
-/** The amount that a release takes from a budget: (ε, δ), or ρ of zero-concentrated privacy with the δ of truncated noise. */
+/** What a release takes from a budget: (ε, δ), or the ρ of zero-concentrated privacy with the δ of truncated noise. */
 export type Charge = { epsilon: number; delta: number } | { rho: number; delta?: number };
 
-/** This factor exceeds all rounding errors of ρ, so that the charge is never below the privacy that was spent. */
+/** A factor larger than any rounding error of ρ, so that the charge is never less than the privacy that was spent. */
 export const ROUNDED_UP = 1 + 8 * Number.EPSILON;
 
 /**
- * Returns the charge for one release of figures with separate noise, each calibrated to `sensitivity`. The events of one
- * unit of privacy change `changed` figures at once. Each of these costs ε with geometric noise, and ρ = sensitivity² /
- * (2σ²) with Gaussian noise.
+ * Returns the charge for one release of figures with separate noise, each calibrated to `sensitivity`. One privacy unit's
+ * events change `changed` figures at once. Each of these costs ε with geometric noise, or ρ = sensitivity² / (2σ²) with
+ * Gaussian noise.
  */
 export function charge(
   mechanism: NoiseMechanism,

@@ -1,14 +1,14 @@
-/** Sources of randomness for noise, and exact uniform integers. */
+/** Sources of randomness for noise, and exactly uniform integers. */
 
-/** A stream of uniform random bytes. Released noise must use `secureRandom`; tests may use a seeded source. */
+/** A stream of uniformly random bytes. Released noise must come from a secure source; tests may use a fixed seed. */
 export type RandomSource = { bytes(n: number): Uint8Array };
 
-/** WebCrypto fills at most 65,536 bytes at once; from 8 KiB on, the cost of the call itself does not matter. */
+/** WebCrypto fills at most 65,536 bytes per call. From 8 KiB on, the overhead of the call is negligible. */
 const POOL_BYTES = 8192;
 const pool = new Uint8Array(POOL_BYTES);
 let used = POOL_BYTES;
 
-/** The secure random generator of the platform, read in blocks. Every byte is returned once, then wiped. */
+/** The platform's secure random generator, read in blocks. Each byte is returned once and then wiped. */
 export const secureRandom: RandomSource = {
   bytes(n) {
     if (n > POOL_BYTES) throw new RangeError(`n must be at most ${POOL_BYTES}: ask for less at once`);
@@ -23,13 +23,13 @@ export const secureRandom: RandomSource = {
   },
 };
 
-/** Returns 32 uniform bits as a number. */
+/** Returns 32 uniformly random bits as an unsigned number. */
 export function uniform32(random: RandomSource): number {
   const bytes = random.bytes(4);
   return ((bytes[0]! << 24) | (bytes[1]! << 16) | (bytes[2]! << 8) | bytes[3]!) >>> 0;
 }
 
-/** Draws from 0 … n − 1 by rejection: a remainder would make some values more likely than others. */
+/** Draws from 0 … n − 1 by rejection sampling, because remainders would make some values more likely than others. */
 export function uniformBelow(n: bigint, random: RandomSource): bigint {
   if (n <= 0n) throw new RangeError('n must be above 0');
   if (n <= 0x1_0000_0000n) return BigInt(uniformBelow32(Number(n), random));

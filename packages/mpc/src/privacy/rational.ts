@@ -1,16 +1,16 @@
-/** Exact positive fractions, as parameters for the samplers, which do not use floating point. */
+/** Exact positive fractions. The samplers take these as parameters, because they do not use floating point. */
 
-/** The fraction numerator / denominator; both are above 0. */
+/** The fraction numerator / denominator. Both are above 0. */
 export interface Rational {
   numerator: bigint;
   denominator: bigint;
 }
 
-/** Returns the exact value of a finite double above 0: a whole number times a power of two. */
+/** Converts a finite double above 0 to a fraction with exactly the same value. */
 export function exactRational(value: number): Rational {
   if (!(value > 0 && Number.isFinite(value))) throw new RangeError('value must be a finite number above 0');
   let denominator = 1n;
-  // Scaling by 2^32 only changes the exponent, so nothing is rounded. The smallest double needs 34 rounds.
+  // Multiplying by 2^32 only changes the exponent, so nothing is rounded. The smallest double takes 34 iterations.
   while (!Number.isInteger(value)) {
     value *= 2 ** 32;
     denominator <<= 32n;
@@ -19,8 +19,8 @@ export function exactRational(value: number): Rational {
 }
 
 /**
- * Returns the smallest fraction not below the given one whose denominator is a power of two and whose numerator has about
- * 32 bits. Rounding is always up, because noise may become wider but never narrower.
+ * Rounds a fraction up to the next one whose denominator is a power of two and whose numerator has about 32 bits. We always
+ * round up, because noise may become wider but never narrower.
  */
 export function roundedUp({ numerator, denominator }: Rational): Rational {
   const excess = bitLength(numerator) - bitLength(denominator);
@@ -29,11 +29,11 @@ export function roundedUp({ numerator, denominator }: Rational): Rational {
   return reduced({ numerator: (scaled + denominator - 1n) / denominator, denominator: 1n << shift });
 }
 
-/** Returns the nearest double, or one next to it. */
+/** Returns the nearest double, or one adjacent to it. */
 export function toNumber({ numerator, denominator }: Rational): number {
   const shift = BigInt(64 - (bitLength(numerator) - bitLength(denominator)));
   const quotient = shift >= 0n ? (numerator << shift) / denominator : numerator / (denominator << -shift);
-  // 2^-shift is applied in two factors, since it may be outside the range of doubles although the result is not.
+  // Apply 2^-shift as two factors, because it may be outside the range of doubles even if the result is not.
   const half = Math.trunc(-Number(shift) / 2);
   return Number(quotient) * 2 ** half * 2 ** (-Number(shift) - half);
 }

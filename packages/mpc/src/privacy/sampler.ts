@@ -1,16 +1,16 @@
 /**
- * The exact samplers of Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy" (2020), section
- * 5. They use integers only, so an attacker has no rounded bits to read (Mironov 2012).
+ * The exact samplers from Canonne, Kamath, and Steinke, "The Discrete Gaussian for Differential Privacy" (2020), section 5.
+ * They use only integers, so there are no rounded bits that an attacker could exploit (Mironov 2012).
  */
 import { type RandomSource, uniform32, uniformBelow, uniformBelow32 } from './random.ts';
 import type { Rational } from './rational.ts';
 
-/** Draws X with P[X = x] proportional to exp(−|x| / scale) over the integers (Canonne, Kamath and Steinke, algorithm 2). */
+/** Draws X with P[X = x] proportional to exp(−|x| / scale) over the integers (algorithm 2 of the paper). */
 export function sampleDiscreteLaplace(scale: Rational, random: RandomSource): bigint {
   for (;;) {
     const magnitude = sampleGeometric(scale, random);
     const negative = (uniform32(random) & 1) === 1;
-    // Zero has no sign: if both signs were accepted, it would be twice as likely as it should be.
+    // Accept zero with one sign only. Otherwise it would be twice as likely as it should be.
     if (negative && magnitude === 0n) continue;
     return negative ? -magnitude : magnitude;
   }
@@ -31,8 +31,8 @@ export function sampleGeometric(scale: Rational, random: RandomSource): bigint {
 
 /**
  * Draws from the Pólya (negative binomial) distribution of shape 1/parts; `parts` such draws add up to a geometric draw.
- * For two parts, the function draws a fair random walk with twice as many steps as a geometric draw. Half of the steps
- * before its last visit to 0 are one part (the discrete arcsine law: Feller, III.4).
+ * For two parts, draws a fair random walk with twice as many steps as a geometric draw, and returns half the number of
+ * steps before its last visit to 0 (the discrete arcsine law: Feller, III.4).
  */
 export function samplePolya(scale: Rational, random: RandomSource, parts = 2): number {
   if (parts !== 2) return drawFromUrn(Number(sampleGeometric(scale, random)), parts, random);
@@ -50,8 +50,8 @@ export function samplePolya(scale: Rational, random: RandomSource, parts = 2): n
 }
 
 /**
- * Puts balls into urns one by one, and returns how many the first urn gets. Each ball goes to an urn with a probability
- * proportional to 1/urns plus the number of balls that are already in this urn.
+ * Puts balls into urns one by one, and returns how many the first urn gets. An urn's probability of getting the next ball
+ * is proportional to 1/urns plus the number of balls already in it.
  */
 function drawFromUrn(balls: number, urns: number, random: RandomSource): number {
   let mine = 0;
@@ -59,7 +59,7 @@ function drawFromUrn(balls: number, urns: number, random: RandomSource): number 
   return mine;
 }
 
-/** Draws X with P[X = x] proportional to exp(−x² / (2 σ²)) over the integers (Canonne, Kamath and Steinke, algorithm 3). */
+/** Draws X with P[X = x] proportional to exp(−x² / (2 σ²)) over the integers (algorithm 3 of the paper). */
 export function sampleDiscreteGaussian(sigmaSquared: Rational, random: RandomSource): bigint {
   checkPositive(sigmaSquared, 'sigmaSquared');
   const { numerator: n, denominator: d } = sigmaSquared;
@@ -75,7 +75,7 @@ export function sampleDiscreteGaussian(sigmaSquared: Rational, random: RandomSou
   }
 }
 
-/** Returns true with probability exp(−numerator / denominator) (Canonne, Kamath and Steinke, algorithm 1). */
+/** Returns true with probability exp(−numerator / denominator) (algorithm 1 of the paper). */
 export function bernoulliExp(numerator: bigint, denominator: bigint, random: RandomSource): boolean {
   while (numerator > denominator) {
     if (!bernoulliExpOne(random)) return false;
@@ -92,8 +92,8 @@ function bernoulliExpOne(random: RandomSource): boolean {
 }
 
 /**
- * Returns true with probability numerator / denominator (at most 1). It compares a uniform number in [0, 1) with the
- * fraction 32 binary digits at a time, and draws more digits only while they are equal.
+ * Returns true with probability numerator / denominator (at most 1). Compares the fraction with a uniform number in [0, 1),
+ * 32 binary digits at a time, and draws more digits only while they are equal.
  */
 function bernoulli(numerator: bigint, denominator: bigint, random: RandomSource): boolean {
   if (numerator >= denominator) return true;
@@ -106,7 +106,7 @@ function bernoulli(numerator: bigint, denominator: bigint, random: RandomSource)
   }
 }
 
-/** Returns the whole part of a square root, by Newton's method from above. */
+/** Returns the integer part of a square root, using Newton's method from above. */
 function squareRoot(n: bigint): bigint {
   if (n < 2n) return n;
   let root = 1n << BigInt((n.toString(2).length + 1) >> 1);

@@ -3,10 +3,10 @@ import type { PrivacyParams } from '@measurement-exchange/contract';
 import { erfc, erfcx, erfcxDrop, expMinusSquare } from './erfc.ts';
 import { exactRational, type Rational, roundedUp, toNumber } from './rational.ts';
 
-/** More noise than this is useless, and its square must still be a double. */
+/** The upper limit for σ. More noise would be useless, and σ² must still be a finite double. */
 const MAX_SIGMA = 1e100;
 
-/** Returns the standard deviation of continuous Gaussian noise for (ε, δ), by the mechanism of Balle and Wang (2018). */
+/** Returns the standard deviation of continuous Gaussian noise for (ε, δ), using Balle and Wang's mechanism (2018). */
 export function gaussianSigma(params: PrivacyParams, sensitivity = 1): number {
   checkGaussian(params);
   checkSensitivity(sensitivity);
@@ -21,15 +21,16 @@ export function gaussianSigma(params: PrivacyParams, sensitivity = 1): number {
   return sensitivity * leastEnough(low, high, enough);
 }
 
-/** Returns the δ of continuous noise of this σ, for ε and sensitivity 1. δ decreases as σ grows. */
+/** Returns the δ of continuous Gaussian noise with this σ, for ε and sensitivity 1. δ decreases as σ grows. */
 function gaussianDelta(sigma: number, epsilon: number): number {
   const low = (sigma * epsilon - 1 / (2 * sigma)) / Math.SQRT2;
   return tailDifference(low, 1 / sigma / Math.SQRT2, 0);
 }
 
 /**
- * Computes (erfc(low) − (1 − gap) exp(high² − low²) erfc(high)) / 2 with high = low + step ≥ 0, which is SF − e^ε SF in the
- * papers. exp(−low²) is factored out of both terms, so that e^ε cannot overflow and small differences keep their precision.
+ * Computes (erfc(low) − (1 − gap) exp(high² − low²) erfc(high)) / 2 with high = low + step ≥ 0. The papers write this as
+ * SF − e^ε SF, where SF is a survival function. We factor exp(−low²) out of both terms, so that e^ε cannot overflow and
+ * small differences keep their precision.
  */
 function tailDifference(low: number, step: number, gap: number): number {
   const factor = expMinusSquare(low);
@@ -37,16 +38,16 @@ function tailDifference(low: number, step: number, gap: number): number {
   return (factor * (erfcxDrop(low, step) + gap * erfcx(low + step))) / 2;
 }
 
-/** Returns the σ of `drawNoise` for (ε, δ): the continuous σ, raised where the discrete Gaussian distribution needs more. */
+/** Returns the σ that `drawNoise` uses for (ε, δ): the continuous σ, raised if the discrete distribution needs more. */
 export function discreteGaussianSigma(params: PrivacyParams, sensitivity: number | bigint = 1): number {
   return Math.sqrt(toNumber(discreteGaussianSigmaSquared(params, sensitivity)));
 }
 
-/** Calibrations are cached: each takes some milliseconds, and a result draws many times from few calibrations. */
+/** Calibrations are cached, because each takes a few milliseconds and a result draws many times from the same few. */
 const calibrations = new Map<string, Rational>();
 const MAX_CALIBRATIONS = 256;
 
-/** Returns σ² of the discrete Gaussian, rounded up to a fraction for the sampler. */
+/** Returns σ² of the discrete Gaussian as a fraction for the sampler, rounded up. */
 export function discreteGaussianSigmaSquared(params: PrivacyParams, sensitivity: number | bigint): Rational {
   const { epsilon, delta } = params;
   const key = `${epsilon} ${delta} ${sensitivity}`;
@@ -67,8 +68,8 @@ function calibrate(params: PrivacyParams, sensitivity: number): Rational {
     while (!enough(sigma * (1 + step))) step *= 2;
     sigma = leastEnough(sigma, sigma * (1 + step), enough);
   }
-  // 4e-9 covers the error of δ, which falls at least as fast as σ rises. δ may not fall at every single step, so the
-  // rounded value is checked again.
+  // The margin of 4e-9 covers the error of δ, which falls at least as fast as σ rises. Check the rounded value again,
+  // because δ may not fall at every single step.
   for (let variance = sigma * sigma * (1 + 4e-9); ; variance *= 1 + 1e-9) {
     const rational = roundedUp(exactRational(variance));
     if (enough(Math.sqrt(toNumber(rational)))) return rational;
@@ -76,16 +77,16 @@ function calibrate(params: PrivacyParams, sensitivity: number): Rational {
 }
 
 /**
- * From this σ on, and up to this rate at which terms fall, the Euler–Maclaurin expansion replaces the sum over the
- * integers. The first omitted term would change σ by less than 1e-10 of it.
+ * If σ is at least SMOOTH_SIGMA and terms fall at a rate of at most SMOOTH_RATE, the Euler–Maclaurin expansion replaces the
+ * sum over the integers. The first omitted term would change σ by less than 1e-10 of its value.
  */
 const SMOOTH_SIGMA = 500;
 const SMOOTH_RATE = 1 / 20;
 
 /**
- * Returns the exact δ of discrete Gaussian noise at ε (Canonne, Kamath and Steinke 2020, theorem 7): P[Y > a] − e^ε P[Y > a
- * + Δ] with a = εσ²/Δ − Δ/2. As one sum over y > a of P[Y = y] (1 − exp(−Δ(y − a)/σ²)), every term is positive and nothing
- * cancels.
+ * Returns the exact δ of discrete Gaussian noise at ε (Canonne, Kamath, and Steinke 2020, theorem 7):
+ * P[Y > a] − e^ε P[Y > a + Δ] with a = εσ²/Δ − Δ/2. We write it as a single sum over y > a of
+ * P[Y = y] (1 − exp(−Δ(y − a)/σ²)), in which every term is positive and nothing cancels.
  */
 export function discreteGaussianDelta(sigma: number, epsilon: number, sensitivity: number): number {
   const variance = sigma * sigma;
@@ -117,7 +118,7 @@ function smoothSum(first: number, a: number, sigma: number, sensitivity: number)
   return integral + expMinusSquare(low) * (gap / 2 - slope / 12);
 }
 
-/** Computes Σ exp(−y²/2σ²) over the integers. From σ = 1 on, Poisson summation needs only three terms. */
+/** Computes Σ exp(−y²/2σ²) over the integers. For σ ≥ 1, Poisson summation needs only three terms. */
 function totalWeight(sigma: number): number {
   if (sigma >= 1) {
     const q = Math.exp(-2 * Math.PI * Math.PI * sigma * sigma);
@@ -128,19 +129,19 @@ function totalWeight(sigma: number): number {
   return sum;
 }
 
-/** Below σ = 2, no integer above this has a weight of more than 1e-20. */
+/** For σ < 2, no integer above this has a weight of more than 1e-20. */
 const SMALL_SIGMA_REACH = 20;
 
-/** Returns the variance of the discrete Gaussian of parameter σ, which is a little below σ² for a small σ. */
+/** Returns the variance of the discrete Gaussian with parameter σ, which is slightly below σ² if σ is small. */
 export function discreteGaussianVariance(sigma: number): number {
-  // The relative difference to σ² is 8π²σ² exp(−2π²σ²), which is 2e-32 at σ = 2.
+  // The relative difference from σ² is 8π²σ² exp(−2π²σ²), which is 2e-32 at σ = 2.
   if (sigma >= 2) return sigma * sigma;
   let sum = 0;
   for (let y = 1; y <= SMALL_SIGMA_REACH; y++) sum += 2 * y * y * expMinusSquare(y / sigma / Math.SQRT2);
   return sum / totalWeight(sigma);
 }
 
-/** Returns the scale sensitivity / ε of Laplace noise, rounded up to a fraction for the sampler. */
+/** Returns the scale of Laplace noise, sensitivity / ε, rounded up to a fraction for the sampler. */
 export function laplaceScale(params: PrivacyParams, sensitivity: number | bigint = 1): Rational {
   checkEpsilon(params);
   const { numerator, denominator } = exactRational(params.epsilon);
@@ -153,7 +154,10 @@ export function discreteLaplaceVariance(scale: number): number {
   return 1 / (2 * Math.sinh(1 / (2 * scale)) ** 2);
 }
 
-/** Returns the least value in (low, high] that is enough, to 1e-12 of itself. `high` must be enough, and `low` must not. */
+/**
+ * Returns the least value in (low, high] for which `enough` is true, to a relative error of 1e-12. It must be true for
+ * `high` and false for `low`.
+ */
 function leastEnough(low: number, high: number, enough: (sigma: number) => boolean): number {
   while (high - low > high * 1e-12) {
     const middle = low + (high - low) / 2;

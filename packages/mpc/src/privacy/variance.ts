@@ -1,23 +1,26 @@
 /**
- * The error of released figures. The variances include sampling and noise, but not two small biases: dividing by the width
- * and flooring subtracts half a unit on average (nothing at width 1), and a figure clamped at 0 is too high on average when
- * the truth is within a few standard deviations of 0.
+ * The error of released figures. The variances include sampling and noise, but not two small biases. First, dividing by the
+ * width and rounding down subtracts half a unit on average (nothing if the width is 1). Second, a figure clamped at 0 is
+ * too high on average if the true value is within a few standard deviations of 0.
  */
 import type { specs } from '@measurement-exchange/contract';
 
-/** The two-sided 95 % quantile of the normal distribution. */
+/** The two-sided 95% quantile of the normal distribution. */
 export const NORMAL_95 = 1.959964;
 
-/** A figure with its uncertainty. An unknown variance is Infinity, and so is any sum with it. */
+/** A figure with its uncertainty. An unknown variance is Infinity, and so is any sum that includes it. */
 export interface Estimate {
   value: number;
   variance: number;
   standardDeviation: number;
-  /** The 95 % interval, cut off where no true figure can be; `standardDeviation` is not cut off. */
+  /** The 95% confidence interval, clamped to the range of possible true values. `standardDeviation` ignores that range. */
   interval: [low: number, high: number];
 }
 
-/** Returns an estimate with its 95 % interval within [0, maximum]. A count has no maximum; that of a share is 1. */
+/**
+ * Returns an estimate with its 95% confidence interval, clamped to [0, maximum]. Counts have no maximum; for fractions it
+ * is 1.
+ */
 export function estimate(
   value: number | bigint,
   variance: number | undefined,
@@ -31,7 +34,7 @@ export function estimate(
   return { value: figure, variance: known, standardDeviation, interval: [low, high] };
 }
 
-/** Returns the variance that a provider's custom methodology states, or undefined if it states none. */
+/** Returns the variance stated by a provider's custom methodology, or undefined if it states none. */
 export function customVariance(
   methodology: specs.CustomDirectMethodology,
   frequency?: { frequency: number; orMore: boolean },
@@ -43,10 +46,10 @@ export function customVariance(
   return variances[String(frequency.frequency)];
 }
 
-/** A reach (maximumPerUser 1), an impression count or a watch duration, counted directly. */
+/** A directly counted reach (with `maximumPerUser` 1), impression count, or watch duration. */
 export interface ScalarParams {
   value: number;
-  /** The most that one person can add, in the unit of the value: 1, the frequency cap, or the duration cap. */
+  /** The most that one person can contribute, in the value's unit: 1, the frequency cap, or the duration cap. */
   maximumPerUser: number;
   /** The width of the VID sampling interval. */
   width: number;
@@ -54,29 +57,28 @@ export interface ScalarParams {
   noiseVariance: number;
 }
 
-/** Returns the variance of a directly counted figure: (M X w(1 − w) + noise) / w². */
+/** Returns the variance of a counted value X: (M X w(1 − w) + noise) / w² with M = `maximumPerUser` and w = `width`. */
 export function scalarVariance({ value, maximumPerUser, width, noiseVariance }: ScalarParams): number {
   const sampling = maximumPerUser * Math.max(0, value) * width * (1 - width);
   return (sampling + noiseVariance) / width ** 2;
 }
 
-/** One share of a directly computed frequency distribution, with the reach that it refers to. */
+/** One share of a directly computed frequency distribution, and the reach that it is a share of. */
 export interface RelativeFrequencyParams {
   ratio: number;
   reach: number;
   reachVariance: number;
   width: number;
   maximumFrequency: number;
-  /** The number of noisy buckets in the share: 1 for "exactly k", maximumFrequency − k + 1 for "k or more". */
+  /** The number of noisy buckets that the share covers: 1 for "exactly k", maximumFrequency − k + 1 for "k or more". */
   buckets: number;
   /** The variance of one bucket's noise: `noiseVariance(mechanism, frequencyPrivacyParams)`. */
   noiseVariance: number;
 }
 
-/** Returns the variance of a share of the frequency distribution. */
 export function relativeFrequencyVariance(params: RelativeFrequencyParams): number {
   const { ratio, reach, reachVariance, width, maximumFrequency, buckets, noiseVariance } = params;
-  // A reach that may be 0 gives no information about its parts; a uniform share in [0, 1] has variance 1/12.
+  // If the reach may be 0, its shares are unknown. A uniform share in [0, 1] has variance 1/12.
   if (reach - NORMAL_95 * Math.sqrt(reachVariance) <= 0) return buckets === maximumFrequency ? 0 : 1 / 12;
   const sampled = reach * width;
   const sampling = (ratio * (1 - ratio) * (1 - width)) / sampled;
@@ -84,7 +86,7 @@ export function relativeFrequencyVariance(params: RelativeFrequencyParams): numb
   return sampling + (noise * noiseVariance) / sampled ** 2;
 }
 
-/** A share and a reach, which are independent, with the variance of each. */
+/** A share and a reach that are independent of each other, with their variances. */
 export interface CountAtFrequencyParams {
   ratio: number;
   ratioVariance: number;
@@ -99,15 +101,15 @@ export function countAtFrequencyVariance(params: CountAtFrequencyParams): number
 }
 
 /**
- * Returns the interval of a product of two independent figures. On each side, the distances of their intervals are combined
- * like the standard deviations of a product. Unlike value ± 1.96 standard deviations, the result is as asymmetric as the
- * two intervals.
+ * Returns the confidence interval of a product of two independent figures. On each side, combines the distances from the
+ * figures to the ends of their intervals, like the standard deviations of a product. Unlike value ± 1.96 standard
+ * deviations, the result is as asymmetric as the two intervals.
  */
 export function productInterval(a: Estimate, b: Estimate): [low: number, high: number] {
   const value = a.value * b.value;
   const distance = (side: 0 | 1) => {
     const [ofA, ofB] = [Math.abs(a.interval[side] - a.value), Math.abs(b.interval[side] - b.value)];
-    // 0 times Infinity is 0 here, because a figure that is certainly 0 makes the product 0.
+    // Treat 0 times Infinity as 0, because a figure that is certainly 0 makes the product 0.
     const times = (x: number, y: number) => (x === 0 || y === 0 ? 0 : x * y);
     return Math.hypot(times(ofA, b.value), times(ofB, a.value), times(ofA, ofB));
   };

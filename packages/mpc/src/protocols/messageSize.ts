@@ -1,4 +1,4 @@
-/** The size of a message between duchies, in bytes before encryption. */
+/** The limits on the size of a message between duchies, in bytes before encryption. */
 export interface MessageSize {
   least: number;
   most: number;
@@ -6,8 +6,8 @@ export interface MessageSize {
 
 /** The duchy that sends a message. */
 export interface Sender {
-  /** The number of data providers that upload to the duchy. */
+  /** The number of data providers that upload to this duchy. */
   uploads: number;
-  /** The place of the duchy among the roles of the protocol. */
+  /** The duchy's index among the protocol's roles. */
   place: number;
 }

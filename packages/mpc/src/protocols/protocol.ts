@@ -1,11 +1,11 @@
-/** The functions that every protocol of duchies defines, in a folder beside this file. */
+/** What every duchy protocol must define, in a folder next to this file. */
 import type { DuchyRole, MeasurementType, PlainSpec, Violation } from '@measurement-exchange/contract';
 import type { MpcRelease } from '../privacy/countCost.ts';
 import type { Charge } from '../privacy/noise.ts';
 import type { VidSamplingInterval } from '../privacy/vidSampling.ts';
 import type { StageTable } from './stages.ts';
 
-/** The duchies of a computation, each with its role. The duchies of a ring are in its order. */
+/** The duchies of a computation and their roles. The duchies of a ring are in ring order. */
 export type Roles = [duchy: string, role: DuchyRole][];
 
 /** The population that all data providers of a computation must share. */
@@ -15,26 +15,26 @@ export interface CommonPopulation {
 }
 
 export interface ProtocolMath<Config, Parameters> {
-  /** The types of measurements that the protocol computes. */
+  /** The measurement types that the protocol supports. */
   computes: readonly MeasurementType[];
   stages: StageTable;
   rolesOf(config: Config): Roles;
-  /** Returns what is wrong in a config, apart from the types of its members. Violations refer to fields of the config. */
+  /** Returns the problems with a config, by field. Assumes that the fields already have the right types. */
   violationsOf(config: Config): Violation[];
   /** Returns undefined if the protocol needs no common population. */
   populationOf(config: Config): CommonPopulation | undefined;
-  /** Whether a sampling interval may extend beyond 1 and continue at 0. */
+  /** Whether a sampling interval may extend past 1 and continue at 0. */
   takesWrappedSamples: boolean;
-  /** Returns the number of registers in each upload. `populationSize` is 0 without a common population. */
+  /** Returns the number of registers in each upload. `populationSize` is 0 if there is no common population. */
   registerCountOf(config: Config, interval: VidSamplingInterval, populationSize: number): number;
   /** Returns the highest frequency that the config allows. */
   maximumFrequencyOf(config: Config): number;
-  /** Returns the parameters on which all duchies must agree. Throws a RangeError if the protocol cannot fulfill the spec. */
+  /** Returns the parameters that all duchies must agree on. Throws a RangeError if the protocol cannot fulfill the spec. */
   parametersOf(
     spec: PlainSpec,
     config: Config,
     given: { dataProviderCount: number; registerCount: number },
   ): Parameters;
-  /** Returns the charge to one unit of privacy. Throws a RangeError if no noise can meet the parameters. */
+  /** Returns the charge to one privacy unit. Throws a RangeError if no noise can meet the parameters. */
   chargeOf(release: MpcRelease, config: Config, dataProviderCount: number): Charge;
 }

@@ -1,6 +1,6 @@
 /**
- * Frequency vectors as protobuf, without a message object. `FrequencyVector` is a packed field 1 whose values have one byte
- * each; `AggregationPhaseInput` is the same, followed by a number in field 2.
+ * Frequency vectors encoded as protobuf, without message objects. `FrequencyVector` is a packed field 1 with one-byte
+ * values. `AggregationPhaseInput` is the same, followed by a number in field 2.
  */
 import { areBelow, checkModulus } from './ring.ts';
 
@@ -8,17 +8,17 @@ const PACKED_VALUES = 0x0a;
 const REGISTER_COUNT = 0x10;
 const MAX_VARINT_BYTES = 5;
 
-/** Returns the bytes before `count` values. */
+/** Returns the bytes that precede `count` values. */
 export function valuesPrefix(count: number): Uint8Array<ArrayBuffer> {
   return numberField(PACKED_VALUES, count);
 }
 
-/** Returns the bytes after the values of an AggregationPhaseInput. */
+/** Returns the bytes that follow the values in an AggregationPhaseInput. */
 export function registerCountSuffix(count: number): Uint8Array<ArrayBuffer> {
   return numberField(REGISTER_COUNT, count);
 }
 
-/** Encodes a field with a number. As in protobuf, a field with the number 0 is omitted. */
+/** Encodes a number field. As in protobuf, the field is omitted if the number is 0. */
 function numberField(tag: number, value: number): Uint8Array<ArrayBuffer> {
   if (value === 0) return new Uint8Array(0);
   const bytes = [tag];
@@ -27,7 +27,7 @@ function numberField(tag: number, value: number): Uint8Array<ArrayBuffer> {
   return Uint8Array.of(...bytes, rest);
 }
 
-/** Reads the values of either message from chunks of any size. Throws a RangeError unless the encoding is canonical. */
+/** Reads the values of either message from chunks of any size. Throws a RangeError if the encoding is not canonical. */
 export class ValuesReader {
   private readonly modulus: number;
   private readonly most: number;
@@ -36,14 +36,14 @@ export class ValuesReader {
   private count = 0;
   private registerCount = 0;
 
-  /** Accepts at most `most` values, all below the modulus. */
+  /** Accepts at most `most` values, which must all be below the modulus. */
   constructor(modulus: number, most: number) {
     checkModulus(modulus);
     this.modulus = modulus;
     this.most = most;
   }
 
-  /** Returns the values among the next bytes, without copying them. */
+  /** Returns the values in the next chunk, without copying them. */
   push(chunk: Uint8Array): Uint8Array {
     let at = 0;
     while (at < chunk.length && this.missing === 0) this.readField(chunk[at++]!);
@@ -54,7 +54,7 @@ export class ValuesReader {
     return values;
   }
 
-  /** Must be called after the last chunk. */
+  /** Call this after the last chunk. */
   end(): { count: number; registerCount: number } {
     if (this.missing > 0 || this.field?.isBegun) throw new RangeError('data must not end within a field');
     return { count: this.count, registerCount: this.registerCount };
@@ -79,7 +79,7 @@ export class ValuesReader {
   }
 }
 
-/** Calls `use` with the values of each chunk and the place of the first one. Returns the counts of `ValuesReader.end`. */
+/** Calls `use` with each chunk's values and the index of the first one. Returns the same counts as `ValuesReader.end`. */
 export async function readValues(
   modulus: number,
   most: number,
@@ -110,7 +110,7 @@ class NumberField {
     return this.bytes > 0;
   }
 
-  /** Returns the number once its last byte was pushed. */
+  /** Returns the number after its last byte, and undefined before that. */
   push(byte: number): number | undefined {
     if (this.bytes === 0 && byte !== this.tag) {
       throw new RangeError(`data must have the field ${this.tag >>> 3} here`);

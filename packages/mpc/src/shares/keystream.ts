@@ -1,12 +1,12 @@
-/** Random values that every party with the seed can draw again: AES-256-CTR, and uniform values of the ring from it. */
+/** Random values that every party with the seed can reproduce: an AES-256-CTR stream, and uniform ring values from it. */
 import { type Cipheriv, createCipheriv, createSecretKey, randomBytes } from 'node:crypto';
 import type { RandomSource } from '../privacy/random.ts';
 import { checkModulus } from './ring.ts';
 
-/** A seed is a key of AES-256 and the first counter block. */
+/** A seed is an AES-256 key followed by the first counter block. */
 export const SEED_BYTES = 48;
 const KEY_BYTES = 32;
-/** The largest piece to encrypt at once. Larger pieces do not fit in the processor's caches. */
+/** The most bytes to encrypt at once. More would not fit in the processor's caches. */
 const PIECE = 1 << 16;
 const ZEROS = new Uint8Array(PIECE);
 
@@ -14,25 +14,25 @@ export function newSeed(): Uint8Array<ArrayBuffer> {
   return new Uint8Array(randomBytes(SEED_BYTES));
 }
 
-/** Combines the halves that two workers chose into the seed that both share. */
+/** Combines the halves chosen by the two workers into the seed that both share. */
 export function combineSeeds(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
   checkSeed(one);
   checkSeed(other);
   return new Uint8Array(one).map((byte, i) => byte ^ other[i]!);
 }
 
-/** The stream of bytes that a seed determines. Each byte is returned once. */
+/** The byte stream determined by a seed. Each byte is returned only once. */
 export class Keystream implements RandomSource {
   private readonly cipher: Cipheriv;
 
   constructor(seed: Uint8Array) {
     checkSeed(seed);
-    // With a key object, Node creates a cipher in a quarter of the time that the bytes of the key would take.
+    // Node creates a cipher four times as fast from a key object as from the bytes of the key.
     const key = createSecretKey(seed.subarray(0, KEY_BYTES));
     this.cipher = createCipheriv('aes-256-ctr', key, seed.subarray(KEY_BYTES));
   }
 
-  /** Returns the next n bytes in a new array that is aligned to 8 bytes. */
+  /** Returns the next n bytes in a new array, aligned to 8 bytes. */
   bytes(n: number): Uint8Array<ArrayBuffer> {
     const bytes = this.cipher.update(n <= PIECE ? ZEROS.subarray(0, n) : new Uint8Array(n));
     return bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes);
@@ -43,16 +43,16 @@ export class Keystream implements RandomSource {
   }
 }
 
-/** Values that can be drawn in pieces. All of them must be drawn before anything else from the same keystream. */
+/** Values that can be drawn in pieces. Draw all of them before drawing anything else from the same keystream. */
 export interface RingValues {
   /** Draws the next `into.length` values. */
   fill(into: Uint8Array): void;
 }
 
 /**
- * Draws `count` uniform values below the modulus: keystream bytes, cut to the bits of the modulus, except those that are
- * too large. Bytes are drawn in batches, each expected to be enough for the missing values. The rest of the last batch is
- * skipped, so that all parties continue at the same byte.
+ * Draws `count` uniform values below the modulus: cuts keystream bytes to the bits of the modulus, and rejects those that
+ * are too large. Bytes are drawn in batches, each expected to be enough for the missing values. The rest of the last batch
+ * is skipped, so that all parties continue at the same byte.
  */
 export class UniformValues implements RingValues {
   private readonly keystream: Keystream;
@@ -76,7 +76,7 @@ export class UniformValues implements RingValues {
     let filled = 0;
     while (filled < into.length) {
       if (this.batch === 0) this.batch = batchSize(this.missing - filled, this.rejected);
-      // Draws no more bytes than `into` has room for, so that no value is lost.
+      // Draw no more bytes than fit in `into`, so that no value is lost.
       const bytes = this.keystream.bytes(Math.min(into.length - filled, this.batch, PIECE));
       this.batch -= bytes.length;
       filled = accept(this.rule, bytes, into, filled);
@@ -89,7 +89,7 @@ export class UniformValues implements RingValues {
   }
 }
 
-/** Draws uniform values from 1 on: batches of uniform values without the zeros. */
+/** Draws uniform values that are not zero: batches of uniform values with the zeros removed. */
 export class NonZeroValues implements RingValues {
   private readonly keystream: Keystream;
   private readonly modulus: number;
@@ -133,19 +133,19 @@ function batchSize(missing: number, rejected: number): number {
   return Math.floor(missing + 1 + (rejected * missing) / (1 - rejected));
 }
 
-/** A byte is cut to `mask`, and is accepted if (byte xor `flip`) is less than `limit`. */
+/** A byte is masked with `mask`, and accepted if (byte xor `flip`) is less than `limit`. */
 interface Rule {
   mask: number;
   flip: number;
   limit: number;
 }
 
-/** Accepts all but zero, which becomes the largest value of 7 bits when it is flipped. */
+/** Accepts everything but zero, because zero becomes the largest 7-bit value when it is flipped. */
 const NON_ZERO: Rule = { mask: 0x7f, flip: 0x7f, limit: 0x7f };
 
 /**
- * Writes the accepted bytes to `into`, from `at` on, and returns the next free place. A rejected byte is written too, and
- * overwritten by the next: a branch for each byte, which the processor cannot predict, would cost far more.
+ * Writes the accepted bytes to `into`, starting at `at`, and returns the next free index. Rejected bytes are written too,
+ * and the next byte overwrites them. A branch per byte would be far slower, because the processor could not predict it.
  */
 function accept({ mask, flip, limit }: Rule, bytes: Uint8Array, into: Uint8Array, at: number): number {
   let next = at;
@@ -184,7 +184,7 @@ function accept({ mask, flip, limit }: Rule, bytes: Uint8Array, into: Uint8Array
   return next;
 }
 
-/** Returns a mask with as many bits as the largest value of the ring. */
+/** Returns a mask with as many bits as the ring's largest value. */
 function bitMask(modulus: number): number {
   return 2 ** (32 - Math.clz32(modulus - 1)) - 1;
 }

@@ -1,8 +1,8 @@
-/** The shuffle that both workers do with one seed, so that the aggregator cannot tell whose register it sees. */
+/** The shuffle that both workers perform with the same seed, so that the aggregator cannot tell whose register it sees. */
 import { Keystream } from './keystream.ts';
 import { drawPlaces, MAX_PLACES, PLACE_BYTES } from './places.ts';
 
-/** Shuffles by Fisher–Yates: swaps value i with the value at i + random mod (count − i). */
+/** Fisher–Yates shuffle: swaps value i with the value at i + random mod (count − i). */
 export function shuffle(values: Uint8Array, seed: Uint8Array): void {
   const keystream = new Keystream(seed);
   for (let from = 0; from < values.length - 1; from += MAX_PLACES) {
@@ -13,8 +13,8 @@ export function shuffle(values: Uint8Array, seed: Uint8Array): void {
 }
 
 /**
- * Swaps in a separate loop, so that the processor can fetch many places at once. Four swaps per round make the function too
- * long to be inlined into its caller, where the engine would optimize it less.
+ * Swaps in a separate loop, so that the processor can fetch many places at once. Doing four swaps per iteration keeps the
+ * function too long to be inlined into its caller, where the engine would optimize it less.
  */
 export function swapAll(values: Uint8Array, from: number, places: Uint32Array, count: number): void {
   let i = 0;

@@ -1,18 +1,18 @@
 /**
- * The places of a shuffle: from + i + random mod (total − from − i), where random is a little-endian uint128. The loop is a
- * WebAssembly function, written below instruction by instruction: with 64-bit integers it takes half of the time of
- * JavaScript.
+ * Draws the places that a shuffle swaps: from + i + random mod (total − from − i), where random is a little-endian uint128.
+ * The loop is a WebAssembly function, written below instruction by instruction, because 64-bit integers make it twice as
+ * fast as JavaScript.
  */
 import { type Code, countDown, get, I32, i32, increase, set, wasmModule } from '../curve/wasmModule.ts';
 
-/** The largest number of places to draw at once. */
+/** The maximum number of places to draw at once. */
 export const MAX_PLACES = 1 << 12;
-/** A place needs one uint128. */
+/** Each place takes one uint128 of random bytes. */
 export const PLACE_BYTES = 16;
 
 const I64 = 0x7e;
 const F64 = 0x7c;
-// The indexes of the function's parameters, then of its locals.
+// The indexes of the function's parameters, followed by those of its locals.
 const [WORDS, PLACES, COUNT, DIVISOR, FROM, REST, NUMBER, INVERSE] = [0, 1, 2, 3, 4, 5, 6, 7] as const;
 
 const i32Load = (address: Code, offset: number): Code => [...address, 0x28, 2, offset];
@@ -31,15 +31,15 @@ const ONE: Code = [0x44, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f];
 const i32AsF64 = (value: Code): Code => [...value, 0xb8];
 const i64AsF64 = (value: Code): Code => [...value, 0xb9];
 const u64AsF64 = (value: Code): Code => [...value, 0xba];
-/** Returns the low word of the number without its fraction. */
+/** Drops the fraction of a number and returns the low 32 bits. */
 const truncated = (value: Code): Code => [...value, 0xfc, 0x06, 0xa7];
 /** Returns i32 · 2^32. */
 const upperWord = (value: Code): Code => [...value, 0xac, 0x42, 32, 0x86];
 const select = (yes: Code, no: Code, condition: Code): Code => [...yes, ...no, ...condition, 0x1b];
 /**
- * Computes rest = number mod divisor, plus or minus a multiple of the divisor. The quotient is estimated with the inverse.
- * The low words of quotient and rest are enough, because the rest is small: less than divisor + 2^13 for the first 64 bits,
- * where a double rounds the quotient of a small divisor, and at most one divisor off after that.
+ * Computes rest = number mod divisor, plus or minus a multiple of the divisor, by estimating the quotient with the inverse.
+ * The low words are enough, because the rest is small. For the first 64 bits it is less than divisor + 2^13, because a
+ * double rounds the quotient of a small divisor; after that, it is at most one divisor off.
  */
 const reduce = (offset: number, numberAsF64: Code): Code => {
   const quotient = truncated(f64Mul(numberAsF64, get(INVERSE)));
@@ -76,7 +76,7 @@ const LOCALS: [count: number, type: number][] = [
   [1, I64],
   [1, F64],
 ];
-// The memory has two pages of 64 KiB, one for the words and one for the places.
+// The memory has two 64 KiB pages, one for the words and one for the places.
 const MODULE = wasmModule([{ name: 'draw', parameters: 5, locals: LOCALS, body: BODY }], 2);
 
 interface Exports {
@@ -90,7 +90,7 @@ const PLACES_AT = MAX_PLACES * PLACE_BYTES;
 const words = new Uint8Array(memory.buffer, 0, PLACES_AT);
 const places = new Uint32Array(memory.buffer, PLACES_AT, MAX_PLACES);
 
-/** Draws a place for each 16 random bytes, the first one for `from` of `total`. The result is valid until the next call. */
+/** Draws one place per 16 random bytes, the first for index `from` of `total`. The next call overwrites the result. */
 export function drawPlaces(random: Uint8Array, from: number, total: number): Uint32Array {
   const count = random.length / PLACE_BYTES;
   if (count === 0) return places.subarray(0, 0);

@@ -1,5 +1,5 @@
 /**
- * Arithmetic modulo a small number on arrays of bytes, four bytes of a 32-bit word at a time. Values are below the modulus,
+ * Arithmetic modulo a small number on byte arrays, four bytes (one 32-bit word) at a time. Values are below the modulus,
  * which is at most 128, so the sum of two values still fits in a byte.
  */
 export const MAX_MODULUS = 128;
@@ -12,12 +12,12 @@ export function checkModulus(modulus: number): void {
   throw new RangeError(`ringModulus must be a whole number from 2 to ${MAX_MODULUS}`);
 }
 
-/** Returns an array of bytes that is aligned to a word and has room up to the end of its last word. */
+/** Returns a word-aligned byte array whose buffer extends to the end of its last word. */
 export function wordAligned(bytes: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Math.ceil(bytes / 4) * 4).subarray(0, bytes);
 }
 
-/** Returns the words of an array that is aligned to a word, including the last word if the array ends within it. */
+/** Returns the words of a word-aligned array, including the last word if the array ends inside it. */
 export function wordsOf(bytes: Uint8Array): Uint32Array {
   return new Uint32Array(bytes.buffer, bytes.byteOffset, Math.ceil(bytes.length / 4));
 }
@@ -33,7 +33,7 @@ export function addWords(
   const toHigh = inEveryByte(MAX_MODULUS - modulus);
   for (let i = 0; i < count; i++) {
     const sum = (into[at + i]! + values[i]!) | 0;
-    // `over` has the high bit of each byte that is not below the modulus.
+    // `over` has the high bit set for each byte that is not below the modulus.
     const over = (sum | ((sum & LOW_BITS) + toHigh)) & HIGH_BITS;
     into[at + i] = (sum - Math.imul(over >>> 7, modulus)) | 0;
   }
@@ -56,7 +56,7 @@ export function subtractWords(
   }
 }
 
-/** Returns the products of all pairs of values: a · b is at a · MAX_MODULUS + b. */
+/** Returns a multiplication table: a · b is at index a · MAX_MODULUS + b. */
 export function productTable(modulus: number): Uint8Array {
   const table = new Uint8Array(MAX_MODULUS * MAX_MODULUS);
   for (let a = 0; a < modulus; a++) {
@@ -65,7 +65,7 @@ export function productTable(modulus: number): Uint8Array {
   return table;
 }
 
-/** Whether every value is below the modulus. The array need not be aligned. */
+/** Returns whether every value is below the modulus. The array does not have to be aligned. */
 export function areBelow(modulus: number, values: Uint8Array): boolean {
   const toHigh = inEveryByte(MAX_MODULUS - modulus);
   const view = new DataView(values.buffer, values.byteOffset, values.length);

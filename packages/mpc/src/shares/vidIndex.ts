@@ -1,10 +1,10 @@
-/** The index of each VID of a population: its place in the order that all providers share. */
+/** Maps each VID of a population to its index: its position in the order that all providers share. */
 import { createHash } from 'node:crypto';
 import type { VidRange } from '@measurement-exchange/contract';
 import { canonicalRanges, populationBytes } from '@measurement-exchange/contract/population';
 import { VidPositions } from './vidOrder.ts';
 
-/** Returns the SHA-256 of a population's ranges, which identifies the population. */
+/** Returns the SHA-256 hash of a population's ranges, which identifies the population. */
 export function populationFingerprint(ranges: readonly VidRange[]): Uint8Array<ArrayBuffer> {
   return new Uint8Array(createHash('sha256').update(populationBytes(ranges)).digest());
 }

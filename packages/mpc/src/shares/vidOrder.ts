@@ -1,11 +1,11 @@
 /**
- * The order of a population's VIDs that all providers share: by FarmHash Fingerprint64 of the VID and a salt, as a signed
- * number, then by VID. The index of a VID is its place in this order.
+ * The order of a population's VIDs that all providers share: by the FarmHash Fingerprint64 of the VID and a salt, as a
+ * signed number, and then by VID. A VID's index is its position in this order.
  */
 import type { VidRange } from '@measurement-exchange/contract';
 import { hashVid } from '../privacy/farmHash.ts';
 
-/** The positions of VIDs in ascending ranges: those of the first range come first. */
+/** Numbers the VIDs of ascending ranges consecutively, starting with the first range. */
 export class VidPositions {
   readonly size: number;
   private readonly starts: Float64Array;
@@ -38,14 +38,14 @@ export class VidPositions {
   }
 }
 
-/** The processor's caches have room to sort this many VIDs. */
+/** The number of VIDs that can be sorted in the processor's caches. */
 const BUCKET_SIZE = 2048;
-/** A bucket is divided into smaller ones by this many further bits of the hash. */
+/** The number of further hash bits that divide a bucket into smaller ones. */
 const INNER_BITS = 10;
 
 /**
- * Returns the index of each VID, by its position in the ranges, which must be ascending. VIDs are put into buckets by the
- * first bits of their hash, and then sorted within each bucket.
+ * Returns the index of each VID, in the order of the ranges, which must be ascending. VIDs are put into buckets by the
+ * first bits of their hashes, and then sorted within each bucket.
  */
 export function orderVids(ranges: readonly VidRange[]): Uint32Array<ArrayBuffer> {
   const positions = new VidPositions(ranges);
@@ -76,7 +76,7 @@ function countBuckets(start: number, end: number, shift: number, counts: Uint32A
   }
 }
 
-/** Puts VIDs into the buckets, and moves the start of each bucket to its end by doing so. */
+/** Puts VIDs into the buckets. This moves each entry of `places` from the start of its bucket to the end. */
 function fillBuckets(start: number, end: number, shift: number, places: Uint32Array, ordered: Uint32Array) {
   const hash = new Int32Array(2);
   for (let vid = start; vid <= end; vid++) {
@@ -88,7 +88,7 @@ function fillBuckets(start: number, end: number, shift: number, places: Uint32Ar
   }
 }
 
-/** Replaces the count of each bucket by the place where it starts. */
+/** Replaces each bucket's count with the position where the bucket starts. */
 function startsOf(counts: Uint32Array): void {
   let place = 0;
   for (let bucket = 0; bucket < counts.length; bucket++) {
@@ -98,12 +98,12 @@ function startsOf(counts: Uint32Array): void {
   }
 }
 
-/** Maps the high half of a hash so that its unsigned order is the signed order of hashes: negative ones come first. */
+/** Maps the high half of a hash so that unsigned order equals the signed order of hashes, with negative ones first. */
 function unsigned(high: number): number {
   return (high ^ 0x80000000) >>> 0;
 }
 
-/** Sorts VIDs whose hashes share the first `bits` bits. VIDs with equal hashes stay in their order. */
+/** Sorts VIDs whose hashes share the first `bits` bits. VIDs with equal hashes stay in order. */
 class BucketSorter {
   private readonly bits: number;
   private readonly hash = new Int32Array(2);
@@ -118,7 +118,7 @@ class BucketSorter {
     this.sorting = { highs: array(), lows: array(), vids: array() };
   }
 
-  /** The result is valid until the next call. */
+  /** The next call overwrites the result. */
   sorted(vids: Uint32Array): Uint32Array {
     this.hashAll(vids);
     startsOf(this.places);
@@ -153,7 +153,7 @@ class BucketSorter {
     }
   }
 
-  /** Insertion sort is fast here, because almost everything is in its place already. */
+  /** Insertion sort is fast here, because almost every VID is already in its place. */
   private insertAll(count: number): void {
     const { highs, lows, vids } = this.sorting;
     for (let i = 1; i < count; i++) {

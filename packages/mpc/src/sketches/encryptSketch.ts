@@ -1,6 +1,6 @@
 /**
- * Encrypts sketches, register by register. Empty registers are encrypted too, and the order is random: neither the number
- * nor the order of the ciphertexts may reveal what they contain.
+ * Encrypts sketches, register by register. To hide what the registers contain, empty ones are encrypted too, and the order
+ * of the ciphertexts is random.
  */
 
 import {
@@ -17,9 +17,9 @@ import { uniformBelow32 } from '../privacy/random.ts';
 import { countPoints, DESTROYED_KEY, NOBODY_INDEX } from './points.ts';
 import { DESTROYED } from './sketch.ts';
 
-/** A register of a reach sketch has an index. */
+/** A register of a reach sketch is just an index. */
 export const REACH_REGISTER_BYTES = CIPHERTEXT_BYTES;
-/** A register of a frequency sketch has an index, a key and a count. */
+/** A register of a frequency sketch is an index, a key, and a count. */
 export const FREQUENCY_REGISTER_BYTES = 3 * CIPHERTEXT_BYTES;
 
 /** Encrypts under the combined key of all duchies. Each thread needs its own encrypter. */
@@ -51,7 +51,7 @@ export class SketchEncrypter {
 
   /**
    * Yields the encrypted registers in batches. A count above the maximum is encrypted as the maximum plus one. An empty
-   * register has the index of publisher noise, and otherwise looks like a destroyed one.
+   * register gets the index of publisher noise, and otherwise looks like a destroyed one.
    */
   *frequency(
     { keys, frequencies }: Record<'keys' | 'frequencies', Uint32Array>,
@@ -79,7 +79,7 @@ export class SketchEncrypter {
     return this.points(places, (place) => registers[place] !== 0, String, this.paddingIndex);
   }
 
-  /** Returns the point of the text of each place that has a text, and `otherwise` for the other places. */
+  /** Returns one point per register: the point of its text, or `otherwise` if it has no text. */
   private points(
     places: Uint32Array,
     hasText: (place: number) => boolean,
@@ -101,7 +101,7 @@ export class SketchEncrypter {
     this.batch.store(into, { stride, at });
   }
 
-  /** Yields all places in a random order, in batches. */
+  /** Yields the indexes of all registers in random order, in batches. */
   private *batches(count: number): Generator<Uint32Array> {
     const places = new Uint32Array(count).map((_, i) => i);
     for (let i = 0; i < count; i++) {

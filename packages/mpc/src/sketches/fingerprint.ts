@@ -15,7 +15,7 @@ export class Fingerprints {
     this.suffix = new TextEncoder().encode(`:${name}`);
   }
 
-  /** The result is in `high` and `low` of the returned object, which the next call overwrites. */
+  /** Returns an object with the result in `high` and `low`. The next call overwrites it. */
   of(vid: number | bigint): Fingerprint64 {
     const { bytes, suffix, hash } = this;
     let at = typeof vid === 'number' && vid <= 0xffffffff ? this.writeDigits(vid) : this.writeText(`${vid}`);
@@ -24,7 +24,7 @@ export class Fingerprints {
     return hash;
   }
 
-  /** Writes the digits of a VID and returns where they end. Avoids creating a string for each of millions of people. */
+  /** Writes a VID's digits and returns where they end. This avoids creating a string for each of millions of people. */
   private writeDigits(vid: number): number {
     let digits = 1;
     for (let least = 10; vid >= least; least *= 10) digits++;

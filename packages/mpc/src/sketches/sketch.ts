@@ -1,7 +1,6 @@
 /**
- * Liquid Legions sketches of a provider. A person's register depends only on the VID, so that sketches of several providers
- * can be merged. Low registers are hit far more often than high ones, so that a sketch with few registers works for few
- * people and for many.
+ * A provider's Liquid Legions sketches. A person's register depends only on the VID, so sketches from several providers can
+ * be merged. Low registers are hit far more often than high ones, so a small sketch works for few people and for many.
  */
 import type { LiquidLegionsSize } from '../privacy/liquidLegions.ts';
 import { Fingerprints } from './fingerprint.ts';
@@ -9,14 +8,14 @@ import { Fingerprints } from './fingerprint.ts';
 export type LiquidLegionsParams = LiquidLegionsSize;
 
 export interface FrequencySketchParams extends LiquidLegionsParams {
-  /** The number of sampling indicators. Two people of one register have the same indicator only by chance. */
+  /** The number of sampling indicators. Two people in the same register have the same indicator only by chance. */
   samplingIndicatorSize: number;
 }
 
-/** Assigns people to registers with an exponential distribution. */
+/** Assigns people to registers. Probabilities decrease exponentially from the lowest register to the highest. */
 export class RegisterIndexes {
   private readonly params: LiquidLegionsParams;
-  /** The value e^decayRate. */
+  /** e^decayRate. */
   private readonly highest: number;
   private readonly fingerprints = new Fingerprints('Index');
 
@@ -37,7 +36,7 @@ export class RegisterIndexes {
   }
 }
 
-/** The key of a register that people with different sampling indicators share, which has no meaningful frequency. */
+/** The key of a register shared by people with different sampling indicators. Its frequency is meaningless. */
 export const DESTROYED = 0;
 
 export const MAX = 2 ** 32 - 1;

@@ -1,4 +1,4 @@
-/** The aggregator adds up the values of both workers and counts the sums. `estimate.ts` turns the counts into figures. */
+/** The aggregator's part: adds up both workers' values and counts the sums. `estimate.ts` turns the counts into results. */
 import { readValues } from '../../shares/framing.ts';
 import { MAX_MODULUS } from '../../shares/ring.ts';
 import { type ShareShuffleParameters, shuffledCount } from './limits.ts';
@@ -15,7 +15,8 @@ export async function countValues(
 ): Promise<Float64Array> {
   const one = new Uint8Array(shuffledCount(parameters));
   await readInput(parameters, inputs[0], (at, values) => one.set(values, at));
-  // Pairs of values are counted, since most are rare: increments of a single counter for zeros would wait for each other.
+  // Count pairs of values, because most pairs are rare. A single counter for zeros would be incremented so often that the
+  // increments would wait for each other.
   const pairs = new Uint32Array(MAX_MODULUS * MAX_MODULUS);
   await readInput(parameters, inputs[1], (at, values) => countPairs(pairs, one, at, values));
   return sums(parameters.modulus, pairs);

@@ -1,13 +1,13 @@
-/** The privacy cost, for the people of one data provider, of a release by the workers of share shuffle. */
+/** The privacy cost of a share shuffle release, for the people of one data provider. */
 import { NOISE_WORKERS, type PrivacyParams, SHARE_SHUFFLE_NOISE } from '@measurement-exchange/contract';
 import { asCharge, costOfCount, type MpcRelease } from '../../privacy/countCost.ts';
 import type { Charge } from '../../privacy/noise.ts';
 
 /**
- * Returns the charge to one unit of privacy for the workers' counts (docs/privacy.md). A reach is one count. A frequency
- * histogram has a count of people at 0, with the noise of the reach, and a count for each frequency, with the noise of the
- * frequency. A unit moves one person between two counts, so it pays for the two that cost the most. Throws a RangeError if
- * no noise can meet the parameters.
+ * Returns what the workers' counts charge one privacy unit (docs/privacy.md). A reach is one count. A frequency histogram
+ * has a count of people not reached, with the reach noise, and a count for each frequency, with the frequency noise. A unit
+ * moves one person between two counts, so it pays for the two that cost the most. Throws a RangeError if no noise can meet
+ * the parameters.
  */
 export function mpcCharge(release: MpcRelease): Charge {
   const { noiseMechanism } = release;

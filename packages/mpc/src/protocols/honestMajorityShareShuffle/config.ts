@@ -1,4 +1,4 @@
-/** The roles and registers of Honest Majority Share Shuffle, and the types of measurements that it computes. */
+/** The roles and registers of Honest Majority Share Shuffle, and the measurement types that it supports. */
 import type { ShareShuffleConfig, Violation } from '@measurement-exchange/contract';
 import { sampledRegisters } from '@measurement-exchange/contract/shareShuffle';
 import type { VidSamplingInterval } from '../../privacy/vidSampling.ts';
@@ -14,17 +14,17 @@ export function rolesOf({ firstWorker, secondWorker, aggregator }: ShareShuffleC
   ];
 }
 
-/** A config cannot be checked without the spec; `parametersOf` checks both together. */
+/** Returns no violations, because a config can be checked only together with the spec, in `parametersOf`. */
 export function violationsOf(_config: ShareShuffleConfig): Violation[] {
   return [];
 }
 
-/** Each register represents a person of the population. */
+/** All providers need the same population, because each register represents one of its people. */
 export function populationOf({ population, populationFingerprint }: ShareShuffleConfig): CommonPopulation {
   return { name: population, fingerprint: populationFingerprint };
 }
 
-/** A sample may wrap around the end of the population's order. */
+/** A sample that reaches the end of the population's order may continue at its start. */
 export const takesWrappedSamples = true;
 
 export function registerCountOf(
@@ -35,7 +35,7 @@ export function registerCountOf(
   return sampledRegisters(populationSize, interval).count;
 }
 
-/** `parametersOf` checks the maximum frequency together with the number of data providers. */
+/** No limit here, because `parametersOf` checks the maximum frequency together with the number of data providers. */
 export function maximumFrequencyOf(_config: ShareShuffleConfig): number {
   return Number.POSITIVE_INFINITY;
 }

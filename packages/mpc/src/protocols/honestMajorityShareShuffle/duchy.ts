@@ -1,7 +1,7 @@
 /**
- * A worker adds up the shares of all providers, hides the sums of a reach, appends noise, and shuffles. The other worker
- * does the same with the other shares. The messages of both add up to the frequencies of all people, with noise and
- * shuffled.
+ * The worker's part: adds up the shares of all providers, hides the sums (for reach only), appends noise, and shuffles. The
+ * other worker does the same with the other shares. Added up, their two messages give the frequencies of all people,
+ * shuffled and with noise.
  */
 import { readValues } from '../../shares/framing.ts';
 import { shuffle } from '../../shares/permutation.ts';
@@ -23,27 +23,27 @@ import {
 import { type ShareShuffleParameters, shuffledCount } from './limits.ts';
 import { noiseRegisters } from './noiseRegisters.ts';
 
-/** A share: either the upload of a provider, in chunks of any size, or the seed from which the share expands. */
+/** A share: either a provider's upload, in chunks of any size, or the seed that expands to the share. */
 export type Share = { upload: AsyncIterable<Uint8Array> } | { seed: Uint8Array };
 
 export interface ShuffleInput {
   parameters: ShareShuffleParameters;
   role: 'FIRST_WORKER' | 'SECOND_WORKER';
-  /** One share of each provider, in any order. */
+  /** One share from each provider, in any order. */
   shares: Share[];
-  /** `combineSeeds` of the halves that both workers chose, so it is the same at both. */
+  /** The result of `combineSeeds` on the halves that both workers chose, so it is the same for both. */
   commonSeed: Uint8Array;
-  /** The seed that only this worker knows. It must be stored before the stage runs, so that a retry uses the same seed. */
+  /** A seed that only this worker knows. Store it before the stage runs, so that a retry uses the same seed. */
   noiseSeed: Uint8Array;
 }
 
-/** The number of values to process at once, which fit in the processor's caches. */
+/** The number of values to process at once, chosen to fit in the processor's caches. */
 const PIECE = 1 << 16;
-/** The space before the values of the message, so that the values are aligned to a word. */
+/** The space before the values in the message, chosen so that the values are word-aligned. */
 const PREFIX_ROOM = 8;
 const SUFFIX_ROOM = 8;
 
-/** Returns the bytes of an `AggregationPhaseInput`. */
+/** Returns an encoded `AggregationPhaseInput` message. */
 export async function shuffleStage(input: ShuffleInput): Promise<Uint8Array<ArrayBuffer>> {
   const { parameters, shares } = input;
   const { registerCount, modulus, noiseRegisterCount } = parameters;
@@ -88,17 +88,17 @@ class RegisterSum {
     this.pieceWords = wordsOf(this.piece);
   }
 
-  /** Adds values to the registers from `at` on. Both must be word-aligned. The rest of the last word of `values` is reset. */
+  /** Adds values to the registers starting at `at`. Both must be word-aligned. Zeroes the rest of the last word. */
   addAligned(at: number, values: Uint8Array): void {
     const words = wordsOf(values);
     new Uint8Array(values.buffer, values.byteOffset, 4 * words.length).fill(0, values.length);
     addWords(this.modulus, this.words, at >>> 2, words, words.length);
   }
 
-  /** Adds values to the registers from `at` on. */
+  /** Adds values to the registers starting at `at`. */
   add(at: number, values: Uint8Array): void {
     for (let done = 0; done < values.length; ) {
-      // The first and the last word may include other registers, to which zeros are added.
+      // The first and last words may include other registers, so zeros are added to those.
       const lead = (at + done) & 3;
       const part = values.subarray(done, done + this.piece.length - lead);
       const end = lead + part.length;
@@ -129,13 +129,13 @@ async function addUpload(
     throw new RangeError(`data must hold ${registerCount} values, and holds ${count}`);
 }
 
-/** Makes each nonzero value uniform among the nonzero values, so that nobody sees how many providers reached a person. */
+/** Makes nonzero sums uniformly random (but still nonzero), to hide how many providers reached a person. */
 function multiplyAll(modulus: number, registers: Uint8Array, factors: RingValues): void {
   const table = productTable(modulus);
   inPieces(registers.length, factors, (at, values) => multiply(table, registers, at, values));
 }
 
-/** Multiplies the four registers of a word at a time, and the last registers one by one. */
+/** Multiplies four registers (one word) at a time, and the remaining registers one by one. */
 function multiply(table: Uint8Array, registers: Uint8Array, at: number, factors: Uint8Array): void {
   const words = wordsOf(registers.subarray(at, at + factors.length));
   const others = wordsOf(factors);
@@ -155,8 +155,8 @@ function multiply(table: Uint8Array, registers: Uint8Array, at: number, factors:
 }
 
 /**
- * Appends a share of the noise of both workers, each of which knows only its own noise. The common keystream determines the
- * other worker's share of a noise; its owner's share is the noise minus that.
+ * Appends this worker's shares of both workers' noise. Its share of the other worker's noise comes from the common
+ * keystream. Its share of its own noise is that noise minus the other worker's share, which comes from the keystream too.
  */
 function shareNoise(
   modulus: number,

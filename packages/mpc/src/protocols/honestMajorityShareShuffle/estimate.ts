@@ -1,20 +1,20 @@
-/** Estimates the figures of the result from the counts of values. It never fails, whatever values the registers have. */
+/** Estimates the result from the counts of values. Never throws, whatever values the registers have. */
 import { NOISE_WORKERS } from '@measurement-exchange/contract/shareShuffle';
 import { drawAggregatorNoise, Keystream, type MpcNoise } from '../../shares.ts';
 import type { ShareShuffleParameters } from './limits.ts';
 
 export interface ShareShuffleEstimate {
   reach: number;
-  /** The share of each frequency among people reached; the last means "or more". The map is empty if nobody was reached. */
+  /** The share of each frequency among people reached; the last one means "or more". Empty if nobody was reached. */
   relativeFrequencyDistribution?: Map<number, number>;
 }
 
 export interface EstimateInput {
   /** The result of `countValues`. */
   counts: Float64Array;
-  /** The width of the sampling interval, which is a 32-bit float in the spec. */
+  /** The width of the sampling interval, a 32-bit float in the spec. */
   width: number;
-  /** The seed that only the aggregator knows. It must be stored first, so that a retry releases the same noise. */
+  /** A seed that only the aggregator knows. Store it before the estimate, so that a retry releases the same noise. */
   noiseSeed: Uint8Array;
 }
 
@@ -40,8 +40,8 @@ function estimateReach(
 }
 
 /**
- * Estimates shares of frequencies. The registers that remain after all lower frequencies are subtracted are at the maximum
- * frequency or above, including values that no honest provider can report.
+ * Estimates the frequency distribution. The registers that remain after subtracting all lower frequencies are at or above
+ * the maximum frequency. They include values that no honest provider can report.
  */
 function estimateFrequencies(
   { registerCount, maximumFrequency, reachNoise, frequencyNoise }: ShareShuffleParameters,
@@ -66,7 +66,7 @@ function clamp(value: number, most: number): number {
   return Math.min(Math.max(0, value), most);
 }
 
-/** Scales a count of the sample to the population. */
+/** Scales a count from the sample to the population. */
 function scaled(reached: number, width: number): number {
   return Math.trunc(reached / Math.fround(width));
 }

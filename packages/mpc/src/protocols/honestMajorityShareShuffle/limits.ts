@@ -1,4 +1,4 @@
-/** The parameters on which the workers and the aggregator of a computation must agree, from the spec and the config. */
+/** The parameters that the workers and the aggregator of a computation must agree on, from the spec and the config. */
 import type {
   MpcNoiseMechanism,
   PlainSpec,
@@ -33,13 +33,13 @@ export interface ShareShuffleParameters {
   measurementType: ShareShuffleSpec['measurementType'];
   modulus: number;
   registerCount: number;
-  /** The maximum frequency, which is 1 for a reach. */
+  /** The maximum frequency, or 1 for a reach measurement. */
   maximumFrequency: number;
-  /** The noise on the number of people who were not reached; for a reach, on the number who were. */
+  /** The noise on the number of people who were not reached, or for a reach measurement, on the number who were. */
   reachNoise: MpcNoise;
-  /** The noise on the number of people at each frequency. A reach has no such noise. */
+  /** The noise on the number of people at each frequency. A reach measurement has none. */
   frequencyNoise: MpcNoise;
-  /** The number of registers that each worker appends, whatever its noise is. */
+  /** The number of registers that each worker appends, regardless of its noise. */
   noiseRegisterCount: number;
 }
 
@@ -60,7 +60,7 @@ export function parametersOf(
   }
 }
 
-/** Throws a RangeError that states the field if the protocol cannot compute what the spec requests. */
+/** Throws a RangeError that names the field if the protocol cannot compute what the spec requests. */
 export function shareShuffleParameters(spec: ShareShuffleSpec): ShareShuffleParameters {
   const { measurementType, ringModulus: modulus, noiseMechanism, dataProviderCount, registerCount } = spec;
   if (!(Number.isInteger(dataProviderCount) && dataProviderCount >= 1)) {
@@ -99,7 +99,7 @@ export function shareShuffleParameters(spec: ShareShuffleSpec): ShareShufflePara
   };
 }
 
-/** Throws unless the ring is large enough for the sum of all frequencies of a person. */
+/** Throws if the ring is too small for the sum of one person's frequencies. */
 function checkRoom(modulus: number, dataProviders: number, maximumFrequency: number | undefined): void {
   checkModulus(modulus);
   if (maximumFrequency === undefined) {
@@ -110,7 +110,7 @@ function checkRoom(modulus: number, dataProviders: number, maximumFrequency: num
   if (!(Number.isInteger(maximumFrequency) && maximumFrequency > 1)) {
     throw new RangeError('maximumFrequency must be a whole number above 1');
   }
-  // The largest value of the ring marks registers that are not counted.
+  // The ring's largest value marks registers that are not counted.
   const least = maximumFrequency * dataProviders + 1;
   if (modulus > least) return;
   throw new RangeError(

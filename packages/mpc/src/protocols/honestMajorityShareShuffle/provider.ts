@@ -1,4 +1,4 @@
-/** The provider's part: counts how often it reached each person of the sample, and splits the counts into two shares. */
+/** The provider's part: counts how often it reached each person in the sample, and splits the counts into two shares. */
 import {
   registerOf,
   type SampledRegisters,
@@ -10,7 +10,7 @@ import { Keystream, UniformValues } from '../../shares/keystream.ts';
 import { subtractWords, wordAligned, wordsOf } from '../../shares/ring.ts';
 import type { VidIndex } from '../../shares/vidIndex.ts';
 
-/** The frequency of each register, at most `cap`: 1 for a reach, the maximum frequency for a reach and frequency. */
+/** The frequency of each register, at most `cap`. The cap is 1 for reach, the maximum frequency for reach and frequency. */
 export class FrequencyVector {
   readonly frequencies: Uint8Array<ArrayBuffer>;
   private readonly index: VidIndex;
@@ -27,7 +27,7 @@ export class FrequencyVector {
     this.frequencies = wordAligned(this.sample.count);
   }
 
-  /** Counts `times` more events of a person. Returns false, and counts nothing, for a VID outside the population. */
+  /** Counts `times` more events for a person. Returns false and counts nothing if the VID is not in the population. */
   add(vid: number, times: number): boolean {
     const index = this.index.of(vid);
     if (index < 0) return false;
@@ -39,12 +39,12 @@ export class FrequencyVector {
   }
 }
 
-/** The number of values in a chunk, which takes a few milliseconds. */
+/** The number of values in a chunk. A chunk takes a few milliseconds to compute. */
 const CHUNK = 1 << 19;
 
 /**
- * Yields the share to upload as the bytes of a `FrequencyVector` message: the frequencies minus the other share, to which
- * the seed expands. Each chunk takes a few milliseconds, so yield to the event loop between chunks.
+ * Yields the share to upload as the bytes of a `FrequencyVector` message: the frequencies minus the other share, which is
+ * expanded from the seed. Each chunk takes a few milliseconds, so let the event loop run between chunks.
  */
 export function* uploadChunks(
   frequencies: Uint8Array,

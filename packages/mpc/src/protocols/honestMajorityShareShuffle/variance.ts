@@ -1,22 +1,22 @@
 /**
- * The error of figures of HonestMajorityShareShuffle. The sample is drawn without replacement from a universe of known
- * size, and the aggregator counts registers: from all registers it subtracts those at 0 (with the noise of the reach) and
- * those at each frequency (each with separate noise); the remainder is at the highest frequency.
+ * The error of HonestMajorityShareShuffle results. The sample is drawn without replacement from a universe of known size.
+ * From all registers, the aggregator subtracts those at 0 (with the reach noise) and those at each frequency (each with
+ * separate noise); the remainder is at the highest frequency.
  */
 import { NORMAL_95 } from '../../privacy/variance.ts';
 
-/** A reach that share shuffle computed. */
+/** A reach computed by share shuffle. */
 export interface ShareShuffleReachParams {
   reach: number;
-  /** The number of registers of the frequency vector, which the result's methodology states: the people in the sample. */
+  /** The number of people in the sample, one per register. The result's methodology states it. */
   frequencyVectorSize: number;
   /** The width of the VID sampling interval. */
   width: number;
-  /** The variance of the duchies' combined noise on the count of people who were not reached. */
+  /** The variance of the duchies' combined noise on the number of people who were not reached. */
   noiseVariance: number;
 }
 
-/** The people at a frequency, and the reach that includes them. */
+/** The number of people at a frequency, and the reach that includes them. */
 export interface ShareShuffleFrequencyParams extends ShareShuffleReachParams {
   /** The number of people at this frequency. */
   count: number;
@@ -24,7 +24,7 @@ export interface ShareShuffleFrequencyParams extends ShareShuffleReachParams {
   /** True for "this often or more", false for "exactly this often". The maximum frequency always means "or more". */
   orMore?: boolean;
   maximumFrequency: number;
-  /** The variance of the duchies' combined noise on the count of people at one frequency. */
+  /** The variance of the duchies' combined noise on the number of people at each frequency. */
   frequencyNoiseVariance: number;
 }
 
@@ -44,18 +44,18 @@ export function shareShuffleReachVariance(params: ShareShuffleReachParams): numb
 /** Returns the variance of the number of people at a frequency. */
 export function shareShuffleCountVariance(params: ShareShuffleFrequencyParams): number {
   const { count, frequency, noiseVariance, frequencyNoiseVariance, width } = params;
-  // The remainder after subtracting all lower frequencies includes their noise, and that of 0.
+  // The remainder after subtracting all lower frequencies has the noise of each of them, including 0.
   const noise = isRemainder(params)
     ? noiseVariance + (frequency - 1) * frequencyNoiseVariance
     : frequencyNoiseVariance;
   return samplingCovariance(count, count, params) + noise / width ** 2;
 }
 
-/** Returns the variance of the share of these people among the people reached, by the delta method. */
+/** Returns the variance of these people's share of the reach, using the delta method. */
 export function shareShuffleShareVariance(params: ShareShuffleFrequencyParams): number {
   const { reach, count, noiseVariance, width } = params;
   const reachVariance = shareShuffleReachVariance(params);
-  // A reach that may be 0 gives no information about its parts; a uniform share in [0, 1] has variance 1/12.
+  // If the reach may be 0, its shares are unknown. A uniform share in [0, 1] has variance 1/12.
   if (reach - NORMAL_95 * Math.sqrt(reachVariance) <= 0) return 1 / 12;
   const share = count / reach;
   const common = isRemainder(params) ? noiseVariance / width ** 2 : 0;
@@ -68,7 +68,7 @@ function isRemainder({ frequency, orMore, maximumFrequency }: ShareShuffleFreque
   return orMore === true || frequency === maximumFrequency;
 }
 
-/** Returns the covariance, due to sampling, of two estimated numbers of people. `whole` includes the people of `part`. */
+/** Returns the covariance, due to sampling, of two estimated numbers of people. `whole` includes all people in `part`. */
 function samplingCovariance(whole: number, part: number, params: ShareShuffleReachParams): number {
   const universe = shareShuffleUniverse(params);
   if (universe <= 1) return 0;

@@ -1,9 +1,9 @@
-/** Arrays of blocks of equal size, one after the other. */
+/** Operations on byte arrays that consist of blocks of equal size. */
 
-/** Bytes with a buffer that can be transferred to a thread. */
+/** Bytes whose buffer can be transferred to a thread. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Sorts blocks, so that their order reveals nothing. `tail` follows unchanged. */
+/** Sorts blocks, so that their order reveals nothing. Appends `tail` unchanged. */
 export function sortBlocks(parts: readonly Uint8Array[], size: number, tail?: Uint8Array): Bytes {
   const blocks = Buffer.concat(parts);
   const sorted = takeBlocks(blocks, size, sortedOrder(blocks, size), tail?.length);
@@ -12,9 +12,9 @@ export function sortBlocks(parts: readonly Uint8Array[], size: number, tail?: Ui
 }
 
 /**
- * Returns the places of blocks in the order of their bytes. Most blocks differ in their first four bytes, so these are
- * sorted first, as the high half of a number that has the block's place as its low half. Blocks with equal first bytes are
- * then compared in full.
+ * Returns the indexes of blocks in the order of their bytes. Most blocks differ in their first four bytes, so we first sort
+ * 64-bit numbers that have these bytes as their high half and the block's index as their low half. Blocks with equal first
+ * bytes are then compared in full.
  */
 export function sortedOrder(blocks: Buffer, size: number): Uint32Array<ArrayBuffer> {
   const count = blocks.length / size;
@@ -36,11 +36,11 @@ export function sortedOrder(blocks: Buffer, size: number): Uint32Array<ArrayBuff
   return order;
 }
 
-/** The places of the halves of a 64-bit number, which depend on the byte order of the machine. */
+/** Which 32-bit word of a 64-bit number is which half. This depends on the machine's byte order. */
 const LOW = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 0 : 1;
 const HIGH = 1 - LOW;
 
-/** Returns copies of the blocks at these places, followed by `room` free bytes. */
+/** Returns copies of the blocks at these indexes, followed by `room` unused bytes. */
 export function takeBlocks(bytes: Uint8Array, size: number, places: ArrayLike<number>, room = 0): Bytes {
   const taken = new Uint8Array(places.length * size + room);
   for (let i = 0; i < places.length; i++) {
@@ -56,7 +56,7 @@ export function putBlocks(from: Uint8Array, size: number, places: ArrayLike<numb
   }
 }
 
-/** Returns the same part of each block. */
+/** Returns the same byte range of every block, concatenated. */
 export function takeColumn(bytes: Uint8Array, stride: number, at: number, size: number): Bytes {
   const column = new Uint8Array((bytes.length / stride) * size);
   for (let i = 0, from = at; i < column.length; i += size, from += stride) {
@@ -70,7 +70,7 @@ export function putColumn(column: Uint8Array, size: number, into: Uint8Array, st
     into.set(column.subarray(i, i + size), to);
 }
 
-/** Returns where each run of blocks with equal keys, their first `keySize` bytes, begins, and where the last run ends. */
+/** Returns where each run of blocks with equal keys (first `keySize` bytes) begins, and where the last run ends. */
 export function runs(blocks: Buffer, size: number, keySize: number, order: Uint32Array): number[] {
   const starts: number[] = [];
   for (let i = 0; i < order.length; i++) {

@@ -1,4 +1,4 @@
-/** The privacy cost, for the people of one data provider, of a release by a ring of duchies. */
+/** The privacy cost of a release by a ring of duchies, for the people of one data provider. */
 import {
   type LiquidLegionsConfig,
   legionsNoiseShapes,
@@ -7,7 +7,7 @@ import {
 import { asCharge, type Cost, costOfCount, FREE, type MpcRelease } from '../../privacy/countCost.ts';
 import type { Charge } from '../../privacy/noise.ts';
 
-/** A release of a Liquid Legions protocol, with the privacy parameters of the other numbers that its aggregator sees. */
+/** A release by a Liquid Legions protocol, with the privacy parameters for the other numbers that its aggregator sees. */
 export type LegionsRelease = MpcRelease & {
   dataProviders: number;
   /** The number of duchies that add noise, including the aggregator. */
@@ -17,9 +17,9 @@ export type LegionsRelease = MpcRelease & {
 };
 
 /**
- * Returns the charge to one unit of privacy for everything that the aggregator of a ring sees, which is more than the
- * consumer sees (docs/privacy.md derives the sum). The aggregator knows its own noise, so only the noise of the other
- * duchies protects people. Throws a RangeError if no noise can meet the parameters.
+ * Returns the charge to one privacy unit for everything that a ring's aggregator sees, which is more than the consumer sees
+ * (docs/privacy.md derives the sum). The aggregator knows its own noise, so only the other duchies' noise protects people.
+ * Throws a RangeError if no noise can meet the parameters.
  */
 export function legionsCharge(release: LegionsRelease): Charge {
   const { noiseMechanism, duchies, dataProviders } = release;

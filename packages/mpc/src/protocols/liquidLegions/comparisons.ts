@@ -1,6 +1,6 @@
 /**
- * Compares the counts of tuples with each frequency below the maximum, and finds the equal ones. Comparisons are in
- * columns, one for each frequency. Each column has a separate order, so that nobody can link two comparisons of one count.
+ * Compares the tuples' counts with each frequency below the maximum, and finds the equal ones. There is one column of
+ * comparisons per frequency. Each column has a separate order, so that nobody can link two comparisons of the same count.
  */
 import { CIPHERTEXT_BYTES, drawScalars, Keystream, POINT_BYTES } from '../../sketches.ts';
 import { type Bytes, takeBlocks, takeColumn } from './blocks.ts';
@@ -8,7 +8,7 @@ import type { RingKeys } from './ringKeys.ts';
 import { COUNT, FLAGS, FLAGS_BYTES, TUPLE_BYTES } from './tuples.ts';
 import { ALONE, type Batch, type Workspace } from './workspace.ts';
 
-/** Counts noise tuples of the histogram, and compares the counts of the others. Flags must be under one key alone. */
+/** Counts histogram noise tuples, and compares the counts of tuples with a frequency. Flags must be under one key only. */
 export function compareTuples(
   workspace: Workspace,
   { blocks: tuples, seed, keys, maximumFrequency }: Batch & { keys: RingKeys; maximumFrequency: number },
@@ -28,7 +28,7 @@ export function compareTuples(
 }
 
 /**
- * Computes a column of count − i · unit for each i from 1 to `compared`, which is zero where the count is i. Comparisons
+ * Computes a column of count − i · unit for each i from 1 to `compared`; an entry is zero if the count is i. Comparisons
  * are re-randomized, so that workers see only fresh ciphertexts.
  */
 function compare(
@@ -51,7 +51,7 @@ function compare(
   return comparisons;
 }
 
-/** Removes a key from comparisons. Random factors prevent the aggregator from distinguishing other counts. */
+/** Removes a key from comparisons. Random factors keep the aggregator from telling unequal counts apart. */
 export function decryptComparisons(
   workspace: Workspace,
   { blocks: comparisons, seed, keys }: Batch & { keys: RingKeys },
@@ -61,7 +61,7 @@ export function decryptComparisons(
   return decrypted;
 }
 
-/** Returns a byte for each ciphertext: 1 if it encrypts zero, else 0. The ciphertexts must be under this key alone. */
+/** Returns one byte per ciphertext: 1 if it encrypts zero, else 0. All must be encrypted under this key only. */
 export function findZeros(
   workspace: Workspace,
   { blocks, secretKey }: { blocks: Uint8Array; secretKey: Uint8Array },

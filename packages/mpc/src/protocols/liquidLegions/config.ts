@@ -1,18 +1,18 @@
-/** The roles and registers of a ring of duchies, for both of its protocols. */
+/** The roles and registers of a ring of duchies, for both ring protocols. */
 import type { LiquidLegionsConfig } from '@measurement-exchange/contract';
 import type { Roles } from '../protocol.ts';
 
 export { liquidLegionsViolations as violationsOf } from '@measurement-exchange/contract';
 
-/** Returns the duchies in the order of the ring. */
+/** Returns the duchies in ring order. */
 export function rolesOf({ workers, aggregator }: Pick<LiquidLegionsConfig, 'workers' | 'aggregator'>): Roles {
   return [...workers.map((worker): Roles[number] => [worker, 'WORKER']), [aggregator, 'AGGREGATOR']];
 }
 
-/** No population is needed, because a register depends only on a VID. */
+/** No common population is needed, because a register depends only on the VID. */
 export function populationOf(_config: LiquidLegionsConfig): undefined {}
 
-/** A sample cannot wrap around, because registers of a sketch have no circular order. */
+/** A sample cannot wrap around, because a sketch's registers have no circular order. */
 export const takesWrappedSamples = false;
 
 export function registerCountOf({ maxSize }: LiquidLegionsConfig): number {

@@ -1,4 +1,4 @@
-/** The noise on which all duchies of a computation must agree, from the spec and the protocol's config. */
+/** The noise that all duchies of a computation must agree on, from the spec and the protocol's config. */
 import {
   knownRegisterCount,
   type LiquidLegionsConfig,
@@ -19,11 +19,13 @@ export interface NoiseSpec extends LiquidLegionsParams {
   dataProviderCount: number;
   /** The number of duchies that add noise, including the aggregator. */
   duchyCount: number;
-  /** The privacy parameters of the reach. */
+  /** The privacy parameters for the reach. */
   privacyParams?: PrivacyParams;
-  /** The privacy parameters of numbers that the aggregator sees: how many providers have the same register. */
+  /**
+   * The privacy parameters for a histogram that the aggregator sees: for each k, how many registers occur in k sketches.
+   */
   histogramPrivacyParams?: PrivacyParams;
-  /** The privacy parameters of the number of registers of one provider, which the aggregator could otherwise learn. */
+  /** The privacy parameters for the number of registers of one provider, which the aggregator could otherwise learn. */
   publisherPrivacyParams?: PrivacyParams;
 }
 
@@ -34,20 +36,20 @@ export interface NoiseParameters extends LiquidLegionsParams {
   histogramNoise: MpcNoise;
   publisherNoise: MpcNoise;
   /**
-   * The least number of times that each duchy adds the register of publisher noise, and the register of padding. Duchies
-   * add both even without noise, because providers fill up their sketches with the former.
+   * The minimum number of times that each duchy adds the publisher noise register, and the padding register. Duchies add
+   * both even without noise, because providers fill up their sketches with the publisher noise register.
    */
   knownRegisters: number;
-  /** The number of registers that each duchy adds, whatever its noise is. */
+  /** The number of registers that each duchy adds, regardless of its noise. */
   noiseRegisterCount: number;
 }
 
-/** The noise of the frequencies. */
+/** The noise on frequencies. */
 export interface TupleNoise {
   maximumFrequency: number;
   /** The noise on the number of registers at each frequency. */
   frequencyNoise: MpcNoise;
-  /** The number of tuples that each duchy adds, whatever its noise is. */
+  /** The number of tuples that each duchy adds, regardless of its noise. */
   noiseTupleCount: number;
 }
 
@@ -58,7 +60,7 @@ export function checkNoise(count: number, field: string): void {
   );
 }
 
-/** Throws a RangeError that states the field if the protocol cannot compute what the spec requests. */
+/** Throws a RangeError that names the field if the protocol cannot compute what the spec requests. */
 export function noiseParameters(spec: NoiseSpec, protocol: LiquidLegionsProtocol): NoiseParameters {
   const { decayRate, maxSize, noiseMechanism: mechanism, dataProviderCount, duchyCount } = spec;
   if (!(Number.isInteger(dataProviderCount) && dataProviderCount >= 1)) {
@@ -82,7 +84,7 @@ export function noiseParameters(spec: NoiseSpec, protocol: LiquidLegionsProtocol
   };
 }
 
-/** Returns the part of a noise spec that the config of a ring determines. */
+/** Returns the part of a noise spec that comes from a ring's config. */
 export function noiseSpecOf({ workers, ...config }: LiquidLegionsConfig, dataProviderCount: number) {
   const { noiseMechanism, decayRate, maxSize, histogramPrivacyParams, publisherPrivacyParams } = config;
   return {
@@ -92,7 +94,7 @@ export function noiseSpecOf({ workers, ...config }: LiquidLegionsConfig, dataPro
   };
 }
 
-/** Throws a RangeError if the registers of all providers and duchies are too many to fit in the memory of each duchy. */
+/** Throws a RangeError if the registers of all providers and duchies do not fit in each duchy's memory. */
 export function fitting<N extends NoiseParameters & { noiseTupleCount?: number }>(parameters: N): N {
   const { dataProviderCount, maxSize, duchyCount, noiseRegisterCount, noiseTupleCount = 0 } = parameters;
   const registers = legionsRegisterCount(

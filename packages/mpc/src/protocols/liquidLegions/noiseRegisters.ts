@@ -4,16 +4,16 @@ import type { Bytes } from './blocks.ts';
 import type { NoiseParameters } from './noiseParameters.ts';
 
 /**
- * `histogram` registers look as if several providers had them. `publisher` is one register, added many times, which hides
+ * `histogram` registers look as if several providers had them. `publisher` is one register, added many times, that hides
  * how many registers a provider has. `reach` registers look like people. `padding` keeps the total number constant.
  */
 export const NOISE_KINDS = ['histogram', 'publisher', 'reach', 'padding'] as const;
 export type NoiseKind = (typeof NOISE_KINDS)[number];
 
-/** A noise register is a byte for its kind, then the number in the text of its index. */
+/** A noise register is one byte for its kind, followed by the number at the end of its index text. */
 export const NOISE_REGISTER_BYTES = 1 + SCALAR_BYTES;
 
-/** The texts of the indexes. Those of the histogram and the reach are followed by a number. */
+/** The index texts. For `histogram` and `reach`, a number is appended. */
 const INDEX_TEXTS: Record<NoiseKind, string> = {
   histogram: 'blinded_histogram_noise',
   publisher: NOBODY_INDEX,
@@ -22,8 +22,8 @@ const INDEX_TEXTS: Record<NoiseKind, string> = {
 };
 
 /**
- * Draws `noiseRegisterCount` registers, and counts the different ones that the histogram's noise adds. The result is the
- * same for the same seed, because a repeated stage must not draw other noise.
+ * Draws `noiseRegisterCount` registers, and counts the distinct ones that are histogram noise. The same seed gives the same
+ * result, because repeating a stage must not draw new noise.
  */
 export function drawNoiseRegisters(
   _: unknown,
@@ -52,7 +52,7 @@ export function drawNoiseRegisters(
   return { registers, histogramCount };
 }
 
-/** Returns the text of the index of a noise register. Unlike that of a person's register, it is not a decimal number. */
+/** Returns a noise register's index text. Unlike the index text of a person's register, it is not a decimal number. */
 export function indexText(kind: NoiseKind, number: Uint8Array): string {
   const hasNumber = kind === 'histogram' || kind === 'reach';
   return `${INDEX_TEXTS[kind]}${hasNumber ? BigInt(`0x${Buffer.from(number).toString('hex')}`) : ''}`;

@@ -1,4 +1,4 @@
-/** Noise tuples, which represent no register, but look like registers of each frequency or without a frequency. */
+/** Noise tuples. They represent no register, but look like registers with each frequency or without one. */
 
 import { CIPHERTEXT_BYTES, drawMpcNoise, Keystream } from '../../sketches.ts';
 import { type Bytes, putColumn } from './blocks.ts';
@@ -6,11 +6,11 @@ import type { TupleNoise } from './noiseParameters.ts';
 import { COUNT, FLAGS_BYTES, TUPLE_BYTES } from './tuples.ts';
 import type { Batch, Plain, Workspace } from './workspace.ts';
 
-/** The kind of a noise tuple is the frequency that it imitates, from 1 on, or one of these two. */
+/** A noise tuple's kind is the frequency that it imitates, 1 or more, or one of these two values. */
 const DIFFERENT_KEYS = 0;
 const DESTROYED = 255;
 
-/** Draws the kinds of `noiseTupleCount` tuples, a byte each. A repeated stage draws the same, since it has the same seed. */
+/** Draws the kinds of `noiseTupleCount` tuples, one byte each. A repeated stage draws the same kinds from the same seed. */
 export function drawNoiseTuples(
   _: unknown,
   { parameters, seed }: { parameters: TupleNoise; seed: Uint8Array },
@@ -28,7 +28,7 @@ export function drawNoiseTuples(
   return tuples;
 }
 
-/** Encrypts flags under the keys that the flags of other tuples still have, and counts under the keys of all duchies. */
+/** Encrypts flags under the keys that other tuples' flags still have, and counts under the combined key of all duchies. */
 export function encryptNoiseTuples(
   workspace: Workspace,
   { blocks, seed, key, restKey }: Batch & { key: Uint8Array; restKey: Uint8Array },

@@ -1,4 +1,4 @@
-/** The operations that threads of the pool run. Inputs and outputs are bytes and numbers, which threads can exchange. */
+/** The operations that the pool's threads run. Inputs and outputs are bytes and numbers, which threads can exchange. */
 import { sortBlocks } from './blocks.ts';
 import { compareTuples, decryptComparisons, findZeros } from './comparisons.ts';
 import { drawNoiseRegisters } from './noiseRegisters.ts';

@@ -1,4 +1,4 @@
-/** Operations on registers. A register is one ciphertext (its index) or three (its index, key and count). */
+/** Operations on registers. A register is one ciphertext (its index) or three (its index, key, and count). */
 import { CIPHERTEXT_BYTES, DESTROYED_KEY, drawScalars, Keystream, POINT_BYTES } from '../../sketches.ts';
 import { type Bytes, putColumn, runs, sortedOrder, takeColumn } from './blocks.ts';
 import { indexText, type NoiseKind, readNoiseRegisters } from './noiseRegisters.ts';
@@ -6,7 +6,7 @@ import type { RingKeys } from './ringKeys.ts';
 import { HISTOGRAM_KEY } from './tuples.ts';
 import { ALONE, type Batch, type Plain, type Workspace } from './workspace.ts';
 
-/** Encrypts noise registers: with key and count, or only their indexes. */
+/** Encrypts noise registers, either in full (index, key, and count) or only their indexes. */
 export function encryptNoiseRegisters(
   workspace: Workspace,
   { blocks, seed, key, isFull }: Batch & { key: Uint8Array; isFull: boolean },
@@ -16,13 +16,13 @@ export function encryptNoiseRegisters(
   const [histogram, destroyed] = workspace.points([HISTOGRAM_KEY, DESTROYED_KEY]);
   const keys: { [K in NoiseKind]?: Plain } = { histogram: histogram!, reach: destroyed! };
   const texts = registers.flatMap(({ kind }, i): Plain[] =>
-    // Nobody reads the count of a noise register, so it is random.
+    // Nobody reads a noise register's count, so it is random.
     isFull ? [indexes[i]!, keys[kind] ?? 'random', 'random'] : [indexes[i]!],
   );
   return workspace.encrypt(texts, workspace.key(key), new Keystream(seed));
 }
 
-/** Re-randomizes registers, so that the party that sent or encrypted them recognizes none of them. */
+/** Re-randomizes registers, so that whoever sent or encrypted them cannot recognize them. */
 export function reRandomizeRegisters(
   workspace: Workspace,
   { blocks, seed, key }: Batch & { key: Uint8Array },
@@ -36,7 +36,7 @@ export function reRandomizeRegisters(
   return registers;
 }
 
-/** Removes a key from the indexes, multiplies them by `blinding`, and re-randomizes everything. */
+/** Removes a key from the indexes, multiplies the indexes by `blinding`, and re-randomizes all ciphertexts. */
 export function blindRegisters(
   workspace: Workspace,
   { blocks, size, seed, keys, blinding }: Batch & { size: number; keys: RingKeys; blinding: Uint8Array },
@@ -46,7 +46,7 @@ export function blindRegisters(
   const blinded = new Uint8Array(blocks.length);
   workspace.change(blocks, { stride: size, at: 0 }, blinded, (batch, count) => {
     batch.blind(keys.secretKey, blinding);
-    // Without re-randomizing, ciphertexts that a party made multiples of each other would stay multiples, and be traceable.
+    // Otherwise a party could send ciphertexts that are multiples of each other, and trace them by that relation.
     batch.reRandomize(restKey, drawScalars(random, count));
   });
   const others = size - CIPHERTEXT_BYTES;
@@ -60,7 +60,7 @@ export function blindRegisters(
   return blinded;
 }
 
-/** Decrypts the indexes of registers, which must be under one key alone. Each point replaces the ciphertext of its index. */
+/** Decrypts the indexes of registers, which must be under one key only. Replaces each index ciphertext with its point. */
 export function openIndexes(
   workspace: Workspace,
   { blocks, size, secretKey }: { blocks: Uint8Array; size: number; secretKey: Uint8Array },
@@ -80,7 +80,7 @@ export function countDistinct(_: Workspace, { parts }: { parts: Uint8Array[] }):
   return runs(points, POINT_BYTES, POINT_BYTES, sortedOrder(points, POINT_BYTES)).length - 1;
 }
 
-/** Encrypts a number, so that ciphertexts of numbers can be added up. */
+/** Encrypts a number in a form that allows ciphertexts of numbers to be added up. */
 export function encryptCount(
   workspace: Workspace,
   { count, key, seed }: { count: number; key: Uint8Array; seed: Uint8Array },
@@ -90,7 +90,7 @@ export function encryptCount(
   return workspace.encrypt([text], workspace.key(key), random);
 }
 
-/** Adds up encrypted numbers. Parties that sent one of them do not recognize the ciphertext of the sum. */
+/** Adds up encrypted numbers. The parties that sent them cannot recognize the ciphertext of the sum. */
 export function addCounts(
   workspace: Workspace,
   { counts, key, seed }: { counts: Uint8Array[]; key: Uint8Array; seed: Uint8Array },
@@ -104,8 +104,8 @@ export function addCounts(
 }
 
 /**
- * Returns the number in a ciphertext that is under one key alone if it is from 0 to `most`, else `expected`. A worker may
- * have replaced the ciphertext by a register of a provider; the outcome must not tell the worker which register that is.
+ * Decrypts a number that is under one key only. Returns `expected` unless the number is from 0 to `most`: a worker may have
+ * replaced the ciphertext with a provider's register, and the outcome must not tell the worker which one that is.
  */
 export function decryptCount(
   workspace: Workspace,
@@ -122,7 +122,7 @@ export function decryptCount(
   return place >= 0 && place < most ? place + 1 : expected;
 }
 
-/** Removes a key from the ciphertext of a number, and re-randomizes it under the remaining keys. */
+/** Removes a key from an encrypted number, and re-randomizes it under the remaining keys. */
 export function passCount(
   workspace: Workspace,
   { count, keys, seed }: { count: Uint8Array; keys: RingKeys; seed: Uint8Array },
@@ -135,7 +135,7 @@ export function passCount(
   return left;
 }
 
-/** Throws if a block is not a compressed point of the curve. */
+/** Throws if a block is not a compressed point on the curve. */
 export function checkPoints(workspace: Workspace, { blocks }: { blocks: Uint8Array }): void {
   const { curve } = workspace;
   workspace.inBatches(blocks.length / POINT_BYTES, (from, count) =>

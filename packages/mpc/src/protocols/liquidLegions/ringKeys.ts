@@ -1,4 +1,4 @@
-/** The keys of a computation that one duchy has. */
+/** The keys that one duchy has for a computation. */
 import { Curve, combineKeys } from '../../sketches.ts';
 
 /** Public keys are compressed points. */
@@ -6,11 +6,11 @@ export interface RingKeys {
   secretKey: Uint8Array;
   /** The combined key of all duchies. */
   key: Uint8Array;
-  /** The combined key of the duchies that follow this one. The aggregator starts each round, so all duchies follow it. */
+  /** The combined key of the duchies after this one. The aggregator starts each round, so all duchies come after it. */
   restKey: Uint8Array;
 }
 
-/** `publicKeys` must be in the order of the ring, with the aggregator's last. Throws if keys are equal or cancel out. */
+/** `publicKeys` must be in ring order, with the aggregator's key last. Throws if keys are equal or cancel out. */
 export function ringKeys(secretKey: Uint8Array, publicKeys: readonly Uint8Array[], place: number): RingKeys {
   const curve = new Curve(1);
   const key = combineKeys(curve, publicKeys);

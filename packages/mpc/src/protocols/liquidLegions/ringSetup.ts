@@ -1,4 +1,4 @@
-/** The first stages of both protocols of a ring, as functions from bytes to bytes. */
+/** The first stages of both ring protocols, as functions from bytes to bytes. */
 import { CIPHERTEXT_BYTES } from '../../sketches.ts';
 import type { MessageSize, Sender } from '../messageSize.ts';
 import { copyOf } from './blocks.ts';
@@ -10,7 +10,7 @@ import { type Executor, type StageRun, StageWork } from './stageWork.ts';
 
 export interface RegisterForm {
   registerBytes: number;
-  /** Whether a message ends with the encrypted number of registers that the histogram's noise added. */
+  /** Whether a message ends with the encrypted number of registers that histogram noise added. */
   countsNoise: boolean;
 }
 
@@ -25,7 +25,7 @@ export class RingSetup<P extends NoiseParameters> {
     this.form = form;
   }
 
-  /** Run by every duchy. Appends noise to the sketches of providers, under the combined key of all duchies. */
+  /** Every duchy runs this. Appends noise to the providers' sketches, encrypted under the combined key of all duchies. */
   async setup(sketches: readonly Uint8Array[], { key }: RingKeys, seed: Uint8Array, run: StageRun = {}) {
     const { registerBytes, countsNoise } = this.form;
     for (const sketch of sketches) checkBlocks(sketch, registerBytes, 'a sketch');
@@ -43,8 +43,8 @@ export class RingSetup<P extends NoiseParameters> {
   }
 
   /**
-   * Run by the aggregator. Combines the messages of all duchies, including its own, and re-randomizes the result. Otherwise
-   * the first worker would recognize the registers that it sent, and could omit the noise of all others.
+   * The aggregator runs this. Combines the messages of all duchies, including its own, and re-randomizes the result.
+   * Otherwise the first worker would recognize the registers that it sent, and could drop everyone else's noise.
    */
   async combine(messages: readonly Uint8Array[], { key }: RingKeys, seed: Uint8Array, run: StageRun = {}) {
     const size = this.form.registerBytes;
@@ -59,7 +59,7 @@ export class RingSetup<P extends NoiseParameters> {
     return work.sort(fresh, size, excess);
   }
 
-  /** Splits a message into its registers and the encrypted count of noise, which is empty where noise is not counted. */
+  /** Splits a message into its registers and the encrypted noise count, which is empty if noise is not counted. */
   protected partsOf(message: Uint8Array): { registers: Uint8Array; excess: Uint8Array } {
     const { registerBytes, countsNoise } = this.form;
     checkBlocks(message, registerBytes, 'a message');
@@ -69,13 +69,13 @@ export class RingSetup<P extends NoiseParameters> {
     return { registers: message.subarray(0, end), excess: copyOf(message, end) };
   }
 
-  /** Returns the size of a worker's message to the aggregator: the sketches that the worker received, and its noise. */
+  /** Returns the size of a worker's message to the aggregator: the sketches that the worker received, plus its noise. */
   protected sizeOfSetup({ uploads }: Sender): MessageSize {
     const { maxSize, noiseRegisterCount } = this.parameters;
     return this.sizeOf(uploads * maxSize + noiseRegisterCount);
   }
 
-  /** The number of registers in all sketches and in the noise of all duchies. */
+  /** The number of registers in all sketches and in all duchies' noise. */
   protected get allRegisters(): number {
     const { dataProviderCount, maxSize, duchyCount, noiseRegisterCount } = this.parameters;
     return dataProviderCount * maxSize + duchyCount * noiseRegisterCount;

@@ -1,18 +1,18 @@
-/** Runs a stage in batches of blocks on the threads of a pool. The output does not depend on the number of threads. */
+/** Runs a stage in batches of blocks on a thread pool. The output does not depend on the number of threads. */
 import { createHmac } from 'node:crypto';
 import { POINT_BYTES } from '../../sketches.ts';
 import { type Bytes, copyOf } from './blocks.ts';
 import { checkBlocks } from './errors.ts';
 import type { BatchOperation, Input, OperationName, Output } from './operations.ts';
 
-/** The caller of a stage can abort it with `signal`, and learns its progress from `onProgress`. */
+/** Lets the caller of a stage abort it and follow its progress. */
 export interface StageRun {
   signal?: AbortSignal | undefined;
-  /** The fraction is from 0 to 1. */
+  /** Called with the fraction of the stage that is done, from 0 to 1. */
   onProgress?: ((fraction: number) => void) | undefined;
 }
 
-/** Runs operations in a duchy's pool of threads. The caller must not use buffers in `transfer` afterwards. */
+/** Runs operations on a duchy's thread pool. The caller must not use the buffers in `transfer` afterwards. */
 export interface Executor {
   /** The number of operations that run at once. */
   readonly size: number;
@@ -23,14 +23,14 @@ export interface Executor {
   ): Promise<Output<O>>;
 }
 
-/** The input of a batch without its seed. */
+/** A batch's input without its seed. */
 type Batch<O extends BatchOperation> = Omit<Input<O>, 'seed'>;
 
-/** The most blocks in a batch: enough that the one inversion costs little, and at most a few seconds of work. */
+/** The most blocks in a batch: enough that its one inversion costs little, and at most a few seconds of work. */
 const MOST = 2048;
-/** The fewest blocks in a batch. Half as many would take as long. */
+/** The fewest blocks in a batch. Half as many would take just as long. */
 const LEAST = 512;
-/** The number of batches is a multiple of this, so that 2, 4 or 8 threads finish at the same time. */
+/** The number of batches is a multiple of this, so that 2, 4, or 8 threads finish at the same time. */
 const BATCHES = 8;
 
 export function batchSize(count: number): number {
@@ -43,11 +43,11 @@ export class StageWork {
   private readonly stageSeed: Uint8Array | undefined;
   private readonly signal: AbortSignal | undefined;
   private readonly onProgress: (fraction: number) => void;
-  /** The fractions of the stage that are done when the previous step ends, and when this step ends. */
+  /** The fractions of the stage that will be done when the previous step ends, and when the current step ends. */
   private before = 0;
   private until: number | undefined;
 
-  /** A stage that uses no randomness needs no seed. */
+  /** `seed` may be omitted if the stage uses no randomness. */
   constructor(pool: Executor, { signal, onProgress = () => {} }: StageRun, seed?: Uint8Array) {
     this.pool = pool;
     this.stageSeed = seed;
@@ -55,14 +55,14 @@ export class StageWork {
     this.onProgress = onProgress;
   }
 
-  /** Sets the fraction of the stage that is done when the next step ends. */
+  /** Sets the fraction of the stage that will be done when the next step ends. */
   upTo(fraction: number): this {
     this.before = this.until ?? 0;
     this.until = fraction;
     return this;
   }
 
-  /** Returns the seed of a batch of a step. It is different for each step and each batch. */
+  /** Returns the seed for one batch of a step. Each step and each batch has a different seed. */
   seed(step: string, batch = 0): Bytes {
     return stepSeed(this.stageSeed!, step, batch);
   }
@@ -77,7 +77,7 @@ export class StageWork {
     return this.run('sort', { parts, size, ...(tail && { tail }) }, parts);
   }
 
-  /** Runs an operation on all blocks, in batches. Outputs are in the order of the blocks. */
+  /** Runs an operation on all blocks, in batches. Returns the outputs in block order. */
   overBlocks<O extends BatchOperation>(
     operation: O,
     blocks: Uint8Array,
@@ -109,7 +109,7 @@ export class StageWork {
       }
     };
     try {
-      // There is one lane more than threads, so that a thread that finishes finds its next batch queued.
+      // Use one more lane than threads, so that a thread that finishes finds its next batch already queued.
       await Promise.all(Array.from({ length: this.pool.size + 1 }, lane));
     } finally {
       isFailed = true;
@@ -118,12 +118,12 @@ export class StageWork {
   }
 }
 
-/** Derives the seed of a step of a stage, or of a batch of the step. */
+/** Derives the seed for a step of a stage, or for one batch of the step. */
 export function stepSeed(seed: Uint8Array, step: string, batch = 0): Bytes {
   return new Uint8Array(createHmac('sha384', seed).update(`${step}\0${batch}`).digest());
 }
 
-/** Rejects unless all blocks are compressed points of the curve. */
+/** Rejects if any block is not a compressed point on the curve. */
 export async function checkPoints(points: Uint8Array, pool: Executor, run: StageRun = {}): Promise<void> {
   checkBlocks(points, POINT_BYTES, 'points');
   await new StageWork(pool, run).overBlocks('checkPoints', points, POINT_BYTES, {});

@@ -1,16 +1,16 @@
-/** The stages of a ring: the aggregator collects all sketches, and then each round passes once around the ring. */
+/** The stages of a ring protocol: the aggregator collects all sketches, and then each round goes around the ring once. */
 import { COMPLETE, EXCHANGE, RESULT, type StageRow, type StageTable } from '../stages.ts';
 
 const [W, AGG] = ['WORKER', 'AGGREGATOR'] as const;
 
-/** The stages and the message that both protocols have. */
+/** The stages and the message that both ring protocols share. */
 const KEYS = 'WAIT_REQUISITIONS_AND_KEY_SET';
 const CONFIRM = 'CONFIRMATION_PHASE';
 const START = 'WAIT_TO_START';
 const WAIT_S = 'WAIT_SETUP_PHASE_INPUTS';
 const SKETCHES = 'SETUP_PHASE_INPUT';
 
-/** A round has a stage, in which workers and the aggregator run these functions. */
+/** A round is one stage, in which workers and the aggregator each run one of these functions. */
 export interface Round<Run extends string> {
   stage: string;
   worker: Run;
@@ -37,7 +37,7 @@ export function ringStages<Run extends string>(rounds: readonly Round<Run>[]): S
   ];
 }
 
-/** `following` is the stage of the next round, undefined for the last one, which produces the result. */
+/** `following` is the next round's stage. It is undefined for the last round, which produces the result. */
 function roundRows<Run extends string>(
   { stage, worker, aggregator }: Round<Run>,
   following: string | undefined,
@@ -55,7 +55,7 @@ function roundRows<Run extends string>(
   ];
 }
 
-/** Returns the message that is the input of a stage. */
+/** Returns the name of a stage's input message. */
 function inputOf(stage: string): string {
   return `${stage}_INPUT`;
 }

@@ -1,10 +1,11 @@
 /**
- * Combines the registers of one index into a tuple of three flags and a count. The first flag is zero if all keys are the same,
- * the second if all are the key of a destroyed register, the third if all are the key of the histogram's noise. The count is
- * the sum of all counts, which is used only if the keys are the same.
+ * Combines the registers with the same index into a tuple of three flags and a count. The first flag is zero if all keys
+ * are the same, the second if all of them are the key of a destroyed register, the third if all of them are the key of
+ * histogram noise. The count is the sum of all counts, and is used only if the keys are the same.
  *
  * The aggregator makes tuples from ciphertexts and knows every factor that it used, so a nonzero flag would reveal the key.
- * Each worker therefore multiplies each flag by a separate random number: zero stays zero, and anything else becomes random.
+ * Each worker therefore multiplies each flag by a separate random number: zero stays zero, and anything else becomes
+ * random.
  */
 import type { RandomSource } from '../../privacy/random.ts';
 import {
@@ -26,10 +27,10 @@ export const COUNT: Column = { stride: TUPLE_BYTES, at: FLAGS_BYTES };
 
 export const HISTOGRAM_KEY = 'blinded_histogram_noise_register_key';
 
-/** A member is a register with a blinded index: the index, then the ciphertexts of key and count. */
+/** A member of a group: a register's blinded index, followed by the ciphertexts of its key and count. */
 export const MEMBER_BYTES = POINT_BYTES + 2 * CIPHERTEXT_BYTES;
 
-/** Groups the registers of the same index. An index with more registers than there are sketches is omitted. */
+/** Groups registers by index. An index with more registers than there are sketches is noise, so it is omitted. */
 export function groupMembers(
   _: Workspace,
   { parts, dataProviderCount }: { parts: Uint8Array[]; dataProviderCount: number },
@@ -50,7 +51,7 @@ export function groupMembers(
   return { members: grouped, sizes: sizes.slice(0, groups) };
 }
 
-/** Returns the tuples of some groups, under the combined key of all duchies. */
+/** Returns the tuples of some groups, encrypted under the combined key of all duchies. */
 export function makeTuples(
   workspace: Workspace,
   { blocks: members, sizes, seed, key }: Batch & { sizes: Uint32Array; key: Uint8Array },
@@ -89,8 +90,8 @@ export function makeTuples(
 }
 
 /**
- * Computes into[i] += sign · added[i]. `into` must be random, like a fresh encryption: a dishonest worker can choose a
- * ciphertext that is the negative of another, and must not learn from a failure that both are in one group.
+ * Computes into[i] += sign · added[i]. `into` must be random, like a fresh encryption. Otherwise a dishonest worker could
+ * choose ciphertexts that cancel out, and learn from a failure that both are in the same group.
  */
 function addColumn(workspace: Workspace, into: Uint8Array, added: Uint8Array, sign: 1 | -1 = 1): void {
   workspace.change(into, ALONE, into, (batch, count, from) => {
@@ -106,7 +107,7 @@ function addAt(workspace: Workspace, into: Uint8Array, places: readonly number[]
   putBlocks(sums, CIPHERTEXT_BYTES, places, into);
 }
 
-/** Appends the other two flags, special key + same − key, and the counts. */
+/** Completes the tuples with the other two flags, each computed as special key + same − key, and with the counts. */
 function finished(
   workspace: Workspace,
   { same, keys, sums }: Record<'same' | 'keys' | 'sums', Uint8Array>,
@@ -121,7 +122,7 @@ function finished(
     addColumn(workspace, flags, keys, -1);
     workspace.change(flags, ALONE, flags, (batch, count) => {
       batch.addPoints(special, 1, { stride: 0, at: i * POINT_BYTES });
-      // Without re-randomizing, the difference of two flags would be the ciphertext of a key, which a worker may know.
+      // Otherwise the difference of two flags would be the ciphertext of a key, which a worker may know.
       batch.reRandomize(publicKey, drawScalars(random, count));
     });
     putColumn(flags, CIPHERTEXT_BYTES, tuples, TUPLE_BYTES, (i + 1) * CIPHERTEXT_BYTES);
@@ -130,7 +131,7 @@ function finished(
   return tuples;
 }
 
-/** Removes a key from the flags, multiplies each by a separate random number, and re-randomizes flags and counts. */
+/** Removes a key from the flags, multiplies each flag by a separate random number, and re-randomizes flags and counts. */
 export function decryptTupleFlags(
   workspace: Workspace,
   { blocks: tuples, seed, keys }: Batch & { keys: RingKeys },

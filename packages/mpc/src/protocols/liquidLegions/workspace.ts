@@ -1,4 +1,4 @@
-/** Works on any number of ciphertexts, one batch at a time. Each thread needs its own workspace. */
+/** Operates on any number of ciphertexts, one batch at a time. Each thread needs its own workspace. */
 import type { RandomSource } from '../../privacy/random.ts';
 import {
   areZero,
@@ -14,14 +14,14 @@ import {
 import { type Bytes, putBlocks } from './blocks.ts';
 import type { RingKeys } from './ringKeys.ts';
 
-/** A point to encrypt. `zero` is the point at infinity, and `random` a point that nobody knows. */
+/** A point to encrypt. `zero` is the point at infinity, and `random` is a point that nobody knows. */
 export type Plain = 'zero' | 'random' | Uint8Array;
 
-/** One ciphertext in each block. */
+/** Selects one ciphertext in each block. */
 export interface Column {
   /** The size of a block. */
   stride: number;
-  /** The place of the ciphertext in its block. */
+  /** The ciphertext's offset in its block. */
   at: number;
 }
 
@@ -31,7 +31,7 @@ export interface Batch {
   seed: Uint8Array;
 }
 
-/** The number of cached keys, enough for two computations that alternate. */
+/** The number of keys to cache, enough for two computations that alternate. */
 const KEPT_KEYS = 4;
 
 export const ALONE: Column = { stride: CIPHERTEXT_BYTES, at: 0 };
@@ -49,7 +49,7 @@ export class Workspace {
     this.other = new Ciphertexts(curve);
   }
 
-  /** Returns a public key from a compressed point. The last few keys are cached with their tables. */
+  /** Returns the public key for a compressed point. Caches the last few keys with their tables. */
   key(bytes: Uint8Array): ElGamalPublicKey {
     const name = Buffer.from(bytes).toString('hex');
     const key = this.keys.get(name) ?? new ElGamalPublicKey(this.curve, bytes);
@@ -67,7 +67,7 @@ export class Workspace {
     for (let from = 0; from < total; from += capacity) work(from, Math.min(capacity, total - from));
   }
 
-  /** Calls `work` for each batch of a column, and writes the batch to `into`. */
+  /** Loads each batch of a column, calls `work` to change it, and stores it in `into`. */
   change(
     blocks: Uint8Array,
     { stride, at }: Column,
@@ -83,7 +83,7 @@ export class Workspace {
 
   /**
    * Removes a key from ciphertexts, multiplies each by a separate random number, and re-randomizes it. The duchy that
-   * removes the last key sees only whether zero was encrypted.
+   * removes the last key then sees only whether zero was encrypted.
    */
   blindEach(ciphertexts: Uint8Array, { secretKey, restKey }: RingKeys, random: RandomSource): void {
     const rest = this.key(restKey);
@@ -131,7 +131,7 @@ export class Workspace {
     return ciphertexts;
   }
 
-  /** Returns a byte for each ciphertext: 1 if it encrypts zero, else 0. The ciphertexts must be under this key alone. */
+  /** Returns one byte per ciphertext: 1 if it encrypts zero, else 0. All must be encrypted under this key only. */
   zeros(ciphertexts: Uint8Array, secretKey: Uint8Array): Bytes {
     const found = new Uint8Array(ciphertexts.length / CIPHERTEXT_BYTES);
     this.inBatches(found.length, (from, count) => {
@@ -140,7 +140,7 @@ export class Workspace {
     return found;
   }
 
-  /** Decrypts a column that is under this key alone. */
+  /** Decrypts a column that is encrypted under this key only. */
   decrypt(blocks: Uint8Array, { stride, at }: Column, secretKey: Uint8Array): Bytes {
     const points = new Uint8Array((blocks.length / stride) * POINT_BYTES);
     this.inBatches(blocks.length / stride, (from, count) => {
@@ -154,7 +154,7 @@ export class Workspace {
     return pointsOf(mapToCurve(this.curve, texts));
   }
 
-  /** Returns the points that represent counts from 1 on, at least up to `most`. */
+  /** Returns the points that represent the counts 1, 2, 3, …, at least up to `most`. */
   counts(most: number): Bytes[] {
     if (this.countPoints.length < most) this.countPoints = pointsOf(countPoints(this.curve, most));
     return this.countPoints;

@@ -1,4 +1,4 @@
-/** The duchies of Liquid Legions v2, and the types of measurements that it computes. */
+/** The duchies of Liquid Legions v2, and the measurement types that it supports. */
 export * from '../liquidLegions/config.ts';
 
 export const computes = ['REACH_AND_FREQUENCY'] as const;

@@ -1,16 +1,20 @@
 /**
  * Liquid Legions v2, stage by stage, as functions from bytes to bytes. A register is three ciphertexts: index, key, count.
  *
- * Setup: every duchy appends its noise to the sketches that it received; the aggregator combines and re-randomizes them.
- * First round: each worker removes its key from the indexes and multiplies them by a secret number; the aggregator then sees
- * which registers are equal, and makes one tuple of each group. Second round: workers remove their keys from the flags of the
- * tuples, multiply each flag by a random number, and add noise; the aggregator sees which flags are zero. Third round: workers
- * remove their keys from the comparisons of tuples with every frequency, and multiply each comparison by a random number; the
- * aggregator sees which are zero. Every message of a round is re-randomized and sorted.
+ * Setup: every duchy appends its noise to the sketches that it received. The aggregator combines and re-randomizes them.
  *
- * The aggregator sees only four kinds of numbers, each with noise (docs/privacy.md): in the first round, how many indexes have
- * k registers, and how large the groups of known noise are; in the second, how many tuples have which flags; in the third, how
- * many comparisons of each frequency are zero. The aggregator cannot link the rounds.
+ * First round: each worker removes its key from the indexes and multiplies them by a secret number. The aggregator then
+ * sees which registers have the same index, and combines each group of them into one tuple.
+ *
+ * Second round: workers remove their keys from the tuples' flags, multiply each flag by a random number, and add noise. The
+ * aggregator sees which flags are zero.
+ *
+ * Third round: workers remove their keys from the comparisons of tuples with every frequency, and multiply each comparison
+ * by a random number. The aggregator sees which comparisons are zero. Every message of a round is re-randomized and sorted.
+ *
+ * The aggregator sees only four kinds of numbers, each with noise (docs/privacy.md). In the first round, it sees how many
+ * indexes have k registers, and how large the groups of known noise are. In the second, it sees how many tuples have each
+ * combination of flags. In the third, it sees how many comparisons are zero for each frequency. It cannot link the rounds.
  */
 
 import { CIPHERTEXT_BYTES, drawScalars, FREQUENCY_REGISTER_BYTES, Keystream } from '../../sketches.ts';
@@ -72,8 +76,8 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
   }
 
   /**
-   * Second round, aggregator: estimates how many registers are hit, and compares the count of each register that has a
-   * frequency with 1, 2 … maximumFrequency − 1.
+   * Second round, aggregator: estimates how many registers are hit. Also compares the count of each register that has a
+   * frequency with 1, 2, …, maximumFrequency − 1.
    */
   async countRegisters(tuples: Uint8Array, keys: RingKeys, seed: Uint8Array, run: StageRun = {}) {
     checkBlocks(tuples, TUPLE_BYTES, 'a message');
@@ -98,7 +102,7 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
     return this.sortColumns(work, columns);
   }
 
-  /** Third round, aggregator: counts registers by frequency, from 1 on. The last count is for the maximum or more. */
+  /** Third round, aggregator: counts registers by frequency, starting at 1. The last count is for the maximum or more. */
   async countFrequencies(comparisons: Uint8Array, { secretKey }: RingKeys, run: StageRun = {}) {
     const { maximumFrequency, duchyCount, frequencyNoise } = this.parameters;
     const work = new StageWork(this.pool, run);
@@ -113,7 +117,7 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
     return [...equal, above].map((count) => Math.max(0, count - duchyCount * frequencyNoise.offset));
   }
 
-  /** Returns undefined for a message that the protocol does not have. */
+  /** Returns undefined if the protocol has no such message. */
   messageSize(message: string, sender: Sender): MessageSize | undefined {
     const { noiseTupleCount, duchyCount, maximumFrequency } = this.parameters;
     switch (message) {
@@ -122,7 +126,7 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
       case 'EXECUTION_PHASE_ONE_INPUT':
         return this.sizeOf(this.allRegisters);
       case 'EXECUTION_PHASE_TWO_INPUT': {
-        // The aggregator starts the round, so the message has its noise and that of the workers up to the sender.
+        // The aggregator starts the round, so the message has its noise and the noise of every worker up to the sender.
         const noise = (1 + ((sender.place + 1) % duchyCount)) * noiseTupleCount;
         return { least: noise * TUPLE_BYTES, most: (this.allRegisters + noise) * TUPLE_BYTES };
       }
@@ -135,7 +139,6 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
     }
   }
 
-  /** Sorts each column separately. */
   private async sortColumns(work: StageWork, columns: Uint8Array[][]): Promise<Uint8Array> {
     const sorted: Uint8Array[] = [];
     for (const parts of columns) {

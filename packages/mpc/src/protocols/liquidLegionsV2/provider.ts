@@ -1,14 +1,14 @@
-/** A provider's sketch for a reach with frequencies. */
+/** A provider's sketch for reach and frequency. */
 import { Fingerprints } from '../../sketches/fingerprint.ts';
 import { DESTROYED, type FrequencySketchParams, MAX, RegisterIndexes } from '../../sketches/sketch.ts';
 
 export { FREQUENCY_REGISTER_BYTES } from '../../sketches/encryptSketch.ts';
 
-/** The key of the person in each register, and how often that person was reached. */
+/** For each register, the key of the person in it and how often that person was reached. */
 export class FrequencySketch {
-  /** The sampling indicator plus one, or DESTROYED. An empty register has an arbitrary key. */
+  /** The sampling indicator plus one, or DESTROYED. The key of an empty register means nothing. */
   readonly keys: Uint32Array<ArrayBuffer>;
-  /** The frequency of each register, 0 for an empty one. */
+  /** The frequency of each register, or 0 if it is empty. */
   readonly frequencies: Uint32Array<ArrayBuffer>;
   private readonly indexes: RegisterIndexes;
   private readonly indicators = new Fingerprints('SamplingIndicator');
@@ -25,7 +25,7 @@ export class FrequencySketch {
     this.frequencies = new Uint32Array(maxSize);
   }
 
-  /** Counts `times` more events of a person. */
+  /** Counts `times` more events for a person. */
   add(vid: number | bigint, times: number): void {
     if (times === 0) return;
     const index = this.indexes.of(vid);
@@ -38,7 +38,7 @@ export class FrequencySketch {
   indicatorOf(vid: number | bigint): number {
     const { high, low } = this.indicators.of(vid);
     const size = this.indicatorCount;
-    // The hash is reduced 16 bits at a time, so that every intermediate number is exact.
+    // Reduce the hash 16 bits at a time, so that every intermediate number is exact.
     const rest = ((high % size) * 2 ** 16 + (low >>> 16)) % size;
     return (rest * 2 ** 16 + (low & 0xffff)) % size;
   }

@@ -1,2 +1,2 @@
-/** The charge is for everything that the aggregator of a ring sees, in both protocols alike. */
+/** Both ring protocols charge for everything that the aggregator sees. */
 export { chargeOf } from '../liquidLegions/charge.ts';

@@ -1,10 +1,10 @@
 /**
- * Reach-only Liquid Legions v2, stage by stage, as functions from bytes to bytes. A message has the sorted registers of all
- * sketches, each the ciphertext of an index, and then the encrypted number of registers that noise added.
+ * Reach-only Liquid Legions v2, stage by stage, as functions from bytes to bytes. A message is the sorted registers of all
+ * sketches, each of them an encrypted index, followed by the encrypted number of registers that histogram noise added.
  *
- * Setup: every duchy appends its noise to the sketches that it received; the aggregator combines and re-randomizes them.
- * Execution: each worker removes its key and multiplies the registers by a secret number; the aggregator then sees equal
- * registers as equal points, and nobody knows which index a point belongs to.
+ * Setup: every duchy appends its noise to the sketches that it received. The aggregator combines and re-randomizes them.
+ * Execution: each worker removes its key and multiplies the registers by a secret number. The aggregator then sees equal
+ * registers as equal points, but nobody knows which index a point belongs to.
  */
 
 import { drawScalars, Keystream, REACH_REGISTER_BYTES } from '../../sketches.ts';

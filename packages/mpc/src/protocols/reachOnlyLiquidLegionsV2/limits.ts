@@ -1,4 +1,4 @@
-/** The parameters on which all duchies must agree in a computation of a reach, from the spec and the config. */
+/** The parameters that all duchies must agree on to compute a reach, from the spec and the config. */
 import type { PlainSpec, ReachOnlyLiquidLegionsV2Config } from '@measurement-exchange/contract';
 import {
   fitting,
