@@ -1,6 +1,6 @@
 /**
- * The table of all routes: every operation with its path, its shapes and its callers. The exchange serves these routes,
- * clients call them, and the OpenAPI document is printed from them. A route without `access` does not compile.
+ * The table of all routes: every operation with its path, schemas and allowed callers. The exchange serves these routes,
+ * clients call them, and the OpenAPI document is generated from them. A route without `access` does not compile.
  */
 
 import { CERTIFICATE_ROUTES } from './routes/certificates.ts';
@@ -35,5 +35,5 @@ export type Routes = (typeof ROUTES)[number];
 export type Operation = Routes['operation'];
 /** The routes of one operation. */
 export type RouteOf<O extends Operation> = Extract<Routes, { operation: O }>;
-/** The IDs in the path of a route. */
+/** The IDs in a route's path. */
 export type ParamsOf<R extends Route> = R extends Route ? Record<Vars<R['path']>, string> : never;

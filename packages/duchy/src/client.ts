@@ -1,10 +1,10 @@
-/** The client of the exchange that the parts of a duchy share: it caches certificates and counts failures. */
+/** The exchange client that all parts of a duchy share. It caches certificates and counts failed calls. */
 import { type Certificate, ExchangeError } from '@measurement-exchange/contract';
 import { type ExchangeClient, Unreachable } from '@measurement-exchange/sdk/client';
 import { LRUCache } from 'lru-cache';
 import type { Metrics } from './observability/metrics.ts';
 
-/** A revoked certificate is still accepted for at most this long. */
+/** How long a certificate stays in the cache, and so how long a revoked one may still be accepted. */
 const CERTIFICATE_MS = 60_000;
 const MAX_CERTIFICATES = 10_000;
 
@@ -16,7 +16,7 @@ export function sharedClient(client: ExchangeClient, metrics: Metrics): Exchange
   return withCachedCertificates(Object.fromEntries(methods) as ExchangeClient);
 }
 
-/** Caches certificates. Their age counts from the start of the call, and concurrent callers share one call. */
+/** Caches certificates. A certificate's age counts from the start of the call, and concurrent callers share one call. */
 function withCachedCertificates(client: ExchangeClient): ExchangeClient {
   const cache = new LRUCache<string, Promise<Certificate>>({
     max: MAX_CERTIFICATES,
@@ -42,7 +42,7 @@ function withCachedCertificates(client: ExchangeClient): ExchangeClient {
 // biome-ignore lint/suspicious/noExplicitAny: every operation has arguments and a response of its own
 type Call = (args?: any) => Promise<unknown> | AsyncIterable<unknown>;
 
-/** Counts failures. A listing makes its calls while it is iterated, so its failures occur then. */
+/** Counts failed calls. A listing calls the exchange while it is iterated, so its failures are counted then. */
 function counted(call: Call, count: (error: unknown) => void): Call {
   return (args) => {
     const called = call(args);

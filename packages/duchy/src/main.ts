@@ -1,4 +1,4 @@
-/** Starts and stops one process of a duchy. */
+/** Starts and stops a duchy process. */
 import { hostname } from 'node:os';
 import { createSigner, type TrustStore } from '@measurement-exchange/consent';
 import type { ExchangeClient } from '@measurement-exchange/sdk/client';
@@ -33,19 +33,19 @@ export interface StartOptions {
   connection: pg.ClientConfig;
   secretsKey: Uint8Array;
   log: Logger;
-  /** `face` starts everything but mills; `mill` starts only mills. */
+  /** `face` starts everything except mills; `mill` starts only mills. */
   only?: 'face' | 'mill' | undefined;
-  /** The address of the face, undefined in a process with mills only. */
+  /** The address that the face listens on; undefined in a process with only mills. */
   listen: Listen | undefined;
-  /** The address of health and metrics. */
+  /** The address of the health and metrics endpoints. */
   operations: DuchyConfig['operations'];
 }
 
 export interface RunningDuchy {
-  /** The address of the face. */
+  /** The face's URL, if this process has a face. */
   url: string | undefined;
   operationsUrl: string;
-  /** Waits for responses to requests in flight, releases stages, then closes everything. */
+  /** Finishes the requests in flight, releases the stages, then closes everything. */
   stop(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** The protocols that a duchy computes. A new protocol is a file in `protocols/` and a line here. */
+/** The protocols that a duchy can compute. To add one, add a file in `protocols/` and a line here. */
 import type { MpcProtocol, MpcStage } from '@measurement-exchange/mpc/protocols';
 import { rowOf } from './computations/progress.ts';
 import { hasMovingComputation, type Queryable, type StoredComputation } from './database/index.ts';
@@ -15,7 +15,7 @@ const PROTOCOLS: { [P in MpcProtocol]: DuchyProtocol<MpcStage<P>> } = {
   liquidLegionsV2: LIQUID_LEGIONS_V2,
 };
 
-/** The protocols whose stages run in the pool of threads. */
+/** The protocols whose stages run in the thread pool. */
 const POOLED: MpcProtocol[] = ['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'];
 
 /** Runs the current stage of the computation. */
@@ -28,18 +28,18 @@ export function uploadRules(protocol: MpcProtocol): UploadRules {
   return PROTOCOLS[protocol].upload;
 }
 
-/** The maximum size of the header and other parts of a message beside its data. */
+/** The maximum size of everything in a message other than its data. */
 const ENVELOPE_BYTES = 64 * 1024;
 /** Encryption makes a message larger by less than this factor. */
 const ENCRYPTION = 1.02;
 
-/** Returns the maximum size of an encrypted message of the computation. */
+/** Returns the maximum size of this message after encryption. */
 export function largestMessage(computation: StoredComputation, message: string, sender: string): number {
   const { most } = PROTOCOLS[computation.protocol].messageSize(computation, message, sender);
   return Math.ceil(most * ENCRYPTION) + ENVELOPE_BYTES;
 }
 
-/** Keeps idle threads while a computation that uses them is likely to continue soon. Returns a function that undoes this. */
+/** Keeps idle threads alive while a computation may need them soon. Returns a function that undoes this. */
 export function keepThreads(db: Queryable): () => void {
   return POOL.keepWhile(() => hasMovingComputation(db, POOLED));
 }

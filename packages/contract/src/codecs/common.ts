@@ -1,6 +1,6 @@
 import * as s from '../json/schema.ts';
 
-/** Key types, curves and hashes have the names that WebCrypto uses. Only EC keys have a `curve`. */
+/** Key types, curves and hashes use WebCrypto's names. Only EC keys have a `curve`. */
 export interface SignatureAlgorithm {
   oid: string;
   keyType: 'EC' | 'RSA';
@@ -8,7 +8,7 @@ export interface SignatureAlgorithm {
   hash: 'SHA-256' | 'SHA-384' | 'SHA-512';
 }
 
-/** ECDSA signatures are in DER; RSA signatures have the padding of PKCS #1 v1.5. */
+/** ECDSA signatures are DER-encoded. RSA signatures use PKCS #1 v1.5 padding. */
 export const SIGNATURE_ALGORITHMS = {
   ECDSA_P256_SHA256: { oid: '1.2.840.10045.4.3.2', keyType: 'EC', curve: 'P-256', hash: 'SHA-256' },
   ECDSA_P384_SHA384: { oid: '1.2.840.10045.4.3.3', keyType: 'EC', curve: 'P-384', hash: 'SHA-384' },
@@ -29,15 +29,16 @@ export function findSignatureAlgorithm(nameOrOid: string): SignatureAlgorithm | 
   return Object.entries(SIGNATURE_ALGORITHMS).find(([name, { oid }]) => [name, oid].includes(nameOrOid))?.[1];
 }
 
-/** The algorithm of a signature by this key where the message names no algorithm. */
+/** Returns the algorithm to assume for this key's signature if the message does not name one. */
 export function defaultSignatureAlgorithm(key: SigningKey): SignatureAlgorithmName | undefined {
   const names = Object.keys(SIGNATURE_ALGORITHMS) as SignatureAlgorithmName[];
   return names.find((name) => isOfKey(SIGNATURE_ALGORITHMS[name], key));
 }
 
 /**
- * The hash of a signature by this key. `named` is the algorithm in the message; without one, the default of the key applies.
- * Returns undefined where the algorithm does not fit the key: an OID specifies the type of the key, a name also the curve.
+ * Returns the hash of a signature by this key. `named` is the algorithm in the message; if undefined, the key's default
+ * applies. Returns undefined if the algorithm does not fit: an OID must match the key type, and a name must also match the
+ * curve.
  */
 export function signatureHash(
   named: string | undefined,
@@ -87,10 +88,10 @@ export const EncryptionPublicKey = s.object({
 });
 export type EncryptionPublicKey = s.Static<typeof EncryptionPublicKey>;
 
-/** The W3C `traceparent` of the request that created the measurement. It is set where the exchange traces requests. */
+/** The W3C `traceparent` of the request that created the measurement. Set only if the exchange traces requests. */
 export const Traceparent = s.text(55, 55);
 
-/** A problem that a check found in a request. The setting `checks` decides whether a finding rejects the request. */
+/** A problem that a check found in a request. The `checks` setting decides whether a finding rejects the request. */
 export const Finding = s.object({
   code: s.text(100),
   field: s.text(1000),
@@ -99,7 +100,7 @@ export const Finding = s.object({
 });
 export type Finding = s.Static<typeof Finding>;
 
-/** Fields of every resource that can change. */
+/** Fields that every mutable resource has. */
 export const written = {
   createTime: s.optional(s.timestamp()),
   updateTime: s.optional(s.timestamp()),

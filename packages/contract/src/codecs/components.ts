@@ -1,4 +1,4 @@
-/** The schemas that the OpenAPI document lists as components, each under the name of its export. */
+/** The schemas that the OpenAPI document lists as components. Each is named after its export. */
 export * from '../protocols/protocolConfig.ts';
 export * from './certificate.ts';
 export * from './common.ts';

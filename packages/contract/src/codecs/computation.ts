@@ -15,7 +15,7 @@ const legionsKeys = s.object(
   'An EncryptionPublicKey and an ElGamalPublicKey, which the duchy made for this computation and signed.',
 );
 
-/** Each duchy sets its parameters before requisitions can be fulfilled. In share-shuffle the aggregator sets no key. */
+/** Duchies set these before requisitions can be fulfilled. In share-shuffle, the aggregator's key is optional. */
 const parameters = {
   honestMajorityShareShuffle: s.optional(
     s.object({

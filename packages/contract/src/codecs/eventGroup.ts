@@ -42,7 +42,7 @@ const input = {
 };
 
 const output = {
-  /** The name of an event group below a consumer does not contain the data provider, so the data provider is a field. */
+  /** A separate field, because an event group's name under a consumer does not include the data provider. */
   dataProvider: s.optional(s.nameOf('dataProvider')),
   state: s.enumOf(EVENT_GROUP_STATES),
   ...written,
@@ -60,7 +60,7 @@ export const EventGroup = s.object({
 export type EventGroup = s.Static<typeof EventGroup>;
 
 const parent = s.optional(s.nameOf('dataProvider'));
-/** One request of a batch. Its `parent` may repeat the parent of the batch. */
+/** One request in a batch. Its `parent` may repeat the batch's parent. */
 export const EventGroupCreation = s.object({
   parent,
   eventGroup: s.object(input, undefined, ['name', ...outputOnly]),

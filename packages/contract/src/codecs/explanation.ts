@@ -1,6 +1,6 @@
 import * as s from '../json/schema.ts';
 
-/** The action that a party has to take, or the reason why the party cannot act. */
+/** What a party has to do, or why it cannot act. */
 const WAIT_CODES = [
   'NOT_SEEN',
   'OFFLINE',
@@ -66,7 +66,7 @@ export const Ending = s.object({
 });
 export type Ending = s.Static<typeof Ending>;
 
-/** Explains what a measurement, a requisition or a computation waits for, or why it ended. */
+/** Explains what a measurement, a requisition or a computation is waiting for, or why it ended. */
 export const Explanation = s.object({
   state: s.text(100),
   since: s.timestamp(),

@@ -4,7 +4,7 @@ import { SignedMessage, written } from './common.ts';
 export const PARTY_STATES = ['ACTIVE', 'SUSPENDED'] as const;
 export type PartyState = (typeof PARTY_STATES)[number];
 
-/** An interval without `endTime` is open. */
+/** An interval without `endTime` is open-ended. */
 export const Interval = s.object({ startTime: s.timestamp(), endTime: s.optional(s.timestamp()) });
 export type Interval = s.Static<typeof Interval>;
 

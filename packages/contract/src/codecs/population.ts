@@ -1,11 +1,11 @@
 import * as s from '../json/schema.ts';
 import { written } from './common.ts';
 
-/** The largest VID is one below the largest 32-bit signed integer. */
+/** The largest VID is one less than the largest signed 32-bit integer. */
 export const MAX_VID = 2 ** 31 - 2;
 const MAX_VID_RANGES = 1000;
 
-/** A range includes both of its ends. */
+/** A range of VIDs that includes both `start` and `end`. */
 export const VidRange = s.object({ start: s.integer(1, MAX_VID), end: s.integer(1, MAX_VID) });
 export type VidRange = s.Static<typeof VidRange>;
 

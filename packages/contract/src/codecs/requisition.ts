@@ -16,7 +16,7 @@ export const Refusal = s.object({
 });
 export type Refusal = s.Static<typeof Refusal>;
 
-/** The provider's reason why a requisition has to wait, and the time until which it waits. */
+/** The provider's reason for delaying a requisition, and the time until which it is delayed. */
 export const Deferral = s.object({ reason: s.text(1000, 1), until: s.timestamp() });
 export type Deferral = s.Static<typeof Deferral>;
 
@@ -28,7 +28,7 @@ export type FulfillmentContext = s.Static<typeof FulfillmentContext>;
 
 const elGamalKey = s.object({ elGamalPublicKey: SignedMessage });
 
-/** A duchy of a multi-party protocol, as the data provider sees it. */
+/** A duchy in a multi-party protocol, as the data provider sees it. */
 const DuchyEntry = s.object({
   duchyCertificate: s.nameOf('duchyCertificate'),
   liquidLegionsV2: s.optional(elGamalKey),
@@ -44,7 +44,7 @@ const DuchyEntry = s.object({
 });
 export type DuchyEntry = s.Static<typeof DuchyEntry>;
 
-/** Once the retention has removed the measurement, only the name, state and times of a requisition are left. */
+/** After the retention job removes the measurement, only the requisition's name, state and times are left. */
 export const Requisition = s.object({
   name: s.optional(s.nameOf('requisition', 'measurementRequisition')),
   state: s.enumOf(REQUISITION_STATES),

@@ -1,7 +1,7 @@
 import * as s from '../json/schema.ts';
 import { Finding } from './common.ts';
 
-/** One logged step of a measurement, of one of its requisitions, or of a duchy's part in its computation. */
+/** A logged transition of a measurement, of one of its requisitions, or of a duchy's part in its computation. */
 const Transition = s.object({
   resource: s.nameOf('measurement', 'measurementRequisition', 'requisition', 'computation'),
   from: s.optional(s.text(100)),
@@ -10,7 +10,7 @@ const Transition = s.object({
   actor: s.text(200),
   cause: s.text(100),
   requestId: s.text(100),
-  /** Findings about the request that caused this step. */
+  /** Findings about the request that caused this transition. */
   findings: s.optional(s.array(Finding)),
 });
 
@@ -24,7 +24,7 @@ export const Progress = s.object({
 });
 export type Progress = s.Static<typeof Progress>;
 
-/** A page of transitions, the oldest first. */
+/** A page of transitions, oldest first. */
 export const Timeline = s.object({
   transitions: s.array(Transition),
   progress: s.optional(

@@ -1,7 +1,7 @@
-/** The canonical form of a population's ranges, which every party counts and hashes. */
+/** The canonical form of a population's VID ranges, so that all parties compute the same fingerprint. */
 import type { VidRange } from './population.ts';
 
-/** Sorts the ranges and joins adjacent ones. Throws a RangeError where ranges overlap. */
+/** Sorts the ranges and joins adjacent ones. Throws a RangeError if ranges overlap or a range ends before it starts. */
 export function canonicalRanges(ranges: readonly VidRange[]): VidRange[] {
   const canonical: VidRange[] = [];
   for (const { start, end } of ranges.toSorted((a, b) => a.start - b.start)) {
@@ -18,14 +18,14 @@ export function canonicalRanges(ranges: readonly VidRange[]): VidRange[] {
   return canonical;
 }
 
-/** The number of VIDs in disjoint ranges. */
+/** Returns the number of VIDs in ranges that do not overlap. */
 export function populationSize(ranges: readonly VidRange[]): number {
   return ranges.reduce((sum, { start, end }) => sum + end - start + 1, 0);
 }
 
 /**
- * The fingerprint of a population is the SHA-256 of these bytes: its canonical ranges, each as two big-endian uint32.
- * So the same VIDs have the same fingerprint, however they are split into ranges.
+ * Returns the bytes whose SHA-256 is a population's fingerprint: its canonical ranges, each as two big-endian uint32
+ * values. The same VIDs have the same fingerprint, however they are split into ranges.
  */
 export function populationBytes(ranges: readonly VidRange[]): Uint8Array {
   const canonical = canonicalRanges(ranges);

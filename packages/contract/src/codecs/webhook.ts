@@ -54,7 +54,7 @@ const DELIVERY_STATES = ['PENDING', 'DELIVERED', 'FAILED'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 export const WebhookDelivery = s.object({
-  /** The receiver gets this ID in the header `webhook-id`. */
+  /** The ID that the receiver gets in the `webhook-id` header. */
   webhookId: s.text(100),
   resource: s.text(500),
   kind: s.enumOf([...CHANGE_KINDS, 'TEST']),

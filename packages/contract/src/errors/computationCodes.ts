@@ -1,6 +1,6 @@
 /**
- * The closed lists of codes with which duchies report failures and progress; docs/failures.md lists them. All parties of a
- * measurement can read a failure, so it never contains text that a participant wrote.
+ * The complete lists of codes that duchies use to report failures and progress; docs/failures.md lists them. All parties to
+ * a measurement can read a failure, so it never contains text that a participant wrote.
  */
 import type { Violation } from './errors.ts';
 
@@ -11,7 +11,7 @@ const DUCHIES =
   'Tell the operator of the exchange, who knows the operators of the duchies: their logs say more.';
 const TRUST = 'Check the certificate, and ask the operator of the duchy whether it trusts the root.';
 
-/** The reasons for which a duchy gives up a computation. */
+/** The reasons why a duchy fails a computation. */
 export const FAILURE_CODES = {
   PROTOCOL_UNKNOWN: entry('The duchy does not know the protocol, or this stage of it.', DUCHIES),
   PROTOCOL_INVALID: entry('A parameter of the protocol is out of range.', OPERATOR),
@@ -114,10 +114,10 @@ export const PROGRESS_CODES = {
 };
 export type ProgressCode = keyof typeof PROGRESS_CODES;
 
-/** The place of a fault, in names that every participant knows. */
+/** Where a problem occurred, in names that every participant knows. */
 export interface Position {
   field?: string | undefined;
-  /** A stage of the duchy, or a message between duchies. */
+  /** The name of a stage, or of a message between duchies. */
   stage?: string | undefined;
   requisition?: string | undefined;
   dataProvider?: string | undefined;
@@ -147,12 +147,12 @@ export function isStageName(stage: string): boolean {
   return STAGE.test(stage);
 }
 
-/** Returns `PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT of duchies/beta: A message of the other duchy …` */
+/** Returns text such as `PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT of duchies/beta: A message of the other duchy …` */
 export function describeFailure(code: FailureCode, position: Position = {}): string {
   return `${code}${at(position)}: ${FAILURE_CODES[code].meaning}`;
 }
 
-/** Returns `WAITS_FOR_PEER at duchies/beta: The other duchy does not respond …`; without a position only the sentence. */
+/** Returns text such as `WAITS_FOR_PEER at duchies/beta: The other …`, or only the sentence if there is no position. */
 export function describeProgress(code: ProgressCode, position: Position = {}): string {
   const where = at(position);
   return where === '' ? PROGRESS_CODES[code] : `${code}${where}: ${PROGRESS_CODES[code]}`;

@@ -1,4 +1,4 @@
-/** The one error class of the exchange, and its JSON. */
+/** The exchange's only error class, and its JSON form. */
 import type { JsonObject, JsonValue } from '../values/jsonValue.ts';
 import { type AnyReason, type Code, HTTP_STATUS, httpStatusOf, REASONS, type Reason } from './reasons.ts';
 
@@ -9,14 +9,14 @@ export interface Violation {
 }
 
 interface ErrorOptions {
-  /** Replaces the usual code of the reason. */
+  /** Overrides the reason's usual code. */
   code?: Code;
   metadata?: Record<string, string>;
   violations?: Violation[];
   retryAfterSeconds?: number | undefined;
-  /** The `x-request-id` of the response that a client received. The log of the exchange has the same ID. */
+  /** The `x-request-id` of the response that a client received. The exchange's log has the same ID. */
   requestId?: string | undefined;
-  /** The cause is logged, and is never part of a response. */
+  /** Logged, but never included in a response. */
   cause?: unknown;
 }
 
@@ -24,7 +24,7 @@ export const ERROR_DOMAIN = 'measurement-exchange';
 
 const typeUrl = (type: string) => `type.googleapis.com/google.rpc.${type}`;
 
-/** The code that detects a problem throws this error; each protocol translates it to a response. */
+/** Thrown by the code that detects a problem. The HTTP server converts it to a response. */
 export class ExchangeError extends Error {
   readonly code: Code;
   readonly reason: AnyReason;
@@ -34,7 +34,7 @@ export class ExchangeError extends Error {
   readonly requestId: string | undefined;
 
   constructor(reason: Reason, message: string, options?: ErrorOptions);
-  /** An error that a client received; this version may not know its reason. */
+  /** For an error that a client received. This version may not know its reason. */
   constructor(reason: AnyReason, message: string, options: ErrorOptions & { code: Code });
   constructor(reason: AnyReason, message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -51,13 +51,13 @@ export class ExchangeError extends Error {
     return httpStatusOf(this.reason, this.code);
   }
 
-  /** The same error for a request that wraps its resource: the paths of fields begin with `member`. */
+  /** Returns the same error for a request that wraps its resource in `member`, with `member` prepended to field paths. */
   wrappedIn(member: string): ExchangeError {
     const violations = this.violations.map((v) => ({ ...v, field: `${member}.${v.field}` }));
     return new ExchangeError(this.reason, this.message, { ...this, violations, cause: this.cause });
   }
 
-  /** The body of the response: google.rpc.Status in JSON. */
+  /** Returns the response body: a google.rpc.Status in JSON. */
   toJSON() {
     const { reason, metadata, violations, retryAfterSeconds } = this;
     const detail = (type: string, fields: object) => ({ '@type': typeUrl(type), ...fields });
@@ -70,7 +70,7 @@ export class ExchangeError extends Error {
   }
 }
 
-/** One error for all violations. Its reason is REQUIRED_FIELD_NOT_SET where every violation is a missing field. */
+/** Returns one error for all violations. Its reason is REQUIRED_FIELD_NOT_SET if they are all missing fields. */
 export function invalid(violations: Violation[]): ExchangeError {
   const reason = violations.every((v) => v.description === REQUIRED)
     ? 'REQUIRED_FIELD_NOT_SET'
@@ -86,8 +86,8 @@ export function invalid(violations: Violation[]): ExchangeError {
 export const REQUIRED = 'is required';
 
 /**
- * Reads an error that `toJSON` wrote; undefined for a body that no exchange wrote. An unknown reason is kept; an unknown
- * code is replaced by the code with the same HTTP status.
+ * Reads an error that `toJSON` wrote, or returns undefined if the body is not from an exchange. Keeps an unknown reason,
+ * but replaces an unknown code with the code that has the same HTTP status.
  */
 export function errorFromJson(
   body: JsonValue,

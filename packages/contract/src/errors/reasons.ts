@@ -1,6 +1,6 @@
-/** The closed list of reasons that a request can fail for. */
+/** The complete list of reasons why a request can fail. */
 
-/** The google.rpc codes of errors, and the HTTP status of each. */
+/** The google.rpc error codes, and the HTTP status of each. */
 export const HTTP_STATUS = {
   INVALID_ARGUMENT: 400,
   FAILED_PRECONDITION: 400,
@@ -18,7 +18,7 @@ export const HTTP_STATUS = {
 
 export type Code = keyof typeof HTTP_STATUS;
 
-/** The meaning of each reason, below its usual code; docs/errors.md is printed from this list. */
+/** The meaning of each reason, grouped by the reason's usual code. docs/errors.md is generated from this list. */
 const MEANINGS = {
   INVALID_ARGUMENT: {
     INVALID_FIELD_VALUE: 'A field is malformed, unknown or out of range; fieldViolations names each one.',
@@ -134,7 +134,7 @@ const MEANINGS = {
 } as const satisfies Record<Code, Record<string, string>>;
 
 export type Reason = { [C in Code]: keyof (typeof MEANINGS)[C] }[Code];
-/** A reason in a response. A newer exchange may give reasons that are not in this list. */
+/** A reason in a response. A newer exchange may send reasons that are not in this list. */
 export type AnyReason = Reason | (string & Record<never, never>);
 
 export const REASONS = Object.fromEntries(
@@ -143,7 +143,7 @@ export const REASONS = Object.fromEntries(
   ),
 ) as Record<Reason, { code: Code; meaning: string }>;
 
-/** The reasons for which HTTP has a more specific status than their code has. */
+/** Reasons with a more specific HTTP status than the one for their code. */
 const SPECIFIC_STATUS: ReadonlyMap<AnyReason, number> = new Map([
   ['METHOD_NOT_ALLOWED', 405],
   ['REQUEST_TIMEOUT', 408],

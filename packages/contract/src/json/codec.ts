@@ -1,4 +1,4 @@
-/** Reads JSON values as typed values, with a reader that is compiled once for each schema. `writer.ts` writes them. */
+/** Converts JSON values to typed values, with a reader compiled once per schema. `writer.ts` does the reverse. */
 
 import { REQUIRED, type Violation } from '../errors/errors.ts';
 import { cut } from '../values/cut.ts';
@@ -7,16 +7,16 @@ import { fromBase64, fromHex, MAX_UINT64, parseTimestamp } from '../values/scala
 import { JsonDecimal, type JsonObject, type JsonValue, toPlainJson } from './json.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Static, type TSchema } from './schema.ts';
 
-/** Reads one value. For an invalid value, a reader reports the problem under `path` and returns undefined. */
+/** Reads one value. If the value is invalid, reports the problem under `path` and returns undefined. */
 type Reader = (value: JsonValue, path: string, report: (path: string, problem: string) => void) => unknown;
 
 /**
- * A request must follow every rule. A response may come from a newer exchange, so unknown fields are ignored, unknown
- * values of enums are accepted, and limits are not checked. Free JSON in a response is converted to plain JSON.
+ * A request must follow every rule. A response may come from a newer exchange, so unknown fields are ignored, unknown enum
+ * values are accepted, and limits are not checked. Untyped JSON in a response is converted to plain JSON.
  */
 type Direction = 'request' | 'response';
 
-/** The keywords, of JSON Schema and our own, from which readers and writers are compiled. */
+/** The keywords that readers and writers are compiled from, both from JSON Schema and our own. */
 export interface Keywords {
   type?: string | string[];
   format?: string;
@@ -39,13 +39,13 @@ export interface Keywords {
   'x-key-pattern'?: PatternName;
 }
 
-/** Reading ends after this many violations, because finding all of them in a body of 4 MiB would take seconds. */
+/** Reading stops after this many violations, because finding all of them in a 4 MiB body would take seconds. */
 export const MAX_VIOLATIONS = 50;
 const ENOUGH = new Error('enough violations');
 
 const readers = { request: new WeakMap<TSchema, Reader>(), response: new WeakMap<TSchema, Reader>() };
 
-/** Returns the typed value, or undefined after adding violations; `violations` grows to MAX_VIOLATIONS at most. */
+/** Returns the typed value, or undefined if it is invalid. Adds violations, up to a total of MAX_VIOLATIONS. */
 export function decode<S extends TSchema>(
   schema: S,
   value: JsonValue,
@@ -66,7 +66,7 @@ export function decode<S extends TSchema>(
   }
 }
 
-/** Converts `measurement_spec` to `measurementSpec`: readers of proto3 JSON accept both. */
+/** Converts `measurement_spec` to `measurementSpec`, because proto3 JSON readers accept both. */
 export function camelCase(key: string): string {
   return key.includes('_') ? key.replace(/_([a-z0-9])/g, (_, c: string) => c.toUpperCase()) : key;
 }
@@ -85,7 +85,7 @@ function readerOf(schema: TSchema, direction: Direction): Reader {
   return reader;
 }
 
-/** The parts of a schema that a response is checked against: its types and its required members. */
+/** Returns the parts of a schema that a response is checked against: its types and required properties. */
 function withoutLimits(schema: Keywords): Keywords {
   const isText = schema.enum !== undefined || TEXT_FORMATS.has(schema.format!);
   if (isText) return { type: 'string' };
@@ -102,7 +102,7 @@ function compileReader(schema: Keywords, direction: Direction): Reader {
   return readerFor(schema, direction);
 }
 
-/** Compiles a reader, by the format of the schema or else by its type. */
+/** Functions that compile a reader, keyed by the schema's format, or else by its type. */
 const COMPILERS: Record<string, (schema: Keywords, direction: Direction) => Reader> = {
   json: (_, direction) => (direction === 'response' ? toPlainJson : (value) => value),
   map: mapReader,
@@ -142,7 +142,7 @@ function objectReader(schema: Keywords, direction: Direction): Reader {
         report(join(path, key), `is given twice, as ${key} and as ${name}`);
         continue;
       }
-      // In proto3 JSON a field that is null is absent.
+      // In proto3 JSON, null means that the field is absent.
       const member = value[key]!;
       if (member !== null) result[name] = read(member, join(path, key), report);
     }
@@ -245,7 +245,7 @@ function sha256Reader(_: Keywords, direction: Direction): Reader {
   };
 }
 
-/** Copies the bytes of a response into a plain Uint8Array, so that a client gets no Node Buffer, which may share memory. */
+/** Copies a response's bytes into a plain Uint8Array, because a Node Buffer may share memory. */
 function bytesFor(direction: Direction, bytes: Uint8Array): Uint8Array {
   return direction === 'response' ? new Uint8Array(bytes) : bytes;
 }

@@ -1,6 +1,6 @@
 /**
- * Parses JSON exactly. `JSON.parse` rounds 64-bit integers, lets the last of two equal keys win, turns 1e400 into Infinity
- * and accepts half a surrogate pair; none of that may happen to a signed request.
+ * Parses JSON exactly. `JSON.parse` rounds 64-bit integers, silently keeps the last of two equal keys, turns 1e400 into
+ * Infinity, and accepts half a surrogate pair. None of that may happen to a signed request.
  */
 import { ExchangeError } from '../errors/errors.ts';
 import { JsonDecimal, type JsonObject, type JsonValue } from '../values/jsonValue.ts';
@@ -9,11 +9,11 @@ export { JsonDecimal, type JsonObject, type JsonValue };
 
 export const MAX_JSON_DEPTH = 64;
 /**
- * The maximum number of keys and values in a request body: a measurement of 4 MiB with 1,700 data providers has 34,000. The
- * time to parse grows with this number. A hostile body of 4 MiB took 350 ms, and is now rejected after 20 ms.
+ * The maximum number of keys and values in a request body, because parsing time grows with that number. A 4 MiB measurement
+ * with 1,700 data providers has 34,000. A hostile 4 MiB body is rejected after 20 ms instead of taking 350 ms.
  */
 export const MAX_BODY_VALUES = 50_000;
-/** No real key is longer. A key of a megabyte would slow down every reader and fill the error response. */
+/** No real key is longer. A megabyte-long key would slow down every reader and fill the error response. */
 const MAX_KEY_LENGTH = 1_000;
 
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
@@ -26,7 +26,7 @@ const BACKSLASH = 0x5c;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Parses UTF-8 with at most `most` keys and values. */
+/** Parses JSON in UTF-8 with at most `most` keys and values. */
 export function parseJsonBytes(bytes: Uint8Array, most?: number): JsonValue {
   let text: string;
   try {
@@ -141,7 +141,7 @@ class Parser {
 
   private string(): string {
     const start = this.at + 1;
-    // Ciphertexts are megabytes of base64 without escapes, so the end is found natively and escapes are looked for later.
+    // Ciphertexts are megabytes of base64 without escapes, so find the end natively first and look for escapes later.
     let end = this.text.indexOf('"', start);
     if (end < 0) throw this.unexpected();
     let value = this.text.slice(start, end);
@@ -154,7 +154,7 @@ class Parser {
     return value;
   }
 
-  /** Finds the end of a string with escapes. JSON.parse decodes the string, ten times faster than code here could. */
+  /** Finds the end of a string with escapes. JSON.parse then decodes it, ten times faster than our own code could. */
   private escaped(start: number): { value: string; end: number } {
     const { text } = this;
     let end = start;
@@ -177,7 +177,7 @@ class Parser {
     this.at = NUMBER.lastIndex;
     const token = match[0];
     if (match[1] !== undefined || match[2] !== undefined) return new JsonDecimal(token);
-    // A 64-bit integer has fewer digits, and BigInt would take quadratic time for megabytes of digits.
+    // A 64-bit integer has far fewer digits. BigInt takes quadratic time, which is too slow for megabytes of digits.
     if (token.length > 400) throw malformed('number too long');
     const number = Number(token);
     return Number.isSafeInteger(number) && token !== '-0' ? number : BigInt(token);
@@ -204,7 +204,7 @@ class Parser {
   }
 }
 
-/** Converts to plain values for readers of proto3 JSON: large integers become strings, and decimals become numbers. */
+/** Converts to plain values for proto3 JSON readers: large integers become strings, and decimals become numbers. */
 export function toPlainJson(value: JsonValue): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (value instanceof JsonDecimal) return Number(value.text);
@@ -217,7 +217,7 @@ export function toPlainJson(value: JsonValue): unknown {
 
 declare global {
   interface JSON {
-    /** JSON.stringify writes the text unchanged, which is the only way to write a 64-bit integer as a number. */
+    /** JSON.stringify writes the text unchanged. There is no other way to write a 64-bit integer as a number. */
     rawJSON(text: string): unknown;
   }
 }

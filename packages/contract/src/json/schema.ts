@@ -1,7 +1,7 @@
 /**
- * Builders of schemas, with the types of TypeBox. One declaration gives the static type, the JSON Schema of the OpenAPI
- * document, the reader and the writer. `unsafe` declares the type of a value in memory where JSON has another type: bytes
- * are Uint8Array, 64-bit integers are bigint.
+ * Schema builders that use TypeBox's types. One declaration provides the static type, the JSON Schema for the OpenAPI
+ * document, the reader and the writer. `unsafe` declares the in-memory type if it differs from the JSON type: bytes are
+ * Uint8Array, and 64-bit integers are bigint.
  */
 import type {
   Static,
@@ -20,17 +20,17 @@ import type { Timestamp } from '../values/scalars.ts';
 
 export type { Static, TObject, TSchema };
 
-/** Only the types of TypeBox are imported. Its schemas are plain JSON, and loading it would double the load time of this package. */
+/** Only TypeBox's types are imported. Its schemas are plain JSON, and loading it would double this package's load time. */
 const schema = <T extends TSchema>(json: object) => json as T;
 const unsafe = <T>(json: object) => schema<TUnsafe<T>>(json);
 
-/** Every text has a maximum length, so that it fits in its column of the database. */
+/** Every string has a maximum length, so that it fits in its database column. */
 export const text = (maxLength: number, minLength = 0) =>
   schema<TString>({ type: 'string', minLength, maxLength });
 
 export const boolean = () => schema<TBoolean>({ type: 'boolean' });
 
-/** A JSON number, rounded to a double. It is for settings and not for signed values. */
+/** A JSON number, rounded to a double. Use it for settings, not for signed values. */
 export const number = (options: { exclusiveMinimum?: number; minimum?: number } = {}) =>
   schema<TNumber>({ type: 'number', ...options });
 
@@ -67,7 +67,7 @@ export const nameOf = (...patterns: PatternName[]) =>
     description: patterns.map((p) => `\`${PATTERNS[p]}\``).join(' or '),
   });
 
-/** `ignored` lists output-only fields, which a caller may send back, and which have no effect in a request. */
+/** `ignored` lists output-only fields. A caller may send them back, but they have no effect in a request. */
 export const object = <P extends Record<string, TSchema>>(
   properties: P,
   description?: string,
@@ -90,7 +90,7 @@ export const optional = <T extends TSchema>(of: T, description?: string) => {
   return schema<TAddOptional<T>>(Object.defineProperty(json, '~optional', { value: true }));
 };
 
-/** The same members, all of them optional. */
+/** Returns the same properties, all optional. */
 export const partial = <P extends Record<string, TSchema>>(properties: P) =>
   Object.fromEntries(Object.entries(properties).map(([key, schema]) => [key, optional(schema)])) as {
     [K in keyof P]: ReturnType<typeof optional<P[K]>>;

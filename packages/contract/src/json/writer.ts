@@ -1,6 +1,6 @@
 /**
- * Writes typed values as JSON text, with a writer that is compiled once for each schema. The schema says which members are
- * base64 or numbers, so nothing is copied into plain objects first, and ciphertexts are not searched for escapes.
+ * Writes typed values as JSON text, with a writer compiled once per schema. The schema says which properties are base64 or
+ * numbers, so nothing is copied into plain objects first, and ciphertexts are not searched for characters to escape.
  */
 
 import { toBase64 } from '../values/scalars.ts';
@@ -13,16 +13,16 @@ type Writer = (value: never, out: Out) => void;
 
 interface Out {
   text: string;
-  /** The pieces of output before `text`. */
+  /** The parts of the output that come before `text`. */
   readonly parts: string[];
 }
 
-/** Members are written in the order of the schema, or sorted by their names. */
+/** Properties are written in schema order, or sorted by name. */
 type Order = 'schema' | 'sorted';
 
 const writers = { schema: new WeakMap<TSchema, Writer>(), sorted: new WeakMap<TSchema, Writer>() };
 
-/** Free JSON that is already text, and is written unchanged. */
+/** Untyped JSON that is already text, and is written unchanged. */
 export class JsonText {
   readonly text: string;
 
@@ -31,12 +31,12 @@ export class JsonText {
   }
 }
 
-/** Members that are undefined are left out. */
+/** Leaves out properties that are undefined. */
 export function toJson<S extends TSchema>(schema: S, value: Static<S>): string {
   return toJsonParts(schema, value).join('');
 }
 
-/** Returns pieces that end between the items of an array, because one text of a whole page is slow to build and to send. */
+/** Returns the text in parts, split between array items. One string for a whole page would be slow to build and send. */
 export function toJsonParts<S extends TSchema>(
   schema: S,
   value: Static<S>,
@@ -48,7 +48,7 @@ export function toJsonParts<S extends TSchema>(
   return out.parts;
 }
 
-/** Generates the same text in chunks: each item of an array that is a member of the value is a separate chunk. */
+/** Yields the same text in chunks. Each item of a top-level array property is a separate chunk. */
 export function* toJsonChunks<S extends TSchema>(schema: S, value: Static<S>): Generator<string> {
   let mark = '{';
   for (const [key, member] of Object.entries((schema as Keywords).properties!)) {
@@ -72,12 +72,12 @@ function* arrayChunks(label: string, items: TSchema, values: unknown[]): Generat
   yield values.length === 0 ? `${mark}]` : ']';
 }
 
-/** The text of a value that the exact parser returned. */
+/** Returns the JSON text of a value from the exact parser. */
 export function exactJson(value: JsonValue): string {
   return JSON.stringify(value, exactly);
 }
 
-/** Equal values have equal texts, whatever the order of keys in the request was. */
+/** Returns the same text for equal values, regardless of the key order in the request. */
 export function canonicalJson<S extends TSchema>(schema: S, value: Static<S>): string {
   return toJsonParts(schema, value, 'sorted').join('');
 }
@@ -162,10 +162,10 @@ function inOrder<T>(entries: [string, T][], order: Order): [string, T][] {
   return order === 'sorted' ? entries.sort(([a], [b]) => (a < b ? -1 : 1)) : entries;
 }
 
-/** Matches text without a character that JSON escapes. */
+/** Matches text that needs no JSON escapes. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-/** Writes text, booleans and free JSON. Values of the exact parser are written as they were read. */
+/** Writes text, numbers, booleans and untyped JSON. Values from the exact parser are written as they were read. */
 const writeFree: Writer = (value: unknown, out) => {
   if (typeof value === 'string') out.text += PLAIN.test(value) ? `"${value}"` : JSON.stringify(value);
   else if (value instanceof JsonText) out.text += value.text;

@@ -1,4 +1,4 @@
-/** Prints the routes as an OpenAPI 3.1 document, for code generators, for viewers, and for the page under /docs. */
+/** Generates an OpenAPI 3.1 document from the routes, for code generators, viewers, and the /docs page. */
 import * as shapes from '../codecs/components.ts';
 import type { Route } from '../routes/route.ts';
 import { API_PREFIX, ROUTES } from '../routes.ts';

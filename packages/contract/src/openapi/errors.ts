@@ -1,4 +1,4 @@
-/** Prints the errors of each operation: one response for each HTTP status, with the reasons that have this status. */
+/** Generates each operation's error responses: one per HTTP status, with the reasons that have this status. */
 import { ERROR_DOMAIN } from '../errors/errors.ts';
 import { type Code, REASONS } from '../errors/reasons.ts';
 import { errorsOf, type RouteError } from '../requests/errors.ts';
@@ -7,7 +7,7 @@ import { printResponse } from './response.ts';
 import { pascalCase, type SchemaPrinter } from './schemaPrinter.ts';
 import type { JsonSchema, OpenApiReference, OpenApiResponse } from './types.ts';
 
-/** Almost every operation has the same reasons under these codes. */
+/** Under these codes, almost every operation has the same reasons. */
 const SHARED: Code[] = ['PERMISSION_DENIED', 'UNAVAILABLE'];
 
 export class ErrorPrinter {
@@ -41,7 +41,7 @@ export class ErrorPrinter {
     );
   }
 
-  /** A response that many operations have is written once, and referred to. */
+  /** Adds a shared response to `components` once, and returns a reference to it. */
   private share(errors: RouteError[], response: OpenApiResponse): OpenApiResponse | OpenApiReference {
     const [{ code, reason }] = errors as [RouteError];
     if (errors.length > 1 && !SHARED.includes(code)) return response;
@@ -73,7 +73,7 @@ export class ErrorPrinter {
 
 const text: JsonSchema = { type: 'string' };
 
-/** An object that has all of these properties, and may have others, which a later version adds. */
+/** Returns the schema of an object with all of these properties. Later versions may add others. */
 function object(properties: Record<string, JsonSchema>): JsonSchema {
   return { type: 'object', required: Object.keys(properties), properties };
 }

@@ -21,7 +21,7 @@ export function printOperation(route: Route, schemas: SchemaPrinter, errors: Err
   const callers = Object.entries(route.access).map(
     ([kind, rule]) => CALLERS[kind as PrincipalKind] + ACCESS[rule],
   );
-  // Routes of one operation share their schemas, unless they have different resources.
+  // All routes of an operation share their schemas, unless they return different resources.
   const shared = rowsOf(route).every((row) => row.response === route.response);
   const name = pascalCase(shared ? route.operation : operationIdOf(route));
   const response = schemas.reference(route.response, `${name}Response`);
@@ -41,7 +41,7 @@ export function printOperation(route: Route, schemas: SchemaPrinter, errors: Err
   };
 }
 
-/** The name of the operation. Where it has several routes, the owner of the path (`OfDuchy`) or the method (`ByPut`) follows. */
+/** Returns the operation's name. If it has several routes, appends the path's owner (`OfDuchy`) or the method (`ByPut`). */
 function operationIdOf(route: Route): string {
   const rows = rowsOf(route);
   const samePath = rows.filter((row) => row.path === route.path);

@@ -5,7 +5,7 @@ import type { JsonSchema, OpenApiOperation } from './types.ts';
 
 type RequestBody = NonNullable<OpenApiOperation['requestBody']>;
 
-/** The names of the operation's schemas begin with `name`. */
+/** The operation's schemas have names that start with `name`. */
 export function printRequestBody(route: Route, name: string, schemas: SchemaPrinter): RequestBody {
   const body = route.body!;
   return body.form === 'message'
@@ -35,7 +35,7 @@ function printResource(
   schemas: SchemaPrinter,
 ): RequestBody {
   const input = schemas.inline(body.schema);
-  // A caller may send back what it read: output-only fields are accepted.
+  // Accept output-only fields, because a caller may send back what it has read.
   const outputOnly = Object.entries(schemas.inline(body.resource).properties!)
     .filter(([field]) => !(field in input.properties!))
     .map(([field, schema]) => [field, { ...schema, readOnly: true }]);
@@ -46,7 +46,7 @@ function printResource(
       ? { requestId: schemas.inline(querySchemaOf(route)).properties!.requestId! }
       : {}),
   };
-  // An update that takes other fields than the create has a separate schema.
+  // If an update accepts different fields than a create, it has a separate schema.
   const suffix = schemas.nameOf(body.schema)?.endsWith('Update') ? 'Update' : 'Input';
   const wrapped: JsonSchema = {
     type: 'object',

@@ -24,7 +24,7 @@ export function printResponse(
   };
 }
 
-/** `schema` is the schema of each event of the stream. */
+/** `schema` is the schema of each event in the stream. */
 export function printStream(description: string, schema: JsonSchema): OpenApiResponse {
   return { ...printResponse(description, schema), content: { 'text/event-stream': { schema } } };
 }

@@ -1,4 +1,4 @@
-/** Prints our schemas as JSON Schema 2020-12. Keywords that only our codecs understand become standard keywords. */
+/** Converts our schemas to JSON Schema 2020-12. Keywords that only our codecs understand become standard keywords. */
 
 import type { Keywords } from '../json/codec.ts';
 import type { TSchema } from '../json/schema.ts';
@@ -10,20 +10,20 @@ type Declared = Keywords & Omit<JsonSchema, keyof Keywords>;
 
 export const ID_PATTERN = '[A-Za-z0-9_-]{1,63}';
 
-/** Prints schemas. A schema with a name is added to `components` once, and then referred to. */
+/** Converts schemas. A named schema is added to `components` once, and referenced after that. */
 export class SchemaPrinter {
   readonly components: Record<string, JsonSchema> = {};
-  /** The key is the object `properties` of a schema, which the optional copy of the schema shares. */
+  /** Schema names, keyed by the schema's `properties` object, which an optional copy of the schema shares. */
   private readonly names = new Map<unknown, string>();
 
-  /** Schemas of objects among the exports have the name of the export. */
+  /** Every object schema in `exports` is named after its export. */
   constructor(exports: object) {
     for (const [name, value] of Object.entries(exports)) {
       if ('properties' in Object(value)) this.names.set(value.properties, name);
     }
   }
 
-  /** Prints a reference to the schema, which gets this name unless it has one. */
+  /** Returns a reference to the schema. The schema gets this name unless it already has one. */
   reference(schema: TSchema, name: string): JsonSchema {
     const { properties } = schema as Declared;
     if (!this.names.has(properties)) this.names.set(properties, name);
@@ -58,10 +58,10 @@ export class SchemaPrinter {
       ...rest
     } = schema as Declared;
     const { format, items, properties, additionalProperties, ...standard } = rest;
-    // Formats without a case (json, page-size) only tell our codecs how to read.
+    // Formats without a case (json, page-size) matter only to our codecs.
     switch (format) {
       case 'byte':
-        // Four characters of base64 encode three bytes, and padding is optional.
+        // Four base64 characters encode three bytes, and padding is optional.
         return minBytes ? { ...standard, minLength: Math.ceil((minBytes * 4) / 3) } : standard;
       case 'sha256':
         return { ...standard, contentEncoding: 'base64', minLength: 43, maxLength: 64 };
@@ -88,7 +88,7 @@ export class SchemaPrinter {
       return standard;
     }
     const printed = Object.entries(properties).map(([name, member]) => [name, this.print(member)] as const);
-    // A caller may send ignored members.
+    // A caller may send ignored properties, so list them as read-only.
     const readOnly = (ignored ?? []).map((name) => [name, { readOnly: true }] as const);
     return {
       ...standard,

@@ -1,4 +1,4 @@
-/** The groups of operations in the document: one for each collection that a path ends in. */
+/** The tags that group operations in the document, one for each collection that a path can end in. */
 import type { Route } from '../routes/route.ts';
 import type { Routes } from '../routes.ts';
 import { wordsOf } from '../values/names.ts';
@@ -33,7 +33,7 @@ const DESCRIPTIONS: Record<Collection, string> = {
   whoami: 'Who the exchange takes the caller for.',
 };
 
-/** The tags whose names differ from the words of their collections. */
+/** Tag names that are not simply the words of the collection's name. */
 const NAMES: { [C in Collection]?: string } = {
   deliveries: 'Webhook deliveries',
   auditEntries: 'Audit',

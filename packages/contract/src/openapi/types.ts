@@ -1,4 +1,4 @@
-/** The part of OpenAPI 3.1 and of JSON Schema 2020-12 that our document uses. */
+/** The parts of OpenAPI 3.1 and JSON Schema 2020-12 that our document uses. */
 import type { Keywords } from '../json/codec.ts';
 
 export interface OpenApiDocument {
@@ -13,7 +13,7 @@ export interface OpenApiDocument {
   servers: { url: string }[];
   security: Record<string, string[]>[];
   tags: { name: string; description: string }[];
-  /** The keys are paths, and below them methods in lower case. */
+  /** Keyed by path, then by method in lowercase. */
   paths: Record<string, Record<string, OpenApiOperation>>;
   components: {
     schemas: Record<string, JsonSchema>;
@@ -31,7 +31,7 @@ export interface OpenApiOperation {
   description: string;
   parameters: OpenApiParameter[];
   requestBody?: { description: string; required: boolean; content: JsonContent };
-  /** The keys are HTTP statuses. */
+  /** Keyed by HTTP status. */
   responses: Record<string, OpenApiResponse | OpenApiReference>;
 }
 
@@ -57,7 +57,7 @@ export interface OpenApiResponse {
 
 type JsonContent = { 'application/json': { schema: JsonSchema } };
 
-/** The keywords that only our codecs understand are not printed; schemas inside of a schema are printed schemas. */
+/** Our keywords, except those that only our codecs understand and those that contain other schemas. */
 type Printed = Omit<Keywords, `x-${string}` | 'items' | 'properties' | 'additionalProperties'>;
 
 export interface JsonSchema extends Printed {

@@ -1,4 +1,7 @@
-/** Limits of the Liquid Legions protocols. The exchange chooses a protocol only within them; others reject larger values. */
+/**
+ * Limits of the Liquid Legions protocols. The exchange chooses a protocol only within these limits, and other parties
+ * reject larger values.
+ */
 
 import type { Protocol } from '../values/states.ts';
 import type { MpcNoiseShape } from './shareShuffleLimits.ts';
@@ -12,15 +15,15 @@ export const MAX_SKETCH_SIZE = 1_000_000;
 export const MAX_SAMPLING_INDICATOR_SIZE = 2 ** 32 - 2;
 /** The highest maximumFrequency that a spec may ask for. */
 export const MAX_LEGIONS_FREQUENCY = 100;
-/** The maximum number of noise registers of one duchy: more would fill its memory and take hours. */
+/** The maximum number of noise registers per duchy. More would fill its memory and take hours. */
 export const MAX_LEGIONS_NOISE = 2 ** 20;
-/** The maximum of `legionsRegisterCount`, because each duchy has all registers in memory. */
+/** The maximum of `legionsRegisterCount`. It is limited because each duchy keeps all registers in memory. */
 export const MAX_LEGIONS_REGISTERS = 5_000_000;
-/** Bounds of histogramPrivacyParams and publisherPrivacyParams. Noise with larger values would hide nothing. */
+/** Upper bounds for histogramPrivacyParams and publisherPrivacyParams. With larger values, noise would hide nothing. */
 export const MAX_HIDING_EPSILON = 1;
 export const MAX_HIDING_DELTA = 1e-5;
 
-/** The shape of each kind of noise. Every duchy of the ring adds all four kinds. */
+/** Returns the shape of each kind of noise. Every duchy in the ring adds all four kinds. */
 export function legionsNoiseShapes(
   dataProviders: number,
   duchies: number,
@@ -34,14 +37,15 @@ export function legionsNoiseShapes(
 }
 
 /**
- * The minimum number of copies of the publisher-noise register, and of the padding register. One copy lets the aggregator
- * subtract them. With frequencies, more copies than there are sketches let the aggregator recognize them as noise.
+ * Returns the minimum number of copies of the publisher-noise register and of the padding register. One copy is enough for
+ * the aggregator to subtract them. With frequencies, there must be more copies than sketches, so that the aggregator can
+ * recognize them as noise.
  */
 export function knownRegisterCount(protocol: LiquidLegionsProtocol, dataProviders: number): number {
   return protocol === 'liquidLegionsV2' ? dataProviders + 1 : 1;
 }
 
-/** The number of registers that each duchy adds for its noise. It does not depend on the noise that is drawn. */
+/** Returns the number of registers that each duchy adds as noise. It does not depend on the noise that is drawn. */
 export function legionsNoiseRegisterCount(
   offsets: Record<'reach' | 'histogram' | 'publisher', number>,
   dataProviders: number,
@@ -51,12 +55,12 @@ export function legionsNoiseRegisterCount(
   return 2 * offsets.publisher + 2 * offsets.reach + histogram + 2 * knownRegisters;
 }
 
-/** The number of tuples that each duchy adds for the noise of the frequencies. */
+/** Returns the number of tuples that each duchy adds as noise for the frequencies. */
 export function legionsNoiseTupleCount(frequencyOffset: number, maximumFrequency: number): number {
   return 2 * frequencyOffset * (maximumFrequency + 1);
 }
 
-/** The number of registers of all sketches and of the noise of all duchies. A tuple counts as a register. */
+/** Returns the number of registers in all sketches and all duchies' noise. A tuple counts as one register. */
 export function legionsRegisterCount(
   sketches: { dataProviders: number; maxSize: number },
   noise: { duchies: number; registers: number; tuples: number },

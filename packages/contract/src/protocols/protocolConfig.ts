@@ -19,7 +19,7 @@ import {
   MAX_SKETCH_SIZE,
 } from './liquidLegionsLimits.ts';
 
-/** Values of the ring are below 2^7, so that each is one byte on the wire, also as a packed varint. */
+/** Ring values are below 2^7, so that each takes one byte on the wire, even as a packed varint. */
 export const MAX_RING_MODULUS = 127;
 
 export const ShareShuffleConfig = object(
@@ -41,7 +41,7 @@ const hiding = object(
   'Noise that hides what the aggregator could learn along the way; it is not in the result.',
 );
 
-/** The configs of both Liquid Legions protocols have these members, and so do the settings of the exchange. */
+/** Properties of both Liquid Legions configs, and of the exchange's settings for them. */
 export const sketchMembers = {
   workers: array(nameOf('duchy'), {
     minItems: 1,
@@ -56,7 +56,7 @@ export const sketchMembers = {
   publisherPrivacyParams: hiding,
 };
 
-/** The members that only the Liquid Legions protocol with frequencies has. */
+/** Properties that only the Liquid Legions protocol with frequencies has. */
 export const frequencySketchMembers = {
   samplingIndicatorSize: integer(1, MAX_SAMPLING_INDICATOR_SIZE),
   maximumFrequency: integer(2, MAX_LEGIONS_FREQUENCY),
@@ -89,7 +89,7 @@ export const ProtocolConfig = object(
 );
 export type ProtocolConfig = Static<typeof ProtocolConfig>;
 
-/** The Liquid Legions protocol of a measurement; undefined for a measurement with another protocol. */
+/** Returns a measurement's Liquid Legions protocol and config, or undefined if it uses another protocol. */
 export function liquidLegionsOf(protocolConfig: ProtocolConfig) {
   for (const protocol of ['liquidLegionsV2', 'reachOnlyLiquidLegionsV2'] as const) {
     const config: LiquidLegionsConfig | undefined = protocolConfig[protocol];
@@ -113,7 +113,7 @@ export const ProtocolWish = object(
 );
 export type ProtocolWish = Static<typeof ProtocolWish>;
 
-/** The protocol that a request asks for. `field` is the path of the wish, for the error. */
+/** Returns the protocol that a request asks for. `field` is the path of `wish`, for the error. */
 export function wishedProtocol(wish: ProtocolWish | undefined, field: string): Protocol | undefined {
   if (wish === undefined) return undefined;
   const [protocol, ...others] = PROTOCOLS.filter((name) => wish[name] !== undefined);

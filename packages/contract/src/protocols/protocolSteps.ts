@@ -1,17 +1,17 @@
-/** The stages of the duchies from the start of the computation, under the names that duchies report. */
+/** The stages that the duchies run once the computation starts, with the names that they report. */
 
 import { ringOf } from './liquidLegionsConfig.ts';
 import { liquidLegionsOf, type ProtocolConfig } from './protocolConfig.ts';
 
-/** A stage waits until all stages of earlier steps are done. */
+/** One duchy's stage. It waits until all stages of earlier steps are done. */
 export interface ProtocolStep {
   step: number;
-  /** The name of the duchy, `duchies/x`. */
+  /** The duchy's name, such as `duchies/x`. */
   duchy: string;
   stage: string;
 }
 
-/** The steps are empty for a direct measurement. The last step computes the result. */
+/** Returns the steps, the last of which computes the result. A direct measurement has none. */
 export function stepsOf(protocolConfig: ProtocolConfig): ProtocolStep[] {
   const { honestMajorityShareShuffle: shuffle } = protocolConfig;
   if (shuffle) {
@@ -36,7 +36,7 @@ export function stepsOf(protocolConfig: ProtocolConfig): ProtocolStep[] {
   ];
 }
 
-/** Each of these stages goes once around the ring. */
+/** Each of these stages runs once around the ring. */
 const EXECUTION = {
   reachOnlyLiquidLegionsV2: ['EXECUTION_PHASE'],
   liquidLegionsV2: ['EXECUTION_PHASE_ONE', 'EXECUTION_PHASE_TWO', 'EXECUTION_PHASE_THREE'],

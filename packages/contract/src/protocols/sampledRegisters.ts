@@ -1,22 +1,22 @@
-/** Computes which indexes of a population are in a sample. A sample is an interval of the sorted VIDs that may wrap around. */
+/** Computes which of a population's indexes are in a sample, an interval of the sorted VIDs that may wrap around. */
 import type { PlainSpec } from '../specs/measurementSpec.ts';
 
 type Interval = NonNullable<PlainSpec['vidSamplingInterval']>;
 
-/** A sample has one register for each index: first the indexes from `first` on, then the indexes from 0 on. */
+/** A sample has one register per index: first the indexes starting at `first`, then those starting at 0. */
 export interface SampledRegisters {
   first: number;
-  /** The number of indexes from `first` on. */
+  /** The number of indexes starting at `first`. */
   primary: number;
-  /** The number of indexes from 0 on. */
+  /** The number of indexes starting at 0, if the sample wraps around. */
   wrapped: number;
   /** The length of the frequency vector. */
   count: number;
 }
 
 /**
- * Computes the registers of an interval in 32-bit floats, as the public reference system does, because all parties must get
- * the same registers. Above 2^24 VIDs a bound may be a few indexes off.
+ * Computes an interval's registers with 32-bit floats, like the public reference system, because all parties must get the
+ * same registers. Above 2^24 VIDs, a bound may be off by a few indexes.
  */
 export function sampledRegisters(size: number, { start, width }: Interval): SampledRegisters {
   if (!(start >= 0 && start <= 1)) {
@@ -33,7 +33,7 @@ export function sampledRegisters(size: number, { start, width }: Interval): Samp
   return { first, primary, wrapped, count: primary + wrapped };
 }
 
-/** The register of an index, or −1 for an index that is not in the sample. */
+/** Returns the register for an index, or −1 if the index is not in the sample. */
 export function registerOf({ first, primary, wrapped }: SampledRegisters, index: number): number {
   const register = index - first;
   if (register >= 0 && register < primary) return register;

@@ -1,3 +1,3 @@
-/** The part of this package that threads of share-shuffle load. Loading the whole package takes longer than many threads run. */
+/** The part of this package for share-shuffle threads. Loading all of it takes longer than many threads run. */
 export * from './sampledRegisters.ts';
 export * from './shareShuffleLimits.ts';

@@ -1,42 +1,42 @@
-/** Limits of HonestMajorityShareShuffle. The exchange chooses the protocol only within them, and duchies reject larger values. */
+/** Limits of HonestMajorityShareShuffle. The exchange chooses it only within these, and duchies reject larger values. */
 import type { PrivacyParams } from '../specs/measurementSpec.ts';
 import type { MpcNoiseMechanism } from '../values/states.ts';
 
 /** The number of workers that add noise. */
 export const NOISE_WORKERS = 2;
-/** With a smaller epsilon, the noise alone would fill the memory of a worker. */
+/** With a smaller epsilon, the noise alone would fill a worker's memory. */
 export const MIN_MPC_EPSILON = 1e-6;
-/** The maximum number of noise registers of one worker: more would fill its memory. */
+/** The maximum number of noise registers per worker. More would fill its memory. */
 export const MAX_NOISE_REGISTERS = 2 ** 24;
 /**
- * The maximum number of registers of the sample and of both workers' noise. A worker has one byte of memory for each, and
- * sums are exact below 2^30.
+ * The maximum number of registers in the sample plus both workers' noise. A worker needs one byte of memory per register,
+ * and sums are exact below 2^30.
  */
 export const MAX_SHUFFLED = 500_000_000;
 
-/** The standard deviation of the sum of all workers' Gaussian noise. */
+/** Returns the standard deviation of the sum of all workers' Gaussian noise. */
 export function mpcGaussianSigma({ epsilon, delta }: PrivacyParams): number {
   return Math.sqrt(2 * Math.log(1.25 / (delta / 2))) / epsilon;
 }
 
-/** The workers that add noise to a count, and how much one person can change that count. */
+/** How many workers add noise to a count, and how much one person can change that count. */
 export interface MpcNoiseShape {
-  /** The number of workers. Each worker draws a part of the noise, and the sum of the parts is charged. */
+  /** The number of workers. Each draws part of the noise, and privacy is charged for the sum of the parts. */
   workers: number;
   /** How much one person can change the count; only GEOMETRIC noise uses it. */
   sensitivity: number;
-  /** Whether the aggregator adds noise to its result too, as much as all workers together. */
+  /** Whether the aggregator also adds noise to its result, as much as all workers together. */
   aggregatorAdds?: boolean;
 }
 
 export const SHARE_SHUFFLE_NOISE: MpcNoiseShape = {
   workers: NOISE_WORKERS,
-  // One person changes two bins of a histogram by one each: the bin it leaves and the bin it enters.
+  // One person changes two histogram bins by one each: the bin they leave and the bin they enter.
   sensitivity: 2,
   aggregatorAdds: true,
 };
 
-/** The noise of a worker is within ±offset. A worker adds noise + offset registers, because their number cannot be negative. */
+/** Returns the offset, which bounds a worker's noise. A worker adds noise + offset registers, which is never negative. */
 export function mpcNoiseOffset(
   mechanism: MpcNoiseMechanism,
   params: PrivacyParams,
@@ -44,7 +44,7 @@ export function mpcNoiseOffset(
 ): number {
   if (mechanism === 'NONE') return 0;
   const { epsilon, delta } = params;
-  // This is ln(1 + e^ε), computed without the overflow of e^ε.
+  // ln(1 + e^ε), computed so that e^ε does not overflow.
   const logOnePlusExp = epsilon + Math.log1p(Math.exp(-epsilon));
   if (mechanism === 'GEOMETRIC') {
     const logTail = Math.log((2 * workers * sensitivity) / delta) + logOnePlusExp;
@@ -56,9 +56,9 @@ export function mpcNoiseOffset(
 }
 
 /**
- * The number of registers that each worker appends for its noise; it does not depend on the noise that is drawn. A reach has
- * one draw and a frequency offset of 0. A histogram has a draw for every value of the ring except the last, because a lying
- * provider can move a person to any of these values; the last value marks unused registers.
+ * Returns the number of registers that each worker appends as noise. It does not depend on the noise that is drawn. A reach
+ * has one draw and a frequency offset of 0. A histogram has one draw per ring value, because a lying provider can move a
+ * person to any of them. The last ring value has no draw, because it marks unused registers.
  */
 export function noiseRegisterCount(ringModulus: number, reachOffset: number, frequencyOffset: number) {
   return 2 * (reachOffset + (ringModulus - 2) * frequencyOffset);

@@ -12,7 +12,7 @@ export interface RouteError {
   httpStatus: number;
 }
 
-/** The reasons that follow from the properties of a route. */
+/** The reasons that follow from a route's properties. */
 const RULES: [applies: (route: Route) => boolean, reasons: Reason[]][] = [
   [
     () => true,
@@ -37,7 +37,7 @@ const RULES: [applies: (route: Route) => boolean, reasons: Reason[]][] = [
       'DEADLINE_EXCEEDED',
     ],
   ],
-  // This applies to every operation except whoAmI: the wildcard is not allowed as an ID unless the route allows it.
+  // True for every operation except whoAmI. Even if all callers are allowed, an ID in the path may be a forbidden wildcard.
   [({ access, path }) => Object.keys(access).length < 4 || path.includes('{'), ['PERMISSION_DENIED']],
   [({ path }) => path.includes('{'), ['MALFORMED_NAME']],
   [({ method }) => method !== 'GET', ['MALFORMED_JSON', 'BODY_TOO_LARGE']],
@@ -52,7 +52,7 @@ const RULES: [applies: (route: Route) => boolean, reasons: Reason[]][] = [
   [takesRequestId, ['REQUEST_ID_REUSED']],
 ];
 
-/** All errors of a route, each once. */
+/** Returns all errors of a route, each once. */
 export function errorsOf(route: Route): RouteError[] {
   const derived = RULES.filter(([applies]) => applies(route)).flatMap(([, reasons]) => reasons);
   return [...derived, ...route.errors].map(errorOf);
@@ -63,7 +63,7 @@ function errorOf(error: OperationError): RouteError {
   return { reason, code, httpStatus: httpStatusOf(reason, code) };
 }
 
-/** Whether the schema has a required field, at any depth. */
+/** Returns whether the schema has a required field, at any depth. */
 function requiresFields(schema: TSchema): boolean {
   const { required = [], properties = {}, items, additionalProperties } = schema as Keywords;
   const inner = [...Object.values(properties), items, additionalProperties];

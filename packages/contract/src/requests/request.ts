@@ -1,4 +1,4 @@
-/** Reads the query and the body of a request by the schemas of its route, and reports all violations at once. */
+/** Reads a request's query and body according to its route's schemas, and reports all violations at once. */
 
 import { invalid, type Violation } from '../errors/errors.ts';
 import { camelCase, decode, isObject, join, type Keywords, MAX_VIOLATIONS } from '../json/codec.ts';
@@ -12,7 +12,7 @@ import { fillIn } from '../values/names.ts';
 /** The input of an operation. */
 export interface RequestOf<O extends Operation> {
   params: ParamsOf<RouteOf<O>>;
-  /** The path below the prefix with its IDs: the name of a resource or of a collection. */
+  /** The path after the API prefix, with its IDs filled in: the name of a resource or a collection. */
   path: string;
   query: QueryOf<RouteOf<O>>;
   body: BodyOf<RouteOf<O>>;
@@ -22,7 +22,7 @@ export interface RequestOf<O extends Operation> {
 
 /** A request as it was read from HTTP. */
 export interface HttpRequest extends RequestOf<Operation> {
-  /** The member of the body that wraps the resource, in the caller's spelling; '' where the body is the resource. */
+  /** The body's property that wraps the resource, as the caller spelled it, or '' if the body is the resource itself. */
   wrapper: string;
 }
 type QueryOf<R> = R extends { query: infer S extends TSchema } ? Static<S> : never;
@@ -38,7 +38,7 @@ const validateOnly = {
   ),
 };
 
-/** The query parameters of a route; a mutation also has `validateOnly`. */
+/** Returns the schema of a route's query parameters. A mutation also has `validateOnly`. */
 export function querySchemaOf(route: Route): TSchema {
   let schema = querySchemas.get(route);
   if (schema === undefined) {
@@ -99,7 +99,7 @@ function readBody(
   let requestId: string | undefined;
   if (form.create) {
     takeEqual(rest, 'parent', path, '', violations);
-    // Where the route has no requestId, the field is left in the body and rejected as unknown.
+    // If the route has no requestId, the field stays in the body and is rejected as unknown.
     const taken = takesRequestId(route) ? take(rest, 'requestId', violations) : undefined;
     if (taken !== undefined) requestId = decode(requestIdSchema, taken, violations, 'requestId');
   }
@@ -122,12 +122,12 @@ function readBody(
 
 const requestIdSchema = text(255, 1);
 
-/** Whether the route has a requestId, which makes a create idempotent. */
+/** Returns whether the route has a requestId, which makes a create idempotent. */
 export function takesRequestId(route: Route): boolean {
   return Object.hasOwn(propertiesOf(querySchemaOf(route)), 'requestId');
 }
 
-/** A caller may send back output-only fields as it read them. They have no effect in a request. */
+/** A caller may send back output-only fields that it has read. They have no effect in a request. */
 function isOutputOnly(form: Extract<Body, { form: 'resource' }>, key: string): boolean {
   return Object.hasOwn(propertiesOf(form.resource), key) && !Object.hasOwn(propertiesOf(form.schema), key);
 }
@@ -136,7 +136,7 @@ function propertiesOf(schema: TSchema): Record<string, Keywords> {
   return (schema as Keywords).properties as Record<string, Keywords>;
 }
 
-/** Removes a member, in camelCase or snake_case, and returns its value. */
+/** Removes a property, spelled in camelCase or snake_case, and returns its value. */
 function take(from: JsonObject, name: string, violations: Violation[]): JsonValue | undefined {
   const keys = Object.keys(from).filter((key) => camelCase(key) === name);
   if (keys.length > 1)
@@ -146,7 +146,7 @@ function take(from: JsonObject, name: string, violations: Violation[]): JsonValu
   return value ?? undefined;
 }
 
-/** Removes a member that may repeat the path, and reports a violation where it differs from the path. */
+/** Removes a property that may repeat the path, and reports a violation if it differs from the path. */
 function takeEqual(from: JsonObject, name: string, path: string, at: string, violations: Violation[]): void {
   const value = take(from, name, violations);
   // The parent of a collection path is everything before the collection.
@@ -156,7 +156,7 @@ function takeEqual(from: JsonObject, name: string, path: string, at: string, vio
   }
 }
 
-/** Rejects bodies with too many fields early: our largest message has 20, and each pass over 300,000 takes 200 ms. */
+/** Rejects too many fields early. Our largest message has 20, and each pass over 300,000 would take 200 ms. */
 function objectProblem(value: JsonValue): string | undefined {
   if (!isObject(value)) return 'must be an object';
   return Object.keys(value).length > MAX_VIOLATIONS ? `has more than ${MAX_VIOLATIONS} fields` : undefined;
@@ -193,7 +193,7 @@ function readQuery(
   return decode(schema, values, violations) as Record<string, unknown> | undefined;
 }
 
-/** Query values are text. Numbers and booleans are converted as their schema says. */
+/** Query values are text, so numbers and booleans are converted according to their schema. */
 function queryValue(property: Keywords, value: string): JsonValue {
   if (property.type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
   if (property.type === 'integer' && /^-?\d{1,100}$/.test(value)) {

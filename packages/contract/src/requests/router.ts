@@ -1,4 +1,4 @@
-/** Finds the route of a request by its method and its raw path. IDs are decoded after the route is known. */
+/** Finds the route for a request's method and raw path. IDs are decoded once the route is known. */
 import { ExchangeError } from '../errors/errors.ts';
 import type { Route } from '../routes/route.ts';
 import { API_PREFIX, ROUTES } from '../routes.ts';
@@ -9,7 +9,7 @@ export interface Match {
   params: Record<string, string>;
 }
 
-/** The path with `*` in place of every ID, and the verb. In all our paths the odd segments are IDs. */
+/** Returns the path with `*` for every ID, and the verb. In all our paths, every second segment is an ID. */
 function shapeOf(segments: readonly string[], verb: string | undefined): string {
   let shape = segments[0]!;
   for (let i = 1; i < segments.length; i++) shape += i % 2 === 0 ? `/${segments[i]}` : '/*';
@@ -18,7 +18,7 @@ function shapeOf(segments: readonly string[], verb: string | undefined): string 
 
 interface Row {
   route: Route;
-  /** The names of the IDs, in the order of the path. */
+  /** The names of the IDs, in path order. */
   ids: string[];
 }
 

@@ -13,7 +13,7 @@ const follow = {
   ),
 };
 
-/** The maximum of `waitSeconds`. */
+/** The maximum value of `waitSeconds`. */
 export const MAX_WAIT_SECONDS = 30;
 
 const list = {

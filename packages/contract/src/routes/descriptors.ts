@@ -13,7 +13,7 @@ import * as row from './route.ts';
 const descriptor = PATTERNS.eventGroupMetadataDescriptor;
 const descriptors = 'dataProviders/{dataProvider}/eventGroupMetadataDescriptors' as const;
 const member = 'eventGroupMetadataDescriptor';
-/** Questions about a schema, which change nothing. Consumers and the provider of the schema may ask them. */
+/** Read-only questions about a schema. Consumers and the schema's provider may ask them. */
 const ask = {
   method: 'POST',
   path: descriptor,

@@ -104,7 +104,7 @@ const decode = {
   errors: ['EVENT_GROUP_NOT_FOUND', 'METADATA_NOT_READABLE', 'DESCRIPTOR_TOO_COSTLY'],
 } as const;
 
-/** A batch changes all of its event groups or none of them. */
+/** A batch changes either all of its event groups or none. */
 const batch = {
   ...row.ACT,
   ...collection,

@@ -14,7 +14,7 @@ import * as row from './route.ts';
 const operator = { operator: 'any' } as const;
 const chosenId = s.optional(s.chosenId());
 
-/** The routes of one kind of party. `get` and `list` are the callers that may read and list parties of this kind. */
+/** Returns the routes for one kind of party. `get` and `list` say which callers may read and list these parties. */
 const routesOf = <const C extends string, const M extends string, I extends s.TSchema, R extends s.TSchema>(
   collection: C,
   member: M,

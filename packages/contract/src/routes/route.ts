@@ -2,44 +2,44 @@
 import type { Code, Reason } from '../errors/reasons.ts';
 import * as s from '../json/schema.ts';
 
-/** The kinds of callers. The first three are parties, which own the resources below their names. */
+/** The kinds of callers. The first three are parties, which own the resources under their names. */
 export type PrincipalKind = 'measurementConsumer' | 'dataProvider' | 'duchy' | 'operator';
 
 /**
- * `own`: the first ID of the path must be the ID of the caller. `any`: every ID is allowed. `all`: the wildcard `-` is
- * allowed too. A kind of caller that is not listed is denied.
+ * `own`: the first ID in the path must be the caller's ID. `any`: every ID is allowed. `all`: the wildcard `-` is allowed
+ * too. A kind of caller that is not listed is denied.
  */
 export type Access = Partial<Record<PrincipalKind, 'own' | 'any' | 'all'>>;
 
 export type Body =
-  /** A request message. `also` is the member in which a generic client may repeat the path. */
+  /** A request message. `also` is the property in which a generic client may repeat the path. */
   | { form: 'message'; schema: s.TSchema; also: 'name' | 'parent' }
-  /** The body is the resource itself, or has it in `member` beside an optional requestId. */
+  /** The resource itself, or a message with the resource in `member` and an optional requestId. */
   | { form: 'resource'; schema: s.TSchema; resource: s.TSchema; member: string; create: boolean };
 
-/** An error of an operation, with a `code` where it differs from the usual code of the reason. */
+/** An operation's error, with a `code` if it differs from the reason's usual code. */
 export type OperationError = Reason | { reason: Reason; code: Code };
 
 export interface Route {
   operation: string;
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
-  /** The path below the API prefix, with IDs in braces. */
+  /** The path after the API prefix, with IDs in braces. */
   path: string;
   verb?: string;
   access: Access;
-  /** The response is a stream without an end. Each item has the shape of `response`. */
+  /** The response is an endless stream. Each item has the schema `response`. */
   streams?: true;
-  /** Mutations take `validateOnly`. */
+  /** Mutations accept `validateOnly`. */
   mutates?: boolean;
   query?: s.TSchema;
   body?: Body;
   response: s.TSchema;
-  /** The errors beyond those that `errorsOf` derives from the rest of the route. */
+  /** Errors in addition to those that `errorsOf` derives from the rest of the route. */
   errors: readonly OperationError[];
   summary: string;
 }
 
-/** The error of a body that refers to a missing resource. A missing resource in the path is NOT_FOUND. */
+/** The error if a body refers to a missing resource. A missing resource in the path is NOT_FOUND instead. */
 export const dangling = <R extends Reason>(reason: R) => ({ reason, code: 'FAILED_PRECONDITION' }) as const;
 
 /** The maximum number of resources in a batch. */
@@ -49,7 +49,7 @@ export const paging = {
   pageSize: s.optional(s.pageSize()),
   pageToken: s.optional(s.text(2000), 'The nextPageToken of the page before.'),
 };
-/** Descriptions of filters that several lists have. */
+/** Descriptions of filters that several lists share. */
 export const STATES = 'Only those in one of these states; repeat the parameter.';
 export const UPDATED_AFTER = 'Only those updated after this time, exclusive.';
 export const nextPageToken = s.optional(s.text(2000));
@@ -75,29 +75,29 @@ export const EVERYBODY = {
   operator: 'any',
 } as const;
 
-/** Each route begins with one of these parts and overrides what differs. */
+/** Each route starts with one of these and overrides what differs. */
 export const READ = { method: 'GET', query: noQuery } as const;
 export const LIST = { method: 'GET', query: s.object(paging), errors: [] } as const;
 export const CREATE = { method: 'POST', mutates: true, query: noQuery } as const;
 export const UPDATE = { method: 'PATCH', mutates: true, query: noQuery } as const;
 export const DELETE = { method: 'DELETE', mutates: true, query: noQuery } as const;
-/** An action on a resource, whose path ends with a verb. */
+/** An action on a resource. Its path ends with a verb. */
 export const ACT = { method: 'POST', mutates: true, query: noQuery } as const;
 
-/** The body of an action: a message, which may repeat the name of the resource. */
+/** The body of an action: a message that may repeat the resource's name. */
 export const message = <S extends s.TSchema>(schema: S) =>
   ({ form: 'message', schema, also: 'name' }) as const;
-/** The body of an action that needs nothing but the name of the resource. */
+/** The body of an action that needs only the resource's name. */
 export const NO_MESSAGE = message(s.object({}));
 
-/** The body of a create: the resource itself, or wrapped under `member`. */
+/** The body of a create: the resource itself, or a message with the resource in `member`. */
 export const created = <S extends s.TSchema, R extends s.TSchema>(member: string, schema: S, resource: R) =>
   ({ form: 'resource', member, schema, resource, create: true }) as const;
-/** The body of an update: the resource itself, or wrapped under `member`. */
+/** The body of an update: the resource itself, or a message with the resource in `member`. */
 export const updated = <S extends s.TSchema, R extends s.TSchema>(member: string, schema: S, resource: R) =>
   ({ form: 'resource', member, schema, resource, create: false }) as const;
 
-/** The parts of a route that depend on the kind of the party. */
+/** The parts of a route that depend on the kind of party. */
 interface PartyKind {
   own: Access;
   notFound: Reason;
@@ -109,10 +109,10 @@ const CONSUMER: PartyKind = {
 const PROVIDER: PartyKind = { own: { dataProvider: 'own' }, notFound: 'DATA_PROVIDER_NOT_FOUND' };
 const DUCHY: PartyKind = { own: { duchy: 'own' }, notFound: 'DUCHY_NOT_FOUND' };
 
-/** The reasons for a party that does not exist, of any kind. */
+/** The reasons for a missing party, one per kind of party. */
 export const PARTY_NOT_FOUND = [CONSUMER.notFound, PROVIDER.notFound, DUCHY.notFound];
 
-/** One route for each kind of party, with a path below its name. Only the party itself has access, unless `rowOf` says otherwise. */
+/** Returns one route per kind of party, with a path under its name. By default, only the party itself has access. */
 export const ofEachParty = <const P extends string, const R extends Partial<Route>>(
   below: P,
   rowOf: (kind: PartyKind) => R,

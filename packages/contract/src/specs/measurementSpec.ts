@@ -1,4 +1,4 @@
-/** Decodes a MeasurementSpec from its signed bytes to plain values. The bytes themselves are relayed unchanged. */
+/** Decodes a MeasurementSpec's signed bytes to plain values. The bytes themselves are relayed unchanged. */
 import { fromJson, type JsonValue as PlainJson } from '@bufbuild/protobuf';
 import {
   type MeasurementSpecJson,
@@ -51,7 +51,7 @@ export type PlainSpec = PlainSpecCommon &
     | { measurementType: 'POPULATION' }
   );
 
-/** The bytes are JSON when the first byte is `{`, with which no binary spec begins; else they are binary protobuf. */
+/** Decodes JSON if the first byte is `{`, which no binary spec starts with. Otherwise decodes binary protobuf. */
 export function decodeMeasurementSpec(bytes: Uint8Array): { spec: PlainSpec } | { error: string } {
   try {
     return bytes[0] === 0x7b ? decodeJson(bytes) : decodeBinary(bytes);
@@ -60,7 +60,7 @@ export function decodeMeasurementSpec(bytes: Uint8Array): { spec: PlainSpec } | 
   }
 }
 
-/** The message of the error without the value that it quotes, because findings do not repeat input. */
+/** Returns the error message without the value that it quotes, because findings do not repeat input. */
 function reason(error: unknown): string {
   const message = error instanceof Error ? error.message : 'cannot be decoded';
   return cut(message.replace(/,? (?:got|from JSON:) ".*|\.$/s, ''), 300);
@@ -144,7 +144,7 @@ function privacyParams<K extends string>(
 
 const DURATION = /^(-?\d{1,12})(?:\.(\d{1,9}))?s$/;
 
-/** The seconds of a protobuf Duration or of its JSON text, where an empty text means that it is absent. */
+/** Returns the seconds in a protobuf Duration or in its JSON text, or undefined if it is absent or empty. */
 function seconds(
   duration: (MeasurementSpec_Duration | MeasurementSpecJson_Duration)['maximumWatchDurationPerUser'],
 ): number | undefined {

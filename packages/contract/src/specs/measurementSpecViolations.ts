@@ -1,4 +1,4 @@
-/** Checks the values of a MeasurementSpec that could be decoded. */
+/** Validates the field values of a MeasurementSpec after it has been decoded successfully. */
 import { REQUIRED, type Violation } from '../errors/errors.ts';
 import { toBase64 } from '../values/scalars.ts';
 import type { Protocol } from '../values/states.ts';
@@ -6,17 +6,17 @@ import type { PlainSpec, PrivacyParams } from './measurementSpec.ts';
 import { TYPE_URLS } from './typeUrls.ts';
 
 /**
- * `start` and `width` are 32-bit floats, in which 0.4 and 0.6 add up to 1.00000003. One rounding step of a float below 1 is
- * 6e-8, so a millionth allows for the rounding of both, and for no difference that a person would write.
+ * `start` and `width` are 32-bit floats, in which 0.4 and 0.6 add up to 1.00000003. One rounding step below 1 is 6e-8, so a
+ * millionth covers the rounding of both, but no difference that a person would write.
  */
 const FLOAT_SLACK = 1e-6;
 
-/** Whether a sampling interval ends beyond 1, and so continues at 0. */
+/** Returns whether a sampling interval extends past 1, and so continues at 0. */
 export function wrapsAround({ start, width }: { start: number; width: number }): boolean {
   return start + width > 1 + FLOAT_SLACK;
 }
 
-/** The violations of a spec whose measurement is computed with this protocol. */
+/** Returns the spec's violations, given the protocol that computes the measurement. */
 export function measurementSpecViolations(spec: PlainSpec, protocol: Protocol = 'direct'): Violation[] {
   const violations: Violation[] = [];
   const check = (field: string, ok: boolean, description: string) => {
@@ -42,7 +42,7 @@ export function measurementSpecViolations(spec: PlainSpec, protocol: Protocol = 
     const { start, width } = interval;
     check('vidSamplingInterval.start', start >= 0 && start <= 1, 'must be at least 0 and at most 1');
     check('vidSamplingInterval.width', width > 0 && width <= 1, 'must be above 0 and at most 1');
-    // Only the frequency vector of share-shuffle can wrap around the end of the unit interval.
+    // Only share-shuffle's frequency vector can wrap around the end of the unit interval.
     const fits = protocol === 'honestMajorityShareShuffle' || !wrapsAround(interval);
     check(
       'vidSamplingInterval',
@@ -53,7 +53,7 @@ export function measurementSpecViolations(spec: PlainSpec, protocol: Protocol = 
     check('vidSamplingInterval', false, REQUIRED);
   }
 
-  // Only the first repetition is reported, because a hostile spec can have a million.
+  // Report only the first duplicate, because a hostile spec can have a million.
   const seen = new Set<string>();
   const repeated = spec.nonceHashes.findIndex((hash) => seen.size === seen.add(toBase64(hash)).size);
   check(`nonceHashes[${repeated}]`, repeated === -1, 'repeats an earlier one');

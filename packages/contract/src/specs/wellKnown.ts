@@ -13,12 +13,12 @@ const files: DescFile[] = [
   ...file_mex_contract_google_types.dependencies,
 ];
 
-/** The keys are the paths of imports, such as `google/type/date.proto`. */
+/** Keyed by import path, such as `google/type/date.proto`. */
 export const WELL_KNOWN_FILES: ReadonlyMap<string, DescFile> = new Map(files.map((f) => [f.proto.name, f]));
 
 const wireFiles = new Map<string, WireMessage>();
 
-/** A well-known file as `readWire` reads it. */
+/** Returns a well-known file in the form that `readWire` produces. */
 export function readWellKnownFile(name: string): WireMessage | undefined {
   const file = WELL_KNOWN_FILES.get(name);
   if (file === undefined) return undefined;
@@ -32,12 +32,12 @@ export function readWellKnownFile(name: string): WireMessage | undefined {
   return message;
 }
 
-/** Whether the file is shared by everybody, so that its types do not belong to one provider. */
+/** Returns whether everyone shares this file, so that its types do not belong to one provider. */
 export function isWellKnownFile(name: string): boolean {
   return name.startsWith('google/protobuf/') || name.startsWith('google/type/');
 }
 
-/** Sorts the files and everything they import, so that each file follows its imports. Our copies replace well-known files. */
+/** Returns the files and everything they import, each file after its imports. Our copies replace well-known files. */
 export function importedFirst(files: readonly FileDescriptorProto[]): FileDescriptorProto[] {
   const byName = new Map(files.map((file) => [file.name, file]));
   const ordered = new Set<FileDescriptorProto>();

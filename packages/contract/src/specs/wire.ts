@@ -1,7 +1,7 @@
 /**
- * Reads protobuf bytes strictly by a schema, and reports the first fault. The reader of the runtime ignores wire types and
- * lets a nested message run past the end of its parent, so damaged bytes can decode to something else. This reader also
- * limits the depth and the number of messages before anything large is built.
+ * Reads protobuf bytes strictly according to a schema, and reports the first error. The protobuf runtime's reader ignores
+ * wire types and lets a nested message run past the end of its parent, so corrupt bytes can decode to something else. This
+ * reader also limits the depth and the number of messages before anything large is built.
  */
 import {
   type DescEnum,
@@ -13,19 +13,19 @@ import {
 } from '@bufbuild/protobuf';
 import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 
-/** Strings, booleans, 32-bit integers, enums and messages by the names of their fields. Other types are checked but not kept. */
+/** Strings, booleans, 32-bit integers, enums and messages, keyed by field name. Other types are checked but not kept. */
 export type WireMessage = { [field: string]: unknown };
 
 export interface WireLimits {
   maxMessages: number;
   maxDepth: number;
-  /** Whether a field that the schema does not define is a fault; otherwise the field is skipped. */
+  /** Whether a field that the schema does not define is an error. If not, the field is skipped. */
   refuseUnknown?: boolean;
 }
 
 type WireResult = { message: WireMessage } | { field: string; reason: string };
 
-/** No real spec comes near these limits: it has a few messages, nested five deep at most. */
+/** No real spec comes close to these limits. It has a few messages, nested at most five levels deep. */
 export const SPEC_LIMITS: WireLimits = { maxMessages: 100_000, maxDepth: 32 };
 
 export function readWire(schema: DescMessage, bytes: Uint8Array, limits: WireLimits): WireResult {
@@ -39,7 +39,7 @@ export function readWire(schema: DescMessage, bytes: Uint8Array, limits: WireLim
   }
 }
 
-/** Reads a message of a spec strictly. Throws an Error with the reason where the bytes are not such a message. */
+/** Decodes a message of a spec strictly. Throws an Error with the reason if the bytes are invalid. */
 export function readMessage<D extends DescMessage>(schema: D, bytes: Uint8Array): MessageShape<D> {
   const wire = readWire(schema, bytes, SPEC_LIMITS);
   if ('reason' in wire) throw new Error(`${wire.field || 'the message'} ${wire.reason}`);
@@ -115,7 +115,7 @@ function scalarField(name: string, scalar: ScalarType = ScalarType.INT32): WireF
   return { name, wire: VARINT, repeated: false, keep: undefined, shape: undefined, ...SCALARS[scalar] };
 }
 
-/** The scalar types that are kept, or that are not varints. */
+/** Settings for the scalar types that are kept or that are not varints. */
 const SCALARS: { [type in ScalarType]?: Partial<WireField> } = {
   [ScalarType.STRING]: { wire: LENGTH, keep: 'string' },
   [ScalarType.BYTES]: { wire: LENGTH },
@@ -140,7 +140,7 @@ class WireReader {
   private high = 0;
   private readonly bytes: Uint8Array;
   private readonly limits: WireLimits;
-  /** One character for each byte. An ASCII string is a slice of this text, which is ten times faster than decoding it. */
+  /** The bytes as text, one character per byte. Slicing an ASCII string from it is ten times faster than decoding it. */
   private readonly text: string;
 
   constructor(bytes: Uint8Array, limits: WireLimits) {
@@ -243,21 +243,21 @@ class WireReader {
     if (this.pos > end) throw new WireFault('is truncated');
   }
 
-  /** The end of the length-delimited value that starts here. */
+  /** Returns the end of the length-delimited value that starts here. */
   private end(parentEnd: number): number {
     const length = this.length(parentEnd);
     if (length > parentEnd - this.pos) throw new WireFault('is truncated');
     return this.pos + length;
   }
 
-  /** An unsigned 32-bit varint: a tag or a length. */
+  /** Reads an unsigned 32-bit varint: a tag or a length. */
   private length(end: number): number {
     const low = this.varint(end);
     if (this.high !== 0) throw new WireFault('has a tag or length above 32 bits');
     return low >>> 0;
   }
 
-  /** Returns the low 32 bits, signed; the other bits are stored in `high`. */
+  /** Returns the low 32 bits as a signed integer, and stores the other bits in `high`. */
   private varint(end: number): number {
     let low = 0;
     this.high = 0;

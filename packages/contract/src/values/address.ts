@@ -1,11 +1,11 @@
 /**
- * Distinguishes public addresses and host names from private ones. Addresses are parsed here because browsers have only a
- * parser of URLs.
+ * Tells public addresses and host names from private ones. Parses addresses itself, because browsers only have a URL
+ * parser.
  */
 
 type Network = readonly [network: string, prefix: number];
 
-/** IPv4 networks that IANA lists as not public, and the address of a metadata service, which IANA lists as public. */
+/** IPv4 networks that IANA lists as not public, plus a metadata service's address, which IANA lists as public. */
 const SPECIAL: Network[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -23,7 +23,7 @@ const SPECIAL: Network[] = [
   ['203.0.113.0', 24],
   ['224.0.0.0', 3],
 ];
-/** Public IPv6 addresses are in this range. Addresses that contain an IPv4 address, such as NAT64, are outside of it. */
+/** Public IPv6 addresses are in this range. Addresses that contain an IPv4 address, such as NAT64, are outside it. */
 const GLOBAL_UNICAST: Network[] = [['2000::', 3]];
 /** Networks in GLOBAL_UNICAST that are not public: tunnels to IPv4 (Teredo, 6to4), protocol assignments, documentation. */
 const NOT_GLOBAL: Network[] = [
@@ -37,7 +37,7 @@ const LOOPBACK: Network[] = [
   ['::1', 128],
 ];
 
-/** Accepts any spelling of RFC 4291. Text that is not an IP address is not public, nor is an address with a zone. */
+/** Accepts any RFC 4291 notation. Returns false for an address with a zone, and for text that is not an IP address. */
 export function isPublicAddress(address: string): boolean {
   const bits = bitsOf(address);
   if (bits?.length === 32) return !isIn(bits, SPECIAL);
@@ -56,14 +56,14 @@ function isIn(bits: string, networks: readonly Network[]): boolean {
   });
 }
 
-/** The address as 32 or 128 binary digits; undefined for text that is not an IP address. */
+/** Returns the address as 32 or 128 binary digits, or undefined if the text is not an IP address. */
 function bitsOf(address: string): string | undefined {
   if (/^\d{1,3}(?:\.\d{1,3}){3}$/.test(address)) {
     const octets = address.split('.').map(Number);
     return octets.every((octet) => octet < 256) ? binary(octets, 8) : undefined;
   }
   if (!/^[\da-f:.]+$/i.test(address)) return undefined;
-  // The parser of URLs normalizes every spelling to hexadecimal groups with at most one `::`.
+  // The URL parser normalizes every notation to hexadecimal groups with at most one `::`.
   const host = URL.parse(`http://[${address}]/`)?.hostname.slice(1, -1);
   if (host === undefined) return undefined;
   const [before, after = []] = host.split('::').map((part) => part.split(':').filter(Boolean));
@@ -79,13 +79,13 @@ const binary = (numbers: number[], digits: number) =>
 
 const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arpa|onion)$/i;
 
-/** Whether the host is public, judged by its text alone: a name is not resolved. */
+/** Returns whether the host is public, judging by its text alone. Names are not resolved. */
 export function isPublicHost(host: string): boolean {
   if (bitsOf(host) !== undefined) return isPublicAddress(host);
   return host.includes('.') && !PRIVATE_NAME.test(host);
 }
 
-/** The host without the brackets of an IPv6 address and without the dot that ends an absolute name. */
+/** Returns the host without the brackets around an IPv6 address, and without the final dot of an absolute name. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 }

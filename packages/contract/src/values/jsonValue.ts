@@ -8,7 +8,7 @@ export class JsonDecimal {
   }
 }
 
-/** An integer is a `number` where that is exact, else a `bigint`. Objects have no prototype. */
+/** Integers are `number` if that is exact, and `bigint` otherwise. Objects have no prototype. */
 export type JsonValue = null | boolean | string | number | bigint | JsonDecimal | JsonValue[] | JsonObject;
 export interface JsonObject {
   [key: string]: JsonValue;

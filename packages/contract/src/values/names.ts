@@ -1,4 +1,4 @@
-/** Resource names: the patterns, and how a name is read and written. */
+/** Resource names: their patterns, and functions that parse and format them. */
 
 export const PATTERNS = {
   measurementConsumer: 'measurementConsumers/{measurementConsumer}',
@@ -26,14 +26,14 @@ export const PATTERNS = {
 
 export type PatternName = keyof typeof PATTERNS;
 
-/** The variables of a pattern: `Vars<'a/{x}/b/{y}'>` is `'x' | 'y'`. */
+/** The variables in a pattern: `Vars<'a/{x}/b/{y}'>` is `'x' | 'y'`. */
 export type Vars<P extends string> = P extends `${string}{${infer V}}${infer Rest}` ? V | Vars<Rest> : never;
 
 type NameVars<K extends PatternName> = Record<Vars<(typeof PATTERNS)[K]>, string>;
 
-/** The wildcard ID is valid in every name, and no resource has it. */
+/** The wildcard is a valid ID in every name, but no resource has it. */
 export const WILDCARD = '-';
-/** In the path of a certificate, this alias refers to the best certificate of the party. */
+/** In a certificate's path, this alias refers to the party's best certificate. */
 export const PREFERRED = 'preferred';
 
 const ID = '[A-Za-z0-9_-]{1,63}';
@@ -54,7 +54,7 @@ export function isName(pattern: PatternName, text: string): boolean {
   return NAMES[pattern].test(text);
 }
 
-/** The IDs in a name, or undefined when the name does not match the pattern. */
+/** Returns the IDs in a name, or undefined if the name does not match the pattern. */
 export function parseName<K extends PatternName>(pattern: K, name: string): NameVars<K> | undefined {
   return NAMES[pattern].exec(name)?.groups as NameVars<K> | undefined;
 }
@@ -63,7 +63,7 @@ export function formatName<K extends PatternName>(pattern: K, vars: NameVars<K>)
   return fillIn(PATTERNS[pattern], vars);
 }
 
-/** Each pattern as its fixed texts with the names of the variables between them. */
+/** Caches each pattern, split into fixed text and variable names that alternate. */
 const parts = new Map<string, string[]>();
 
 export function fillIn(pattern: string, vars: Record<string, string>): string {

@@ -5,7 +5,7 @@ export type Timestamp = string;
 
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 
-/** Converts RFC 3339 text to a Timestamp, without digits beyond microseconds. Returns undefined for other text. */
+/** Parses RFC 3339 text into a Timestamp, dropping any digits past microseconds. Returns undefined for other text. */
 export function parseTimestamp(text: string): Timestamp | undefined {
   const m = RFC3339.exec(text);
   if (m === null) return undefined;
@@ -24,10 +24,10 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   return `${utc.toISOString().slice(0, 19)}.${(m[7] ?? '').slice(0, 6).padEnd(6, '0')}Z`;
 }
 
-/** Caches the last second as text, because most timestamps are in the same second as the one before. */
+/** Caches the last second as text, because most timestamps are in the same second as the previous one. */
 let written = { second: Number.NaN, text: '' };
 
-/** Converts milliseconds since 1970, whose fraction is microseconds, to a Timestamp. */
+/** Converts milliseconds since 1970 to a Timestamp. The fraction of a millisecond becomes microseconds. */
 export function timestampOf(epochMillis: number): Timestamp {
   const millis = Math.floor(epochMillis);
   const second = Math.floor(millis / 1000);
@@ -40,22 +40,22 @@ export function timestampOf(epochMillis: number): Timestamp {
 
 const hasBuffer = typeof Buffer !== 'undefined';
 
-/** Writes standard base64 with padding. */
+/** Encodes bytes as standard base64 with padding. */
 export function toBase64(bytes: Uint8Array): string {
   if (hasBuffer) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
   return (bytes as unknown as { toBase64(): string }).toBase64();
 }
 
 /**
- * Reads standard or URL-safe base64, padded or not; undefined for other text. Node skips letters outside the alphabet, so
- * the number of bytes, the padding and the unused bits of the last letter are checked here.
+ * Decodes standard or URL-safe base64, padded or not. Returns undefined for other text. Node skips characters outside the
+ * alphabet, so we check the number of bytes, the padding, and the unused bits of the last character ourselves.
  */
 export function fromBase64(text: string): Uint8Array | undefined {
   const urlSafe = text.includes('-') || text.includes('_');
   if (urlSafe && (text.includes('+') || text.includes('/'))) return undefined;
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   const letters = text.length - padding;
-  // A single letter after the groups of four encodes less than a byte.
+  // A single character after the groups of four encodes less than a byte.
   if (letters % 4 === 1 || (padding > 0 && text.length % 4 !== 0)) return undefined;
   const bytes = decodeBase64(text, urlSafe ? 'base64url' : 'base64');
   if (bytes?.length !== Math.floor((letters * 3) / 4)) return undefined;
@@ -69,7 +69,7 @@ export function fromBase64(text: string): Uint8Array | undefined {
 type FromBase64 = (text: string, options: { alphabet: 'base64' | 'base64url' }) => Uint8Array;
 
 function decodeBase64(text: string, alphabet: 'base64' | 'base64url'): Uint8Array | undefined {
-  // Node reads a letter beyond ASCII as the letter with its low byte, so the text must be ASCII.
+  // Node reads a non-ASCII character as the character with its low byte, so the text must be ASCII.
   if (hasBuffer) return Buffer.byteLength(text) === text.length ? Buffer.from(text, alphabet) : undefined;
   try {
     return (Uint8Array as unknown as { fromBase64: FromBase64 }).fromBase64(text, { alphabet });
@@ -89,7 +89,7 @@ export function fromHex(text: string): Uint8Array | undefined {
 
 export const MAX_UINT64 = 2n ** 64n - 1n;
 
-/** A nonceHash is the SHA-256 of the nonce as 8 bytes big-endian; the SHA-256 of its decimal text is accepted too. */
+/** A nonceHash is the SHA-256 of the nonce as 8 big-endian bytes. The SHA-256 of its decimal text is also accepted. */
 export function noncePreimages(nonce: bigint): [canonical: Uint8Array, text: Uint8Array] {
   if (nonce < 0n || nonce > MAX_UINT64) throw new RangeError('A nonce is an unsigned integer of 64 bits.');
   const bytes = new Uint8Array(8);

@@ -1,4 +1,4 @@
-/** States, and closed lists of reasons and types, as the API spells them. */
+/** States, and complete lists of reasons and types, as spelled in the API. */
 
 export const PENDING_MEASUREMENT_STATES = ['AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING'] as const;
 /** A measurement never leaves these states. */
@@ -58,11 +58,11 @@ export const PENDING_COMPUTATION_STATES = [
   'PENDING_CONFIRMATION',
   'COMPUTING',
 ] as const;
-/** The states of a measurement as a duchy sees them. */
+/** A measurement's states, as a duchy sees them. */
 export const COMPUTATION_STATES = [...PENDING_COMPUTATION_STATES, ...TERMINAL_MEASUREMENT_STATES] as const;
 export type ComputationState = (typeof COMPUTATION_STATES)[number];
 
-/** Share-shuffle has a first and a second worker, Liquid Legions any number of workers; each protocol has one aggregator. */
+/** Share-shuffle has a first and a second worker, Liquid Legions any number of workers. Both have one aggregator. */
 export const DUCHY_ROLES = ['FIRST_WORKER', 'SECOND_WORKER', 'WORKER', 'AGGREGATOR'] as const;
 export type DuchyRole = (typeof DUCHY_ROLES)[number];
 

@@ -1,6 +1,6 @@
 /**
- * Checks that a duchy makes before it joins a computation. It trusts the exchange only for values that the consumer signed,
- * or that do no harm if wrong. A check that fails permanently ends the computation.
+ * The checks that a duchy runs before it joins a computation. It accepts a value from the exchange only if the consumer
+ * signed it, or if a wrong value would do no harm. If a check fails permanently, the computation fails.
  */
 import { verifySignature } from '@measurement-exchange/consent';
 import {
@@ -55,7 +55,7 @@ function requireConfig(protocol: MpcProtocol, view: Computation): Roles {
   throw new PermanentError('PROTOCOL_INVALID', { field }, { detail: violation.description });
 }
 
-/** Requires the participants to have the roles of the config, one each, and this duchy to be one of them. */
+/** Requires that the participants have exactly the roles in the protocol config, and that this duchy is one of them. */
 function requireRoles({ name }: Duchy, view: Computation, roles: Roles): DuchyRole {
   const byDuchy = new Map(roles);
   const participants = Object.entries(view.participants);
@@ -70,7 +70,7 @@ function requireRoles({ name }: Duchy, view: Computation, roles: Roles): DuchyRo
   return own;
 }
 
-/** Requires each requisition to belong to a different provider, and a worker to receive its upload. */
+/** Requires that every requisition has a different provider, and that a worker receives its upload. */
 function requireRequisitions({ requisitions }: Computation, roles: Roles): void {
   const workers = roles.filter(([, role]) => role !== 'AGGREGATOR').map(([duchy]) => duchy);
   const ids = new Set(requisitions.map(({ name }) => name.split('/').at(-1)));
@@ -88,7 +88,7 @@ function requireRequisitions({ requisitions }: Computation, roles: Roles): void 
   if (!sane) throw new PermanentError('REQUISITIONS_INVALID');
 }
 
-/** Requires a signature of the spec with a certificate of the consumer that this duchy trusts. */
+/** Requires that the consumer signed a valid spec, with a certificate that this duchy trusts. Returns the spec. */
 async function requireSigned(duchy: Duchy, view: Computation, protocol: MpcProtocol): Promise<PlainSpec> {
   const { measurementConsumer, measurementConsumerCertificate, measurementSpec } = view;
   const certificate = await trustedCertificate(duchy, measurementConsumer, measurementConsumerCertificate);
@@ -107,7 +107,7 @@ async function requireSigned(duchy: Duchy, view: Computation, protocol: MpcProto
   return decoded.spec;
 }
 
-/** Requires the consumer to have signed one nonce for each requisition, so that no provider can be omitted or added. */
+/** Requires that the consumer signed exactly one nonce hash per requisition, so no provider can be added or left out. */
 function requireNonces({ requisitions }: Computation, { nonceHashes }: PlainSpec): void {
   const signed = nonceHashes.map(toBase64).sort();
   const asked = requisitions.map(({ nonceHash }) => toBase64(nonceHash)).sort();
@@ -130,7 +130,7 @@ async function requireRegisters(duchy: Duchy, view: Computation, protocol: MpcPr
   return registerCountOf(config, spec.vidSamplingInterval ?? { start: 0, width: 1 }, size);
 }
 
-/** Returns the size of the population. Its ranges must have the fingerprint that providers compare. */
+/** Returns the population's size. Its VID ranges must match the fingerprint that providers also check. */
 async function requirePopulation({ client }: Duchy, population: CommonPopulation): Promise<number> {
   const { vidRanges } = await client.getPopulation({ name: population.name });
   if (!equalBytes(populationFingerprint(vidRanges), population.fingerprint)) {

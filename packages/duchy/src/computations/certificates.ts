@@ -1,4 +1,4 @@
-/** Verifies certificates of other parties. */
+/** Verifies other parties' certificates. */
 import { ConsentError, type ConsentErrorCode, type X509 } from '@measurement-exchange/consent';
 import {
   ExchangeError,
@@ -10,7 +10,7 @@ import {
 import type { Duchy } from './context.ts';
 import { NotReady, PermanentError } from './errors.ts';
 
-/** Reads a certificate of this party, which must be valid and issued by a root that this duchy trusts for the party. */
+/** Fetches a party's certificate. It must be valid, and issued by a root that this duchy trusts for that party. */
 export async function trustedCertificate(
   { client, trust }: Pick<Duchy, 'client' | 'trust'>,
   party: string,
@@ -18,7 +18,7 @@ export async function trustedCertificate(
 ): Promise<X509> {
   const position = positionOf(party);
   const [parent, id = ''] = name.split('/certificates/');
-  // The error does not include an invalid name, which may have any length.
+  // The error does not include the invalid name, because it could be of any length.
   if (parent !== party || !isId(id) || id === PREFERRED) {
     throw new PermanentError('CERTIFICATE_FOREIGN', position);
   }
@@ -46,7 +46,7 @@ function positionOf(party: string): Position {
   return { field: 'measurementConsumerCertificate' };
 }
 
-/** Failures of messages with a valid signature that were made for another computation or under other terms. */
+/** Failure codes for messages with a valid signature that were made for another computation or under different terms. */
 const UNBOUND: Partial<Record<ConsentErrorCode, FailureCode>> = {
   BINDING_MISSING: 'BINDING_MISSING',
   BINDING_MISMATCH: 'TERMS_MISMATCH',

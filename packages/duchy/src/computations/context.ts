@@ -15,17 +15,17 @@ export interface Duchy {
   signer: Signer;
   client: ExchangeClient;
   db: Database;
-  /** The trusted roots of consumers, providers and other duchies. */
+  /** The trusted root certificates of consumers, providers and other duchies. */
   trust: TrustStore;
-  /** The noise that this duchy accepts. It must be checked, since only the exchange states the noise of a computation. */
+  /** The noise mechanisms this duchy accepts. Only the exchange states a computation's mechanism, so we must check it. */
   noiseMechanisms: readonly MpcNoiseMechanism[];
-  /** Keeps blobs for some time after their computation ended, so that operators can examine them. */
+  /** Keeps blobs for a while after their computation ends, so that operators can examine them. */
   keepsBlobs?: boolean | undefined;
-  /** Settings of other duchies. The endpoint of a duchy without settings comes from the exchange. */
+  /** Settings for other duchies. If a duchy has none, its endpoint comes from the exchange. */
   peers?: Readonly<Record<string, PeerSettings>> | undefined;
-  /** Sends messages over https only. An endpoint that comes from the exchange must have a public address. */
+  /** If true, messages are sent over https only, and an endpoint from the exchange must have a public address. */
   requiresPublicPeers?: boolean | undefined;
-  /** Sends messages to other duchies whose address need not be checked. */
+  /** Sends messages to other duchies when their address does not need to be checked. */
   fetch: typeof fetch;
   log: Logger;
   metrics: Metrics;

@@ -8,7 +8,7 @@ import {
 } from '@measurement-exchange/contract';
 
 interface Options extends ErrorOptions {
-  /** Text for the log of this duchy only. It must not contain anybody's data either. */
+  /** Text for this duchy's log only. Even so, it must not contain anyone's data. */
   detail?: string | undefined;
 }
 
@@ -23,7 +23,7 @@ abstract class CodedError<Code> extends Error {
     position: Position,
     { detail, ...options }: Options,
   ) {
-    // An invalid position is dropped, because the exchange would reject the code with it.
+    // Drop an invalid position, because the exchange would reject the code along with it.
     const valid = positionViolations(position).length === 0 ? position : {};
     super(describe(code, valid), options);
     this.code = code;
@@ -33,8 +33,8 @@ abstract class CodedError<Code> extends Error {
 }
 
 /**
- * An error that no retry can fix, so the computation fails. All participants read the code and the position, so both come
- * from closed lists and contain nothing that was computed or received.
+ * An error that no retry can fix, so the computation fails. All participants can see the code and the position, so neither
+ * may contain anything that was computed or received.
  */
 export class PermanentError extends CodedError<FailureCode> {
   override readonly name = 'PermanentError';

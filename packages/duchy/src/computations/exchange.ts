@@ -1,4 +1,4 @@
-/** Calls that change a computation at the exchange. Each call can be repeated, because it reads the state before it acts. */
+/** Calls that change a computation at the exchange. Each is safe to repeat, because it reads the state before it acts. */
 import {
   type Computation,
   type EncryptedMessage,
@@ -10,20 +10,20 @@ import {
 import { type ExchangeClient, isTransient, retryOnAborted } from '@measurement-exchange/sdk/client';
 import type { PermanentError } from './errors.ts';
 
-/** The parameters of one protocol, in a member with its name. */
+/** One protocol's parameters, in a property named after the protocol. */
 type Parameters = Omit<SetParametersRequest, 'etag' | 'certificate'>;
 
-/** Many attempts are needed, since all participants and uploads change the same etag of a computation. */
+/** Many attempts may be needed, because every participant and every upload changes the computation's etag. */
 const MAX_ATTEMPTS = 20;
 
 export function hasEnded({ state }: Pick<Computation, 'state'>): boolean {
   return (TERMINAL_MEASUREMENT_STATES as readonly string[]).includes(state);
 }
 
-/** Codes that are not about the computation itself: the duchy has no access now, or another party changed the computation. */
+/** Codes that do not mean the request is wrong: the duchy has no access right now, or another party made a change first. */
 const NOT_NOW = ['ABORTED', 'UNAUTHENTICATED', 'PERMISSION_DENIED'];
 
-/** Whether the exchange or the network failed, and not the request. In that case everything waits. */
+/** Returns whether the exchange or the network failed, rather than the request. If so, the caller waits and retries. */
 export function isOutage(error: unknown): boolean {
   return isTransient(error) || (error instanceof ExchangeError && NOT_NOW.includes(error.code));
 }
@@ -87,12 +87,12 @@ export function fail(
   );
 }
 
-/** Adds progress to the timeline. Errors are ignored, because the computation does not depend on it. */
+/** Adds a progress entry to the timeline. Errors are ignored, because the computation does not depend on the timeline. */
 export async function report(client: ExchangeClient, name: string, entry: LogRequest): Promise<void> {
   await client.logComputation({ name, body: entry }).catch(() => {});
 }
 
-/** Reads the computation and acts with its etag, and repeats both if another party changed or ended the computation. */
+/** Reads the computation and calls `act` with it. Repeats both if another party changed or ended the computation. */
 async function change(
   client: ExchangeClient,
   name: string,

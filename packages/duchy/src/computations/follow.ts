@@ -1,4 +1,4 @@
-/** Applies the exchange's view of a computation to the stored computation. */
+/** Updates a stored computation to match the exchange's view of it. */
 import { isDeepStrictEqual } from 'node:util';
 import { createEncryptionKeysets } from '@measurement-exchange/consent';
 import { Computation, canonicalJson, parseName } from '@measurement-exchange/contract';
@@ -19,7 +19,7 @@ import { endWaitIfReady, firstStage, runAfter } from './progress.ts';
 
 const KEY_TEMPLATE = 'DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_256_GCM';
 
-/** Can be repeated, and called by several processes at once. Rejects if the caller must retry. */
+/** Safe to repeat, and to call from several processes at once. Throws if the caller must retry. */
 export async function follow(duchy: Duchy, view: Computation): Promise<void> {
   const { db } = duchy;
   const id = idOf(duchy, view);
@@ -41,7 +41,7 @@ export async function follow(duchy: Duchy, view: Computation): Promise<void> {
   });
 }
 
-/** Begins a computation that is new to this duchy. Its secrets are created and stored before anything else happens. */
+/** Starts a computation that is new to this duchy. Once accepted, it is stored with its secrets before any stage runs. */
 async function begin(duchy: Duchy, id: string, view: Computation): Promise<void> {
   if (view.participants[duchy.name]?.state !== 'CREATED') return reportUnknown(duchy, id, view);
   try {
@@ -70,8 +70,8 @@ async function begin(duchy: Duchy, id: string, view: Computation): Promise<void>
 }
 
 /**
- * Reports a computation of this duchy that is not in its database: the database was lost, or is the wrong one. The
- * computation is not failed, because a process with the wrong database would fail all computations.
+ * Reports that this duchy has joined a computation that its database does not have. The database was lost or is the wrong
+ * one, so we don't fail the computation: a process with the wrong database would fail all of them.
  */
 async function reportUnknown({ client, log }: Duchy, id: string, view: Computation): Promise<void> {
   log.error({ computation: id }, 'this duchy takes part in a computation that its database does not have');
@@ -79,7 +79,7 @@ async function reportUnknown({ client, log }: Duchy, id: string, view: Computati
   await report(client, view.name!, { stage, attempt: 1, code: 'DATABASE_DIFFERS' });
 }
 
-/** Returns the part of a view that must not change after it was accepted: everything but states, keys and nonces. */
+/** Returns the part of a view that must not change once accepted: everything except states, keys and nonces. */
 function fixedPart(view: Computation): string {
   const { etag: _e, updateTime: _u, failure: _f, participants, requisitions, ...rest } = view;
   return canonicalJson(Computation, {
@@ -92,7 +92,7 @@ function fixedPart(view: Computation): string {
   });
 }
 
-/** Whether every participant that has published its keys still has the same keys, under the same certificate. */
+/** Returns whether every participant that has published its keys still has the same keys and certificate. */
 function keepsKeys(stored: Computation, view: Computation): boolean {
   return Object.entries(stored.participants).every(([duchy, { parameters, certificate }]) => {
     const now = view.participants[duchy];

@@ -1,4 +1,4 @@
-/** Finds the duchies to which a row of the table of stages refers. */
+/** Finds the duchies that a row of the stage table refers to. */
 import { type Computation, type DuchyRole, parseName } from '@measurement-exchange/contract';
 import { protocolMath } from '@measurement-exchange/mpc/protocols';
 import type { Roles } from '@measurement-exchange/mpc/protocols/protocol';
@@ -8,7 +8,7 @@ import { configOf, protocolOf } from './plan.ts';
 
 type View = Pick<Computation, 'name' | 'participants' | 'protocolConfig'>;
 
-/** Throws PermanentError if no participant has the role. */
+/** Returns the duchies at a place. Throws PermanentError if no participant has the role. */
 export function duchiesAt(place: Place, view: View): string[] {
   switch (place) {
     case 'EVERY_WORKER':
@@ -22,12 +22,12 @@ export function duchiesAt(place: Place, view: View): string[] {
   }
 }
 
-/** Returns the duchy at a place that only one duchy has. */
+/** Returns the duchy at a place that exactly one duchy can occupy. */
 export function duchyAt(place: Place, view: View): string {
   return duchiesAt(place, view)[0]!;
 }
 
-/** Returns the ring (the workers in their order, then the aggregator), and the place of the view's owner in it. */
+/** Returns the ring (the workers in order, then the aggregator), and the index in it of the view's owner. */
 export function ownPlace(view: View): { ring: string[]; place: number } {
   const ring = rolesOf(view).map(([duchy]) => duchy);
   const { duchy } = parseName('computation', view.name ?? '') ?? {};
@@ -39,7 +39,7 @@ function rolesOf(view: View): Roles {
   return protocolMath(protocol).rolesOf(configOf(protocol, view));
 }
 
-/** Returns the previous or next duchy of the ring. The first worker follows the aggregator. */
+/** Returns the previous or next duchy in the ring. After the aggregator comes the first worker again. */
 function neighbor(view: View, distance: 1 | -1): string {
   const { ring, place } = ownPlace(view);
   return ring.at((place + distance) % ring.length)!;

@@ -1,4 +1,4 @@
-/** The plan of a computation: the parameters of its protocol, from the spec that the consumer signed and the config. */
+/** A computation's plan: the protocol parameters, derived from the config and the spec that the consumer signed. */
 import {
   type Computation,
   decodeMeasurementSpec,
@@ -19,7 +19,7 @@ export interface Plan<P extends MpcProtocol> {
   parameters: MpcParameters<P>;
 }
 
-/** Throws PermanentError if the protocol cannot compute the measurement. */
+/** Returns the computation's plan. Throws PermanentError if the protocol cannot compute the measurement. */
 export function planOf<P extends MpcProtocol>(
   protocol: P,
   computation: Pick<StoredComputation, 'spec' | 'view' | 'registerCount'>,
@@ -46,7 +46,7 @@ export function specOf({ spec: bytes }: Pick<StoredComputation, 'spec'>): PlainS
   return decoded.spec;
 }
 
-/** Throws PermanentError unless exactly one protocol is set. */
+/** Returns the computation's protocol. Throws PermanentError unless exactly one multi-party protocol is set. */
 export function protocolOf({ protocolConfig }: Pick<Computation, 'protocolConfig'>): MpcProtocol {
   const [protocol, ...others] = PROTOCOLS.filter((name) => protocolConfig[name] !== undefined);
   if (protocol === undefined || protocol === 'direct' || others.length > 0) {

@@ -1,4 +1,4 @@
-/** Finds the position of a computation in the table of its protocol, and starts its next stage. */
+/** Looks up a computation's current stage in its protocol's stage table, and starts the next stage. */
 import { type MpcProtocol, protocolMath } from '@measurement-exchange/mpc/protocols';
 import { COMPLETE, type StageRow } from '@measurement-exchange/mpc/protocols/stages';
 import {
@@ -13,7 +13,7 @@ import { duchiesAt } from './places.ts';
 
 type Placed = Pick<StoredComputation, 'protocol' | 'role' | 'stage'>;
 
-/** Returns the row of the current stage of a computation; undefined when this duchy has done its part. */
+/** Returns the stage table's row for the current stage, or undefined if this duchy has finished its part. */
 export function rowOf({ protocol, role, stage }: Placed): StageRow | undefined {
   const row = protocolMath(protocol).stages.find((r) => r.stage === stage && r.role === role);
   if (row === undefined && stage !== COMPLETE) {
@@ -27,7 +27,7 @@ export function firstStage(protocol: MpcProtocol): string {
   return protocolMath(protocol).stages[0]!.stage;
 }
 
-/** Returns the duchies that send this message to a role; empty if the role expects no such message. */
+/** Returns the duchies that send this message to this duchy, or an empty array if its role expects no such message. */
 export function sendersOf(
   { protocol, role, view }: Pick<StoredComputation, 'protocol' | 'role' | 'view'>,
   message: string,
@@ -40,17 +40,17 @@ export function sendersOf(
   );
 }
 
-/** A time that is in the past for every clock. */
+/** A time that is in the past by any clock. */
 const AT_ONCE = new Date(0);
 
-/** Returns when a mill may run the stage: immediately, or null while the stage waits. */
+/** Returns the time from which a mill may run the stage, or null if the stage has to wait for input. */
 export function runAfter(placed: Placed): Date | null {
   return rowOf(placed)?.run === undefined ? null : AT_ONCE;
 }
 
 /**
- * Starts the next stage if everything that the computation waits for has arrived. This runs in the transaction that added
- * something, which has locked the row, so the second of two concurrent transactions sees both additions.
+ * Starts the next stage if everything the computation waits for has arrived. Must run in the transaction that added an
+ * input: it has locked the row, so the second of two concurrent transactions sees both inputs.
  */
 export async function endWaitIfReady(tx: Queryable, id: string): Promise<void> {
   const computation = await readComputation(tx, id);

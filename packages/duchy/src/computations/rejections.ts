@@ -1,7 +1,7 @@
 /** Errors in responses to providers and other duchies. */
 import { ExchangeError } from '@measurement-exchange/contract';
 
-/** The error for a value of the request that contradicts the computation, the signature or the digest. */
+/** Returns the error for a request value that does not match the computation, the signature or the digest. */
 export function mismatch(field: string, description: string): ExchangeError {
   return new ExchangeError('UPLOAD_MISMATCH', `${field}: ${description}`, {
     violations: [{ field, description }],
@@ -9,7 +9,7 @@ export function mismatch(field: string, description: string): ExchangeError {
   });
 }
 
-/** The error for a failed call to the exchange, which says nothing about the sender's request. */
+/** Returns the error for a failed call to the exchange, which does not mean that the sender's request is wrong. */
 export function exchangeUnavailable(cause: unknown): ExchangeError {
   return new ExchangeError('UNAVAILABLE', 'The duchy cannot reach the exchange at the moment: retry.', {
     cause,

@@ -1,4 +1,4 @@
-/** The settings of a duchy, `duchy.json`. Messages about problems never include a value, which may be a secret. */
+/** A duchy's settings, from `duchy.json`. Error messages never include a value, because it may be a secret. */
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import {
@@ -21,7 +21,7 @@ import {
   text,
 } from '@measurement-exchange/contract/schema';
 
-/** Thrown for wrong settings. Each line says how to correct one. */
+/** Thrown if settings are invalid. Each line of the message says how to correct one setting. */
 export class DuchyConfigError extends Error {
   constructor(problems: string[]) {
     super(problems.join('\n'));
@@ -39,53 +39,53 @@ const listen = object(
     tls,
     /** True if a proxy in front of the duchy terminates TLS. */
     behindTlsProxy: boolean(),
-    /** The proxies whose X-Forwarded-For is trusted, as CIDRs. In production, [] states that there is no proxy. */
+    /** CIDR ranges of proxies whose X-Forwarded-For is trusted. In production, [] states that there is no proxy. */
     trustedProxies: array(string()),
   }),
 );
 const limits = {
-  /** The number of bodies that are received at the same time, in total and from one party. */
+  /** How many request bodies may be received at the same time, in total and per party. */
   uploads: integer(1, 1_000),
   uploadsPerParty: integer(1, 1_000),
-  /** The time in which a whole request must arrive. */
+  /** The time limit for receiving a whole request. */
   uploadSeconds: integer(1, 86_400),
-  /** The largest message of another duchy. */
+  /** The maximum size of a message from another duchy. */
   maxDataBytes: integer(1, 2 ** 33),
   /** After this many rejected requests, further requests from the same address are rejected for the rest of the minute. */
   rejectedPerMinute: integer(1, 1_000_000),
 };
-/** Settings of another duchy, from its operator: the address for messages, which overrides that of the exchange. */
+/** Settings for another duchy, provided by its operator. `endpoint` overrides the message address from the exchange. */
 const peer = object({ endpoint: string() });
 const SCHEMA = object(
   partial({
     mode: enumOf(['development', 'production']),
     /** The address of the exchange. */
     url: string(),
-    /** A file with the bearer token for the exchange. It is read for every call, so that the token can be renewed. */
+    /** A file containing the bearer token for the exchange. It is reread on every call, so the token can be rotated. */
     tokenFile: string(),
     /** The folder that `mex identity` created. */
     identity: string(),
-    /** Files with roots, each for one party: `dataProviders/streamly=streamly.pem`. */
+    /** Files with root certificates, each for one party, such as `dataProviders/streamly=streamly.pem`. */
     roots: array(string()),
-    /** The address for providers and other duchies, which the exchange tells them. */
+    /** The address at which providers and other duchies reach this duchy. They get it from the exchange. */
     endpoint: string(),
     peers: mapOf('duchy', peer),
     listen,
-    /** The address of health and metrics, for operators only. Port 0 means any free port. */
+    /** The address of the health and metrics endpoints, for operators only. Port 0 means any free port. */
     operations: object(partial({ host: string(), port: integer(0, 65_535) })),
-    /** The address of the database. By default, the duchy runs PostgreSQL in the data directory. */
+    /** The database URL. By default, the duchy runs its own PostgreSQL in the data directory. */
     databaseUrl: string(),
     dataDir: string(),
-    /** A file with 32 bytes in base64 that encrypt stored data. All processes of the duchy need this file. */
+    /** A file with a base64-encoded 32-byte key that encrypts stored data. Every process of the duchy needs this file. */
     secretsKeyFile: string(),
     mills: object(partial({ count: integer(1, 64), leaseSeconds: integer(3, 3_600) })),
-    /** The time between two polls of the exchange while its feed of changes is not available. */
+    /** How often to poll the exchange while its change feed is unavailable. */
     pollSeconds: number({ exclusiveMinimum: 0 }),
-    /** How long uploads and messages of ended computations are kept, so that operators can examine them. */
+    /** How long to keep uploads and messages of ended computations, so that operators can examine them. */
     keepBlobsForHours: integer(0, 24 * 365),
-    /** How long all other data of ended computations is kept. */
+    /** How long to keep all other data of ended computations. */
     keepComputationsForDays: integer(1, 3_650),
-    /** The noise that this duchy accepts in computations. */
+    /** The noise mechanisms that this duchy accepts. */
     noiseMechanisms: array(enumOf(MPC_NOISE_MECHANISMS), { minItems: 1 }),
     limits: object(partial(limits)),
     logLevel: enumOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
@@ -109,7 +109,7 @@ export function readDuchyConfig(path: string): DuchyConfig {
   return duchyConfig(valueIn(path, bytes), dirname(resolve(path)), path);
 }
 
-/** Paths are relative to `folder`; messages refer to the settings as `where`. */
+/** Paths are relative to `folder`. Error messages refer to the settings as `where`. */
 export function duchyConfig(value: JsonValue, folder: string, where = 'the settings') {
   const violations: Violation[] = [];
   const file = decode(SCHEMA, value, violations);

@@ -1,4 +1,4 @@
-/** Finds problems that prevent a start in production. All are reported at once, each with a remedy. */
+/** Finds problems that keep a duchy from starting in production. Reports all of them at once, each with a fix. */
 import { join } from 'node:path';
 import { endpointUrl } from '@measurement-exchange/sdk/endpoints';
 import { proxyRangeProblems } from '@measurement-exchange/server';
@@ -30,7 +30,7 @@ function exchangeProblems({ url, tokenFile, identity }: DuchyConfig): string[] {
   return problems;
 }
 
-/** Every root must be for one party: a root for all parties would let one party sign for another. */
+/** Every root must be for one party, because a root for all parties would let one party sign for another. */
 function trustProblems({ roots }: DuchyConfig): string[] {
   const kinds = ['measurementConsumers', 'dataProviders', 'duchies'];
   const missing = kinds.filter((kind) => !roots.some((root) => root.startsWith(`${kind}/`)));

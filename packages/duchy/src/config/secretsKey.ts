@@ -1,4 +1,4 @@
-/** The key that encrypts the stored data of a duchy. */
+/** The key that encrypts a duchy's stored data. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -8,7 +8,7 @@ import { type DuchyConfig, DuchyConfigError } from './config.ts';
 
 const REMEDY = 'Make one, and keep a copy apart from the database: openssl rand -base64 32';
 
-/** Reads the key from its file. Development mode creates a missing file. */
+/** Reads the key from its file. In development mode, creates the file if it is missing. */
 export async function readSecretsKey({ mode, secretsKeyFile: path }: DuchyConfig): Promise<Uint8Array> {
   if (mode === 'development') await makeKey(path);
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {

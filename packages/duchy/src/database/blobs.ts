@@ -1,4 +1,4 @@
-/** Stores bytes of any length in chunks, with constant memory, short transactions, and nothing on a local disk. */
+/** Stores data of any length in chunks, with constant memory, short transactions, and nothing on the local disk. */
 import { createHash, randomUUID } from 'node:crypto';
 import { blobSecrets } from './computations.ts';
 import { type Queryable, type SealingQueryable, sql } from './db.ts';
@@ -17,7 +17,7 @@ const INSERT_CHUNK = sql('insertChunk', 'INSERT INTO blob_chunks (blob, ordinal,
 const MEASURE = sql('measureBlob', 'UPDATE blobs SET length = $2, sha256 = $3 WHERE id = $1 RETURNING id');
 const DISCARD = sql('discardBlob', 'DELETE FROM blobs WHERE id = $1 AND complete_time IS NULL');
 
-/** Writes a blob, which is incomplete until an upload or a message refers to it. The blob is deleted if the source throws. */
+/** Writes a blob, or deletes it if the source throws. A blob stays incomplete until an upload or a message refers to it. */
 export async function writeBlob(
   db: SealingQueryable,
   computation: string,
@@ -46,12 +46,12 @@ export async function writeBlob(
   }
 }
 
-/** Removes an incomplete blob that is not needed. */
+/** Removes an incomplete blob that is no longer needed. */
 export async function discardBlob(db: Queryable, id: string): Promise<void> {
   await db.query(DISCARD, [id]);
 }
 
-/** Cuts pieces of any size into chunks of equal size, except the last. The next chunk overwrites the buffer. */
+/** Regroups the data into chunks of equal size, except for the last. All chunks share one buffer. */
 async function* inChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   let filled = 0;
@@ -75,7 +75,7 @@ const COMPLETE = sql(
    WHERE id = $1 AND computation = $2 AND complete_time IS NULL AND length IS NOT NULL RETURNING id`,
 );
 
-/** Marks the blob as complete, in the transaction of the row that refers to it. */
+/** Marks the blob as complete. Call this in the transaction that adds the row referring to the blob. */
 export async function completeBlob(tx: Queryable, id: string, computation: string): Promise<void> {
   const rows = await tx.query(COMPLETE, [id, computation]);
   if (rows.length !== 1)
@@ -88,7 +88,7 @@ const READ = sql(
 );
 const READ_CHUNK = sql('readChunk', 'SELECT data FROM blob_chunks WHERE blob = $1 AND ordinal = $2');
 
-/** Yields one chunk at a time. Throws if the blob is incomplete or removed, or lacks a chunk. */
+/** Yields one chunk at a time. Throws if the blob is incomplete or removed, or if a chunk is missing. */
 export async function* readBlob(db: SealingQueryable, id: string): AsyncGenerator<Uint8Array> {
   const [blob] = await db.query(READ, [id]);
   if (blob === undefined) throw new Error(`Blob ${id} is incomplete or removed.`);

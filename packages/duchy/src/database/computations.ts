@@ -1,4 +1,4 @@
-/** The computations of this duchy: the exchange's view, their secrets and their outcome. */
+/** This duchy's computations: the exchange's view of each one, its secrets and its outcome. */
 import { randomBytes } from 'node:crypto';
 import {
   Computation,
@@ -21,9 +21,9 @@ export interface StoredComputation {
   role: DuchyRole;
   protocol: Exclude<Protocol, 'direct'>;
   stage: string;
-  /** The last view of the computation from the exchange. */
+  /** The latest view of the computation from the exchange. */
   view: Computation;
-  /** The serialized MeasurementSpec, after its signature was verified. */
+  /** The serialized MeasurementSpec, whose signature has been verified. */
   spec: Uint8Array;
   /** The number of registers in each upload: the size of the sample or of a sketch. */
   registerCount: number;
@@ -41,7 +41,7 @@ export interface ComputationSecrets {
   /** In share-shuffle, a worker's half of the common seed. In other protocols, the seed of the ElGamal key. */
   randomSeed?: Uint8Array | undefined;
   noiseSeed?: Uint8Array | undefined;
-  /** The private keyset for the seeds that providers encrypt for this worker. */
+  /** The private keyset that decrypts what providers and other duchies encrypt for this duchy. */
   privateKeyset?: Uint8Array | undefined;
   /** A value that a stage stores for a later stage. */
   interim?: Uint8Array | undefined;
@@ -67,7 +67,7 @@ const INSERT = sql(
    SELECT id FROM created`,
 );
 
-/** Returns false, and changes nothing, if the computation exists or existed, because it must never get other secrets. */
+/** Returns false and changes nothing if the computation exists or ever existed, because it must never get new secrets. */
 export async function createComputation(db: SealingQueryable, computation: NewComputation): Promise<boolean> {
   const { id, role, protocol, stage, view, spec, registerCount, runAfter = null, secrets = {} } = computation;
   const sealed = SECRETS.map(({ member, column }) => sealSecret(db, id, column, secrets[member]));
@@ -97,7 +97,7 @@ export async function readComputation(db: Queryable, id: string): Promise<Stored
   return row && computationOf(row);
 }
 
-/** Returns the computation to which the requisition belongs. */
+/** Returns the computation that the requisition belongs to. */
 export async function computationOfRequisition(
   db: Queryable,
   requisition: string,
@@ -106,7 +106,7 @@ export async function computationOfRequisition(
   return row && computationOf(row);
 }
 
-/** Returns a page of computations that have not ended, ordered by ID, after `afterId`. */
+/** Returns the page after `afterId` of computations that have not ended, ordered by ID. */
 export async function pendingComputations(
   db: Queryable,
   { afterId = '', limit = 100 } = {},
@@ -120,7 +120,7 @@ const MOVING = sql(
    AND update_time > now() - interval '10 minutes' LIMIT 1`,
 );
 
-/** Whether a pending computation of these protocols changed recently, so that its next stage or upload may come soon. */
+/** Returns whether a pending computation of these protocols changed recently, so more work for it may come soon. */
 export async function hasMovingComputation(
   db: Queryable,
   protocols: readonly StoredComputation['protocol'][],
@@ -154,12 +154,12 @@ const UPDATE_VIEW = sql(
    AND coalesce(view->>'updateTime', '') COLLATE "C" <= coalesce($2::jsonb->>'updateTime', '') RETURNING id`,
 );
 
-/** Returns false if the stored view is newer or the computation has ended. */
+/** Stores a new view. Returns false if the stored view is newer or the computation has ended. */
 export async function updateView(db: Queryable, id: string, view: Computation): Promise<boolean> {
   return (await db.query(UPDATE_VIEW, [id, toJson(Computation, view)])).length === 1;
 }
 
-/** The secrets that are stored when the computation begins. */
+/** The secrets that are stored when a computation is created. */
 const SECRETS = [
   { member: 'randomSeed', column: 'random_seed' },
   { member: 'noiseSeed', column: 'noise_seed' },
@@ -175,7 +175,7 @@ const READ_SECRETS = sql(
 const BLOB_KEY = 'blob_key';
 const READ_BLOB_KEY = sql('readBlobKey', 'SELECT outcome, blob_key FROM computations WHERE id = $1');
 
-/** Returns the key for the blobs of a computation. Computations of older versions use the key of the duchy. */
+/** Returns the key for a computation's blobs. Computations created by older versions use the duchy's own key. */
 export async function blobSecrets(db: SealingQueryable, id: string, use: 'read' | 'write'): Promise<Secrets> {
   const [row] = await db.query(READ_BLOB_KEY, [id]);
   if (use === 'write' && row?.outcome !== null) {
@@ -198,7 +198,7 @@ export async function readSecrets(db: SealingQueryable, id: string): Promise<Com
 
 const KEEP = sql('keepInterim', 'UPDATE computations SET interim = $2 WHERE id = $1 AND outcome IS NULL');
 
-/** Stores a value for a later stage. This must precede the output, because a stage with an output is not computed again. */
+/** Stores a value for a later stage. Call this before storing the output, because the stage is not computed after that. */
 export async function keepInterim(db: SealingQueryable, id: string, interim: Uint8Array): Promise<void> {
   await db.query(KEEP, [id, sealSecret(db, id, 'interim', interim)]);
 }
@@ -223,14 +223,13 @@ const END = sql(
 export interface End {
   outcome: Outcome;
   failure?: string | null;
-  /** Keeps the blobs with their key until the retention job removes them. */
+  /** Keeps the blobs and their key until the retention job removes them. */
   keepsBlobs?: boolean | undefined;
 }
 
 /**
- * Ends a computation in any stage, even while a mill has its lease. The statement that stores the outcome also deletes the
- * secrets, so that nobody can decrypt the blobs, which are removed next. Returns false if the computation has already
- * ended.
+ * Ends a computation in any stage, even while a mill holds its lease, and deletes its secrets in the same statement.
+ * Returns false if the computation has already ended.
  */
 export async function endComputation(
   db: Queryable,
@@ -238,7 +237,7 @@ export async function endComputation(
   { outcome, failure = null, keepsBlobs = false }: End,
 ): Promise<boolean> {
   if ((await db.query(END, [id, outcome, failure, keepsBlobs])).length !== 1) return false;
-  // If this fails or the process ends, the retention job removes the blobs.
+  // If this fails or the process stops, the retention job removes the blobs later.
   if (!keepsBlobs) await removeBlobsOf(db, id).catch(() => {});
   return true;
 }

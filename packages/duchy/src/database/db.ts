@@ -1,4 +1,4 @@
-/** The database of a duchy: its statements, the settings of its sessions, and the key that encrypts its secrets. */
+/** A duchy's database: its SQL statements, its session settings, and the key that encrypts its secrets. */
 import type { Secrets } from '@measurement-exchange/server';
 import {
   type Queryable,
@@ -14,7 +14,7 @@ export type { Queryable, Row, Statement } from '@measurement-exchange/server/dat
 
 export const { sql } = new Statements();
 
-/** A connection for statements with encrypted values. */
+/** A connection for statements that read or write encrypted values. */
 export interface SealingQueryable extends Queryable {
   readonly secrets: Secrets;
 }
@@ -24,7 +24,7 @@ export interface DatabaseOptions extends ServerOptions {
   secrets: Secrets;
 }
 
-/** Converts the columns of a row to members: `create_time` becomes `createTime`. */
+/** Converts a row's column names to property names: `create_time` becomes `createTime`. */
 export function camelCase<T>(row: Row): T {
   const memberOf = (column: string) => column.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
   return Object.fromEntries(Object.entries(row).map(([column, value]) => [memberOf(column), value])) as T;
@@ -33,7 +33,7 @@ export function camelCase<T>(row: Row): T {
 const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 types.setTypeParser(pg.types.builtins.NUMERIC, BigInt);
-// JSON stays text, because parsing would round 64-bit integers.
+// Keep JSON as text, because JSON.parse would round 64-bit integers.
 types.setTypeParser(pg.types.builtins.JSONB, (text) => text);
 
 const SESSION: SessionOptions = {

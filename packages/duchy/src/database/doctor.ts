@@ -1,4 +1,4 @@
-/** Examines the database of a duchy for inconsistent and neglected data, and changes nothing. */
+/** Checks a duchy's database for inconsistent or neglected data, without changing anything. */
 import { Secrets } from '@measurement-exchange/server';
 import type pg from 'pg';
 import { blobSecrets, readSecrets } from './computations.ts';
@@ -6,16 +6,16 @@ import { Database, type SealingQueryable, sql } from './db.ts';
 
 export interface DuchyProblem {
   check: string;
-  /** An error should never occur; a warning needs an operator's attention. */
+  /** Errors should never occur. Warnings need an operator's attention. */
   severity: 'error' | 'warning';
   rows: number;
   meaning: string;
   remedy: string;
-  /** The examples are at most ten of the rows. */
+  /** Up to ten of the affected rows. */
   examples: string[];
 }
 
-/** The column `example` of the statement identifies the row. */
+/** The statement returns the affected rows. Its `example` column identifies each one. */
 type Check = [check: string, meaning: string, remedy: string, statement: string];
 
 const RESTORE = 'Restore a backup, and report this.';
@@ -114,7 +114,7 @@ const SEALED = {
 
 export const DUCHY_CHECKS = CHECKS.length + 1;
 
-/** Examines the database over a separate connection. */
+/** Checks the database over a separate connection. */
 export async function examineDuchy(connection: pg.ClientConfig, secretsKey: Uint8Array) {
   const secrets = new Secrets(secretsKey);
   const db = new Database({ connection, secrets, applicationName: 'mex duchy doctor', maxConnections: 1 });

@@ -7,10 +7,10 @@ const FACTS = sql(
      current_setting('server_encoding') AS encoding, current_setting('server_version_num')::integer / 10000 AS major`,
 );
 
-/** The oldest and the newest version of PostgreSQL on which the tests run. */
+/** The oldest and newest PostgreSQL versions that the tests run on. */
 const [OLDEST_VERSION, NEWEST_VERSION] = [15, 18];
 
-/** Returns settings with which an acknowledged upload could be lost, and versions that are not tested. */
+/** Returns problems with the server, such as an untested version or a setting that could lose an acknowledged upload. */
 export async function durabilityProblems(db: Queryable): Promise<string[]> {
   const [facts] = await db.query(FACTS, []);
   const { fsync, pages, commit, standby, encoding, major } = facts as Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** Leases of stages. A lease expires unless it is renewed, and its token shows whether a mill still has it. */
+/** Leases on stages. A lease expires unless it is renewed, and its token shows whether a mill still holds it. */
 import { cut } from '@measurement-exchange/contract';
 import { COMPUTATION_COLUMNS, computationOf, type StoredComputation } from './computations.ts';
 import { type Queryable, sql } from './db.ts';
@@ -9,7 +9,7 @@ export interface Claim {
   leaseMs: number;
 }
 
-/** Thrown if another mill has the stage, or the computation has ended: the output must not be stored. */
+/** Thrown if another mill has taken the stage or the computation has ended, so the output must not be stored. */
 export class LeaseLost extends Error {
   constructor(id: string) {
     super(`The lease of computation ${id} is lost.`);
@@ -18,7 +18,7 @@ export class LeaseLost extends Error {
 }
 
 const UNTIL = (parameter: string) => `clock_timestamp() + ${parameter} * interval '1 millisecond'`;
-/** A stage that is due immediately is queued after the stages that are already due. */
+/** Never before now, so that a stage due immediately is queued after the stages that are already due. */
 const NOT_BEFORE_NOW = (parameter: string) =>
   `CASE WHEN ${parameter}::timestamptz IS NOT NULL THEN greatest(${parameter}, clock_timestamp()) END`;
 const RELEASED = 'lease_token = NULL, lease_until = NULL, lease_owner = NULL';
@@ -37,8 +37,8 @@ const CLAIM = sql(
 );
 
 /**
- * Claims a stage that is due and not leased. Consumers take turns, so that many computations of one consumer do not delay
- * those of another. Within a consumer, the stage that has been due for the longest time comes first.
+ * Claims a stage that is due and not leased. Consumers take turns, so that one consumer's many computations do not delay
+ * another's. For each consumer, the stage that has been due the longest comes first.
  */
 export async function claimStage(
   db: Queryable,
@@ -68,11 +68,11 @@ const FINISH = sql(
 
 interface NextStage {
   stage: string;
-  /** The time from which a mill may run the stage; null if the stage waits for a message or a state. */
+  /** The time from which a mill may run the stage, or null if the stage waits for a message or a state. */
   runAfter: Date | null;
 }
 
-/** Runs in the transaction that stores the output of the stage. Throws LeaseLost, which rolls the transaction back. */
+/** Advances to the next stage and releases the lease. If the lease is lost, throws LeaseLost to roll back `tx`. */
 export async function finishStage(tx: Queryable, claim: Claim, next: NextStage): Promise<void> {
   const { computation, token } = claim;
   const rows = await tx.query(FINISH, [computation.id, token, next.stage, next.runAfter]);
@@ -88,11 +88,11 @@ const RETRY = sql(
 export interface Retry {
   delayMs: number;
   error: string;
-  /** False if the stage itself did not fail, so that the attempt is not counted. */
+  /** False if the stage itself did not fail, in which case the attempt is not counted. */
   counts?: boolean;
 }
 
-/** Releases the stage, which can be claimed again after the delay. Returns false if the lease is lost. */
+/** Releases the stage, so that it can be claimed again after the delay. Returns false if the lease is lost. */
 export async function retryStage(db: Queryable, claim: Claim, retry: Retry): Promise<boolean> {
   const { delayMs, error, counts = true } = retry;
   const values = [claim.computation.id, claim.token, delayMs, cut(error, 2000), counts ? 0 : 1];
@@ -105,7 +105,7 @@ const WAKE = sql(
    WHERE id = $1 AND stage = $2 AND run_after IS NULL AND outcome IS NULL RETURNING id`,
 );
 
-/** Starts `toStage` of a computation that waits in `fromStage`. Returns false if the computation does not wait there. */
+/** Starts `toStage` if the computation is waiting in `fromStage`. Returns false if it is not waiting there. */
 export async function wake(db: Queryable, id: string, fromStage: string, toStage: string): Promise<boolean> {
   return (await db.query(WAKE, [id, fromStage, toStage])).length === 1;
 }

@@ -4,21 +4,21 @@ import { camelCase, type Queryable, sql } from './db.ts';
 
 export interface Message {
   computation: string;
-  /** The name of the message in the protocol. */
+  /** The message's name in the protocol. */
   stage: string;
   direction: 'IN' | 'OUT';
   /** The sender or receiver: a duchy, or `exchange`. */
   peer: string;
   /** The sender's signing certificate. */
   certificate: string;
-  /** A serialized SignedMessage of a StageMessage; null for a message to the exchange. */
+  /** A serialized SignedMessage that contains a StageMessage, or null for a message to the exchange. */
   signedMessage: Uint8Array | null;
   blob: string;
 }
 
 export interface StoredMessage extends Message {
   createTime: Date;
-  /** When the receiver of an outgoing message confirmed it. */
+  /** When the recipient acknowledged an outgoing message. */
   acknowledgedTime: Date | null;
 }
 
@@ -45,7 +45,7 @@ const ACKNOWLEDGE = sql(
    WHERE computation = $1 AND stage = $2 AND direction = 'OUT' AND peer = $3 AND acknowledged_time IS NULL`,
 );
 
-/** Returns the messages of a computation, oldest first. */
+/** Returns a computation's messages, oldest first. */
 export async function messagesOf(db: Queryable, computation: string): Promise<StoredMessage[]> {
   return (await db.query(ALL, [computation])).map((row) => camelCase<StoredMessage>(row));
 }

@@ -2,10 +2,10 @@ import { applyMigrations, readMigrations } from '@measurement-exchange/server';
 import pg from 'pg';
 
 const DIRECTORY = new URL('./migrations/', import.meta.url);
-/** The key of the advisory lock, an arbitrary number that is the same in all duchies. */
+/** The key of the advisory lock: an arbitrary number that is the same in every duchy process. */
 const ADVISORY_LOCK = 8_270_118;
 
-/** Applies pending migrations and returns their names. Several processes may start at once. */
+/** Applies pending migrations and returns their names. Several processes may call this at the same time. */
 export async function migrate(connection: pg.ClientConfig): Promise<string[]> {
   const client = new pg.Client({ ...connection, application_name: 'mex duchy migrate' });
   await client.connect();

@@ -17,7 +17,7 @@ const KEYS = sql(
    RETURNING id`,
 );
 
-/** Removes only a few blobs of ended computations at a time, because they can be large. */
+/** Returns a statement that removes blobs of ended computations, only a few at a time because blobs can be large. */
 function removing(condition: string): string {
   return `WITH removed AS (
      UPDATE blobs SET removed_time = now() WHERE id IN (
@@ -29,7 +29,10 @@ function removing(condition: string): string {
    SELECT id FROM removed`;
 }
 
-/** Removes incomplete blobs of stopped processes, and blobs of computations that ended `keepHours` ago; returns how many. */
+/**
+ * Removes incomplete blobs older than an hour, and blobs of computations that ended at least `keepHours` ago. Returns how
+ * many blobs it removed.
+ */
 export async function removeBlobs(db: Queryable, keepHours: number): Promise<number> {
   const incomplete = await repeatedly(db, INCOMPLETE, []);
   await repeatedly(db, KEYS, [keepHours]);
@@ -41,7 +44,7 @@ export async function removeBlobsOf(db: Queryable, computation: string): Promise
   await repeatedly(db, BLOBS_OF, [computation]);
 }
 
-// Computations with blobs are excluded, because blobs are removed only a few at a time.
+// Skip computations that still have blobs. Blobs are removed separately, a few at a time.
 const ENDED = sql(
   'removeEnded',
   `WITH ended AS (
@@ -57,12 +60,12 @@ const ENDED = sql(
    DELETE FROM computations t USING ended WHERE t.id = ended.id RETURNING t.id`,
 );
 
-/** Removes computations that ended `keepDays` ago with all their rows, but keeps their IDs. Returns their number. */
+/** Removes computations that ended at least `keepDays` ago, but remembers their IDs. Returns how many it removed. */
 export async function removeComputations(db: Queryable, keepDays: number): Promise<number> {
   return repeatedly(db, ENDED, [keepDays]);
 }
 
-/** Repeats the statement until it affects no row. Returns the number of affected rows. */
+/** Repeats the statement until it affects no more rows. Returns the total number of affected rows. */
 async function repeatedly(db: Queryable, statement: Parameters<Queryable['query']>[0], values: unknown[]) {
   for (let removed = 0; ; ) {
     const { length } = await db.query(statement, values);

@@ -9,8 +9,8 @@ const WRITE_ONCE = sql(
 const OWNER = 'owner';
 
 /**
- * Throws unless the database belongs to this duchy and secrets key, which are those that first used it. Another key could
- * not decrypt the stored data, which would be noticed only in the middle of a computation.
+ * Throws unless this duchy and this secrets key were the first to use the database. Without this check, a wrong key would
+ * be noticed only in the middle of a computation, when stored data cannot be decrypted.
  */
 export async function requireOwnDatabase(db: SealingQueryable, duchy: string): Promise<void> {
   await db.query(WRITE_ONCE, [OWNER, db.secrets.seal(OWNER, Buffer.from(duchy)).toString('base64')]);

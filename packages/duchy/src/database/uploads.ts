@@ -1,4 +1,4 @@
-/** Uploads of providers to this duchy. */
+/** Providers' uploads to this duchy. */
 import { completeBlob } from './blobs.ts';
 import { camelCase, type Queryable, sql } from './db.ts';
 
@@ -13,7 +13,7 @@ export interface Upload {
   registerCount: number;
   /** The encrypted seed for the other worker. */
   secretSeed: Uint8Array;
-  /** A serialized SignedMessage of a Fulfillment. */
+  /** A serialized SignedMessage that contains a Fulfillment. */
   signedFulfillment: Uint8Array;
   blob: string;
 }
@@ -32,7 +32,7 @@ const INSERT = sql(
    ON CONFLICT (requisition) DO NOTHING RETURNING requisition`,
 );
 
-/** Stores an upload and completes its blob. Returns false if the requisition has an upload, or the computation has ended. */
+/** Stores an upload and completes its blob. Returns false if the requisition has an upload or the computation has ended. */
 export async function storeUpload(tx: Queryable, upload: Upload): Promise<boolean> {
   const { requisition, computation, dataProvider, certificate, nonce, registerCount } = upload;
   const about = [requisition, computation, dataProvider, certificate, nonce, registerCount];
@@ -59,12 +59,12 @@ export async function uploadOf(db: Queryable, requisition: string): Promise<Stor
   return row && camelCase(row);
 }
 
-/** Returns the uploads of a computation, ordered by requisition. */
+/** Returns a computation's uploads, ordered by requisition. */
 export async function uploadsOf(db: Queryable, computation: string): Promise<StoredUpload[]> {
   return (await db.query(OF_COMPUTATION, [computation])).map((row) => camelCase<StoredUpload>(row));
 }
 
-/** Returns a page of unreported uploads of pending computations, ordered by requisition, after `afterName`. */
+/** Returns the page after `afterName` of unreported uploads of pending computations, ordered by requisition. */
 export async function unreportedUploads(
   db: Queryable,
   { afterName = '', limit = 100 } = {},

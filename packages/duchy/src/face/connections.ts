@@ -1,7 +1,7 @@
 import type { Server, Socket } from 'node:net';
 import { addTo } from './slots.ts';
 
-/** Limits the connections from one address, so that it cannot use all connections. */
+/** Limits the number of connections per address, so that no address can use all connections. */
 export function limitConnections(server: Server, mostOfAddress: number): void {
   const open = new Map<string, number>();
   server.on('connection', (socket: Socket) => {

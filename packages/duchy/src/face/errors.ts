@@ -1,4 +1,4 @@
-/** Converts any thrown value to an error of the API. */
+/** Converts any thrown value to an API error. */
 import type { IncomingMessage } from 'node:http';
 import { ExchangeError } from '@measurement-exchange/contract';
 import { isTransient } from '@measurement-exchange/sdk/client';
@@ -25,7 +25,7 @@ export function toExchangeError(error: unknown): ExchangeError {
 const MAX_DRAINED_BYTES = 4 * 1024 * 1024;
 const MAX_DRAIN_MS = 2_000;
 
-/** Reads and drops the rest of a short body, because most senders read the response only after they have sent everything. */
+/** Reads and discards the rest of a short body, because most senders read the response only after sending it all. */
 export function drain(request: IncomingMessage): Promise<void> {
   if (request.complete || request.destroyed) return Promise.resolve();
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** Compares the message that a provider signed about its upload with the computation, before the data is read. */
+/** Checks the Fulfillment that a provider signed against the computation, before the uploaded data is read. */
 import { createHash } from 'node:crypto';
 import { fromBinary } from '@bufbuild/protobuf';
 import { includesHash, nonceMatches } from '@measurement-exchange/consent';
@@ -34,8 +34,8 @@ export interface CheckedFulfillment {
 }
 
 /**
- * Checks the nonce first, so that a sender that does not know it learns nothing about the requisition. The certificate is
- * checked last, because that needs a call to the exchange.
+ * Checks the nonce first, so that a sender who does not know it learns nothing about the requisition. The certificate comes
+ * after the other checks, because checking it may take a call to the exchange.
  */
 export async function checkFulfillment({ duchy, requireSigned }: Receiving, name: string, json: JsonValue) {
   const { signed, fulfillment } = readFulfillment(json);
@@ -64,7 +64,7 @@ export async function checkFulfillment({ duchy, requireSigned }: Receiving, name
   const { certificate } = fulfillment;
   const sender = { party: dataProvider, certificate, computation: computation.id };
   await requireSigned(signed, sender, 'fulfillment');
-  // An ended computation has no secrets, and no new upload of it is stored.
+  // An ended computation has no secrets and accepts no new uploads.
   if (computation.outcome === null) await rules.requireKeys?.(duchy, fulfillment, computation);
   return { computation, requisition, signed, fulfillment, secretSeed };
 }
@@ -83,7 +83,7 @@ function readFulfillment(json: JsonValue): Pick<CheckedFulfillment, 'signed' | '
   }
 }
 
-/** Requires that the provider refers to this computation, and was told the same terms as this duchy. */
+/** Requires that the provider refers to this computation, and was given the same terms as this duchy. */
 async function requireTerms(
   { computation, termsSha256 }: duchyMessages.Fulfillment,
   stored: StoredComputation,
@@ -98,7 +98,7 @@ async function requireTerms(
   );
 }
 
-/** Requires the protocol, population and length of this computation. */
+/** Requires that the protocol, population, register count and data length match the computation. */
 function requireParameters(fulfillment: duchyMessages.Fulfillment, computation: StoredComputation): void {
   const { protocol, registerCount, view } = computation;
   if (fulfillment.protocol !== protocol) throw mismatch('fulfillment.protocol', `must be ${protocol}`);
@@ -122,7 +122,7 @@ function requireParameters(fulfillment: duchyMessages.Fulfillment, computation: 
 
 const NO_POPULATION = { name: 'no population: empty', fingerprint: new Uint8Array(0) };
 
-/** Requires that the provider decrypted the requisition, and that the consumer signed it. */
+/** Requires that the provider knows the nonce, and so decrypted the requisition, and that the consumer signed it. */
 async function requireConsented(
   { requisitionFingerprint, nonce }: duchyMessages.Fulfillment,
   { spec }: StoredComputation,

@@ -1,4 +1,4 @@
-/** Receives messages of other duchies: checks and stores each once, and starts the next stage when nothing is missing. */
+/** Receives messages from other duchies: checks each, stores it once, and starts the next stage if no input is missing. */
 import type { IncomingMessage } from 'node:http';
 import { fromBinary } from '@bufbuild/protobuf';
 import { packSignedMessage, unpackSignedMessage } from '@measurement-exchange/consent';
@@ -141,7 +141,7 @@ function storedMessage({ db }: Duchy, { computation, message }: CheckedMessage) 
   return findMessage(db, computation.id, { direction: 'IN', stage: message.stage, peer: message.sender });
 }
 
-/** Requires that the current stage or the next one waits for the message. A peer can be faster than the current stage. */
+/** Requires that the current or the next stage waits for the message. A peer can be one stage ahead of this duchy. */
 function requireExpected(checked: CheckedMessage): void {
   const { computation, message } = checked;
   if (computation.outcome !== null) throw ended(checked);

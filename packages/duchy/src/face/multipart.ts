@@ -1,4 +1,4 @@
-/** Reads a multipart body: a part of JSON, then a part `data` of bytes, which is never in memory as a whole. */
+/** Reads a multipart body: a JSON part, then a binary part named `data`, which is never in memory as a whole. */
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { ExchangeError, invalid, type JsonValue, parseJson, REQUIRED } from '@measurement-exchange/contract';
@@ -12,7 +12,7 @@ export interface Parts {
 
 const MAX_JSON_BYTES = 64 * 1024;
 const MAX_JSON_VALUES = 1_000;
-/** The time within which the JSON part must arrive. */
+/** The time limit for receiving the JSON part. */
 const JSON_MS = 15_000;
 
 /** Resolves when the JSON has arrived and the data begins. `part` is the name of the JSON part. */
@@ -82,7 +82,7 @@ function parserOf(request: IncomingMessage): BusboyInstance {
     return new Busboy({
       headers: { 'content-type': type },
       isPartAFile: (name) => name === 'data',
-      // The limits are one above the allowed number of parts, so that an extra part is noticed.
+      // Allow one more field and one more file than expected, so that an extra one is noticed.
       limits: { fields: 2, files: 2, parts: 2, fieldSize: MAX_JSON_BYTES, headerPairs: 10, headerSize: 4096 },
     });
   } catch (cause) {

@@ -1,4 +1,4 @@
-/** Serves health and metrics of a process at a separate address for its operators. */
+/** Serves a process's health and metrics endpoints on a separate address, for operators. */
 import { COMMON_HEADERS, type Listening, listenAt, NO_SCHEMAS } from '@measurement-exchange/server';
 import { addStatusPages } from '@measurement-exchange/server/app';
 import Fastify from 'fastify';
@@ -9,7 +9,7 @@ export interface OperationsOptions {
   host: string;
   /** Port 0 means any free port. */
   port: number;
-  /** This signal is aborted when the process begins to stop. */
+  /** Aborted when the process begins to stop. */
   stopping: AbortSignal;
 }
 

@@ -1,9 +1,9 @@
-/** Checks bytes while they are received. A failed check throws, so that the writer stores nothing. */
+/** Checks data while it is being received. A failed check throws, so that nothing is stored. */
 import { createHash } from 'node:crypto';
 import { equalBytes } from '@measurement-exchange/contract';
 import { mismatch } from '../computations/rejections.ts';
 
-/** The digest and length that the sender signed, in the JSON part named `part`. */
+/** The digest and length that the sender signed. `part` is the name of the JSON part that contains them. */
 export interface Announced {
   part: string;
   sha256: Uint8Array;
@@ -30,7 +30,7 @@ export async function* asAnnounced(
     throw mismatch('data', `does not have the SHA-256 of ${part}.dataSha256`);
 }
 
-/** Reads the rest of bytes that are already stored, only to check them. */
+/** Reads the data to the end, only to check it. The same data is already stored. */
 export async function discard(data: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const _ of data);
 }

@@ -8,6 +8,6 @@ export interface Receiving {
   slots: Slots;
   turns: Turns;
   requireSigned: SignatureCheck;
-  /** The largest message of another duchy. */
+  /** The maximum size of a message from another duchy. */
   maxDataBytes: number;
 }

@@ -1,4 +1,4 @@
-/** The HTTP face of a duchy, for uploads of providers and messages of other duchies. */
+/** The face: a duchy's HTTP server for uploads from providers and messages from other duchies. */
 import { API_PREFIX, cut, ExchangeError, isId, isName } from '@measurement-exchange/contract';
 import { createApp } from '@measurement-exchange/server/app';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -20,7 +20,7 @@ export interface FaceOptions {
 }
 
 const MAX_CONNECTIONS = 1_024;
-/** Errors that the sender caused, and that the same request would cause again. */
+/** Codes of errors that the sender caused. They count toward the limit on rejected requests. */
 const REJECTED: readonly string[] = ['INVALID_ARGUMENT', 'FAILED_PRECONDITION', 'NOT_FOUND'];
 
 declare module 'fastify' {
@@ -61,14 +61,14 @@ export function createFace({ duchy, limits, tls, trustedProxies = [] }: FaceOpti
     },
     onClientError: (_id, error) => metrics.request('none', error, 0),
   });
-  // Behind a trusted proxy, all clients have the same address, so this limit would apply to all of them together.
+  // Behind a trusted proxy, all clients share one address, so this limit would apply to all of them together.
   if (trustedProxies.length === 0) limitConnections(app.server, MAX_CONNECTIONS / 8);
-  // The parser passes the stream on, because each operation reads its body while it arrives.
+  // Pass the stream on unparsed, because each operation reads its body while it arrives.
   app.addContentTypeParser('multipart/form-data', (_request, payload, done) => done(null, payload));
   app.decorateRequest('operation', 'none');
   app.decorateRequest('failure', undefined);
   addOperations(app, duchy, limits, rejected);
-  // Load balancers use this page. It shows only that the process runs.
+  // For load balancers. This page shows only that the process is running.
   const page = {
     onRequest: async (request: FastifyRequest) => {
       request.operation = 'page';
@@ -80,7 +80,7 @@ export function createFace({ duchy, limits, tls, trustedProxies = [] }: FaceOpti
 
 function addOperations(app: FastifyInstance, duchy: Duchy, limits: FaceLimits, rejected: Failures): void {
   const newSlots = () => new Slots({ most: limits.uploads, mostOfParty: limits.uploadsPerParty });
-  // Separate slots prevent slow providers from blocking messages of other duchies.
+  // Separate slots prevent slow providers from blocking messages from other duchies.
   const [uploadSlots, messageSlots] = [newSlots(), newSlots()];
   const receiving = {
     duchy,

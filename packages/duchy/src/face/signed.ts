@@ -1,4 +1,4 @@
-/** Verifies signatures of uploads and messages, which are their only authentication. */
+/** Verifies the signatures on uploads and messages. Senders are not authenticated in any other way. */
 import { ConsentError, verifySignature, type X509 } from '@measurement-exchange/consent';
 import { ExchangeError, type SignedMessage } from '@measurement-exchange/contract';
 import { trustedCertificate } from '../computations/certificates.ts';
@@ -11,14 +11,14 @@ import { Failures } from './slots.ts';
 export interface Sender {
   party: string;
   certificate: string;
-  /** The computation to which the message refers. */
+  /** The computation that the message refers to. */
   computation: string;
 }
 
-/** The number of rejected certificates per minute for one party and computation. Each costs a call to the exchange. */
+/** The maximum number of rejected certificates per minute, party and computation. Each costs a call to the exchange. */
 const MOST_REJECTED = 10;
 
-/** Returns a check that throws unless a certificate that is trusted for the party signed the message. */
+/** Returns a function that throws unless the message was signed with a certificate that is trusted for the party. */
 export function createSignatureCheck(duchy: Duchy) {
   const rejected = new Failures(MOST_REJECTED, 'certificates for this computation');
   return async (signed: SignedMessage, { party, certificate, computation }: Sender, part: string) => {

@@ -1,24 +1,24 @@
-/** Limits how much of this duchy one sender can use. */
+/** Limits how much of this duchy's capacity one sender can use. */
 import { ExchangeError } from '@measurement-exchange/contract';
 
 const MINUTE_MS = 60_000;
 const MAX_KEYS = 10_000;
 
-/** Changes the count of a key, and removes a key whose count is 0. */
+/** Changes a key's count, and removes the key if its count drops to 0. */
 export function addTo(counts: Map<string, number>, key: string, change: 1 | -1): void {
   const count = (counts.get(key) ?? 0) + change;
   if (count > 0) counts.set(key, count);
   else counts.delete(key);
 }
 
-/** Counts the failures of each key in the current minute. */
+/** Counts failures per key in the current minute. */
 export class Failures {
   private readonly counts = new Map<string, number>();
   private readonly most: number;
   private readonly what: string;
   private since = performance.now();
 
-  /** The error message describes the failures as `what`. */
+  /** `what` describes the rejected items in the error message. */
   constructor(mostInMinute: number, what: string) {
     this.most = mostInMinute;
     this.what = what;
@@ -42,7 +42,7 @@ export class Failures {
     addTo(this.counts, key, 1);
   }
 
-  /** Counts the work as a failure while it runs, so that concurrent work is limited too. Success undoes that. */
+  /** Counts the work as a failure while it runs, so that concurrent work is limited too. Undoes that unless it fails. */
   async run<T>(key: string, work: () => Promise<T>, isFailure: (error: unknown) => boolean): Promise<T> {
     this.requireFew(key);
     this.count(key);
@@ -58,7 +58,7 @@ export class Failures {
   }
 }
 
-/** Limits the requests that are received at the same time, in total and from one party. */
+/** Limits how many request bodies are received at the same time, in total and per party. */
 export class Slots {
   private readonly held = new Map<string, number>();
   private readonly most: number;
@@ -70,7 +70,7 @@ export class Slots {
     this.mostOfParty = mostOfParty;
   }
 
-  /** Runs the work in a slot of the party, or throws RATE_LIMITED at once. */
+  /** Runs the work in one of the party's slots. Throws RATE_LIMITED immediately if no slot is free. */
   async run<T>(party: string, work: () => Promise<T>): Promise<T> {
     const held = this.held.get(party) ?? 0;
     if (held >= this.mostOfParty) throw busy(`${party} sends ${held} bodies already`);
@@ -86,7 +86,7 @@ export class Slots {
   }
 }
 
-/** Runs one task at a time for each key, and rejects others. */
+/** Runs at most one task per key at a time, and rejects any others. */
 export class Turns {
   private readonly taken = new Set<string>();
 

@@ -1,4 +1,4 @@
-/** Receives uploads of providers: checks an upload, stores it, reports it to the exchange, and then responds. */
+/** Receives uploads from providers: checks an upload, stores it, reports it to the exchange, and then responds. */
 import type { IncomingMessage } from 'node:http';
 import { packSignedMessage, unpackSignedMessage } from '@measurement-exchange/consent';
 import { ExchangeError, equalBytes, FULFILLMENT_PURPOSE } from '@measurement-exchange/contract';
@@ -38,7 +38,7 @@ async function keep(duchy: Duchy, checked: CheckedFulfillment, data: AsyncIterab
   let upload = await uploadOf(duchy.db, requisition.name);
   if (upload === undefined) upload = await store(duchy, checked, received);
   else {
-    // The stored upload has the same digest and was checked. It cannot be checked again once its key is deleted.
+    // The same upload is already stored, and its contents were checked then. The key to check them again may be gone.
     requireSame(upload, checked);
     await discard(received);
   }
@@ -91,7 +91,7 @@ function ended({ computation, requisition }: CheckedFulfillment): ExchangeError 
   return new ExchangeError('COMPUTATION_STATE_ILLEGAL', `The computation of ${requisition.name} is ${how}.`);
 }
 
-/** Compares messages, which include the digest, seed and nonce. Only the signatures may differ. */
+/** Compares the signed messages, which include the digest, seed and nonce. The signatures may differ. */
 function requireSame(upload: StoredUpload, { signed, requisition }: CheckedFulfillment): void {
   if (equalBytes(unpackSignedMessage(upload.signedFulfillment).message, signed.message)) return;
   throw new ExchangeError(
@@ -100,7 +100,7 @@ function requireSame(upload: StoredUpload, { signed, requisition }: CheckedFulfi
   );
 }
 
-/** Reports the stored upload. If this fails, the herald repeats it. */
+/** Reports the stored upload to the exchange. If this fails, the herald retries it later. */
 async function report(
   duchy: Duchy,
   { computation: { view } }: CheckedFulfillment,

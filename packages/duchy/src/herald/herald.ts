@@ -1,4 +1,4 @@
-/** Follows the changes of this duchy's computations at the exchange, and applies them. */
+/** Follows changes to this duchy's computations at the exchange, and applies them to the database. */
 import {
   type Change,
   type Computation,
@@ -18,31 +18,31 @@ import { Postponed } from './postponed.ts';
 import { reportUploads } from './reportUploads.ts';
 
 export interface HeraldOptions {
-  /** The time between two polls while the feed of changes is not available; 1 s by default. */
+  /** How often to poll while the change feed is unavailable; 1 s by default. */
   pollMs?: number;
-  /** The time between two comparisons with all pending computations; 5 minutes by default. */
+  /** How often to compare all pending computations with the exchange; 5 minutes by default. */
   reconcileMs?: number;
-  /** The age from which the herald reports unreported uploads; 10 s by default. */
+  /** How old an unreported upload must be before the herald reports it; 10 s by default. */
   reportAfterMs?: number;
 }
 
 const POLL_MS = 1_000;
 const RECONCILE_MS = 5 * 60_000;
-/** A change may become visible after another with a later time, because transactions of the exchange take up to this long. */
+/** The exchange's transactions take up to this long, so a change may become visible after one with a later timestamp. */
 const OVERLAP_MS = 15_000;
-/** The clocks of this duchy and of the exchange differ by less than this. */
+/** We assume that this duchy's clock and the exchange's clock differ by less than this. */
 const CLOCK_SLACK_MS = 3600_000;
 /** The face reports an upload within this time, unless its process has stopped. */
 const REPORT_AFTER_MS = 10_000;
 
-/** A herald needs no stored state, because it starts with everything that is pending. Several may run at once. */
+/** A herald stores no state, because it starts by reading everything that is pending. Several heralds may run at once. */
 export class Herald {
   private readonly duchy: Duchy;
   private readonly options: Required<HeraldOptions>;
-  /** The time of the latest change in a poll, by the clock of the exchange. */
+  /** The time of the latest change found by a poll, according to the exchange's clock. */
   private latestUpdate = Date.now() - CLOCK_SLACK_MS;
   private reconcileAt = 0;
-  /** The etags of the computations in the last poll, because the next poll returns some of them again. */
+  /** The etags of computations in the last poll, to skip those that the next poll returns unchanged. */
   private lastPoll = new Map<string, string>();
   private readonly postponed: Postponed;
 
@@ -74,7 +74,7 @@ export class Herald {
     follower.close();
   }
 
-  /** Waits for changes or until a poll is due, and applies them. */
+  /** Waits until there are changes or a poll is due, and applies what it finds. */
   private async applyNext(follower: Follower): Promise<true> {
     const { pollMs } = this.options;
     const wake = await follower.next(pollMs);
@@ -105,7 +105,7 @@ export class Herald {
     this.duchy.metrics.heraldPolled();
   }
 
-  /** Applies all computations that are pending at the exchange or in the database. */
+  /** Applies the exchange's view of every computation that is pending at the exchange or in the database. */
   private async reconcile(): Promise<void> {
     const { client, db, name } = this.duchy;
     const seen = new Set<string>();
@@ -122,7 +122,7 @@ export class Herald {
     }
   }
 
-  /** Applies the computations that changed since the last poll, and those that failed before. */
+  /** Applies the computations that changed since the last poll, and retries those that failed earlier. */
   private async applyUpdated(): Promise<void> {
     const { client, name } = this.duchy;
     const since = timestampOf(Math.max(0, this.latestUpdate - OVERLAP_MS));
@@ -135,7 +135,7 @@ export class Herald {
     for (const computation of this.postponed.due()) await this.readAndApply(computation);
   }
 
-  /** Only polls advance `latestUpdate`, because polls must find every change without the feed. */
+  /** Only polls advance `latestUpdate`, because polls must find every change even without the change feed. */
   private applyPolled(view: Computation): Promise<void> {
     this.latestUpdate = Math.max(this.latestUpdate, Date.parse(view.updateTime!));
     return this.apply(view);
@@ -166,7 +166,7 @@ export class Herald {
   }
 
   private postpone(computation: string, error: unknown): void {
-    // Computations of other duchies cannot be read again.
+    // Don't retry another duchy's computation, because this duchy cannot read it.
     if (this.isOwn({ name: computation })) this.postponed.add(computation);
     const line = { computation, reason: messageOf(error) };
     this.duchy.log.warn(line, 'computation not followed; it is tried again');
@@ -177,7 +177,7 @@ export class Herald {
     return { name: 'follow computation', attributes, traceparent };
   }
 
-  /** Ends a computation that the exchange does not have. No other error deletes secrets. */
+  /** Ends a computation that the exchange no longer has. No other error makes the herald delete secrets. */
   private async end(computation: string): Promise<void> {
     const { db, keepsBlobs } = this.duchy;
     this.postponed.delete(computation);

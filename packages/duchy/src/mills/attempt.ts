@@ -1,4 +1,4 @@
-/** One attempt at a stage: computes, stores and sends its output, and advances the computation, or handles a failure. */
+/** One attempt at a stage. Computes, stores and sends its output, then advances the computation, or handles a failure. */
 import type { Computation, LogRequest } from '@measurement-exchange/contract';
 import { jittered, messageOf } from '@measurement-exchange/server';
 import { inSpan, type SpanOptions } from '@measurement-exchange/server/telemetry';
@@ -25,7 +25,7 @@ import { Lease } from './lease.ts';
 import { throttled } from './throttled.ts';
 
 const MAX_RETRY_MS = 10 * 60_000;
-/** The computation fails after this many attempts that failed or ended the process. */
+/** The computation fails after this many attempts at a stage that failed or crashed the process. */
 const MAX_ATTEMPTS = 10;
 
 export class Attempt {
@@ -36,7 +36,7 @@ export class Attempt {
   private readonly stop: AbortSignal;
   private readonly lease: Lease;
   private readonly startTime = performance.now();
-  /** The fields of every log line. */
+  /** The fields that every log line includes. */
   private readonly about: { computation: string; stage: string; attempt: number };
 
   constructor(duchy: Duchy, claim: Claim, { retryMs, stop }: { retryMs: number; stop: AbortSignal }) {
@@ -81,7 +81,7 @@ export class Attempt {
         (await storeOutput(duchy, computation, sends, (await this.compute())!));
       const fresh = await sendOutput(duchy, computation, message, this.lease.signal);
       await this.finish(next, message).catch((error) => {
-        // The result ended the computation, and the herald noticed that first.
+        // Sending the result ended the computation, and the herald noticed that first.
         if (!(error instanceof LeaseLost && fresh !== undefined && hasEnded(fresh))) throw error;
       });
       if (fresh !== undefined) await follow(duchy, fresh);
@@ -96,7 +96,7 @@ export class Attempt {
     return runStage({ duchy, computation, signal: this.lease.signal, onProgress });
   }
 
-  /** Acknowledges the message that was sent and advances the computation, in one transaction. */
+  /** Marks the sent message as acknowledged and advances the computation, in one transaction. */
   private async finish(next: string, sent?: StoredMessage): Promise<void> {
     const { claim, computation } = this;
     await this.duchy.db.tx('finishStage', async (tx) => {
@@ -128,7 +128,7 @@ export class Attempt {
     }
   }
 
-  /** Whether the computation has ended. Its secrets are deleted then, so the error of the stage means nothing. */
+  /** Returns whether the computation has ended. If so, its secrets are gone, and the stage's error means nothing. */
   private async isOver(): Promise<boolean> {
     const stored = await readComputation(this.duchy.db, this.computation.id).catch(() => undefined);
     return stored !== undefined && stored.outcome !== null;
@@ -149,11 +149,11 @@ export class Attempt {
   private async giveUp(error: unknown): Promise<'over' | 'failed'> {
     const { log } = this.duchy;
     const { stage } = this.computation;
-    // The text of an unexpected error is not sent to others.
+    // Don't send the text of an unexpected error to other parties.
     const failure = error instanceof PermanentError ? error : new PermanentError('STAGE_FAILED', { stage });
     const end = await this.failComputation(failure);
     const line = { ...this.about, reason: messageOf(error), detail: (error as { detail?: string }).detail };
-    // The failure may be due to the end: a peer that noticed it first rejects messages of the computation.
+    // The stage may have failed because the computation ended: a peer that noticed first rejects our messages.
     if (end === 'CANCELLED' || end === 'SUCCEEDED') {
       log.info(line, 'the computation ended while its stage ran');
       return 'over';
@@ -162,7 +162,7 @@ export class Attempt {
     return 'failed';
   }
 
-  /** Fails the computation for all participants and returns its state; undefined if the exchange could not be told yet. */
+  /** Fails the computation for all participants and returns its state, or undefined if that failed and will be retried. */
   private async failComputation(failure: PermanentError): Promise<Computation['state'] | undefined> {
     try {
       const ended = await fail(this.duchy.client, this.computation.view.name!, failure);
@@ -189,18 +189,18 @@ export class Attempt {
 }
 
 function outcomeOf(error: unknown, attempt: number): 'waiting' | 'retried' | 'failed' {
-  // A peer or the exchange is down or late, or rejects this duchy's token: the stage itself did not fail.
+  // The stage itself did not fail: a peer or the exchange is down or late, or the exchange rejects this duchy's token.
   if (error instanceof NotReady || isOutage(error)) return 'waiting';
   return error instanceof PermanentError || attempt >= MAX_ATTEMPTS ? 'failed' : 'retried';
 }
 
-/** Returns the entry in the timeline for a stage that is retried. */
+/** Returns the timeline entry for a stage that will be retried. */
 function progressOf(error: unknown, waits: boolean): Pick<LogRequest, 'code' | 'position'> {
   if (error instanceof NotReady) return { code: error.code, position: error.position };
   return { code: waits ? 'WAITS_FOR_EXCHANGE' : 'RETRIED' };
 }
 
-/** Returns the pause that the peer requested, or the usual one if that is shorter. */
+/** Returns the delay that the peer requested, or the usual delay if that is shorter. */
 function waitMs(error: unknown, retryMs: number): number {
   const { retryAfterSeconds = Number.POSITIVE_INFINITY } = error as Partial<NotReady>;
   return Math.min(retryAfterSeconds * 1000, retryMs);

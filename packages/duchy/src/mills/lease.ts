@@ -1,8 +1,8 @@
 import { type Claim, type Queryable, renewLease } from '../database/index.ts';
 
-/** Renews the lease of a stage while its mill works. */
+/** Renews a stage's lease while its mill works. */
 export class Lease {
-  /** This signal is aborted when the lease is lost or `stop` is aborted. */
+  /** Aborted when the lease is lost or `stop` is aborted. */
   readonly signal: AbortSignal;
   private readonly db: Queryable;
   private readonly claim: Claim;
@@ -15,7 +15,7 @@ export class Lease {
     this.claim = claim;
     this.signal = AbortSignal.any([this.lost.signal, stop]);
     this.expiresAt = performance.now() + claim.leaseMs;
-    // Two renewals may fail before the lease expires.
+    // Renew early enough that two renewals may fail before the lease expires.
     this.timer = setInterval(() => void this.renew(), claim.leaseMs / 3);
   }
 
@@ -27,7 +27,7 @@ export class Lease {
     clearInterval(this.timer);
   }
 
-  /** The lease is lost if another mill has it, or if it expired without a renewal. */
+  /** Renews the lease. It is lost if another mill has it, or if it expired before it could be renewed. */
   private async renew(): Promise<void> {
     const askedAt = performance.now();
     const isHeld = await renewLease(this.db, this.claim).catch(() => undefined);

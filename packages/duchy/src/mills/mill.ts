@@ -5,13 +5,13 @@ import { claimStage } from '../database/index.ts';
 import { Attempt } from './attempt.ts';
 
 export interface MillOptions {
-  /** Identifies the process in the database. */
+  /** Identifies this mill in the database. */
   owner: string;
-  /** The time after which another mill may take a stage whose lease was not renewed; 60 s by default. */
+  /** How long a lease lasts without renewal, before another mill may take the stage; 60 s by default. */
   leaseMs?: number;
   /** How often the mill looks for a stage that is due; 200 ms by default. */
   pollMs?: number;
-  /** The first pause after a failure; 5 s by default. */
+  /** The delay before the first retry of a failed stage; 5 s by default. */
   retryMs?: number;
 }
 

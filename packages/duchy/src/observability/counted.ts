@@ -1,4 +1,4 @@
-/** Yields the bytes and counts them. */
+/** Passes the data through, and calls `count` with the size of each chunk. */
 export async function* counted(
   data: AsyncIterable<Uint8Array>,
   count: (bytes: number) => void,

@@ -1,10 +1,10 @@
-/** Prometheus metrics of one process of a duchy. docs/duchy.md explains each metric. */
+/** Prometheus metrics of a duchy process. docs/duchy.md explains each metric. */
 import { MetricsRegistry } from '@measurement-exchange/server';
 import { Gauge } from 'prom-client';
 import { countPending, type Database } from '../database/index.ts';
 
 const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 600];
-/** Metrics that need a query are read at most this often. */
+/** Metrics that need a database query are refreshed at most this often. */
 const COUNT_EVERY_MS = 5_000;
 
 export type StageOutcome = 'done' | 'retried' | 'waiting' | 'failed' | 'lease_lost' | 'over' | 'stopped';

@@ -4,14 +4,14 @@ import { readComputation, type StoredComputation } from '../database/index.ts';
 import { verifiedPeerKey } from './verifiedKey.ts';
 
 /**
- * Returns the keyset that another duchy created for this computation and signed. Messages are encrypted for it, because the
- * exchange provides the address of the duchy and must not be able to read them.
+ * Returns the keyset that another duchy created and signed for this computation. Messages are encrypted with it, because
+ * the exchange provides the duchy's address and must not be able to read them.
  */
 export async function peerKey(duchy: Duchy, computation: StoredComputation, peer: string) {
   return verifiedPeerKey(duchy, await withParameters(duchy, computation, [peer]), peer);
 }
 
-/** Returns the stored computation, refreshed from the exchange if the parameters of one of these duchies are missing. */
+/** Returns the stored computation, refreshed from the exchange if any of these duchies' parameters are missing. */
 export async function withParameters(
   duchy: Duchy,
   computation: StoredComputation,
@@ -20,6 +20,6 @@ export async function withParameters(
   const { participants, name } = computation.view;
   if (duchies.every((each) => participants[each]?.parameters !== undefined)) return computation;
   await follow(duchy, await duchy.client.getComputation({ name: name! }));
-  // The new view itself is not used, because accepted values and known keys must not change.
+  // Use the stored view, not the new one, because `follow` rejects changes to accepted values and known keys.
   return (await readComputation(duchy.db, computation.id)) ?? computation;
 }

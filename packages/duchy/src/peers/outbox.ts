@@ -1,4 +1,4 @@
-/** Stores the output of a stage once, so that every attempt sends the same bytes. */
+/** Stores a stage's output once, so that every attempt sends the same bytes. */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { packSignedMessage } from '@measurement-exchange/consent';
 import { sealed } from '@measurement-exchange/consent/sealing';
@@ -29,7 +29,7 @@ export async function storedOutput({ db }: Pick<Duchy, 'db'>, { id, view }: Stor
   return findMessage(db, id, { direction: 'OUT', stage: sends.message, peer: receiverOf(sends, view) });
 }
 
-/** Stores the output of a stage, encrypted and signed. If another mill stored one first, returns that. */
+/** Encrypts, signs and stores a stage's output. If another mill stored an output first, returns that one. */
 export async function storeOutput(
   duchy: Duchy,
   computation: StoredComputation,

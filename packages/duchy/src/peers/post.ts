@@ -10,7 +10,7 @@ export interface PeerRequest {
   signal: AbortSignal;
 }
 
-/** Posts without following redirects. `lookup` resolves and checks the address, which Node's `fetch` does not support. */
+/** Sends a POST request without following redirects. `lookup` checks the address, which Node's `fetch` cannot do. */
 export async function post(
   url: URL,
   { headers, body, signal }: PeerRequest,

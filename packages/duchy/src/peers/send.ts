@@ -1,4 +1,4 @@
-/** Sends the stored output of a stage: to another duchy as a message, or to the exchange as the result. */
+/** Sends a stage's stored output, either to another duchy as a message or to the exchange as the result. */
 import { fromBinary } from '@bufbuild/protobuf';
 import { unpackSignedMessage } from '@measurement-exchange/consent';
 import {
@@ -26,10 +26,10 @@ import { type PeerRequest, post } from './post.ts';
 const SEND_MS = 10 * 60_000;
 const MAX_RESPONSE_BYTES = 64 * 1024;
 
-/** Errors of a peer that a retry can fix. NOT_FOUND is one, because the peer may not know the computation yet. */
+/** Error codes from a peer that a retry may fix, such as NOT_FOUND if the peer does not know the computation yet. */
 const RETRY = ['ABORTED', 'NOT_FOUND', 'UNAVAILABLE', 'RESOURCE_EXHAUSTED', 'DEADLINE_EXCEEDED', 'INTERNAL'];
 
-/** Resolves when the receiver has stored the message. The exchange returns the computation. */
+/** Resolves when the recipient has stored the message. Returns the computation if the recipient is the exchange. */
 export async function sendOutput(
   duchy: Duchy,
   computation: StoredComputation,
@@ -80,7 +80,7 @@ async function sendMessage(
   }
   if (response.ok) return;
   const error = errorIn(bytes);
-  // The text of a peer's error is not logged. Its reason is one of a closed list.
+  // Don't log the text of a peer's error, only its reason.
   const detail = error === undefined ? `HTTP ${response.status}` : error.reason;
   if (error === undefined || RETRY.includes(error.code)) {
     const { retryAfterSeconds } = error ?? {};
@@ -92,8 +92,9 @@ async function sendMessage(
 type Send = (path: string, request: PeerRequest) => Promise<Response>;
 
 /**
- * Returns a function that sends to a peer. An endpoint from the exchange could be a service in this duchy's own network, so
- * its address must be public. An endpoint in the settings is not checked.
+ * Returns a function that sends requests to a peer. In production, an endpoint from the exchange must have a public
+ * address, because it could otherwise be a service in this duchy's own network. An endpoint from the settings is not
+ * checked.
  */
 async function senderTo({ client, peers, requiresPublicPeers, fetch }: Duchy, peer: string): Promise<Send> {
   const pinned = peers && Object.hasOwn(peers, peer) ? peers[peer]!.endpoint : undefined;

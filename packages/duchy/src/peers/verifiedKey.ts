@@ -11,12 +11,12 @@ import { NotReady } from '../computations/errors.ts';
 import { termsOf } from '../computations/terms.ts';
 import type { StoredComputation } from '../database/index.ts';
 
-/** The duchy, computation and terms for which a key must have been created. */
+/** The duchy, computation and terms that a key must have been created for. */
 export type KeyContext = Pick<Binding, 'duchy' | 'computation' | 'termsSha256'>;
 
 /**
- * Verifies a key that a participant created for a computation: a certificate that is trusted for the participant must have
- * signed it. `read` throws ConsentError if the key is for another computation or other terms, which ends the computation.
+ * Returns a participant's key, after verifying that it was signed with a certificate trusted for that participant. `read`
+ * throws ConsentError if the key is for another computation or different terms, and then the computation fails.
  */
 export async function verifiedKey<T>(
   duchy: Duchy,
@@ -37,7 +37,7 @@ export async function verifiedKey<T>(
   return requireConsent('PEER_KEY_INVALID', { field: member, duchy: peer }, key);
 }
 
-/** Returns the key for messages to a participant. `seedCommitment` is a hash of a share-shuffle worker's half of the seed. */
+/** Returns the key for messages to a participant. In share-shuffle, `seedCommitment` is a hash of a worker's seed half. */
 export function verifiedPeerKey(duchy: Duchy, computation: StoredComputation, peer: string) {
   return verifiedKey(duchy, computation, peer, 'publicKey', (message, context) => {
     const { keyset, binding } = unpackBoundPublicKey(message);

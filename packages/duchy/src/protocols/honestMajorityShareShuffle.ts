@@ -11,10 +11,10 @@ import { upload } from './honestMajorityShareShuffle/upload.ts';
 import type { DuchyProtocol } from './protocol.ts';
 
 const PROTOCOL = 'honestMajorityShareShuffle';
-/** The maximum size of an encrypted seed with its signature and names. The seed in an upload may have 8 KiB. */
+/** The maximum size of one seed in a message: an encrypted seed of up to 8 KiB, plus names and counts. */
 const SEED_BYTES = 10 * 1024;
 
-/** The key includes a commitment to the worker's half of the common seed, which is published before either half is sent. */
+/** The key includes a commitment to the worker's half of the common seed. It is published before either half is sent. */
 const publishKey = publishing(async (secrets, context) => {
   const commitment = await seedCommitment(secrets.randomSeed!, context.duchy, context.computation);
   return { publicKey: encryptionKey(secrets, { ...context, seedCommitment: commitment }) };

@@ -35,15 +35,15 @@ export const LIQUID_LEGIONS_V2: DuchyProtocol<MpcStage<typeof PROTOCOL>> = {
     /** A worker removes its key from the indexes and blinds them, so that registers cannot be recognized. */
     blind: round(ONE, (given, input) => given.stages.blind(input, given.keys, given.seed, given)),
 
-    /** The aggregator groups registers of the same index into one tuple. */
+    /** The aggregator groups registers with the same index into one tuple. */
     group: round(ONE, (given, input) => given.stages.group(input, given.keys, given.seed, given)),
 
-    /** A worker removes its key from the flags of the tuples, multiplies each by a random number, and adds noise. */
+    /** A worker removes its key from the tuples' flags, multiplies each flag by a random number, and adds noise. */
     decryptFlags: round(TWO, (given, input) =>
       given.stages.decryptFlags(input, given.keys, given.seed, given),
     ),
 
-    /** The aggregator counts the registers, stores the count for the last stage, and prepares comparisons of frequencies. */
+    /** The aggregator counts the registers, stores the count for the last stage, and prepares to compare frequencies. */
     countRegisters: round(TWO, async (given, tuples) => {
       const { stages, keys, seed, duchy, computation } = given;
       const { registers, comparisons } = await stages.countRegisters(tuples, keys, seed, given);
@@ -51,12 +51,12 @@ export const LIQUID_LEGIONS_V2: DuchyProtocol<MpcStage<typeof PROTOCOL>> = {
       return comparisons;
     }),
 
-    /** A worker removes its key from the comparisons and multiplies each by a random number. */
+    /** A worker removes its key from the comparisons and multiplies each comparison by a random number. */
     decryptComparisons: round(THREE, (given, input) =>
       given.stages.decryptComparisons(input, given.keys, given.seed, given),
     ),
 
-    /** The aggregator counts the registers of each frequency. */
+    /** The aggregator counts the registers with each frequency. */
     countFrequencies: round(THREE, async (given, comparisons) => {
       const { stages, plan, keys, duchy, computation } = given;
       const { interim } = await readSecrets(duchy.db, computation.id);

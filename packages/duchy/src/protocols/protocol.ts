@@ -1,4 +1,4 @@
-/** The parts of a protocol that a duchy defines in addition to the mathematics. */
+/** What a duchy needs to run a protocol, in addition to the protocol's math. */
 import type { duchyMessages } from '@measurement-exchange/contract';
 import type { MessageSize } from '@measurement-exchange/mpc/protocols/messageSize';
 import type { Duchy } from '../computations/context.ts';
@@ -6,25 +6,25 @@ import type { StoredComputation } from '../database/index.ts';
 import type { StageFunction } from '../stages/work.ts';
 
 export interface DuchyProtocol<Stage extends string> {
-  /** The functions to which the table of stages refers. */
+  /** The functions that the stage table refers to. */
   stages: Readonly<Record<Stage, StageFunction>>;
   upload: UploadRules;
-  /** Returns the size of another duchy's message before encryption. A larger message is rejected. */
+  /** Returns the size of a message from another duchy, before encryption. A larger message is rejected. */
   messageSize(computation: StoredComputation, message: string, sender: string): MessageSize;
 }
 
-/** The rules of a protocol for its uploads, in addition to the rules for all uploads. */
+/** A protocol's rules for uploads, in addition to the rules that apply to every upload. */
 export interface UploadRules {
   dataLength(computation: StoredComputation): number;
-  /** Returns the encrypted seed for another duchy, or an empty array. Throws if the provider was told other terms. */
+  /** Returns the encrypted seed for another duchy, or an empty array. Throws if the provider was given different terms. */
   secretSeed(fulfillment: duchyMessages.Fulfillment, computation: StoredComputation): Uint8Array;
-  /** Makes checks that need the exchange, after the signature was verified. */
+  /** Runs checks that need the exchange. Called after the signature has been verified. */
   requireKeys?(
     duchy: Duchy,
     fulfillment: duchyMessages.Fulfillment,
     computation: StoredComputation,
   ): Promise<void>;
-  /** Yields the bytes to store, and checks them. */
+  /** Checks the data, and yields the bytes to store. */
   checked(
     duchy: Duchy,
     data: AsyncIterable<Uint8Array>,

@@ -11,12 +11,12 @@ import { type ComputationSecrets, readSecrets } from '../database/index.ts';
 import type { KeyContext } from '../peers/verifiedKey.ts';
 import type { StageFunction } from './work.ts';
 
-/** Returns the keys to sign, by their names in the parameters. Each key is bound to its duchy, computation and terms. */
+/** Returns the keys to sign, by their names in the parameters. Each key is bound to a duchy, computation and terms. */
 type KeysOf = (secrets: ComputationSecrets, context: KeyContext) => Promise<Record<string, Uint8Array>>;
 
 /**
- * Publishes the keys with which providers and other duchies encrypt in this computation. If the exchange has other keys,
- * another database of this duchy created them, with other noise, and this process must not continue.
+ * Publishes the keys that providers and other duchies use for encryption in this computation. If the exchange has different
+ * keys, another database of this duchy created them, with different noise, so this process must not continue.
  */
 export function publishing(keysOf: KeysOf): StageFunction {
   return async ({ duchy, computation }) => {
@@ -38,7 +38,7 @@ export function publishing(keysOf: KeysOf): StageFunction {
   };
 }
 
-/** Returns the key for messages to this duchy. */
+/** Returns the key for encrypting messages to this duchy. */
 export function encryptionKey(
   { privateKeyset }: ComputationSecrets,
   context: KeyContext & { seedCommitment?: Uint8Array },

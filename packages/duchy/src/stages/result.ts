@@ -17,7 +17,7 @@ export interface Figures {
   };
 }
 
-/** Signs the result, encrypts it under the key that the consumer signed, and serializes it. */
+/** Signs the result, encrypts it with the public key that the consumer signed, and serializes it. */
 export async function sealedResult({ duchy, computation }: Work, figures: Figures): Promise<Uint8Array> {
   const typeUrl = TYPE_URLS.MeasurementResult;
   const signed = await duchy.signer.sign(toBinary(specs.Measurement_ResultSchema, resultOf(figures)));

@@ -5,7 +5,7 @@ import type { StoredComputation } from '../database/index.ts';
 export interface Work {
   duchy: Duchy;
   computation: StoredComputation;
-  /** This signal is aborted when the lease is lost or the duchy stops. */
+  /** Aborted when the lease is lost or the duchy stops. */
   signal: AbortSignal;
   /** Reports the progress of a long stage, from 0 to 1. */
   onProgress: (fraction: number) => void;

@@ -33,7 +33,7 @@ const PEERS = {
   SECOND_WORKER: { role: 'FIRST_WORKER', message: 'SHUFFLE_PHASE_INPUT_ONE' },
 } as const;
 
-/** Adds up the shares of all providers, blinds them, adds this worker's noise, and shuffles. */
+/** Adds up all providers' shares, blinds them, adds this worker's noise, and shuffles them. */
 export const shuffle: StageFunction = async (work) => {
   const { duchy, computation } = work;
   const { id, role } = computation;

@@ -1,13 +1,13 @@
-/** Runs the shuffle stage in a separate thread, because millions of registers take about a second of the processor. */
+/** Runs the shuffle stage in a separate thread, because millions of registers take about a second of CPU time. */
 import { on } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { ShuffleInput } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/duchy';
 
-/** The thread is TypeScript in the workspace and JavaScript in published packages. */
+/** The thread's file is TypeScript in the workspace, and JavaScript in published packages. */
 const THREAD = new URL(`./shuffleWorker${extname(import.meta.url)}`, import.meta.url);
 
-/** The input of the thread. Uploads stay in the main thread, and the thread requests their chunks. */
+/** The thread's input. Uploads stay in the main thread, and the worker thread requests them chunk by chunk. */
 export type ThreadInput = Omit<ShuffleInput, 'shares'> & { shares: ({ seed: Uint8Array } | 'upload')[] };
 
 /** A message from the thread: a request for the next chunk of this share, or the output. */
@@ -15,7 +15,7 @@ export type FromThread = { next: number } | { output: Uint8Array<ArrayBuffer> };
 /** A message to the thread: a chunk, or undefined after the last one. */
 export type ToThread = Uint8Array | undefined;
 
-/** Whether the chunk uses its whole buffer, so that it can be transferred without a copy. */
+/** Returns whether the chunk fills its entire buffer, which can then be transferred without copying. */
 function ownsMemory(chunk: Uint8Array): chunk is Uint8Array<ArrayBuffer> {
   return chunk.buffer instanceof ArrayBuffer && chunk.byteLength === chunk.buffer.byteLength;
 }
@@ -30,9 +30,9 @@ export async function shuffleInThread(input: ShuffleInput, signal?: AbortSignal)
     ...input,
     shares: input.shares.map((share) => ('seed' in share ? share : 'upload')),
   };
-  // Vectors are outside the heap of the thread, and a small young generation frees the rest sooner.
+  // Vectors live outside the thread's heap. A small young generation frees everything else sooner.
   const worker = new Worker(THREAD, { workerData, resourceLimits: { maxYoungGenerationSizeMb: 6 } });
-  // Without this listener, an error after an abort would end the process.
+  // Without this listener, an error after an abort would crash the process.
   worker.on('error', () => {});
   try {
     for await (const [message] of on(worker, 'message', { signal, close: ['exit'] })) {

@@ -1,4 +1,4 @@
-/** The thread that `shuffleInThread` starts. */
+/** The code of the thread that `shuffleInThread` starts. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { shuffleStage } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/duchy';
 import type { FromThread, ThreadInput, ToThread } from './shuffleThread.ts';
@@ -15,7 +15,7 @@ function next(share: number): Promise<ToThread> {
   return chunk;
 }
 
-/** Reads the next chunk while the current one is added. */
+/** Requests the next chunk while the current one is being processed. */
 async function* chunksOf(share: number): AsyncGenerator<Uint8Array> {
   let reading = next(share);
   for (;;) {

@@ -1,4 +1,4 @@
-/** The uploads of share-shuffle: an encrypted share of a frequency vector, and the encrypted seed of the other share. */
+/** Share-shuffle uploads: an encrypted share of a frequency vector, and the encrypted seed of the other share. */
 import { ConsentError } from '@measurement-exchange/consent';
 import { opened, sealedLength, shareContext } from '@measurement-exchange/consent/sealing';
 import { type duchyMessages, ExchangeError } from '@measurement-exchange/contract';
@@ -32,7 +32,7 @@ async function* openedShare(
   requisition: string,
 ): AsyncGenerator<Uint8Array> {
   const { privateKeyset } = await readSecrets(db, id);
-  // The computation can end during an upload, which deletes its secrets.
+  // If the computation ended during the upload, its secrets have been deleted.
   if (privateKeyset === undefined) {
     throw new ExchangeError('COMPUTATION_STATE_ILLEGAL', `The computation of ${requisition} is over.`);
   }
@@ -44,7 +44,7 @@ async function* openedShare(
   }
 }
 
-/** Returns the encrypted seed. The provider must have been told of the same duchies and noise as this duchy. */
+/** Returns the encrypted seed. Throws if the provider was given different duchies, noise or modulus than this duchy. */
 function secretSeed({ protocolData }: duchyMessages.Fulfillment, { view }: StoredComputation): Uint8Array {
   const config = configOf(PROTOCOL, view);
   const at = (field: string) => `fulfillment.${PROTOCOL}.${field}`;

@@ -15,8 +15,8 @@ import { ownKeys } from './keys.ts';
 import { legionsConfig, wrongKey, wrongTerm } from './terms.ts';
 
 /**
- * Confirms that this duchy is ready to compute. First it verifies the final input: the nonces of all providers, the terms
- * that all duchies signed, and the keys and uploads, which can no longer change.
+ * Confirms that this duchy is ready to compute. First it verifies the input, which can no longer change: all providers'
+ * nonces, the terms that all duchies signed, the keys and the uploads.
  */
 export const confirm: StageFunction = async (work) => {
   const { duchy, computation } = work;
@@ -28,13 +28,13 @@ export const confirm: StageFunction = async (work) => {
   return undefined;
 };
 
-/** Verifies the keys for messages, whose signatures include the terms. ElGamal keys are verified where they are combined. */
+/** Verifies the peers' message keys, which are signed together with the terms. `ownKeys` verifies the ElGamal keys. */
 async function requireSameTerms({ duchy, computation }: Work): Promise<void> {
   const { ring } = ownPlace(computation.view);
   for (const peer of ring) if (peer !== duchy.name) await verifiedPeerKey(duchy, computation, peer);
 }
 
-/** Requires that each provider decrypted the requisition that the consumer signed for it. */
+/** Requires every provider's nonce, which proves that it decrypted the requisition that the consumer signed. */
 async function requireNonces({ computation }: Work): Promise<void> {
   for (const { name, nonce, nonceHash } of computation.view.requisitions) {
     if (nonce === undefined || !(await nonceMatches(nonce, nonceHash))) {
@@ -43,7 +43,7 @@ async function requireNonces({ computation }: Work): Promise<void> {
   }
 }
 
-/** Requires that the provider signed these bytes for this ring. */
+/** Requires that the provider signed this upload, for this ring of duchies. */
 async function requireUpload(
   { duchy, computation }: Work,
   { requisition, dataProvider, certificate, signedFulfillment, blob }: StoredUpload,

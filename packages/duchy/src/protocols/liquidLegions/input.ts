@@ -1,4 +1,4 @@
-/** The input of a stage of a ring: sketches of providers and messages of other duchies. */
+/** The input of a ring stage: sketches from providers and messages from other duchies. */
 import type { Position } from '@measurement-exchange/contract';
 import { checkPoints } from '@measurement-exchange/mpc/protocols/liquidLegions/stageWork';
 import type { MessageSize } from '@measurement-exchange/mpc/protocols/messageSize';
@@ -27,7 +27,7 @@ export async function fromWorkers(work: Receiver, message: string): Promise<Uint
   const messages: Uint8Array[] = [];
   for (const worker of duchiesAt('EVERY_WORKER', work.computation.view)) {
     const bytes = await messageFrom(work, message, worker);
-    // Points are checked for each worker, because the next duchy could not tell who sent invalid ones.
+    // Check each worker's points here, because the next duchy could not tell which worker sent invalid ones.
     const position = { stage: message, duchy: worker };
     await computed(position, () => checkPoints(bytes, POOL, { signal: work.signal }));
     messages.push(bytes);
@@ -39,7 +39,7 @@ export async function fromPrevious(work: Receiver, message: string): Promise<Uin
   return messageFrom(work, message, duchyAt('PREVIOUS', work.computation.view));
 }
 
-/** Reads a message, and requires that it has as many registers as all sketches and all noise. */
+/** Reads a message, and requires the size that follows from the number of sketches and the amount of noise. */
 async function messageFrom({ duchy, computation, sizeOf }: Receiver, message: string, sender: string) {
   const bytes = Buffer.concat(await Array.fromAsync(received(duchy, computation, message, sender)));
   const { length } = bytes;
@@ -49,7 +49,7 @@ async function messageFrom({ duchy, computation, sizeOf }: Receiver, message: st
   throw new PermanentError('PEER_MESSAGE_INVALID', { stage: message, duchy: sender }, { detail });
 }
 
-/** Errors about bytes that no honest duchy sends. */
+/** Names of the errors thrown for bytes that an honest duchy would never send. */
 const DEVIATIONS = ['LiquidLegionsError', 'RangeError'];
 
 /** Converts errors about invalid input to an error that ends the computation. */
@@ -58,7 +58,7 @@ export async function computed<T>(position: Position, compute: () => Promise<T>)
     return await compute();
   } catch (error) {
     if (!(error instanceof Error && DEVIATIONS.includes(error.name))) throw error;
-    // The text is dropped, because it may reveal a register.
+    // Leave out the error text, because it may reveal a register's value.
     throw new PermanentError('PEER_MESSAGE_INVALID', position, { cause: error });
   }
 }

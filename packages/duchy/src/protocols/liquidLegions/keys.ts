@@ -1,4 +1,4 @@
-/** The ElGamal keys of a computation with sketches. */
+/** The ElGamal keys of a computation that uses sketches. */
 import { publishedKey, readPublishedKey } from '@measurement-exchange/consent';
 import { equalBytes, type SignedMessage } from '@measurement-exchange/contract';
 import { type RingKeys, ringKeys } from '@measurement-exchange/mpc/protocols/liquidLegions/ringKeys';
@@ -19,12 +19,15 @@ import { type ComputationSecrets, readSecrets, type StoredComputation } from '..
 import { verifiedKey } from '../../peers/verifiedKey.ts';
 import type { Work } from '../../stages/work.ts';
 
-/** Derives the key pair of this duchy from its seed, so it is always the same. */
+/** Derives this duchy's key pair from its seed, so that the key pair is always the same. */
 export function elGamalKeyPair({ randomSeed }: ComputationSecrets): ElGamalKeyPair {
   return newKeyPair(new Keystream(randomSeed!));
 }
 
-/** Returns the combined key of the ring, with which providers encrypt. Each duchy signed its key and proved its secret. */
+/**
+ * Returns the ring's combined key, which providers encrypt with. Each duchy signed its key and proved that it knows the
+ * secret key.
+ */
 export async function combinedKey(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array> {
   const keys = await verifiedKeys(duchy, computation);
   return usable(() => combineKeys(new Curve(1), keys));
@@ -38,7 +41,7 @@ export async function ownKeys({ duchy, computation }: Work): Promise<RingKeys> {
   return usable(() => ringKeys(own.secretKey, keys, place));
 }
 
-/** Returns the keys in the order of the ring. The duchy derives its own key from its secrets and trusts nobody for it. */
+/** Returns the keys in ring order. This duchy derives its own key from its secrets instead of trusting the exchange. */
 async function verifiedKeys(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array[]> {
   const { ring } = ownPlace(computation.view);
   const keys: Uint8Array[] = [];

@@ -1,11 +1,11 @@
-/** Checks points of the curve while they are received, in the threads of the pool. */
+/** Uses the thread pool to check curve points while they are being received. */
 import { POINT_BYTES } from '@measurement-exchange/mpc/elGamal';
 import { LiquidLegionsError } from '@measurement-exchange/mpc/protocols/liquidLegions/errors';
 import { checkPoints } from '@measurement-exchange/mpc/protocols/liquidLegions/stageWork';
 import { mismatch } from '../../computations/rejections.ts';
 import { POOL } from './pool.ts';
 
-/** Yields the bytes. Throws unless they are registers of compressed points. */
+/** Yields the bytes. Throws unless they are compressed points of the curve. */
 export async function* asPoints(data: AsyncIterable<Uint8Array>, registerBytes: number) {
   let rest: Uint8Array = new Uint8Array(0);
   let checked = 0;

@@ -1,4 +1,4 @@
-/** A pool of threads, at most one per processor. Threads start when there is work, and end when no computation needs them. */
+/** A pool of at most one thread per CPU. Threads start when there is work, and end when no computation needs them. */
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { type Transferable, Worker } from 'node:worker_threads';
@@ -9,9 +9,9 @@ import type {
   Output,
 } from '@measurement-exchange/mpc/protocols/liquidLegions/operations';
 
-/** The thread is TypeScript in the workspace and JavaScript in published packages. */
+/** The thread's file is TypeScript in the workspace, and JavaScript in published packages. */
 const THREAD = new URL(`./poolThread${extname(import.meta.url)}`, import.meta.url);
-/** A thread without work ends after this time, unless it will be needed. */
+/** A thread without work ends after this time, unless a computation may need it soon. */
 const IDLE_MS = 10_000;
 
 /** A message to a thread. */
@@ -41,7 +41,7 @@ export class Pool {
     this.idleMs = idleMs;
   }
 
-  /** Keeps idle threads while `isNeeded` returns true, because starting them is slow. Returns a function that undoes this. */
+  /** Keeps idle threads alive while `isNeeded` returns true, because starting them is slow. Returns an undo function. */
   keepWhile(isNeeded: () => Promise<boolean>): () => void {
     this.needs.add(isNeeded);
     return () => this.needs.delete(isNeeded);
@@ -52,7 +52,7 @@ export class Pool {
     return answers.some((answer) => answer.status === 'fulfilled' && answer.value);
   }
 
-  /** An abort rejects immediately. A thread that already computes finishes, and its output is dropped. */
+  /** An abort rejects the call immediately. A thread that is already computing finishes, but its output is discarded. */
   async run<O extends OperationName>(
     operation: O,
     input: Input<O>,
@@ -90,7 +90,7 @@ export class Pool {
       idleMs: this.idleMs,
       isNeeded: () => this.isNeeded(),
       onIdle: () => this.assign(),
-      // A thread that ends gets no more work, and another thread may start immediately.
+      // A thread that is ending gets no more work, and another thread may start immediately.
       onEnding: () => {
         this.threads.delete(thread);
         this.assign();
@@ -100,7 +100,7 @@ export class Pool {
     return thread;
   }
 
-  /** Ends all threads, even those that compute. */
+  /** Ends all threads, even those that are computing. */
   async close(): Promise<void> {
     await Promise.all(Array.from(this.threads, (thread) => thread.end()));
   }
@@ -119,12 +119,12 @@ class Thread {
   private readonly worker: Worker;
   private readonly options: ThreadOptions;
   private task: Task | undefined;
-  /** This timer runs while there is no work. */
+  /** Runs while the thread has no work. */
   private idle: NodeJS.Timeout | undefined;
 
   constructor(options: ThreadOptions) {
     this.options = options;
-    // Blocks are outside the heap of the thread, and a small young generation frees the rest sooner.
+    // Blocks live outside the thread's heap. A small young generation frees everything else sooner.
     this.worker = new Worker(THREAD, { resourceLimits: { maxYoungGenerationSizeMb: 6 } });
     let problem: unknown;
     this.worker.on('message', (answer: Answer) => {
@@ -140,7 +140,7 @@ class Thread {
     });
     this.worker.on('exit', () => {
       clearTimeout(this.idle);
-      // The input was transferred to the thread, so only the caller can retry.
+      // The input was moved to the thread, so only the caller can retry.
       this.task?.reject(new Error('a thread of the computation ended', { cause: problem }));
       options.onEnding();
     });
@@ -159,7 +159,7 @@ class Thread {
     this.worker.postMessage({ operation, input } satisfies Call, transfer);
   }
 
-  /** A thread without work does not keep the process alive. */
+  /** Starts the idle timer. A thread without work does not keep the process alive. */
   private rest(): void {
     this.worker.unref();
     this.idle = setTimeout(() => void this.endUnlessNeeded(), this.options.idleMs).unref();

@@ -1,4 +1,4 @@
-/** The thread that `Pool` starts, which runs one operation after the other. */
+/** The code of the threads that `Pool` starts. Each thread runs one operation at a time. */
 import { parentPort, type Transferable } from 'node:worker_threads';
 import { LiquidLegionsError } from '@measurement-exchange/mpc/protocols/liquidLegions/errors';
 import {
@@ -31,7 +31,7 @@ function answerTo(operation: OperationName, input: Input<OperationName>): Answer
   }
 }
 
-/** Returns the buffers of an output, which are transferred to the caller without a copy. */
+/** Returns the output's buffers, so that they can be transferred to the caller without copying. */
 function buffersOf(output: unknown): Transferable[] {
   const arrays = ArrayBuffer.isView(output) ? [output] : Object.values(Object(output));
   return arrays.flatMap((array) =>

@@ -53,7 +53,7 @@ export function legionsStages<P extends LiquidLegionsProtocol, S extends RingSta
       const position = { stage: computation.stage };
       return computed(position, () => compute({ ...work, plan, stages, keys, seed, sizeOf }));
     };
-  /** A stage of a round, whose input is the message of the previous duchy. */
+  /** A stage in a round. Its input is the message from the previous duchy in the ring. */
   const round = (message: string, compute: (given: Given<P, S>, input: Uint8Array) => Promise<Uint8Array>) =>
     stage(async (given) => compute(given, await fromPrevious(given, message)));
   return {
@@ -65,7 +65,7 @@ export function legionsStages<P extends LiquidLegionsProtocol, S extends RingSta
       setup: stage(async (given) =>
         given.stages.setup(await ownSketches(given), given.keys, given.seed, given),
       ),
-      /** The aggregator combines the messages of all workers with its noise. */
+      /** The aggregator combines the messages from all workers with its noise. */
       combine: stage(async (given) => {
         const messages = await fromWorkers(given, 'SETUP_PHASE_INPUT');
         const { stages, keys, seed, signal } = given;

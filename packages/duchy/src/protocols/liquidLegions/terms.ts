@@ -1,4 +1,4 @@
-/** Compares the terms that a provider of a sketch signed with the terms that this duchy was told. */
+/** Compares the terms that a provider signed for its sketch with the terms that this duchy was given. */
 import { isDeepStrictEqual } from 'node:util';
 import {
   type duchyMessages,
@@ -11,12 +11,12 @@ import {
 import { configOf } from '../../computations/plan.ts';
 import type { StoredComputation } from '../../database/index.ts';
 
-/** Returns the config of a computation with sketches, of either protocol. */
+/** Returns the config of a computation that uses sketches, for either protocol. */
 export function legionsConfig({ protocol, view }: StoredComputation): LiquidLegionsConfig {
   return configOf(protocol as LiquidLegionsProtocol, view);
 }
 
-/** Returns the first term that differs, apart from the combined key. */
+/** Returns the first term that differs, if any. Does not check the combined key. */
 export function wrongTerm(
   signed: duchyMessages.Fulfillment_LiquidLegions,
   config: LiquidLegionsConfig,

@@ -42,7 +42,7 @@ function requireNone(violation: Violation | undefined): void {
   if (violation) throw mismatch(`fulfillment.liquidLegions.${violation.field}`, violation.description);
 }
 
-/** Returns the combined key of the ring. If a key is invalid, no upload can be valid, so the computation fails. */
+/** Returns the ring's combined key. If a duchy's key is invalid, no upload can be valid, so we fail the computation. */
 async function keyOf(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array> {
   try {
     const { ring } = ownPlace(computation.view);
