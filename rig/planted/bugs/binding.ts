@@ -43,6 +43,11 @@ export const BINDING_BUGS: PlantedBug[] = [
     foundBy: peers('in production'),
   },
   {
+    name: 'text-of-a-peer-logged',
+    edits: [inDuchy('peers/send.ts', 'Object.hasOwn(REASONS, error.reason)', 'REASONS !== undefined')],
+    foundBy: peers('reaches the log'),
+  },
+  {
     name: 'peer-endpoint-not-pinned',
     edits: [
       inDuchy(

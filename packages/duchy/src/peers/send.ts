@@ -8,6 +8,7 @@ import {
   type ExchangeError,
   errorFromJson,
   parseJsonBytes,
+  REASONS,
   StageMessagePart,
   specs,
   toJson,
@@ -80,8 +81,9 @@ async function sendMessage(
   }
   if (response.ok) return;
   const error = errorIn(bytes);
-  // Don't log the text of a peer's error, only its reason.
-  const detail = error === undefined ? `HTTP ${response.status}` : error.reason;
+  // Don't log text that a peer wrote, only a reason that we know.
+  const isKnown = error !== undefined && Object.hasOwn(REASONS, error.reason);
+  const detail = isKnown ? error.reason : `HTTP ${response.status}`;
   if (error === undefined || RETRY.includes(error.code)) {
     const { retryAfterSeconds } = error ?? {};
     throw new NotReady('WAITS_FOR_PEER', { stage, duchy: peer }, { detail, retryAfterSeconds });

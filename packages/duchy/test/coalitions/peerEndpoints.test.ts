@@ -105,6 +105,21 @@ describe('in production', () => {
   });
 });
 
+test('of the error of a peer, a known reason reaches the log, and no other text of the peer', async () => {
+  const rejected = (reason: string) => {
+    const info = {
+      '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+      reason,
+      domain: 'measurement-exchange',
+    };
+    const error = { code: 400, status: 'INVALID_ARGUMENT', message: 'text of the peer', details: [info] };
+    respond = (_request, response) => response.writeHead(400).end(JSON.stringify({ error }));
+    return sent(`http://localhost:${port}`, {});
+  };
+  expect(await rejected('NONCE_MISMATCH')).toBe('PermanentError PEER_REJECTED: NONCE_MISMATCH');
+  expect(await rejected('text of the peer')).toBe('PermanentError PEER_REJECTED: HTTP 400');
+});
+
 test('in development any endpoint is, and that of the settings comes first', async () => {
   expect(await sent(`http://localhost:${port}`, {})).toBe('sent');
   const peers = { [BETA]: { endpoint: `http://127.0.0.1:${port}` } };

@@ -128,8 +128,8 @@ function isSameMessage(a: SignedMessage | undefined, b: SignedMessage | undefine
 }
 
 /**
- * In share-shuffle, data providers encrypt for the workers, so the aggregator has no key. In Liquid Legions, every duchy
- * has an ElGamal key for the registers and another key for messages from other duchies.
+ * In share-shuffle, data providers encrypt for the workers, so the aggregator's key is optional. In Liquid Legions, every
+ * duchy has an ElGamal key for the registers and another key for messages from other duchies.
  */
 function requireKeys(
   protocol: Protocol,
