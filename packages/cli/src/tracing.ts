@@ -1,7 +1,7 @@
-/** Traces a command, where the environment variables of OpenTelemetry turn it on. */
+/** Traces a command if OpenTelemetry's environment variables turn tracing on. */
 import { isTelemetryOn, startTelemetry } from '@measurement-exchange/server/telemetry';
 
-/** Commands that run until they are stopped. They have a span for each piece of work instead of one span for the command. */
+/** Commands that run until they are stopped. They have a span for each piece of work instead of one for the command. */
 const SERVICES: Record<string, string> = {
   serve: 'mex-exchange',
   duchy: 'mex-duchy',
@@ -9,7 +9,7 @@ const SERVICES: Record<string, string> = {
   watch: 'mex',
 };
 
-/** Runs the command. A command that is not in SERVICES has one span. */
+/** Runs the command. Unless it is in SERVICES, the whole command is one span. */
 export async function traced(words: readonly string[], run: () => Promise<unknown>): Promise<void> {
   if (!isTelemetryOn()) {
     await run();
@@ -21,7 +21,7 @@ export async function traced(words: readonly string[], run: () => Promise<unknow
     process.stderr.write(`mex: OpenTelemetry: ${message}\n`),
   );
   try {
-    // The span names only the command, since its arguments may be secret.
+    // Put only the command's name in the span, because its arguments may be secret.
     await (service === undefined ? telemetry.span({ name: `mex ${command}` }, run) : run());
   } finally {
     await telemetry.stop();

@@ -1,4 +1,4 @@
-/** The exports of the consent package that parties need. */
+/** The parts of the consent package that parties need. */
 export {
   type CertificateKey,
   ConsentError,

@@ -1,6 +1,6 @@
 /**
- * Checks the endpoints of duchies, which the exchange supplies. The operator of the exchange must not be able to make a
- * provider or a duchy connect to a service of its private network, or send without encryption.
+ * Checks the endpoints of duchies, which the exchange supplies. The exchange's operator must not be able to make providers
+ * or duchies connect to services on their own private networks, or send data unencrypted.
  */
 import { lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
@@ -11,7 +11,10 @@ export class EndpointRefused extends Error {
   override readonly name = 'EndpointRefused';
 }
 
-/** Parses the endpoint as a URL without a path; a path can be appended to it. Throws if it is anything else, or not https. */
+/**
+ * Parses an endpoint as a URL without a path, so that callers can append one. Throws if it is anything else, or if it is
+ * not https (unless `allowHttp` permits http).
+ */
 export function endpointUrl(endpoint: string, { allowHttp = false } = {}): URL {
   const url = URL.parse(endpoint);
   const isHost =
@@ -25,12 +28,12 @@ export function endpointUrl(endpoint: string, { allowHttp = false } = {}): URL {
 }
 
 /**
- * Request options that allow connections to public addresses only. The connection uses the addresses that were checked, so
- * a DNS name cannot change in between. Throws if the URL itself contains a private address.
+ * Returns request options that allow connections only to public addresses. The connection uses the same addresses that were
+ * checked, so a DNS name cannot change in between. Throws if the URL itself contains a private address.
  */
 export function publicOnly(url: URL): { lookup: LookupFunction } {
   const host = hostOf(url);
-  // Node calls `lookup` only for names, so an address is checked here.
+  // Node calls `lookup` only for host names, so check IP addresses here.
   if (isIP(host) !== 0 && !isPublicAddress(host)) throw notPublic(host);
   return {
     lookup: (hostname, options, callback) =>

@@ -1,4 +1,4 @@
-/** `mex admin onboard`: registers a new party in one command, which may be run again. */
+/** `mex admin onboard`: registers a new party with a single command. Safe to run again. */
 import type { PrincipalInput } from '@measurement-exchange/contract';
 import { type ExchangeClient, ExchangeError } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
@@ -16,7 +16,7 @@ interface Options extends CallOptions {
   endpoint?: string;
 }
 
-/** A part of the onboarding, which was created now or existed before. */
+/** One resource that onboarding sets up. `created` is false if it already existed. */
 interface Piece {
   created: boolean;
   name?: string | undefined;
@@ -73,7 +73,7 @@ it continues where it stopped.
     });
 }
 
-/** Only the certificate has to be checked, because it verifies the public key and was issued by the root. */
+/** Checking the certificate is enough: its key signed the public key in the file, and the root in the file issued it. */
 function requireFingerprint(path: string, { certificatePem }: PartyFile, told: string): void {
   const digits = (fingerprint: string) => fingerprint.replace(/[:\s]/g, '').toUpperCase();
   if (!/^[0-9A-F]{64}$/.test(digits(told))) {
@@ -93,7 +93,7 @@ async function onboard(client: ExchangeClient, file: PartyFile, options: Options
   const before = await client.getParty({ name: file.name }).catch(unless(/_NOT_FOUND$/));
   const key = before?.publicKey && publicKeyJson(before.publicKey);
   const sameKey = key?.message === file.publicKey.message && key.signature === file.publicKey.signature;
-  // The key is checked before anything is written, so that an old file does not restore an old key.
+  // Check the key before writing anything, so that an outdated file cannot restore an old key.
   if (key !== undefined && !sameKey) {
     throw new Error(
       `${file.name} is on board with another public key. To replace the key: ` +
@@ -110,7 +110,7 @@ async function onboard(client: ExchangeClient, file: PartyFile, options: Options
     );
   }
   if (before === undefined) await createParty(client, file.name, { displayName: file.displayName });
-  // The root is registered first, because under strict checks a certificate must chain to a trusted root.
+  // Register the root first, because with strict checks, a certificate must chain to a trusted root.
   const trustedRoot = options.trustRoot ? await trust(client, file) : undefined;
   const certificate = await certify(client, file);
   if (!sameKey) await client.updateParty({ name: file.name, body: { publicKey: signedKey(file) } });

@@ -3,7 +3,7 @@ import { bindOperator } from '@measurement-exchange/exchange/maintenance';
 import { Command } from 'commander';
 import { print, printJson } from '../terminal/output.ts';
 
-/** An exchange in production starts without an operator, and over the API only an operator may bind another one. */
+/** Binds the first operator directly in the database. Over the API, only an existing operator can bind another one. */
 export function operatorCommand(): Command {
   return new Command('operator')
     .description('bind the first operator, straight in the database, as its owner')

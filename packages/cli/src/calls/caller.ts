@@ -1,4 +1,4 @@
-/** The caller of a command, and the resources that belong to the caller. */
+/** The caller of a command, and the caller's resources. */
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import { type Command, InvalidArgumentError } from 'commander';
 import { connect } from '../connection/client.ts';
@@ -13,7 +13,7 @@ export interface Caller {
   principal: string;
 }
 
-/** The folder with the keys of a party, and the files of the roots that the party trusts. */
+/** The folder with a party's keys, and the files with the roots it trusts. */
 export interface KeyOptions {
   identity?: string;
   root?: string[];
@@ -36,7 +36,7 @@ export function isOf(kind: Collection, name: string): boolean {
   return name.startsWith(`${kind}/`);
 }
 
-/** Throws unless the caller is of the kind that the command is for. */
+/** Throws unless the caller is the kind of party that the command is for. */
 export function requireKind(kind: Collection, { principal }: Caller, what: string): void {
   if (!isOf(kind, principal)) throw notFor(principal, what, KINDS[kind], `${kind}/…`);
 }
@@ -54,12 +54,12 @@ function notFor(principal: string, what: string, whom: string, as: string): Erro
   );
 }
 
-/** Completes the ID of a resource of the caller to its full name, and returns a full name unchanged. */
+/** Expands the ID of one of the caller's resources to its full name. Returns full names unchanged. */
 export function nameBelow(principal: string, collection: string, text: string): string {
   return text.includes('/') ? text : `${principal}/${collection}/${text}`;
 }
 
-/** A command about one resource of the caller, such as `mex webhooks get <webhook>`. The argument is its name or its ID. */
+/** Creates a command for one of the caller's resources, such as `mex webhooks get <webhook>`. Accepts a name or an ID. */
 export function ownCommand<O extends CallOptions>(
   usage: string,
   description: string,
@@ -73,8 +73,8 @@ export function ownCommand<O extends CallOptions>(
 }
 
 /**
- * A command for the user to run next, for the same exchange and the same caller. `keys` are the keys for a command that
- * needs them. A token that was given as an option is not printed.
+ * Formats a command for the user to run next, with the same exchange and caller. `keys` is for commands that need keys. A
+ * token given as an option is not printed.
  */
 export function nextCommand({ as, url, token }: CallOptions, command: string, keys: KeyOptions = {}): string {
   const line = commandLine(command, { as, url, identity: keys.identity, root: keys.root });
@@ -85,7 +85,7 @@ export interface ListOptions extends CallOptions {
   limit: number;
 }
 
-/** A command that prints a list; with --json it prints one resource a line. */
+/** Creates a command that prints a list. With --json, it prints one resource per line. */
 export function listCommand(usage: string, description: string): Command {
   return remote(usage, description).option('--limit <count>', 'the maximum number, or `all`', parseLimit, 50);
 }
@@ -96,12 +96,12 @@ function parseLimit(text: string): number {
   throw new InvalidArgumentError('It must be a whole number above 0, or `all`.');
 }
 
-/** The page size is capped at the number of rows that are shown. */
+/** Limits the page size to the number of rows that will be shown. */
 export function pageSizeOf({ limit }: ListOptions): { pageSize: number } {
   return { pageSize: Math.min(limit, 1000) };
 }
 
-/** Prints a list page by page: one resource a line in JSON, or a table. */
+/** Prints a list page by page: as a table, or as JSON with one resource per line. */
 export async function showPages<T, Page extends { nextPageToken?: string }>(
   options: ListOptions,
   pages: AsyncIterable<Page>,

@@ -1,4 +1,4 @@
-/** The options, groups and output of the commands that call the exchange. */
+/** Options, groups, and output for commands that call the exchange. */
 import { MAX_PAGE_SIZE } from '@measurement-exchange/contract';
 import type { Listing } from '@measurement-exchange/sdk';
 import { Command, InvalidArgumentError } from 'commander';
@@ -9,14 +9,14 @@ export interface CallOptions extends ClientOptions {
   json?: boolean;
 }
 
-/** A command with subcommands, such as `mex admin parties …`. */
+/** Creates a command with subcommands, such as `mex admin parties …`. */
 export function group(name: string, description: string, commands: Command[]): Command {
   const command = new Command(name).description(description);
   for (const sub of commands) command.addCommand(sub);
   return command;
 }
 
-/** A command that prints the errors of the exchange in full. */
+/** A command that prints errors from the exchange in full. */
 class RemoteCommand extends Command {
   override action(work: Parameters<Command['action']>[0]): this {
     return super.action(async (...args) => {
@@ -29,7 +29,7 @@ class RemoteCommand extends Command {
   }
 }
 
-/** A command that calls the exchange; `usage` is its name and arguments. */
+/** Creates a command that calls the exchange. `usage` is its name and arguments. */
 export function remote(usage: string, description: string): Command {
   const [name, ...parameters] = usage.split(' ');
   const command = new RemoteCommand(name).description(description);
@@ -43,7 +43,7 @@ export function remote(usage: string, description: string): Command {
     .optionsGroup('Options:');
 }
 
-/** Prints a resource as JSON, or for people: `describe` prints the resource, or returns a sentence to print. */
+/** Prints a resource as JSON or for people. `describe` either prints the resource or returns a sentence to print. */
 export function showResource<T>(
   options: { json?: boolean },
   resource: T,
@@ -53,18 +53,18 @@ export function showResource<T>(
   if (typeof sentence === 'string') print(sentence);
 }
 
-/** Leaves out the members that are undefined, such as options that were not given. */
+/** Returns the object without its undefined members, such as options that were not given. */
 export function given<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 }
 
-/** The largest pages, for lists that are read to their end. */
+/** The maximum page size, for lists that are always read to the end. */
 export const WHOLE_LIST = { pageSize: MAX_PAGE_SIZE };
 
 export interface Table<T> {
   headings: string[];
   row: (item: T) => (string | undefined)[];
-  /** Printed for an empty list. */
+  /** Printed if the list is empty. */
   none: string;
 }
 

@@ -1,4 +1,4 @@
-/** Commands that need the keys of a party, not only its token. */
+/** Commands that need a party's keys, not only its token. */
 import { type Consumer, createConsumer } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
 import { type Acting, loadCredentials } from '../connection/credentials.ts';

@@ -1,12 +1,12 @@
-/** Completion scripts: tables of the commands, and the shell code that looks up words in these tables. */
+/** Completion scripts: tables of the commands, and the shell code that looks words up in these tables. */
 import type { Node, Values, Word } from './tree.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /**
- * The script contains all words and does not call `mex` at a keystroke, because starting Node takes a second.
- * The names of parties are read from the file of the development exchange.
+ * The script contains all words, because calling `mex` on each keystroke would mean a second of Node startup time. Only
+ * party names are looked up, in the development exchange's dev.json.
  */
 export function completionScript(shell: Shell, tree: Node[]): string {
   return { bash, zsh, fish }[shell](tree);
@@ -15,12 +15,12 @@ export function completionScript(shell: Shell, tree: Node[]): string {
 /** One row of a table: a shell pattern, and the words that complete it. */
 type Row = [key: string, words: Word[]];
 
-/** The key is the path of a command; the words are its subcommands and options. */
+/** Keys are command paths, and words are the command's subcommands and options. */
 function wordRows(tree: Node[]): Row[] {
   return tree.map((node) => [node.path, [...node.commands, ...node.options]]);
 }
 
-/** The keys are `path --option`, and `path 1` for the first argument; the values are the possible words. */
+/** Keys are `path --option`, or `path 1` for the first argument. Values are the possible words. */
 function valueRows(tree: Node[]): [key: string, values: Values][] {
   return tree.flatMap((node) => [
     ...node.options.flatMap(({ word, value }) =>
@@ -40,7 +40,7 @@ function shellValue(values: Values): string {
   return 'choices' in values ? values.choices.join(' ') : `@party ${values.parties}`.trimEnd();
 }
 
-/** `sed` can read the names because the exchange writes each name on a separate line. */
+/** `sed` can extract the names because the exchange writes each one on its own line. */
 const partyNames = (prefix: string) =>
   `sed -n 's|^ *"name": "\\('"${prefix}"'[^"]*\\)".*|\\1|p' "\${MEX_DATA_DIR:-.mex}/dev.json" 2>/dev/null`;
 

@@ -1,7 +1,7 @@
 /** The words that can follow `mex`, read from the commands themselves. */
 import type { Argument, Command, Option } from 'commander';
 
-/** The possible values of an argument or of an option. */
+/** The possible values of an argument or option. */
 export type Values = { choices: string[] } | { parties: string } | 'file' | 'anything';
 
 export interface Word {
@@ -46,7 +46,7 @@ function optionWords(option: Option): Node['options'] {
     .map((word) => ({ word, description, ...value }));
 }
 
-/** The placeholder tells the kind of value: `<party>`, `<provider>`, `<file>`, `<dir>`, `<root.pem>`. */
+/** Determines the kind of value from the placeholder: `<party>`, `<provider>`, `<file>`, `<dir>`, `<root.pem>`. */
 function valuesOf(parameter: Argument | Option): Values {
   if (parameter.argChoices !== undefined) return { choices: parameter.argChoices };
   const text = 'flags' in parameter ? parameter.flags.replace(/^[^<[]*/, '') : parameter.name();

@@ -1,4 +1,4 @@
-/** Connects a command to the exchange, with the address and the token in the options or in the environment. */
+/** Connects a command to the exchange, using the address and token from its options or the environment. */
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import {
   createClient,
@@ -14,16 +14,17 @@ export interface ClientOptions {
   token?: string;
   /** A demo party of the development exchange in the data directory. */
   as?: string;
-  /** Receives warnings about the connection, which do not end the call. The default prints them. */
+  /** Receives connection warnings, which do not end the call. By default, they are printed. */
   onWarning?: (message: string) => void;
 }
 
-/** A person waits for the response, so the third and last attempt comes within a second. */
+/** Someone is waiting for the response, so the third and last attempt starts within a second. */
 const MAX_ATTEMPTS = 3;
 
 /**
- * Takes the address and the token from the options, else from MEX_URL and MEX_TOKEN, else from the development exchange in
- * the data directory: the token of the demo party `as`, or of the operator. Only that exchange receives such a token.
+ * Uses the address and token from the options, then from MEX_URL and MEX_TOKEN, then from the development exchange in the
+ * data directory (the token of the demo party `as`, or else the operator's). A development token is never sent to any other
+ * exchange.
  */
 export async function connect(options: ClientOptions): Promise<ExchangeClient> {
   const { dataDir } = loadConfig(process.env, { mode: 'development' });
@@ -43,13 +44,13 @@ export async function connect(options: ClientOptions): Promise<ExchangeClient> {
   if (given === undefined && !isDev) {
     throw new Error(`Say who you are at ${baseUrl}: set MEX_TOKEN to a bearer token, or give --token.`);
   }
-  // The file is read for every call, since the exchange renews its tokens there.
+  // Reread the file on every call, because the exchange renews the tokens in it.
   const token = given ?? (async () => devToken(await readDevFile(dataDir), options.as));
   const { onWarning = warn } = options;
   return createClient({ baseUrl, token, maxAttempts: MAX_ATTEMPTS, userAgent: 'mex', onWarning });
 }
 
-/** Prints a warning, which may quote text of other parties. */
+/** Prints a warning. It may quote other parties, so it is made safe to print. */
 export function warn(message: string): void {
   note(visible(message));
 }
@@ -58,7 +59,7 @@ function devToken(dev: DevFile, as: string | undefined): string {
   return as === undefined ? dev.operator.token : findDevParty(dev, as).token;
 }
 
-/** Advice for errors whose message is written for every caller and gives no advice. */
+/** Advice to add to errors whose messages contain none. */
 const ADVICE: Record<string, string> = {
   TOKEN_INVALID: 'Get a fresh token (in development: mex token <name>) and set MEX_TOKEN.',
   PERMISSION_DENIED:
@@ -67,7 +68,7 @@ const ADVICE: Record<string, string> = {
   PRINCIPAL_SUSPENDED: 'Ask the operator why, and to lift it: mex admin parties resume.',
 };
 
-/** Adds the reason, the violations and advice to an error of the exchange or of a proxy. Returns other errors unchanged. */
+/** Adds the reason, violations, and advice to an error from the exchange or a proxy. Returns other errors unchanged. */
 export function explained(error: unknown): unknown {
   if (error instanceof UnexpectedResponse) {
     const advice = 'Check the address, which is that of --url or MEX_URL, and the proxies on the way there.';
@@ -77,7 +78,7 @@ export function explained(error: unknown): unknown {
   const { message, reason, violations, requestId } = error;
   const lines = violations.map(({ field, description }) => `${field}: ${description}`);
   if (ADVICE[reason] !== undefined) lines.push(ADVICE[reason]);
-  // The operator finds the cause in the log by this ID only.
+  // This ID is the operator's only way to find the cause in the log.
   if (error.code === 'INTERNAL' && requestId !== undefined) lines.push(`The request ID is ${requestId}.`);
   return new Error(`${message} (${reason})${indented([...lines, ...waitOf(error)])}`, { cause: error });
 }

@@ -1,4 +1,4 @@
-/** The identity of a command: the keys of a party, the roots it trusts, and a client of the exchange. */
+/** A command's identity: a party's keys, the roots it trusts, and a client for the exchange. */
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,13 +18,13 @@ import { readPartyFile } from '../files/partyFile.ts';
 import { type ClientOptions, connect, warn } from './client.ts';
 
 interface CredentialOptions extends ClientOptions {
-  /** A folder that `mex identity` made. */
+  /** A folder created by `mex identity`. */
   identity?: string;
-  /** A file with the bearer token, read again for every call, so that it can be renewed. */
+  /** Path of a file containing the bearer token. The file is reread on every call, so the token can be rotated. */
   tokenFile?: string;
   /**
-   * Files of trusted roots, PEM or DER. The root in `measurementConsumers/acme=acme.pem` is trusted for that party only. The
-   * duchy of `duchies/one=one.pem` is also accepted in computations.
+   * Files with trusted roots, in PEM or DER. With `measurementConsumers/acme=acme.pem`, the root is trusted for that party
+   * only. With `duchies/one=one.pem`, that duchy is also accepted in computations.
    */
   roots?: string[];
 }
@@ -38,8 +38,8 @@ export interface Acting {
 }
 
 /**
- * The caller is either the demo party `as`, which trusts the demo root and accepts the demo duchies, or the party of an
- * identity folder, which trusts `roots`.
+ * Loads either the demo party `as`, which trusts the demo root and accepts the demo duchies, or the party in the `identity`
+ * folder. Both also trust `roots`.
  */
 export async function loadCredentials(options: CredentialOptions): Promise<Acting> {
   const { as, identity, roots = [] } = options;
@@ -76,7 +76,7 @@ async function clientOf({ tokenFile, ...options }: CredentialOptions): Promise<E
   return createClient({ baseUrl, token, userAgent: 'mex', onWarning });
 }
 
-/** Reads the encryption keys of an identity folder. A party keeps them when it renews its certificate. */
+/** Reads the encryption keys from an identity folder. A party keeps these keys when it renews its certificate. */
 export async function readEncryptionKeys(
   directory: string,
 ): Promise<Pick<Credentials, 'encryptionPublicKey' | 'encryptionPrivateKey'>> {
@@ -102,7 +102,7 @@ async function readIdentity(directory: string, client: ExchangeClient): Promise<
   };
 }
 
-/** Asks the exchange for the name of the certificate, which the exchange chose when the certificate was registered. */
+/** Asks the exchange for the certificate's name, which the exchange assigned when the certificate was registered. */
 async function registeredName(
   party: { name: string; certificatePem: string },
   client: ExchangeClient,

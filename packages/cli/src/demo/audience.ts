@@ -1,8 +1,8 @@
-/** Synthetic audiences that overlap, as Parquet files, and the truth about them. */
+/** Synthetic, overlapping audiences as Parquet files, and the true figures for them. */
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 
-/** The campaign has 28 days, so that every weekday occurs equally often. */
+/** The campaign lasts 28 days, so every weekday occurs equally often. */
 export const CAMPAIGN = { start: '2026-10-01T00:00:00Z', end: '2026-10-29T00:00:00Z' } as const;
 const CAMPAIGN_SECONDS = (Date.parse(CAMPAIGN.end) - Date.parse(CAMPAIGN.start)) / 1000;
 
@@ -12,18 +12,18 @@ export interface Audience {
   impressions: number;
 }
 
-/** The share of the population that a provider reaches, and the ratio of the geometric series of its impressions. */
+/** `share` is the fraction of people that a provider reaches, and `repeat` is the probability of another impression. */
 const PROVIDERS: Record<string, { share: number; repeat: number }> = {
   'dataProviders/streamly': { share: 0.45, repeat: 0.66 },
   'dataProviders/chirper': { share: 0.32, repeat: 0.55 },
   'dataProviders/dailynews': { share: 0.2, repeat: 0.5 },
 };
 
-/** The references of the event groups of each provider. */
+/** The references of each provider's event groups. */
 export const EVENT_GROUPS = ['autumn-video', 'autumn-display'] as const;
 
 /**
- * Writes the impressions of every provider. Everything about a person is a hash of the VID and the seed, so the files do not
+ * Writes each provider's impressions. Everything about a person is a hash of the VID and the seed, so the files do not
  * depend on the number of threads.
  */
 export async function createAudiences(
@@ -91,7 +91,7 @@ function attributeOf(name: 'gender' | 'age_group', population: number): string {
   return `CASE ${cases.join(' ')} END`;
 }
 
-/** Computes the truth with plain SQL, which shares no code with the provider's computation. */
+/** Computes the true figures with plain SQL, which shares no code with the provider's computation. */
 export function truthOf(db: DuckDBConnection, files: string[], where = 'true') {
   const list = `[${files.map(quoted).join(', ')}]`;
   const one = async (sql: string) =>
@@ -103,7 +103,7 @@ export function truthOf(db: DuckDBConnection, files: string[], where = 'true') {
       one(`SELECT sum(least(n, ${cap})) FROM (SELECT count(*) AS n FROM ${events} GROUP BY vid)`),
     watchSeconds: (cap: number) =>
       one(`SELECT sum(least(n, ${cap})) FROM (SELECT sum(duration) AS n FROM ${events} GROUP BY vid)`),
-    /** Counts the population instead of the files. */
+    /** Counts people in the population rather than in the event files. */
     people: ({ subpopulations }: PopulationSpec) => {
       const rows = subpopulations.map(({ attributes, vidRanges: [range] }) => {
         const { gender, age_group } = attributes;

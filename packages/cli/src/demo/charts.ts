@@ -1,9 +1,9 @@
-/** The charts of the report as SVG. The styles of the page color them, also in dark mode. */
+/** The report's charts, as SVG. The page's styles set their colors, including in dark mode. */
 import { count, percent } from '../terminal/numbers.ts';
 
 const LABEL = 130;
 const WIDTH = 640;
-/** The plot leaves room for a figure beside the longest bar. */
+/** The plot leaves room for a number next to the longest bar. */
 const PLOT = WIDTH - LABEL - 130;
 const ROW = 34;
 
@@ -14,7 +14,7 @@ export interface Bar {
   truth: number;
 }
 
-/** Each row has a bar with its interval, and a mark at the true value. */
+/** Draws each row as a bar with its interval, and a mark at the true value. */
 export function barChart(title: string, bars: Bar[]): string {
   const x = scale(...bars.flatMap((bar) => [bar.interval[1], bar.truth]));
   const rows = bars.map((bar, i) => {
@@ -26,7 +26,7 @@ export function barChart(title: string, bars: Bar[]): string {
   return svg(title, 20 + rows.length * ROW, rows.join(''));
 }
 
-/** Shows the truth, the figure of all providers with its interval, and the sum of the providers' own figures. */
+/** Shows the truth, the figure for all providers together with its interval, and the sum of the providers' own figures. */
 export function unionChart(
   title: string,
   { value, interval, truth, claimed }: Omit<Bar, 'label'> & { claimed: number },
@@ -44,10 +44,10 @@ export function unionChart(
   return svg(title, 20 + rows.length * ROW, rows.join('') + line);
 }
 
-/** A share of the people; `claimed` is the share that adding up the providers' figures would give. */
+/** A share of the people. `claimed` is the share that adding up the providers' own figures would give. */
 export type Share = Bar & { claimed?: number };
 
-/** Shows a distribution: each frequency has a column with its interval, and a mark at the true value. */
+/** Shows a distribution: for each frequency, a column with its interval, and a mark at the true value. */
 export function columnChart(title: string, shares: Share[]): string {
   const height = 170;
   const most = Math.max(...shares.flatMap((s) => [s.interval[1], s.truth, s.claimed ?? 0]), 0.01);
@@ -74,11 +74,11 @@ export function columnChart(title: string, shares: Share[]): string {
 
 export interface Lane {
   label: string;
-  /** The times are in milliseconds from the start of the first lane. */
+  /** The times are in milliseconds since the start of the first lane. */
   spans: { state: string; from: number; to: number }[];
 }
 
-/** Shows the states of each measurement over time, in a separate lane. */
+/** Shows each measurement's states over time, in its own lane. */
 export function timelineChart(title: string, lanes: Lane[]): string {
   const label = 275;
   const last = Math.max(...lanes.flatMap((lane) => lane.spans.map((span) => span.to)), 1);
@@ -99,7 +99,7 @@ export function timelineChart(title: string, lanes: Lane[]): string {
   return svg(title, bottom + 20, ticks.join('') + rows.join(''));
 }
 
-/** Shows the distance of each result from the truth as a dot, in standard deviations. The band should contain 95 of 100 dots. */
+/** Shows how far each result is from the truth as a dot, in standard deviations. The band should contain 95 of 100 dots. */
 export function deviationChart(
   title: string,
   deviations: { row: string; label: string; sigmas: number }[],
@@ -128,7 +128,7 @@ function svg(title: string, height: number, content: string, top = 0): string {
 
 type Scale = (value: number) => number;
 
-/** Returns the x coordinate of a value. The largest value is at the end of the plot, and so is an infinite one. */
+/** Returns a function that maps a value to its x coordinate. Infinite values are at the end of the plot. */
 function scale(...values: number[]): Scale {
   const most = Math.max(...values.filter(Number.isFinite), 1);
   return (value) => LABEL + Math.min(1, Math.max(value, 0) / most) * PLOT;

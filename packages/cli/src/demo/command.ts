@@ -48,7 +48,7 @@ async function demo(options: Options): Promise<void> {
       throw new Error(`--${name} must be an integer from ${smallest} to 100000000.`);
     }
   }
-  // This module is imported here, since DuckDB would take memory in every other command, such as a serving exchange.
+  // Import this module only here, because DuckDB would use memory in all other commands, such as `mex serve`.
   const { runDemo } = await import('./run.ts');
   const log = (line: string) => process.stderr.write(`${line}\n`);
   const startedAt = performance.now();
@@ -69,7 +69,7 @@ async function demo(options: Options): Promise<void> {
   }
 }
 
-/** Uses the development exchange that is running, or starts one. */
+/** Uses the development exchange that is already running, or starts one. */
 async function useExchange(config: Config, log: (line: string) => void) {
   const running = await readDevFile(config.dataDir).then(ifReachable, () => undefined);
   if (running !== undefined) {
@@ -95,7 +95,7 @@ function requireDuchies({ baseUrl, duchies }: DevFile): void {
   throw new Error(`The exchange at ${baseUrl} runs without duchies: start it without MEX_DUCHIES=off.`);
 }
 
-/** The duchies must be able to count all people of the demo. */
+/** Throws unless the duchies can count all of the demo's people. */
 async function requirePopulation({ baseUrl, operator }: DevFile, people: number): Promise<void> {
   const client = createClient({ baseUrl, token: operator.token });
   for await (const { default: counted, vidRanges = [], size = 0 } of client.listPopulations()) {
@@ -109,7 +109,7 @@ async function requirePopulation({ baseUrl, operator }: DevFile, people: number)
   throw new Error('No population is the default: mex admin populations update demo --default');
 }
 
-/** Returns undefined where the exchange that wrote the file has stopped. */
+/** Returns undefined if the exchange that wrote the file is no longer running. */
 async function ifReachable(dev: DevFile): Promise<DevFile | undefined> {
   const response = await fetch(`${dev.baseUrl}/healthz`, { signal: AbortSignal.timeout(2000) }).catch(
     () => undefined,

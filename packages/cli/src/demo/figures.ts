@@ -1,4 +1,4 @@
-/** The results of the demo as plain data, for the table, the JSON output and the report. */
+/** The demo's results as plain data, for the table, the JSON output, and the report. */
 import type { Timeline } from '@measurement-exchange/contract';
 import type { Estimate } from '@measurement-exchange/sdk';
 
@@ -9,13 +9,13 @@ export interface Figure {
   truth: number;
   result: Estimate;
   inside95: boolean;
-  /** The tolerance: five standard deviations, and the rounding down of a released figure. */
+  /** Whether the result is within five standard deviations of the truth. Counts may be off by 1 more, due to rounding. */
   within5Sigma: boolean;
-  /** The sum of the providers' own figures, where this is a figure of all providers together. */
+  /** The sum of the providers' own figures. Set only for figures of all providers together. */
   claimed?: number;
 }
 
-/** Figures over all providers, with everybody counted once. */
+/** Figures for all providers together, with each person counted once. */
 export const TOGETHER = 'together';
 
 export const shortName = (of: string) => of.split('/').at(-1)!;
@@ -25,9 +25,9 @@ export interface DemoMeasurement {
   name: string;
   state: string;
   figures: Figure[];
-  /** The protocol of the duchies, where duchies computed the measurement. */
+  /** The duchies' protocol, if duchies computed the measurement. */
   protocol?: string;
-  /** Why the measurement failed, where the demo expects it to fail. */
+  /** Why the measurement failed, if the demo expects it to fail. */
   failure?: string;
   timeline: Timeline;
 }
@@ -42,7 +42,7 @@ export interface DemoReport {
 
 type ReachTogether = Figure & { claimed: number; protocol: string };
 
-/** The reach of all providers together, by each protocol. */
+/** The reach of all providers together, once for each protocol. */
 export function reachesTogether({ measurements }: DemoReport): ReachTogether[] {
   return measurements.flatMap(({ figures, protocol }) =>
     figures
@@ -52,7 +52,7 @@ export function reachesTogether({ measurements }: DemoReport): ReachTogether[] {
 }
 
 export function figureOf(of: string, what: Figure['what'], truth: number, result: Estimate): Figure {
-  // Counts are released rounded down; shares are not.
+  // Released counts are rounded down, but shares are not.
   const rounding = what.startsWith('frequency') ? 0 : 1;
   const [low, high] = result.interval;
   const distance = Math.abs(result.value - truth);
@@ -62,7 +62,7 @@ export function figureOf(of: string, what: Figure['what'], truth: number, result
     truth,
     result,
     inside95: low <= truth && truth <= high,
-    // A count without noise must equal the truth.
+    // A count without noise may differ from the truth only by rounding.
     within5Sigma: distance <= 5 * result.standardDeviation + rounding,
   };
 }

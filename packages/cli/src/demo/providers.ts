@@ -1,4 +1,4 @@
-/** The data providers of the demo: each creates its event groups for the advertiser, and runs its agent. */
+/** The demo's data providers: each creates event groups for the advertiser and runs an agent. */
 import { join } from 'node:path';
 import { createClient, createTrustStore, readCredentials } from '@measurement-exchange/sdk';
 import { createAgent, openEvents, openLedger, openPopulation } from '@measurement-exchange/sdk/provider';
@@ -7,12 +7,12 @@ import { duchySettingsOf } from '../provider/duchies.ts';
 import { type Audience, CAMPAIGN, EVENT_GROUPS, type PopulationSpec } from './audience.ts';
 
 export interface StartedProviders {
-  /** The names of the event groups of each data provider. */
+  /** The names of each data provider's event groups. */
   eventGroups: Map<string, string[]>;
   stop(): Promise<void>;
 }
 
-/** The budget for each reference and day is too small only for the measurement that is to be refused. */
+/** The budget per reference and day. Only the measurement that should be refused exceeds it. */
 const BUDGET = { epsilon: 1, delta: 1e-6, rho: 0.2 };
 
 export async function startProviders(options: {
@@ -20,9 +20,9 @@ export async function startProviders(options: {
   consumer: DevParty;
   audiences: Audience[];
   population: PopulationSpec;
-  /** The folder of the ledgers, which are new for each demo. */
+  /** The folder for the ledgers. Each demo starts with new ones. */
   directory: string;
-  /** The folder in which the sorted VIDs of the population are kept for the next demo. */
+  /** The folder that keeps the population's sorted VIDs for the next demo. */
   sharesFolder: string;
   pollMs: number;
 }): Promise<StartedProviders> {
@@ -66,7 +66,7 @@ export async function startProviders(options: {
   return { eventGroups, stop: () => started.disposeAsync() };
 }
 
-/** Event groups are created once: a second demo on the same exchange reuses them. */
+/** Creates the event groups, unless an earlier demo on the same exchange already did. */
 async function describeEventGroups(
   client: ReturnType<typeof createClient>,
   parent: string,

@@ -1,4 +1,4 @@
-/** The demo's report: one HTML file that needs no network. */
+/** The demo's report: a single HTML file that works offline. */
 import { count, percent } from '../terminal/numbers.ts';
 import {
   type Bar,
@@ -54,7 +54,7 @@ function section(title: string, content: string): string {
   return `<section><h2>${title}</h2>${content}</section>`;
 }
 
-/** Names of protocols that are short enough for a chart. */
+/** Protocol names, shortened to fit in a chart. */
 const LABELS: Record<string, string> = {
   honestMajorityShareShuffle: 'share shuffle',
   reachOnlyLiquidLegionsV2: 'reach-only legions',

@@ -1,4 +1,4 @@
-/** The demo: three providers with their agents, the measurements of an advertiser, and the true figures. */
+/** The demo: three providers with their agents, an advertiser's measurements, and the true figures. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ import { type Scenario, scenarios } from './scenarios.ts';
 
 interface DemoOptions {
   dev: DevFile;
-  /** The data directory of the exchange. */
+  /** The exchange's data directory. */
   dataDir: string;
   seed: number;
   population: number;
@@ -56,7 +56,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     });
     const advertiser = advertiserOf(dev);
     const all = scenarios(audiences, providers.eventGroups);
-    // All questions are asked at once, because the duchies may still be starting, and only some questions need them.
+    // Ask all questions at once: the duchies may still be starting, and only some questions need them.
     const asked = all.map(async (scenario) => {
       const answer = await ask(advertiser, scenario, stopping.signal);
       log(
@@ -66,7 +66,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     });
     for (const each of asked) each.catch(() => {});
     const measurements: DemoMeasurement[] = [];
-    /** The figures that each provider measured alone. */
+    /** Figures that the providers measured on their own. */
     const alone: Figures[] = [];
     for (const [i, scenario] of all.entries()) {
       const { result, ...facts } = await asked[i]!;
@@ -104,7 +104,7 @@ function advertiserOf(dev: DevFile) {
   };
 }
 
-/** Runs one measurement for the advertiser, from the signed and encrypted request to the decrypted result. */
+/** Runs one measurement for the advertiser, from signing and encrypting the request to decrypting the result. */
 async function ask(
   { client, consumer }: Advertiser,
   { title, request, refusal }: Scenario,
@@ -183,7 +183,7 @@ function claimedReach(alone: Figures[]): number {
   return alone.reduce((sum, { reach }) => sum + reach!.value, 0);
 }
 
-/** The share of people at frequency `i + 1`, or at this and higher ones, if no person were reached by two providers. */
+/** The share of people at frequency `i + 1` (or above, if `andMore`) if no two providers reached the same person. */
 function claimedShare(alone: Figures[], i: number, andMore: boolean): number {
   const people = alone.reduce((sum, { reach, frequency }) => {
     const shares = frequency!.slice(i, andMore ? undefined : i + 1);

@@ -1,4 +1,4 @@
-/** The measurements that the advertiser of the demo creates, and the queries that compute the truth. */
+/** The measurements that the demo's advertiser creates, and the matching SQL conditions for the true figures. */
 import type { MeasurementRequest } from '@measurement-exchange/sdk';
 import { type Audience, CAMPAIGN } from './audience.ts';
 import { shortName } from './figures.ts';
@@ -6,25 +6,28 @@ import { shortName } from './figures.ts';
 export interface Scenario {
   title: string;
   request: MeasurementRequest;
-  /** The same selection in SQL, for the truth. */
+  /** The request's filter as an SQL condition, to compute the truth. */
   where?: string;
-  /** The refusal that is expected. */
+  /** The refusal that the demo expects. */
   refusal?: string;
-  /** Set for a question to a single provider, whose figures are added up for comparison. */
+  /** Set if only one provider is asked. These figures are added up for comparison. */
   alone?: true;
 }
 
 const MAXIMUM_FREQUENCY = 8;
 const IMPRESSION_CAP = 10;
 const WATCH_CAP_SECONDS = 120;
-/** The noise of a reach has a standard deviation of 50 people. */
+/** With these parameters, the noise on a reach has a standard deviation of 50 people. */
 const PRIVACY = { epsilon: 0.1, delta: 1e-9 };
-/** The noise has a standard deviation of one person, which costs more than the budget of a day. */
+/** With these parameters, the noise has a standard deviation of one person, which costs more than the daily budget. */
 const TOO_CLOSE = { epsilon: 6, delta: 1e-9 };
-/** A register of a sketch represents many people, which amplifies noise. Less noise and fewer frequencies also take less time. */
+/**
+ * Each register of a sketch represents many people, which amplifies noise, so these measurements use less of it. Less noise
+ * and fewer frequencies are also faster to compute.
+ */
 const SKETCHED = { privacy: { epsilon: 1, delta: 1e-9 }, maximumFrequency: 3 };
 
-/** `eventGroups` has the names of the event groups of each provider. */
+/** `eventGroups` maps each provider to the names of its event groups. */
 export function scenarios(audiences: Audience[], eventGroups: Map<string, string[]>): Scenario[] {
   const at = (names: string[], filter?: string): MeasurementRequest['dataProviders'] =>
     names.map((name) => ({

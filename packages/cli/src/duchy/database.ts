@@ -1,13 +1,13 @@
 /**
- * Opens the database of a duchy: the database in its settings, or a separate one on the embedded server of the data
- * directory. The database of a demo duchy is on the same server as the database of the exchange.
+ * Opens a duchy's database: the one in its settings, or else a separate one on the data directory's embedded server. A demo
+ * duchy's database is on the same server as the exchange's.
  */
 import type { DuchyConfig, StartOptions } from '@measurement-exchange/duchy';
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import { acquireDataDirLock, DataDirInUse, startPostgres } from '@measurement-exchange/exchange/postgres';
 import { type DuchyOptions, loadDuchy } from './settings.ts';
 
-/** `opened` stops a server that is started here. The server of another process is used and not stopped. */
+/** If this starts a server, `opened` stops it. A server that another process started is left running. */
 export async function openDuchyDatabase(
   { databaseUrl, dataDir }: DuchyConfig,
   { duchy, as }: DuchyOptions & { duchy: string },
@@ -29,11 +29,11 @@ export async function openDuchyDatabase(
   return { ...server.connection, database: name };
 }
 
-/** Creates the database of a demo duchy on the server of the exchange unless it exists, and returns its URL. */
+/** Creates a demo duchy's database on the exchange's server if it does not exist, and returns its URL. */
 export async function ensureDemoDatabase(exchangeUrl: string, duchy: string): Promise<string> {
   const url = new URL(exchangeUrl);
-  // Several exchanges may share the server, so the name contains the database of the exchange. PostgreSQL allows 63
-  // characters; the end of the name is kept, because it identifies the duchy.
+  // The name includes the exchange's database, because several exchanges may share the server. PostgreSQL allows only 63
+  // characters, so we keep the end of the name, which identifies the duchy.
   const name = `${decodeURIComponent(url.pathname.slice(1))}_${nameOf(duchy)}`.slice(-63);
   const { ensureDatabase } = await loadDuchy();
   await ensureDatabase({ connectionString: exchangeUrl }, name).catch((cause: Error & { code?: string }) => {
@@ -46,7 +46,7 @@ export async function ensureDemoDatabase(exchangeUrl: string, duchy: string): Pr
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** The role of DATABASE_URL may not create a database. */
+/** The role in DATABASE_URL is not allowed to create a database. */
 export class NoDemoDatabase extends Error {
   constructor(name: string, role: string, cause: Error) {
     super(

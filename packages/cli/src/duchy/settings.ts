@@ -1,4 +1,4 @@
-/** The settings of a duchy: from a file, or those of a demo duchy of the development exchange. */
+/** A duchy's settings: from a file, or those of a demo duchy on the development exchange. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { MPC_NOISE_MECHANISMS } from '@measurement-exchange/contract';
@@ -10,7 +10,7 @@ export interface DuchyOptions {
   as?: string;
 }
 
-/** The package is loaded when a command of a duchy runs, since no other command needs it. */
+/** Loads the package only when a duchy command runs, since no other command needs it. */
 export const loadDuchy = () => import('@measurement-exchange/duchy');
 
 export async function duchySettings({ config, as }: DuchyOptions): Promise<DuchyConfig> {

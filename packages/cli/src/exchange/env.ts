@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { readOwnDevFile } from '../files/devFile.ts';
 import { print } from '../terminal/output.ts';
 
-/** `eval "$(mex env)"`: the demo parties as shell variables, for a tour with curl. */
+/** `eval "$(mex env)"`: exports the demo parties as shell variables, so you can try the API with curl. */
 export function envCommand(): Command {
   return new Command('env')
     .description('print shell variables for the demo parties: eval "$(mex env)"')
@@ -17,7 +17,7 @@ export function envCommand(): Command {
         print(`${variable}_CERTIFICATE='${party.certificate}'`);
         print(`${variable}_KEY='${party.encryptionPublicKey}'`);
       }
-      // The function `field` prints one member of the JSON on standard input: `… | field 'requisitions[0].etag'`.
+      // Defines a shell function that prints one member of the JSON on standard input: `… | field 'requisitions[0].etag'`.
       print(`field() { node -p "JSON.parse(require('fs').readFileSync(0, 'utf8')).$1"; }`);
     });
 }

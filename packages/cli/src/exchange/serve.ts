@@ -21,12 +21,13 @@ export function serveCommand(): Command {
       });
       const quiet = given.mode === 'development' && !options.json && process.env.MEX_LOG_LEVEL === undefined;
       tuneHeap();
-      // The exchange is imported here, since no other command needs HTTP.
+      // Import the exchange only here, since no other command needs HTTP.
       const { createLog, demoDuchies, start } = await import('@measurement-exchange/exchange');
       const log = createLog(quiet ? 'warn' : given.logLevel);
       const config = await withDatabases(given, demoDuchies(given), log);
       const running = await start(config, log);
-      // Signals are handled before the banner, because a program that reads the banner may stop the exchange at once.
+      // Handle signals before printing the banner, because a program that reads the banner may stop the exchange right
+      // away.
       using stopped = new StopSignal();
       if (config.mode === 'development') print(banner(config, running));
       setTimeout(giveBackMemory, 1_000).unref();
@@ -39,7 +40,7 @@ export function serveCommand(): Command {
     });
 }
 
-/** Leaves out demo duchies that cannot have databases, so that no measurement waits for duchies that never run. */
+/** Leaves out the demo duchies if they cannot get databases, because measurements would wait for them forever. */
 async function withDatabases(config: Config, duchies: string[], log: Logger): Promise<Config> {
   const { databaseUrl } = config;
   if (databaseUrl === undefined || duchies.length === 0) return config;
@@ -48,14 +49,14 @@ async function withDatabases(config: Config, duchies: string[], log: Logger): Pr
     for (const duchy of duchies) await ensureDemoDatabase(databaseUrl, duchy);
     return config;
   } catch (error) {
-    // The exchange reports other errors of the server when it starts.
+    // The exchange itself reports any other database error when it starts.
     if (!(error instanceof NoDemoDatabase)) return config;
     log.warn({ component: 'duchy' }, `Started without demo duchies. ${error.message}`);
     return { ...config, demoDuchies: false };
   }
 }
 
-/** Starts the demo duchies in development mode. The exchange does not need them to serve. */
+/** Starts the demo duchies in development mode. The exchange can serve requests without them. */
 async function startDuchies({ dataDir }: Config, { development }: Running, log: Logger) {
   const names = development?.parties.duchies.map(({ name }) => name) ?? [];
   if (names.length === 0) return undefined;
@@ -64,17 +65,17 @@ async function startDuchies({ dataDir }: Config, { development }: Running, log: 
 }
 
 /**
- * Long-lived objects take about 30 MB, and V8 runs a major collection whenever the heap has grown by a fifth: under
- * load that was several times a second. Here the heap may grow to three times that size first.
+ * Long-lived objects take up about 30 MB. By default, V8 runs a major collection whenever the heap has grown by a fifth,
+ * which under load was several times a second. This setting lets the heap triple in size first.
  */
 function tuneHeap(): void {
   setFlagsFromString('--heap-growing-percent=200');
-  // Pretenuring is off, since objects that V8 allocates in the old generation keep whole requests alive until the next
+  // Turn off pretenuring: objects that V8 allocates directly in the old generation keep whole requests alive until the next
   // major collection.
   setFlagsFromString('--no-allocation-site-pretenuring');
 }
 
-/** The start takes 40 MB that serving does not need, and that an idle V8 would not release. */
+/** Frees 40 MB that startup used and serving does not need. V8 would not release this memory while idle. */
 function giveBackMemory(): void {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')({ type: 'major', execution: 'sync', flavor: 'last-resort' });

@@ -12,7 +12,7 @@ export type DevParty = DemoParties['duchies'][number] & { token: string };
 export interface DevFile extends Record<Collection, DevParty[]> {
   baseUrl: string;
   operator: { token: string };
-  /** The root that issued the certificates of all demo parties. */
+  /** The root that issued all demo parties' certificates. */
   rootCertificatePem: string;
 }
 
@@ -26,12 +26,12 @@ export async function readDevFile(dataDir: string): Promise<DevFile> {
   }
 }
 
-/** Reads the file in the data directory that the environment sets. */
+/** Reads `dev.json` from the data directory that the environment sets. */
 export function readOwnDevFile(): Promise<DevFile> {
   return readDevFile(loadConfig(process.env, { mode: 'development' }).dataDir);
 }
 
-/** A demo party by its name, `dataProviders/streamly`, or by its ID alone. */
+/** Finds a demo party by name, such as `dataProviders/streamly`, or by its ID alone. */
 export function findDevParty(dev: DevFile, name: string): DevParty {
   const parties = [...dev.measurementConsumers, ...dev.dataProviders, ...dev.duchies];
   const party = parties.find((p) => p.name === name || p.name.endsWith(`/${name}`));

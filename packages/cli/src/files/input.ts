@@ -2,14 +2,14 @@
 import { readFile } from 'node:fs/promises';
 import { type JsonObject, type JsonValue, parseJson } from '@measurement-exchange/contract';
 
-/** The file `-` is standard input. `what` is the end of the error "give …". */
+/** Reads a file, or standard input for `-`. `what` completes the error message "give …". */
 export async function readBytes(file: string, what: string): Promise<Buffer> {
   return readFile(file === '-' ? '/dev/stdin' : file).catch((error: NodeJS.ErrnoException) => {
     throw new Error(`${file} cannot be read (${error.code}): give ${what}.`);
   });
 }
 
-/** Parses JSON; numbers keep all their digits. */
+/** Parses a JSON file, keeping all digits of numbers. */
 export async function readJson(file: string, what: string): Promise<JsonValue> {
   const text = (await readBytes(file, what)).toString('utf8');
   try {

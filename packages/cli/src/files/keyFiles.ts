@@ -1,20 +1,20 @@
-/** Reads files of certificates, private keys and Tink keysets; the format is detected by the content. */
+/** Reads files with certificates, private keys, and Tink keysets. The format is detected from the contents. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { fromBase64 } from '@measurement-exchange/contract';
 import { readBytes } from './input.ts';
 
-/** One certificate or key of a file. DER has the label that PEM would have. */
+/** One certificate or key in a file. For DER, `label` is the label that PEM would use. */
 export interface Block {
   label: string;
-  /** Undefined where the text of a PEM block is not base64, as in an encrypted key with headers. */
+  /** Undefined if the text of a PEM block is not base64, as in an encrypted key with headers. */
   der: Uint8Array | undefined;
 }
 
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----([\s\S]*?)-----END \1-----/g;
-/** DER begins with a SEQUENCE, a Tink keyset never does. */
+/** DER starts with a SEQUENCE, which a Tink keyset never does. */
 const SEQUENCE = 0x30;
 
-/** The blocks of PEM or DER; undefined for a file of another format. */
+/** Returns the blocks in a PEM or DER file, or undefined if the file has another format. */
 export function blocksIn(bytes: Uint8Array): Block[] | undefined {
   const text = Buffer.from(bytes).toString('latin1');
   if (text.includes('-----BEGIN ')) {
@@ -39,7 +39,7 @@ function isCertificate(der: Uint8Array): boolean {
   }
 }
 
-/** The key may be in PKCS #8, SEC 1 or PKCS #1. */
+/** Accepts PKCS #8, SEC 1, or PKCS #1. */
 function privateKeyFromDer(der: Uint8Array): KeyObject | undefined {
   for (const type of ['pkcs8', 'sec1', 'pkcs1'] as const) {
     try {
@@ -57,7 +57,7 @@ export function privateKeyOf({ der }: Block): KeyObject {
   throw new Error('its private key cannot be read: it may be encrypted, or damaged');
 }
 
-/** The certificates in a file, in PEM. Keys beside them are ignored. */
+/** Returns the certificates in a file, as PEM. Keys in the same file are ignored. */
 export async function readCertificates(path: string): Promise<string[]> {
   const expected = 'a certificate in PEM or DER';
   const bytes = await readBytes(path, expected);
@@ -74,7 +74,7 @@ export async function readCertificates(path: string): Promise<string[]> {
   }
 }
 
-/** The one certificate in a file, in PEM. */
+/** Returns the only certificate in a file, as PEM. */
 export async function readCertificate(path: string): Promise<string> {
   const [certificate, ...more] = await readCertificates(path);
   if (more.length === 0) return certificate!;
@@ -83,12 +83,12 @@ export async function readCertificate(path: string): Promise<string> {
 
 function certificatePem({ der }: Block): string {
   const certificate = der && isCertificate(der) ? new X509Certificate(der) : undefined;
-  // OpenSSL ignores bytes after a certificate, so the certificate is compared with the whole input.
+  // OpenSSL ignores trailing bytes, so compare the parsed certificate with the whole input.
   if (certificate?.raw.equals(der!)) return certificate.toString();
   throw new Error('its certificate is damaged');
 }
 
-/** Reads a Tink keyset, in binary or in base64, as mex identity writes it. */
+/** Reads a Tink keyset, either in binary or in base64, which is how `mex identity` writes it. */
 export function keysetBytes(bytes: Uint8Array): Uint8Array {
   const text = Buffer.from(bytes).toString('latin1').trim();
   return (/^[\x20-\x7e\s]+$/.test(text) && fromBase64(text)) || bytes;

@@ -1,4 +1,4 @@
-/** Reads names that people type. */
+/** Parses names that users type. */
 import { isId, parseName, WILDCARD } from '@measurement-exchange/contract';
 
 const KINDS = {
@@ -44,11 +44,11 @@ export function certificateName(name: string): string {
   );
 }
 
-/** Completes the ID of a resource in a top-level collection to its full name, and returns a full name unchanged. */
+/** Expands the ID of a resource in a top-level collection to its full name. Returns full names unchanged. */
 export const inFull = (collection: string) => (text: string) =>
   text.includes('/') ? text : `${collection}/${text}`;
 
-/** Requires a name such as `principals/x` or `trustedRoots/x`. */
+/** Returns the name if it is in the collection, such as `principals/x` or `trustedRoots/x`. Throws otherwise. */
 export function nameIn(collection: string, name: string): string {
   const [first, id, ...rest] = name.split('/');
   if (first === collection && isId(id ?? '') && rest.length === 0) return name;

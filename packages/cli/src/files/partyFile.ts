@@ -1,4 +1,4 @@
-/** `party.json`, which a party hands to the operator of an exchange. Nothing in it is secret. */
+/** `party.json`, which a party gives to the exchange's operator. It contains no secrets. */
 import { X509Certificate } from 'node:crypto';
 import { fromBase64, type SignedMessage, toBase64 } from '@measurement-exchange/contract';
 import { parseCertificate, verifySignature } from '@measurement-exchange/sdk';
@@ -11,7 +11,7 @@ export interface PartyFile {
   certificatePem: string;
   /** The root that issued the certificate. An imported identity may have no root. */
   rootPem?: string;
-  /** A SignedMessage with an EncryptionPublicKey, in base64. */
+  /** A SignedMessage that contains an EncryptionPublicKey, in base64. */
   publicKey: { message: string; signature: string; signatureAlgorithm?: string };
 }
 
@@ -23,7 +23,7 @@ export function publicKeyJson(key: SignedMessage): PartyFile['publicKey'] {
   };
 }
 
-/** Rejects a file whose parts do not belong together, before anything is sent to the exchange. */
+/** Reads a party file, and rejects it if its contents are inconsistent, before anything is sent to the exchange. */
 export async function readPartyFile(path: string): Promise<PartyFile> {
   const json: unknown = await readJsonObject(path, 'the party.json that mex identity made');
   const file = json as PartyFile;
@@ -32,7 +32,7 @@ export async function readPartyFile(path: string): Promise<PartyFile> {
     throw new Error(`${path}: ${problem}. Ask the party for a new one (mex identity).`);
   const { signatureAlgorithm } = file.publicKey;
   const [message, signature] = [fromBase64(file.publicKey.message)!, fromBase64(file.publicKey.signature)!];
-  // Base64 is normalized, since keys are compared with what the exchange returns.
+  // Normalize the base64, because keys are compared with those that the exchange returns.
   const publicKey = publicKeyJson({ message, signature, signatureAlgorithm });
   return { ...file, displayName: file.displayName ?? '', publicKey };
 }
@@ -66,7 +66,7 @@ async function problemOf(file: Partial<PartyFile>): Promise<string | undefined> 
   return undefined;
 }
 
-/** People compare the fingerprint over another channel, such as the telephone. */
+/** Returns the fingerprint that people compare over a separate channel, such as the phone. */
 export function fingerprintOf(certificatePem: string): string {
   return new X509Certificate(certificatePem).fingerprint256;
 }

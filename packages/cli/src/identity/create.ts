@@ -1,4 +1,4 @@
-/** `mex identity create`: new keys and certificates of a party. */
+/** `mex identity create`: creates a party's keys and certificates. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fromBase64 } from '@measurement-exchange/contract';

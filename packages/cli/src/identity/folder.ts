@@ -1,4 +1,4 @@
-/** The folder of an identity: its files, and the next step for the user. */
+/** An identity folder: its files, and what the user should do next. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type SignedMessage, toBase64 } from '@measurement-exchange/contract';
@@ -11,7 +11,7 @@ interface IdentityFiles {
   displayName: string;
   certificatePem: string;
   privateKeyPem: string;
-  /** An imported identity may lack the key of its root, or the root. */
+  /** An imported identity may have a root without its private key, or no root at all. */
   root?: { certificatePem: string; privateKeyPem?: string };
   keysets: EncryptionKeysets;
   /** The public keyset, signed with the private key. */
@@ -27,7 +27,7 @@ The folder then holds
   encryption-private.tink secret: decrypts what others encrypt for the party (a Tink keyset in base64)
   encryption-public.tink  the keyset that others encrypt with`;
 
-/** Keys are never overwritten, so the folder must be new or empty. */
+/** Throws unless the folder is new or empty, so that keys are never overwritten. */
 export async function requireEmpty(directory: string): Promise<void> {
   const found = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -39,7 +39,7 @@ export async function requireEmpty(directory: string): Promise<void> {
   );
 }
 
-/** Files with secrets have mode 0600. */
+/** Writes an identity's files. Those with secrets get mode 0600. */
 export async function writeIdentity(directory: string, identity: IdentityFiles): Promise<PartyFile> {
   const { name, displayName, certificatePem, root, keysets } = identity;
   const party: PartyFile = {
@@ -62,7 +62,7 @@ export async function writeIdentity(directory: string, identity: IdentityFiles):
   return party;
 }
 
-/** `next` tells what to do with the folder. */
+/** `next` says what to do with the folder. */
 export function report(
   party: PartyFile,
   { out, json }: { out: string; json?: boolean },

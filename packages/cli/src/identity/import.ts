@@ -1,4 +1,4 @@
-/** `mex identity import`: an identity folder made of existing keys and certificates. */
+/** `mex identity import`: creates an identity folder from existing keys and certificates. */
 import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import {
   createTrustStore,
@@ -107,7 +107,7 @@ async function readRoot(
   throw new Error(`${path} did not issue ${certificate}: give the root certificate that did.`);
 }
 
-/** The public keyset is not converted, since the party may have published exactly these bytes. */
+/** Keeps the public keyset's bytes unchanged, because the party may already have published them. */
 async function readKeysets({ encryptionPrivate, encryptionPublic }: Options): Promise<EncryptionKeysets> {
   const privateKeyset = keysetBytes(await readBytes(encryptionPrivate, 'a private Tink keyset'));
   await readPrivateKeyset(privateKeyset).catch((error) => {
@@ -124,7 +124,7 @@ async function readKeysets({ encryptionPrivate, encryptionPublic }: Options): Pr
   return { privateKeyset, publicKeyset };
 }
 
-/** Verifies the certificate by the same rule as other parties. */
+/** Checks the certificate by the same rules that other parties use. */
 async function warnIfUntrusted(name: string, certificatePem: string, rootPem: string): Promise<void> {
   try {
     const { raw } = new X509Certificate(certificatePem);

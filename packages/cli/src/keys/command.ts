@@ -1,4 +1,4 @@
-/** `mex keys`: inspects and creates files of keys, without calling the exchange. */
+/** `mex keys`: inspects and creates key files, without calling the exchange. */
 import { writeFile } from 'node:fs/promises';
 import { toBase64 } from '@measurement-exchange/contract';
 import { createEncryptionKeysets, type KeyTemplate, publicKeysetOf } from '@measurement-exchange/sdk';

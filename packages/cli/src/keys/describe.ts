@@ -16,14 +16,14 @@ type PrivateKeyFacts = ReturnType<typeof describePrivateKey>;
 
 export interface KeysetFacts {
   kind: 'public Tink keyset' | 'private Tink keyset';
-  /** SHA-256 of the public keyset, which is the same for a private keyset and its public keyset. */
+  /** SHA-256 of the public keyset, so a private keyset and its public keyset have the same fingerprint. */
   fingerprint: string;
   keys: { keyId: number; primary: boolean; scheme: string; prefix: string }[];
 }
 
 export type KeyFacts = CertificateFacts | PrivateKeyFacts | KeysetFacts;
 
-/** Describes everything in the file; throws an Error with the reason if it is invalid. */
+/** Describes everything in the file. Throws an Error with the reason if the file is invalid. */
 export async function describeKeys(bytes: Uint8Array): Promise<KeyFacts[]> {
   const blocks = blocksIn(bytes);
   if (blocks === undefined) return [await describeKeyset(keysetBytes(bytes))];
@@ -64,7 +64,7 @@ function describeCertificate(x509: X509) {
     isCa: x509.isCa,
     ...(keyUsages && { keyUsages }),
     key: [publicKey.keyType, publicKey.curve].filter(Boolean).join(' '),
-    /** SHA-256 of the SubjectPublicKeyInfo, which is the same for a certificate and its private key. */
+    /** SHA-256 of the SubjectPublicKeyInfo, so a certificate and its private key have the same fingerprint. */
     publicKeyFingerprint: fingerprint(publicKey.spki),
     fingerprint: fingerprint(x509.der),
   };

@@ -159,7 +159,7 @@ The type is a message of the schema, the file its bytes (- for standard input).
     });
 }
 
-/** JSON begins with a brace, and no FileDescriptorSet in binary does. */
+/** JSON starts with a brace, which a binary FileDescriptorSet never does. */
 async function readSet(file: string): Promise<JsonValue> {
   const bytes = await readBytes(file, SET);
   if (bytes.length === 0) throw new Error(`${file} is empty: give ${SET}.`);
@@ -181,7 +181,7 @@ function filesOf({ descriptorSet }: EventGroupMetadataDescriptor): FileJson[] {
   return (descriptorSet as { file?: FileJson[] }).file ?? [];
 }
 
-/** Lists message types by their full names. A nested type follows the type that contains it. */
+/** Lists message types by full name. Each nested type follows the type that contains it. */
 function typesOf(descriptor: EventGroupMetadataDescriptor): { name: string; message: MessageJson }[] {
   const below = (message: MessageJson, prefix: string): { name: string; message: MessageJson }[] => {
     const name = prefix === '' ? message.name : `${prefix}.${message.name}`;

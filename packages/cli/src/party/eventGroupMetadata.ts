@@ -1,8 +1,8 @@
-/** Event groups with their decoded metadata, or the error of decoding it. */
+/** Event groups with their decoded metadata, or the error from decoding it. */
 import type { EventGroup } from '@measurement-exchange/contract';
 import type { DescribedEventGroup } from '@measurement-exchange/sdk';
 
-/** The event group of the API with its decoded metadata. */
+/** The API's event group, plus its decoded metadata. */
 export type DecodedEventGroup = EventGroup & {
   decodedMetadata?: { eventGroupMetadataDescriptor: string; typeUrl: string; message: unknown };
   metadataError?: { code: string; message: string };
@@ -24,7 +24,7 @@ export function decoded({ eventGroup, metadata, error }: DescribedEventGroup): D
 
 const SHOWN_AT_ONCE = 50;
 
-/** Collects event groups into pages, each of which tells whether more pages follow. */
+/** Collects event groups into pages. Each page says whether more follow. */
 export async function* decodedPages(groups: AsyncIterable<DescribedEventGroup>) {
   let eventGroups: DecodedEventGroup[] = [];
   for await (const group of groups) {

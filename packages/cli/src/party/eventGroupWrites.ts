@@ -32,7 +32,7 @@ interface Described extends CallOptions {
   validateOnly?: boolean;
 }
 
-/** Adds the options for the fields of an event group. An update keeps the fields that are not given. */
+/** Adds the options for an event group's fields. An update leaves fields that are not given unchanged. */
 function describing(command: Command): Command {
   return command
     .option('--file <file>', 'the event group as JSON, as the API has it; options below replace its fields')
@@ -139,7 +139,7 @@ async function bodyOf(
   return body as EventGroupInput;
 }
 
-/** Ignores output-only fields of the file, and reports all violations at once. */
+/** Reads an event group from a file. Ignores output-only fields, and reports all violations at once. */
 async function readEventGroup(file: string): Promise<Partial<EventGroup>> {
   const json = await readJsonObject(file, 'an event group as mex event-groups get --json prints it');
   const violations: Violation[] = [];

@@ -1,4 +1,4 @@
-/** `mex event-groups`: providers describe their events, consumers read what is described to them. */
+/** `mex event-groups`: providers describe their events to consumers, and consumers read these descriptions. */
 import { type EventGroup, MEDIA_TYPES, type MediaType } from '@measurement-exchange/contract';
 import { type DescribedEventGroup, MetadataUnreadable } from '@measurement-exchange/sdk';
 import { type Command, Option } from 'commander';

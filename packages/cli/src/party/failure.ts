@@ -1,4 +1,4 @@
-/** The error messages and exit codes of a measurement without a result. */
+/** Error messages and exit codes for measurements without a result. */
 import type { RefusalJustification } from '@measurement-exchange/contract';
 import {
   DataProviderUntrusted,
@@ -29,7 +29,7 @@ Exit codes:
   4    --timeout was reached; the measurement continues
   130  interrupted; the measurement continues`;
 
-/** Advice for refusals without a code that this version knows. */
+/** Advice for refusals that have no code, or one that this version does not know. */
 const ADVICE: Record<RefusalJustification, string> = {
   CONSENT_SIGNAL_INVALID:
     'It could not verify that this is from you. Ask it whether it trusts your root, and check it yourself: VERIFY',
@@ -40,7 +40,7 @@ const ADVICE: Record<RefusalJustification, string> = {
   DECLINED: 'It chose not to fulfill this: talk to the provider, or measure without it.',
 };
 
-/** Turns an error of the SDK into a message with an exit code; returns other errors unchanged. */
+/** Converts an SDK error to a message with an exit code. Returns other errors unchanged. */
 export function explainEnd(error: unknown, options: ActingOptions): unknown {
   const verify = (name: string) => nextCommand(options, `verify measurement ${name}`, options);
   if (error instanceof MeasurementFailed) return new Failed(EXIT.failed, failedText(error, verify));
@@ -77,10 +77,10 @@ export function explainEnd(error: unknown, options: ActingOptions): unknown {
   return error;
 }
 
-/** The codes of errors about a measurement that does not exist, or that the caller may not see. */
+/** Error codes for a measurement that does not exist or that the caller may not see. */
 const UNKNOWN_CODES: readonly string[] = ['NOT_FOUND', 'PERMISSION_DENIED', 'INVALID_ARGUMENT'];
 
-/** Adds the command that shows the measurement to an error that ended only the wait. Returns other errors unchanged. */
+/** If an error ended only the wait, adds the command that shows the measurement. Returns other errors unchanged. */
 export function explainLostWait(error: unknown, name: string, options: CallOptions): unknown {
   if (error instanceof MeasurementFailed || error instanceof WaitTimedOut) return error;
   if (error instanceof ExchangeError && UNKNOWN_CODES.includes(error.code)) return error;
@@ -124,7 +124,7 @@ function visibleLines(lines: string[]): string {
   return lines.map(visible).join('\n');
 }
 
-/** Tells which command shows a measurement that continues after this command has ended. */
+/** Tells the user how to check on a measurement that continues after this command ends. */
 export function comeBack(name: string, options: CallOptions): string {
   return `It continues. Come back with: ${nextCommand(options, `measurements show ${name}`)}`;
 }

@@ -1,4 +1,4 @@
-/** `mex measure`: creates a measurement, waits, and prints its result. */
+/** `mex measure`: creates a measurement, waits for it, and prints the result. */
 import { type Measurement, PROTOCOLS } from '@measurement-exchange/contract';
 import { asCreated, type MeasurementRequest } from '@measurement-exchange/sdk';
 import { Argument, type Command, Option } from 'commander';
@@ -81,7 +81,7 @@ export function measureCommand(): Command {
     .option('--no-wait', 'only create it; mex measurements results shows the figures later')
     .option('--dry-run', 'print the request as JSON, which --spec takes, and create nothing')
     .addHelpText('after', HELP);
-  // In the help, the options of the request come first and those of the call last.
+  // In the help, list the options of the request first and those of the call last.
   const options = command.options as Option[];
   options.push(
     ...options.splice(
@@ -105,7 +105,7 @@ async function measure(type: string | undefined, options: MeasureOptions): Promi
   const name = measurement.name!;
   noteOtherProtocol(request, measurement, options);
   if (!options.wait) {
-    // A script can read the output, which is only the name.
+    // Print only the name, so that scripts can use the output.
     if (options.json) printJson(measurement);
     else print(name);
     note(`Its figures: ${nextCommand(options, `measurements results ${name} --wait`, options)}`);
@@ -116,7 +116,7 @@ async function measure(type: string | undefined, options: MeasureOptions): Promi
   );
 }
 
-/** Tells the user where the exchange chose another protocol than the one asked for. */
+/** Tells the user if the exchange chose a different protocol than the one requested. */
 function noteOtherProtocol(
   { protocol }: MeasurementRequest,
   { name, protocolConfig }: Measurement,

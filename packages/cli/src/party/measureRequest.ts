@@ -1,4 +1,4 @@
-/** Turns the arguments of `mex measure` into a MeasurementRequest. */
+/** Converts the arguments of `mex measure` to a MeasurementRequest. */
 import { type EventGroup, type Protocol, type Timestamp, toPlainJson } from '@measurement-exchange/contract';
 import type {
   ExchangeClient,
@@ -10,7 +10,7 @@ import { InvalidArgumentError } from 'commander';
 import { given } from '../calls/command.ts';
 import { readJsonObject } from '../files/input.ts';
 
-/** The types of requests by their names on the command line. */
+/** Maps names on the command line to request types. */
 export const TYPES: Record<string, RequestType> = {
   reach: 'reach',
   frequency: 'reachAndFrequency',
@@ -37,7 +37,7 @@ export interface Asked {
   requestId?: string;
 }
 
-/** Reads the file of `--spec`. */
+/** Reads the file given with `--spec`. */
 export async function readRequestFile(file: string): Promise<MeasurementRequest> {
   const json = await readJsonObject(file, 'a request as mex measure … --dry-run prints it');
   return toPlainJson(json) as MeasurementRequest;
@@ -45,7 +45,7 @@ export async function readRequestFile(file: string): Promise<MeasurementRequest>
 
 interface ProviderChoice {
   name: string;
-  /** IDs or references of event groups. If absent, all event groups of the provider are measured. */
+  /** IDs or references of event groups. If absent, all of the provider's event groups are measured. */
   eventGroups?: string[];
 }
 

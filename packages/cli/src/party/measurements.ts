@@ -1,4 +1,4 @@
-/** `mex measurements`: the measurements of a consumer. */
+/** `mex measurements`: a consumer's measurements. */
 import {
   MEASUREMENT_STATES,
   type Measurement,
@@ -27,7 +27,7 @@ export function measurementsCommand(): Command {
   ]);
 }
 
-/** A command about one measurement. */
+/** Creates a command for one measurement. */
 function one(
   verb: string,
   description: string,
@@ -114,7 +114,7 @@ function describe(m: Measurement): void {
   });
 }
 
-/** The duchies that compute the measurement; undefined for a direct measurement. */
+/** Returns the duchies that compute the measurement, or undefined for a direct measurement. */
 function computedBy({ protocolConfig }: Measurement): string | undefined {
   const duchies = duchiesOf(protocolConfig);
   return duchies.length === 0 ? undefined : `${duchies.join(', ')}: everybody counted once`;

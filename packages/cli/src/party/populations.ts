@@ -40,7 +40,7 @@ function show(): Command {
 
 export const populationName = inFull('populations');
 
-/** The maximum number of ranges that are printed; further ranges are only counted. */
+/** The maximum number of ranges to print. Any others are only counted. */
 const SHOWN_RANGES = 8;
 
 export function describePopulation(population: Population): void {

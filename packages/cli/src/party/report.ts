@@ -1,4 +1,4 @@
-/** Prints a result: the figures of each provider, or of all together, with their 95 % intervals. */
+/** Prints a result: figures for each provider, or for all of them together, with 95% intervals. */
 import { wordsOf } from '@measurement-exchange/contract';
 import type { DeduplicatedFigures, Estimate, Figures, MeasurementResult } from '@measurement-exchange/sdk';
 import { barChart, terminalColumns } from '../terminal/chart.ts';
@@ -90,7 +90,7 @@ function totalLines({ dataProviders, total, type }: MeasurementResult): string[]
     const bounds = `between ${paint('green', count(max))} and ${paint('green', count(sum))}`;
     lines.push(`  ${LABELS.reach.padEnd(WIDTH)}  ${bounds}`, ...wrapped(total.reach.note));
   }
-  // Each provider counts the same population: there is nothing to add up.
+  // All providers count the same population, so there is nothing to add up.
   return type === 'population' ? [] : [...lines, ''];
 }
 

@@ -1,4 +1,4 @@
-/** `mex requisitions`: a provider sees its own requisitions, a consumer the requisitions of a measurement. */
+/** `mex requisitions`: providers see their own requisitions, and consumers see those of a measurement. */
 import {
   parseName,
   REFUSAL_JUSTIFICATIONS,
@@ -99,7 +99,7 @@ function show(): Command {
   );
 }
 
-/** Describes the duchies that compute on the provider's share. A direct measurement has no such facts. */
+/** Describes the duchies that compute on the provider's share. Direct measurements have no duchies. */
 function duchyFacts(r: Requisition): Record<string, string | undefined> {
   const computed = duchyProtocolOf(r.protocolConfig);
   if (computed === undefined) return {};
@@ -126,7 +126,7 @@ function timeline(): Command {
         showTimeline(options, await wholeTimeline(client.getRequisitionTimeline({ name })));
         return;
       }
-      // A consumer reads the timeline of the whole measurement, which includes the requisition.
+      // For a consumer, read the whole measurement's timeline, which includes the requisition.
       const measurement = name.split('/').slice(0, 4).join('/');
       const { transitions } = await wholeTimeline(client.getMeasurementTimeline({ name: measurement }));
       showTimeline(options, { transitions: transitions.filter(({ resource }) => resource === name) });

@@ -1,4 +1,4 @@
-/** Waits for the result of a measurement, and prints it. */
+/** Waits for a measurement's result and prints it. */
 import { isTerminal, type Measurement } from '@measurement-exchange/contract';
 import {
   type Consumer,
@@ -49,7 +49,7 @@ export function resultsCommand(): Command {
     });
 }
 
-/** Shows the progress while it waits, then the figures that `open` returns. Ctrl-C ends the wait, not the measurement. */
+/** Shows progress while waiting, then the figures that `open` returns. Ctrl-C ends the wait but not the measurement. */
 export async function showWhenDone(
   consumer: Consumer,
   name: string,
@@ -85,7 +85,7 @@ export async function showWhenDone(
   await showResult(async () => open(await interruptible(wait, comeBack(name, options))), options);
 }
 
-/** Ctrl-C aborts the work and prints what to do next. */
+/** Runs `work` so that Ctrl-C aborts it and prints what to do next. */
 export async function interruptible<T>(
   work: (signal: AbortSignal) => Promise<T>,
   whatNow: string,
@@ -108,7 +108,7 @@ async function showResult(read: () => Promise<MeasurementResult>, options: Actin
   try {
     result = await read();
   } catch (error) {
-    // A script finds the reason in the fields of the measurement.
+    // Scripts can find the reason in the measurement's fields.
     if (options.json && error instanceof MeasurementFailed) printJson(error.measurement);
     throw explainEnd(error, options);
   }

@@ -11,7 +11,7 @@ export async function wholeTimeline(listing: Listing<unknown, Timeline>): Promis
   return { transitions: pages.flatMap(({ transitions }) => transitions), ...(progress && { progress }) };
 }
 
-/** Prints the timeline, and below it the findings of the exchange and the reports of the duchies. */
+/** Prints the timeline, followed by the exchange's findings and the duchies' reports. */
 export function showTimeline(options: CallOptions, timeline: Timeline): void {
   showResource(options, timeline, ({ transitions, progress = [] }) => {
     printTable(
@@ -46,7 +46,7 @@ ${paint('yellow', code)} at ${visible(field)}: ${visible(message)}
   });
 }
 
-/** The last report of each duchy, such as `EXECUTION_PHASE 40 %`. */
+/** Returns each duchy's latest report, such as `EXECUTION_PHASE 40 %`. */
 export function latestReports(progress: readonly Progress[]): Map<string, string> {
   return new Map(
     progress.map((report) => [report.duchy, visible(`${report.stage} ${percentOf(report)}`.trimEnd())]),

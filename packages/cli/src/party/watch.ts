@@ -1,4 +1,4 @@
-/** `mex watch`: prints the changes for a party as they happen. */
+/** `mex watch`: prints a party's changes as they happen. */
 import { CHANGE_KINDS, type ChangeKind } from '@measurement-exchange/contract';
 import { type Command, Option } from 'commander';
 import { callerOf, requireParty } from '../calls/caller.ts';

@@ -1,4 +1,4 @@
-/** `mex webhooks`: endpoints of a party to which the exchange sends changes. */
+/** `mex webhooks`: a party's endpoints to which the exchange sends changes. */
 import { CHANGE_KINDS, type ChangeKind, type Timestamp, type Webhook } from '@measurement-exchange/contract';
 import { type Command, Option } from 'commander';
 import * as calls from '../calls/caller.ts';
@@ -48,14 +48,14 @@ function inputOf({ kind, description }: WebhookOptions) {
   return given({ filter, description });
 }
 
-/** Only the party itself may see its webhooks. */
+/** Only a party itself may see its webhooks. */
 async function ownerOf(options: CallOptions): Promise<calls.Caller> {
   const caller = await calls.callerOf(options);
   calls.requireParty(caller, 'mex webhooks');
   return caller;
 }
 
-/** A command about one webhook. */
+/** Creates a command for one webhook. */
 function one<O extends WebhookOptions>(
   verb: string,
   description: string,

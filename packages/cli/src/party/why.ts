@@ -1,4 +1,4 @@
-/** `mex why`: explains what a resource waits for, or why it ended. */
+/** `mex why`: explains what a resource is waiting for, or why it ended. */
 import type { Explanation } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
 import { type Caller, callerOf, nameBelow, requireParty } from '../calls/caller.ts';

@@ -1,4 +1,4 @@
-/** `mex provider check`: lists the references of the events, and records that the operator confirmed them. */
+/** `mex provider check`: lists the references in the events, and records which ones the operator confirms. */
 import { existsSync } from 'node:fs';
 import type { EventsConfig, ReferenceInventory, References } from '@measurement-exchange/sdk/provider';
 import { Command } from 'commander';
@@ -8,15 +8,15 @@ import { settingsOf } from './settings.ts';
 
 interface CheckOptions extends LedgerOptions {
   events?: string[];
-  /** `true` where --confirm has no names. */
+  /** `true` if --confirm was given without names. */
   confirm?: true | string[];
 }
 
-/** A reference that the events have, or that the settings name. */
+/** A reference that appears in the events or in the settings. */
 interface CheckedReference extends Omit<ReferenceInventory, 'firstDay' | 'lastDay'> {
   firstDay?: string;
   lastDay?: string;
-  /** The consumers that may ask about the reference. The list is absent in development, where every consumer may ask. */
+  /** The consumers that may ask about the reference. Absent in development, where any consumer may ask. */
   measurementConsumers?: readonly string[];
   served: 'DECLARED' | 'CONFIRMED' | 'NO';
 }
@@ -83,7 +83,7 @@ async function confirmedIn(ledger: string): Promise<Set<string>> {
   return new Set(confirmed.map(({ reference }) => reference));
 }
 
-/** Lists the references with rows first, then the references in the settings that have no rows. */
+/** Lists the references that have rows, then those in the settings that have none. */
 function listOf(
   found: ReferenceInventory[],
   references: References | undefined,

@@ -16,7 +16,7 @@ const count = () => s.integer(1, Number.MAX_SAFE_INTEGER);
 const amount = () => s.number({ minimum: 0 });
 const above0 = () => s.number({ exclusiveMinimum: 0 });
 
-/** The settings that all protocols of duchies share. */
+/** Settings that all duchy protocols share. */
 const computation = (minDuchies: number) => ({
   duchies: s.mapOf('duchy', s.object({ rootFile: text(), endpoint: s.optional(text()) }), minDuchies),
   ...s.partial({
@@ -53,37 +53,43 @@ const reference = {
   served: s.optional(s.boolean()),
 };
 
-/** Paths in the file are relative to its folder. */
+/** Paths in the file are relative to the file's folder. */
 const ProviderConfig = s.object(
   s.partial({
-    /** The address of the exchange; the default is MEX_URL. */
+    /** The exchange's address. Defaults to MEX_URL. */
     url: text(),
-    /** A file with the bearer token, which is read for every call, so that it can be renewed; the default is MEX_TOKEN. */
+    /**
+     * Path of a file containing the bearer token. The file is reread on every call, so the token can be rotated. If not
+     * set, the token comes from the MEX_TOKEN environment variable.
+     */
     tokenFile: text(),
-    /** The folder that `mex identity` made. */
+    /** The folder created by `mex identity`. */
     identity: text(),
-    /** Folders of earlier identities, whose encryption keys decrypt what was encrypted before a renewal. */
+    /** Folders of earlier identities. Their encryption keys decrypt data that was encrypted before a renewal. */
     earlierIdentities: texts(),
-    /** Files of the roots of consumers, PEM or DER. `measurementConsumers/acme=acme.pem` is trusted for that party only. */
+    /**
+     * Files with the consumers' roots, in PEM or DER. With `measurementConsumers/acme=acme.pem`, the root is trusted for
+     * that party only.
+     */
     roots: texts(),
     /** The file that stores the spent budget and the responses. */
     ledger: text(),
-    /** All consumers together may spend this much on the events of one reference and one UTC day. */
+    /** How much all consumers together may spend on the events of one reference and one UTC day. */
     budget: s.object({ epsilon: amount(), delta: amount(), rho: amount() }),
     events: s.object(events),
-    /** The consumers that may ask about events, by the value that selects the events in the column `eventGroup`. */
+    /** Who may ask about which events. Each key selects the events that have this value in the `eventGroup` column. */
     references: s.recordOf(s.object(reference)),
     /** A JSON file with the virtual population. */
     population: text(),
-    /** The default is DISCRETE_GAUSSIAN where the consumer allows a delta above 0, else GEOMETRIC. */
+    /** Defaults to DISCRETE_GAUSSIAN if the consumer allows a delta above 0, otherwise to GEOMETRIC. */
     noise: s.enumOf(['DISCRETE_GAUSSIAN', 'GEOMETRIC']),
-    /** The maximum number of impressions of one person, where it is lower than the consumer's. */
+    /** The maximum number of impressions per person, if lower than the consumer's. */
     maximumFrequencyPerUser: count(),
-    /** Questions with a smaller epsilon are refused; 0.0001 by default. */
+    /** Questions with an epsilon below this are refused; 0.0001 by default. */
     minimumEpsilon: amount(),
-    /** The number of hours after an interval in which its events may still be recorded; 168 by default. */
+    /** How many hours after the end of an interval its events may still be recorded; 168 by default. */
     graceHours: amount(),
-    /** The multi-party protocols that the provider accepts. The agent registers them at the exchange. */
+    /** The multi-party protocols that the provider accepts. The agent registers them with the exchange. */
     protocols: s.object(
       s.partial({
         /** `populations` are fingerprints: in hexadecimal, as `mex populations show` prints them, or in base64. */
@@ -115,7 +121,7 @@ export async function readProviderConfig(path: string): Promise<ProviderConfig> 
   return withPaths(config!, (file) => resolve(dirname(path), file));
 }
 
-/** `events.files` may be a single path. */
+/** Allows `events.files` to be a single path. */
 function withFileList(file: JsonObject): JsonObject {
   const given = file.events as JsonObject | undefined;
   return typeof given?.files === 'string' ? { ...file, events: { ...given, files: [given.files] } } : file;
@@ -135,7 +141,7 @@ function contradictions({ references = {}, protocols }: ProviderConfig): string[
   ];
 }
 
-/** Returns undefined for text that is not a fingerprint. */
+/** Returns undefined if the text is not a fingerprint. */
 export function readFingerprint(text: string): Uint8Array | undefined {
   const digits = text.replaceAll(':', '');
   const isHex = /^[0-9a-f]{64}$/i.test(digits);
@@ -143,10 +149,10 @@ export function readFingerprint(text: string): Uint8Array | undefined {
   return bytes?.length === 32 ? bytes : undefined;
 }
 
-/** The settings that are paths of files and folders. */
+/** Settings that contain file or folder paths. */
 const PATHS = 'tokenFile identity earlierIdentities ledger files population rootFile folder'.split(' ');
 
-/** Makes the paths in a value absolute. `setting` is the name of the setting with this value. */
+/** Makes the paths in a value absolute. `setting` is the name of the setting that has this value. */
 function withPaths<T>(value: T, absolute: (path: string) => string, setting = ''): T {
   const converted = () => {
     if (Array.isArray(value)) return value.map((each) => withPaths(each, absolute, setting));

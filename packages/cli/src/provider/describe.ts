@@ -1,14 +1,14 @@
-/** Log lines for the events of an agent. */
+/** Log lines for an agent's events. */
 import type { AgentEvent, AgentStage } from '@measurement-exchange/sdk/provider';
 import { paint, visible } from '../terminal/output.ts';
 
-/** The minimum time between two lines about the progress of a requisition. */
+/** The minimum time between two progress lines for the same requisition. */
 const PROGRESS_MS = 5000;
 
-/** An event of the agent, or a warning that is not about a requisition. */
+/** An agent's event, or a warning that is not about a requisition. */
 export type LoggedEvent = AgentEvent | { type: 'warning'; message: string };
 
-/** Describes each event; undefined for an event that is not logged. */
+/** Returns a function that describes an event, or returns undefined if the event should not be logged. */
 export function describeEvent(): (event: LoggedEvent, now: number) => string | undefined {
   const loggedAt = new Map<string, number>();
   return (event, now) => {
@@ -23,7 +23,7 @@ export function describeEvent(): (event: LoggedEvent, now: number) => string | u
   };
 }
 
-/** How each type of event is described. */
+/** A function for each type of event that describes it. */
 type Descriptions<E extends { type: string }> = {
   [T in E['type']]: (event: Extract<E, { type: T }>) => string;
 };

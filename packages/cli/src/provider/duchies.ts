@@ -1,13 +1,13 @@
-/** The duchies whose computations a provider accepts: those in its settings, or in development the demo duchies. */
+/** The duchies whose computations a provider accepts: those in its settings, or, in development, the demo duchies. */
 import type { AgentOptions, ComputationSettings } from '@measurement-exchange/sdk/provider';
 import { readOwnDevFile } from '../files/devFile.ts';
 import { readCertificates } from '../files/keyFiles.ts';
 import { type ComputationConfig, type ProviderConfig, readFingerprint } from './config.ts';
 
-/** Both members are absent for a provider that computes only direct results. */
+/** Both members are absent if the provider computes only direct results. */
 export type DuchySettings = Pick<AgentOptions, 'shareShuffle' | 'liquidLegions'>;
 
-/** Uploads wait in a folder beside the ledger, unless the settings name another one. */
+/** Pending uploads are kept in a folder next to the ledger, unless the settings specify another one. */
 export async function duchySettingsOf(
   { as, protocols }: Pick<ProviderConfig, 'protocols'> & { as?: string },
   ledger: string,
@@ -19,7 +19,7 @@ export async function duchySettingsOf(
     ...(shareShuffle && {
       shareShuffle: {
         ...(await configured(shareShuffle, folder)),
-        // Settings with an invalid fingerprint were rejected before.
+        // Invalid fingerprints were already rejected when the settings were read.
         populations: shareShuffle.populations.map((fingerprint) => readFingerprint(fingerprint)!),
       },
     }),
@@ -27,7 +27,7 @@ export async function duchySettingsOf(
   };
 }
 
-/** Replaces the files of certificates by their content. */
+/** Replaces the paths of certificate files with their contents. */
 async function configured<C extends ComputationConfig>(
   config: C,
   folder: string,
@@ -39,7 +39,7 @@ async function configured<C extends ComputationConfig>(
   return { folder, ...config, duchies: Object.fromEntries(await Promise.all(duchies)) };
 }
 
-/** The duchies of the development exchange, which share its root. */
+/** The development exchange's duchies, which all share its root. */
 async function demoDuchies(folder: string): Promise<DuchySettings> {
   const dev = await readOwnDevFile();
   if (dev.duchies.length === 0) return {};

@@ -1,4 +1,4 @@
-/** Finds and opens the ledger for commands that only read it, which may run at the same time as the agent. */
+/** Finds and opens the ledger for read-only commands, which may run at the same time as the agent. */
 import { existsSync } from 'node:fs';
 import type { LedgerReader } from '@measurement-exchange/sdk/provider';
 import { Command } from 'commander';
@@ -13,7 +13,7 @@ export interface LedgerOptions {
   json?: boolean;
 }
 
-/** A command with the options that select a ledger. */
+/** Creates a command with the options that select a ledger. */
 export function ledgerCommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)
@@ -23,7 +23,7 @@ export function ledgerCommand(name: string, description: string): Command {
     .option('--json', 'print it as JSON');
 }
 
-/** Reads the ledger that the options select, also while the agent runs. */
+/** Reads the ledger that the options select, even while the agent is running. */
 export async function withLedger(
   options: LedgerOptions,
   read: (ledger: LedgerReader, path: string) => void,
@@ -43,7 +43,7 @@ export async function openLedger<T>(path: string, read: (ledger: LedgerReader) =
   }
 }
 
-/** The path of the ledger that the options select. The file need not exist. */
+/** Returns the path of the ledger that the options select. The file need not exist. */
 export async function namedLedger({ config, ledger, as }: LedgerOptions): Promise<string> {
   if (ledger !== undefined) return ledger;
   if (as !== undefined) return demoLedger(findDevParty(await readOwnDevFile(), as).name);

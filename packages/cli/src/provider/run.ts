@@ -28,7 +28,7 @@ export interface RunOptions extends SettingsOptions {
   json?: boolean;
 }
 
-/** The budget in development is large enough to try things, and small enough to run out. */
+/** The development budget: large enough to experiment with, but small enough to run out. */
 const DEMO_BUDGET: PrivacyAmount = { epsilon: 10, delta: 1e-6, rho: 1 };
 
 export function runCommand(): Command {
@@ -51,7 +51,7 @@ export function runCommand(): Command {
 }
 
 async function run(options: RunOptions): Promise<void> {
-  // This package is imported here, since DuckDB would take memory in every other command, such as a serving exchange.
+  // Import this package only here, because DuckDB would use memory in all other commands, such as `mex serve`.
   const { createAgent, openLedger, openPopulation } = await import('@measurement-exchange/sdk/provider');
   const settings = await settingsOf(options);
   const log = options.json ? logJson : logLine();
@@ -67,7 +67,7 @@ async function run(options: RunOptions): Promise<void> {
   const ledger = openLedger(path, budget);
   const served = new Set<string>();
   const events = eventsOf(settings, onWarning, async (opened) => {
-    // In development privacy is not at stake, so the references in the files need no confirmation.
+    // In development, privacy is not at stake, so the references in the files need no confirmation.
     if (settings.as === undefined) return;
     for (const { reference } of await opened.inventory()) served.add(reference);
   });
@@ -101,8 +101,8 @@ async function run(options: RunOptions): Promise<void> {
 }
 
 /**
- * The consumers that may ask about the events of each reference. Only demo parties trust the references that the exchange
- * stores in event groups.
+ * Returns the consumers that may ask about each reference's events. Only demo parties trust the references that the
+ * exchange stores in event groups.
  */
 function referencesOf(settings: ProviderConfig & { as?: string }): AgentOptions['references'] {
   const { as, events, references } = settings;
@@ -123,7 +123,7 @@ function referencesOf(settings: ProviderConfig & { as?: string }): AgentOptions[
   return references;
 }
 
-/** Warns at the start about references whose questions will be held. */
+/** Warns at startup about unconfirmed references, because questions about them are held. */
 function warnOfUnconfirmed(
   references: AgentOptions['references'],
   ledger: Ledger,
@@ -151,7 +151,7 @@ async function ledgerOf(settings: ProviderConfig & { as?: string }, provider: st
   return { budget, path: ledger };
 }
 
-/** The ledger of a demo provider is in the data directory of the development exchange. */
+/** Returns the path of a demo provider's ledger, which is in the development exchange's data directory. */
 export async function demoLedger(provider: string): Promise<string> {
   const { dataDir } = loadConfig(process.env, { mode: 'development' });
   const path = join(dataDir, 'ledgers', `${provider.split('/').at(-1)}.sqlite`);
@@ -159,7 +159,7 @@ export async function demoLedger(provider: string): Promise<string> {
   return path;
 }
 
-/** Opens the events when they are first needed. After a failure it tries again, because files may appear later. */
+/** Opens the events when they are first needed. If that fails, the next call tries again, since files may appear later. */
 function eventsOf(
   { events }: ProviderConfig,
   onWarning: (message: string) => void,

@@ -1,4 +1,4 @@
-/** The help of `mex provider run`: how to start it, and every setting of its file. */
+/** The help text of `mex provider run`: how to start it, and every setting in its file. */
 export const RUN_HELP = `
 In development, with the demo parties of mex serve --dev:
   mex provider run --as dataProviders/streamly --events impressions.parquet

@@ -1,4 +1,4 @@
-/** The settings of a provider: from a file, and from the options of a command. */
+/** A provider's settings, from a file and from command options. */
 import { given } from '../calls/command.ts';
 import { type ProviderConfig, readProviderConfig } from './config.ts';
 

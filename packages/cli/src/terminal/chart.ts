@@ -1,8 +1,8 @@
-/** Bar charts in text. */
+/** Bar charts made of text. */
 
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** Draws `part` of `width` columns, exact to an eighth of a column. A part above zero is always visible. */
+/** Draws `part` of `width` columns, to the nearest eighth of a column. Any part above zero is visible. */
 export function bar(part: number, width: number): string {
   const eighths = Math.round(Math.min(Math.max(part, 0), 1) * width * 8);
   const drawn = part > 0 ? Math.max(eighths, 1) : 0;
@@ -31,7 +31,7 @@ export function barChart(bars: Bar[], columns: number): string[] {
   );
 }
 
-/** The default is 80 columns, for a pipe, which has no width, and for a terminal that reports 0. */
+/** Defaults to 80 columns for pipes, which have no width, and for terminals that report 0. */
 export function terminalColumns(): number {
   return Math.max(process.stdout.columns || 80, 40);
 }

@@ -1,4 +1,4 @@
-/** Prints the findings of the doctor of an exchange or of a duchy. */
+/** Prints the doctor's findings about an exchange or a duchy. */
 import type { DoctorFinding } from '@measurement-exchange/exchange/maintenance';
 import { paint, print } from './output.ts';
 

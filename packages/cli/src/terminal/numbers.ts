@@ -1,4 +1,4 @@
-/** Prints numbers for people. */
+/** Formats numbers for people. */
 
 export function count(value: number): string {
   return Math.round(value).toLocaleString('en-US');

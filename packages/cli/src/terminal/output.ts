@@ -2,14 +2,14 @@
 import { styleText } from 'node:util';
 import { cut, JsonDecimal, toBase64 } from '@measurement-exchange/contract';
 
-/** The message of an error, which may quote other parties; with MEX_DEBUG, its stack. */
+/** Returns an error's message, or its stack if MEX_DEBUG is set. Text from other parties in it is made safe to print. */
 export function explain(error: unknown): string {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
   const text = process.env.MEX_DEBUG === undefined ? message : (stack ?? message);
   return shortened(text, MAX_ERROR).split('\n').map(visible).join('\n');
 }
 
-/** An error with its own exit code; every other error exits with 1. */
+/** An error with its own exit code. All other errors exit with 1. */
 export class Failed extends Error {
   readonly exitCode: number;
   constructor(exitCode: number, message: string) {
@@ -18,7 +18,7 @@ export class Failed extends Error {
   }
 }
 
-/** Control characters, and characters that change the direction of text: a terminal would show another text. */
+/** Control characters, and characters that change the text direction. They could make a terminal show misleading text. */
 const DECEPTIVE = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 export function print(text: string): void {
@@ -29,12 +29,12 @@ let writeNote = (text: string): void => {
   process.stderr.write(`${text}\n`);
 };
 
-/** Prints to standard error, which scripts do not read. */
+/** Prints to standard error, so that scripts do not read it as output. */
 export function note(text: string): void {
   writeNote(text);
 }
 
-/** Replaces the function that writes notes, until the returned function is called. */
+/** Replaces the function that writes notes. Call the returned function to restore it. */
 export function divertNotes(write: (text: string) => void): () => void {
   const before = writeNote;
   writeNote = write;
@@ -47,21 +47,21 @@ export function printJson(value: unknown): void {
   print(toJson(value, 2));
 }
 
-/** Prints one value of a list on one line. */
+/** Prints a value as a single line of JSON, for lists. */
 export function printJsonLine(value: unknown): void {
   print(toJson(value));
 }
 
-/** JSON as the API prints it: bytes in base64, and numbers with all their digits. */
+/** Formats JSON as the API does: bytes in base64, and numbers with all their digits. */
 function toJson(value: unknown, indent?: number): string {
   return (
     JSON.stringify(value, apiForm, indent)
-      // JSON.stringify does not escape all of these characters, and a terminal would interpret them.
+      // JSON.stringify leaves some of these characters unescaped, and a terminal would interpret them.
       .replace(DECEPTIVE, (c) => (c === '\n' ? c : `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`))
   );
 }
 
-/** `this[key]` is the value before `toJSON` was called, which a Buffer has. */
+/** Reads `this[key]`, the original value, because JSON.stringify has already called `toJSON` on a Buffer. */
 function apiForm(this: Record<string, unknown>, key: string, json: unknown): unknown {
   const value = this[key];
   if (value instanceof Uint8Array) return toBase64(value);
@@ -69,7 +69,7 @@ function apiForm(this: Record<string, unknown>, key: string, json: unknown): unk
   return value instanceof JsonDecimal ? JSON.rawJSON(value.text) : json;
 }
 
-/** Prints rows under their headings, in columns as wide as their widest value. */
+/** Prints rows under their headings. Each column is as wide as its widest value. */
 export function printTable(headings: string[], rows: (string | undefined)[][]): void {
   startTable(headings)(rows);
 }
@@ -93,7 +93,7 @@ export function startTable(headings: string[]): (rows: (string | undefined)[][])
   };
 }
 
-/** Prints the facts about one resource, each on one line. Facts that are undefined are left out. */
+/** Prints facts about one resource, one per line. Undefined facts are left out. */
 export function printFacts(title: string, facts: Record<string, string | undefined>): void {
   print(paint('bold', title));
   const given = Object.entries(facts).filter(([, value]) => value !== undefined);
@@ -101,12 +101,12 @@ export function printFacts(title: string, facts: Record<string, string | undefin
   for (const [label, value] of given) print(`  ${label.padEnd(width)}  ${value}`);
 }
 
-/** Makes text of other parties safe to print: replaces characters that could manipulate the terminal, and cuts long text. */
+/** Makes other parties' text safe to print: replaces characters that could manipulate the terminal, and truncates it. */
 export function visible(text: string): string {
   return shortened(text, MAX_TEXT).replace(DECEPTIVE, '\ufffd');
 }
 
-/** The CLI prints at most this many characters of a text that another party wrote, and of an error. */
+/** The maximum number of characters to print of another party's text, and of an error. */
 const MAX_TEXT = 4000;
 const MAX_ERROR = 20_000;
 

@@ -1,4 +1,4 @@
-/** Prints progress to standard error: a bar on a terminal, a line for each tenth in a pipe. */
+/** Prints progress to standard error: a bar on a terminal, or a line for each 10% in a pipe. */
 import { divertNotes } from './output.ts';
 
 export interface Progress {
@@ -7,7 +7,7 @@ export interface Progress {
 }
 
 const WIDTH = 30;
-/** The minimum time between two repaints of a terminal. */
+/** The minimum time between two terminal repaints. */
 const REPAINT_MS = 100;
 
 export function startProgress(label: string, unit: 'measurements' | 'MB'): Progress {
@@ -41,9 +41,9 @@ function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1);
 }
 
-/** Shows concurrent activities: a block that is repainted on a terminal, a line for each change in a pipe. */
+/** Shows concurrent activities: a block that is repainted on a terminal, or a line for each change in a pipe. */
 interface Live {
-  /** The keys are the labels of the lines, in the order in which they are shown. */
+  /** The keys are the lines' labels, in the order in which to show them. */
   show: (lines: Map<string, string>) => void;
   end: () => void;
 }
@@ -66,12 +66,12 @@ export function startLive(title: string, hint: string): Live {
       ...[...current].map(([label, text]) => `  ${label.padEnd(width)}  ${text}`),
       `  ${hint}`,
     ];
-    // Lines are cut, since a wrapped line would make the block move down the screen.
+    // Truncate lines, because a wrapped line would push the block down the screen.
     const cut = lines.map((line) => `\u001b[2K${line.slice(0, (stderr.columns || 80) - 1)}\n`);
     stderr.write(`${painted > 0 ? `\u001b[${painted}A` : ''}${cut.join('')}`);
     painted = lines.length;
   };
-  // A note inside the block would be painted over, so it is written above the block.
+  // A note inside the block would be painted over, so write it above the block.
   const release = divertNotes((text) => {
     stderr.write(`${painted > 0 ? `\u001b[${painted}A\u001b[J` : ''}${text}\n`);
     painted = 0;

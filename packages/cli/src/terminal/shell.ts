@@ -1,12 +1,12 @@
-/** Commands to paste into the shell that `mex` was started from. */
+/** Commands that users can paste into the shell from which they started `mex`. */
 import { basename, delimiter, dirname, relative } from 'node:path';
 
-/** Quotes a word for POSIX shells, if it needs quotes. */
+/** Quotes a word for POSIX shells if necessary. */
 export function quoteWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** How `mex` was started: `mex`, `npx mex`, `npm run -s mex --`, or by the path of the program. */
+/** Returns how `mex` was started: `mex`, `npx mex`, `npm run -s mex --`, or the program's path. */
 export function programName(argv: readonly string[] = process.argv, env = process.env): string {
   const path = argv[1] ?? '';
   const file = basename(path);
@@ -18,13 +18,13 @@ export function programName(argv: readonly string[] = process.argv, env = proces
   return isOnPath ? 'mex' : quoteWord(shortest(path));
 }
 
-/** The path relative to the current folder, if that is shorter. */
+/** Returns the path relative to the current folder, if that is shorter. */
 function shortest(path: string): string {
   const below = `./${relative('', path)}`;
   return below.startsWith('./../') || below.length > path.length ? path : below;
 }
 
-/** The command line `mex <command> <options>`. An option may have several values; an undefined option is left out. */
+/** Formats the command line `mex <command> <options>`. Options may have several values. Undefined options are left out. */
 export function commandLine(
   command: string,
   options: Readonly<Record<string, string | readonly string[] | undefined>>,

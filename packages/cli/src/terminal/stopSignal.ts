@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
-/** The exit code of a program that a signal ended. */
+/** The exit code of a program that was ended by a signal. */
 export const INTERRUPTED = 130;
 
-/** The first signal of the terminal or the system stops a program gracefully; a second signal ends it at once. */
+/** The first SIGINT or SIGTERM stops the program gracefully. The second one ends it immediately. */
 export class StopSignal implements Disposable {
   private readonly controller = new AbortController();
   readonly signal = this.controller.signal;

@@ -1,10 +1,10 @@
-/** Reads times that people type, and prints times for people. */
+/** Parses times that users type, and formats times for people. */
 import { parseTimestamp, type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { InvalidArgumentError } from 'commander';
 
 const UNITS: Record<string, number> = { m: 60_000, h: 3600_000, d: 86_400_000 };
 
-/** Parses RFC 3339, or a day, which begins at midnight UTC. */
+/** Parses an RFC 3339 time, or a date, which means midnight UTC. */
 export function parseMoment(text: string): Timestamp {
   const day = /^\d{4}-\d\d-\d\d$/.test(text);
   const time = parseTimestamp(day ? `${text}T00:00:00Z` : text);
@@ -14,23 +14,23 @@ export function parseMoment(text: string): Timestamp {
   );
 }
 
-/** Parses a moment, or how long ago it was: 30m, 12h, 7d. */
+/** Parses a time, or how long ago it was: 30m, 12h, 7d. */
 export function parsePast(text: string): Timestamp {
   const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
   return unit === undefined ? parseMoment(text) : timestampOf(Date.now() - Number(count) * UNITS[unit]!);
 }
 
-/** Prints a time to the second. */
+/** Formats a time to the second. */
 export function shortTime(time: Timestamp | undefined): string | undefined {
   return time === undefined ? undefined : `${time.slice(0, 10)} ${time.slice(11, 19)}`;
 }
 
-/** Facts to print: when a resource was created and when it was last changed. */
+/** Facts to print: when a resource was created and last updated. */
 export function timeFacts({ createTime, updateTime }: { createTime?: Timestamp; updateTime?: Timestamp }) {
   return { created: `${shortTime(createTime)} UTC`, updated: `${shortTime(updateTime)} UTC` };
 }
 
-/** Prints an interval of whole days as days: `2026-01-01 to 2026-02-01`. */
+/** Formats an interval. Times at midnight are shown as dates: `2026-01-01 to 2026-02-01`. */
 export function shortInterval(
   interval: { startTime: Timestamp; endTime?: Timestamp } | undefined,
 ): string | undefined {

@@ -1,4 +1,4 @@
-/** Verifies a signed message in a file with a certificate. */
+/** Verifies a signed message in a file against a certificate. */
 import {
   Checklist,
   checkSignature,
@@ -36,7 +36,7 @@ export async function verifyFile(
   return list.steps;
 }
 
-/** Removes white space before JSON. */
+/** Strips leading whitespace if the content is JSON. */
 function trimmed(bytes: Buffer): Uint8Array {
   const start = bytes.findIndex((byte) => ![0x20, 9, 10, 13].includes(byte));
   return bytes[start] === 0x7b ? bytes.subarray(start) : bytes;
@@ -63,7 +63,7 @@ async function checkChain(
 ): Promise<void> {
   const pems = await Promise.all(roots.map((file) => readBytes(file, 'a root certificate in PEM')));
   await list.check('the certificate is valid and chains to the root', async () => {
-    // The certificate may belong to any party, because the caller chose both the certificate and its roots.
+    // Accept any party's certificate, because the caller chose both the certificate and its roots.
     const party = x509?.parties[0] ?? '';
     const trust = createTrustStore(pems.map((pem) => ({ party, pem: pem.toString() })));
     return { value: await trust.verify(party, der, new Date()) };

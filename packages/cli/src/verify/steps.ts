@@ -1,8 +1,8 @@
-/** Prints the steps of a verification as they pass or fail, and the verdict. */
+/** Prints verification steps as they pass or fail, and then the verdict. */
 import type { VerificationStep } from '@measurement-exchange/sdk';
 import { Failed, note, paint, print, printJson, visible } from '../terminal/output.ts';
 
-/** Prints a step; a step about another subject than the one before gets a heading. */
+/** Returns a function that prints a step, with a heading if its subject differs from the previous step's. */
 export function stepPrinter({ json }: { json?: boolean }): (step: VerificationStep) => void {
   let heading: string | undefined;
   return ({ about, step, holds, detail }) => {
@@ -14,7 +14,7 @@ export function stepPrinter({ json }: { json?: boolean }): (step: VerificationSt
   };
 }
 
-/** Prints the verdict; throws when a step does not hold. */
+/** Prints the verdict. Throws unless every step passed. */
 export function printVerdict(what: string, steps: VerificationStep[], { json }: { json?: boolean }): void {
   const holds = steps.every((step) => step.holds === true);
   if (json) printJson({ verified: what, holds, steps });

@@ -15,7 +15,7 @@ export function asBytes(bytes: Uint8Array): Bytes {
   return bytes.buffer instanceof ArrayBuffer ? (bytes as Bytes) : Uint8Array.from(bytes);
 }
 
-/** Pads an integer with zeros to the width, or shortens its leading zeros. Returns undefined if the integer is wider. */
+/** Pads an integer with zeros to the width, or drops its extra leading zeros. Returns undefined if the integer is wider. */
 export function toWidth(integer: Uint8Array, width: number): Bytes | undefined {
   const first = integer.findIndex((byte) => byte !== 0);
   const digits = first === -1 ? new Uint8Array() : integer.subarray(first);
@@ -23,7 +23,7 @@ export function toWidth(integer: Uint8Array, width: number): Bytes | undefined {
   return concat(new Uint8Array(width - digits.length), digits);
 }
 
-/** Reads an integer whose length is a multiple of eight bytes. Reading byte by byte would take ten times as long. */
+/** Reads an integer whose length is a multiple of eight bytes. Reading it byte by byte would take ten times as long. */
 export function bigEndian(integer: Uint8Array): bigint {
   const view = new DataView(integer.buffer, integer.byteOffset, integer.byteLength);
   let sum = 0n;

@@ -1,14 +1,14 @@
 /** Caches for certificates and keys, since parsing a certificate or importing a key takes longer than using it. */
 import { LRUCache } from 'lru-cache';
 
-/** An entry takes a few kilobytes. */
+/** Each entry takes up a few kilobytes. */
 const MAX_ENTRIES = 2_000;
-/** Longer keys are not cached. Certificates, and keysets of many keys, are shorter than this in base64. */
+/** Longer keys are not cached. In base64, certificates are shorter than this, and so are keysets with many keys. */
 const MAX_KEY_LENGTH = 20_000;
 
 /**
- * Returns a function that returns the cached value for a key, or else makes it. The key must contain everything that the
- * value depends on. Entries outlive their callers, so values must be public.
+ * Returns a function that looks up a key's value, or creates and caches it. The key must contain everything that the value
+ * depends on. Entries outlive their callers, so values must not contain secrets.
  */
 export function cache<Value extends object>(): (key: string, make: () => Value) => Value {
   const entries = new LRUCache<string, Value>({ max: MAX_ENTRIES });
@@ -23,7 +23,7 @@ export function cache<Value extends object>(): (key: string, make: () => Value) 
   };
 }
 
-/** Makes a value once for each object, and keeps it while the object lives. The object must not change. */
+/** Returns a function that computes a value once per object and caches it with the object, which must not change. */
 export function cacheByObject<Key extends WeakKey, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const entries = new WeakMap<Key, Value>();
   return (key) => {
@@ -36,7 +36,7 @@ export function cacheByObject<Key extends WeakKey, Value>(make: (key: Key) => Va
   };
 }
 
-/** Failures are not cached, because they may be temporary and each caller needs a separate error. */
+/** Evicts a promise that rejects, because failures may be temporary, and each caller needs its own error. */
 function onRejection(value: unknown, evict: () => void): void {
   if (value instanceof Promise) value.catch(evict);
 }

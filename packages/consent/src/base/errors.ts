@@ -1,4 +1,4 @@
-/** The code of a ConsentError, one for each kind of fault. */
+/** The codes of ConsentError, one for each kind of fault. */
 export type ConsentErrorCode =
   | 'KEYSET_MALFORMED'
   | 'KEYSET_NO_PRIMARY'
@@ -36,7 +36,7 @@ export type ConsentErrorCode =
   | 'ROOT_NOT_YET_VALID'
   | 'ROOT_EXPIRED';
 
-/** The error of all of the SDK's cryptography. The message never contains a secret or the input itself. */
+/** The error that all of the SDK's cryptography throws. Its message never contains a secret or the input itself. */
 export class ConsentError extends Error {
   readonly code: ConsentErrorCode;
 

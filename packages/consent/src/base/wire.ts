@@ -5,7 +5,7 @@ import { ConsentError, type ConsentErrorCode } from './errors.ts';
 /** Limits for untrusted input. Valid keysets and signed messages nest five levels deep, and a keyset has a few keys. */
 const LIMITS = { maxMessages: 1000, maxDepth: 8 };
 
-/** Parses an untrusted message strictly: the protobuf runtime itself would accept damaged bytes as something else. */
+/** Parses an untrusted message strictly. The protobuf runtime alone would accept damaged bytes as a different message. */
 export function fromWire<D extends DescMessage>(
   schema: D,
   bytes: Uint8Array,

@@ -7,19 +7,22 @@ import { ConsentError } from '../base/errors.ts';
 import { derElements, derSequence, oidText, requireDer } from './der.ts';
 import { type KeyKind, keyKind } from './keyKind.ts';
 
-/** The public key of a certificate. */
+/** A certificate's public key. */
 export interface CertificateKey extends KeyKind {
   /** The SubjectPublicKeyInfo in DER. */
   spki: Uint8Array;
 }
 
-/** A parsed X.509 certificate, which may not be trusted. */
+/** A parsed X.509 certificate, which is not necessarily trusted. */
 export interface X509 {
   der: Uint8Array;
   /** The subject as text, for example `CN=Streamly TV`. */
   subject: string;
   issuer: string;
-  /** The parties in the certificate: `dataProviders/streamly` for the alternative name `mex:dataProviders/streamly`. */
+  /**
+   * The parties named in the certificate. The alternative name `mex:dataProviders/streamly` yields
+   * `dataProviders/streamly`.
+   */
   parties: string[];
   /** The serial number in hexadecimal. */
   serialNumber: string;
@@ -31,21 +34,21 @@ export interface X509 {
   isCa: boolean;
   /** `digitalSignature`, `keyCertSign`, …; undefined if the certificate does not restrict its key. */
   keyUsages?: string[];
-  /** The OIDs of critical extensions that this package does not know, and therefore must not ignore. */
+  /** The OIDs of critical extensions that this package does not know. A certificate that has any must be rejected. */
   unknownCriticalExtensions: string[];
   publicKey: CertificateKey;
 }
 
-/** Real certificates are far shorter, and a list of a thousand of this length still fits in a response. */
+/** Real certificates are much shorter. Even a list of a thousand certificates of this length fits in a response. */
 export const MAX_CERTIFICATE_BYTES = 15_000;
 
-/** The subject alternative name of a party is a URI: this prefix, then the party's resource name. */
+/** A party's subject alternative name is a URI: this prefix, followed by the party's resource name. */
 const PARTY_URI = 'mex:';
 const SUBJECT_ALTERNATIVE_NAME = '2.5.29.17';
 /** The tag of a URI in a GeneralName (RFC 5280, 4.2.1.6). */
 const URI_TAG = 0x86;
 
-/** The extensions that are evaluated here, and extKeyUsage, which does not restrict who may sign. */
+/** The extensions that we evaluate, plus extKeyUsage, which does not restrict who may sign. */
 const KNOWN_EXTENSIONS = [
   '2.5.29.14', // subjectKeyIdentifier
   '2.5.29.15', // keyUsage
@@ -55,7 +58,7 @@ const KNOWN_EXTENSIONS = [
   '2.5.29.37', // extKeyUsage
 ];
 
-/** Parses exactly one certificate in DER. Throws for PEM, or if more bytes follow. */
+/** Parses exactly one DER certificate. Throws on PEM or trailing bytes. */
 export function parseCertificate(der: Uint8Array): X509 {
   try {
     if (der.length > MAX_CERTIFICATE_BYTES) throw new Error(`longer than ${MAX_CERTIFICATE_BYTES} bytes`);
@@ -95,12 +98,12 @@ export function parseCertificate(der: Uint8Array): X509 {
 
 const certificates = cache<X509>();
 
-/** Like `parseCertificate`, but parses each certificate once. All callers share the value, so it must not be changed. */
+/** Like `parseCertificate`, but parses each certificate only once. Callers share the result and must not modify it. */
 export function cachedCertificate(der: Uint8Array): X509 {
   return certificates(toBase64(der), () => parseCertificate(Uint8Array.from(der)));
 }
 
-/** Returns the raw parts of a certificate, to compare them with a signature or another certificate. */
+/** Returns a certificate's raw parts, for checking its signature and comparing it with other certificates. */
 export function certificateParts(der: Uint8Array) {
   requireDer(der);
   const [tbs, algorithm, signature, ...more] = derSequence(der);
@@ -108,13 +111,13 @@ export function certificateParts(der: Uint8Array) {
     throw new Error('A certificate has three parts.');
   }
   const fields = derElements(tbs.content);
-  // Certificates of version 1 have no version field.
+  // Version 1 certificates have no version field.
   if (fields[0]?.tag === 0xa0) fields.shift();
   const [, inner, issuer, , subject, spki] = fields;
   if (!inner || !issuer || !subject || !spki || !equalBytes(inner.bytes, algorithm.bytes)) {
     throw new Error('The signature algorithm is not the one that was signed.');
   }
-  // A BIT STRING begins with the number of unused bits in its last byte, which must be 0.
+  // A BIT STRING starts with the number of unused bits in its last byte. That number must be 0.
   if (signature.tag !== 3 || signature.content[0] !== 0) throw new Error('The signature is not whole bytes.');
   return {
     tbs: tbs.bytes,
@@ -126,7 +129,7 @@ export function certificateParts(der: Uint8Array) {
   };
 }
 
-/** Returns the subject alternative name of a party's certificates: `mex:dataProviders/streamly`. */
+/** Returns the subject alternative name for a party's certificates, such as `mex:dataProviders/streamly`. */
 export function partyUri(party: string): string {
   return `${PARTY_URI}${party}`;
 }

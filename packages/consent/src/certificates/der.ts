@@ -17,7 +17,7 @@ export interface Der {
 
 export class DerFault extends Error {}
 
-/** Returns the elements that fill these bytes, one after the other. */
+/** Returns the consecutive elements that make up these bytes. */
 export function derElements(bytes: Uint8Array): Der[] {
   const elements: Der[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -28,14 +28,14 @@ export function derElements(bytes: Uint8Array): Der[] {
   return elements;
 }
 
-/** Returns the elements of a SEQUENCE that fills these bytes. */
+/** Returns the elements of a SEQUENCE. Throws unless the bytes are exactly one SEQUENCE. */
 export function derSequence(bytes: Uint8Array): Der[] {
   const [sequence, ...more] = derElements(bytes);
   if (sequence?.tag !== SEQUENCE || more.length > 0) throw new DerFault('is not one SEQUENCE');
   return derElements(sequence.content);
 }
 
-/** Rejects lengths that BER allows and DER does not, at every depth. */
+/** Rejects length encodings that BER allows but DER does not, at every nesting level. */
 export function requireDer(bytes: Uint8Array, depth = 0): void {
   if (depth > MAX_DEPTH) throw new DerFault(`nests deeper than ${MAX_DEPTH} levels`);
   for (const { tag, content } of derElements(bytes)) if (tag & CONSTRUCTED) requireDer(content, depth + 1);
@@ -60,7 +60,7 @@ function elementAt(bytes: Uint8Array, start: number): Der {
   return { tag, content: bytes.subarray(at, at + length), bytes: bytes.subarray(start, at + length) };
 }
 
-/** Returns the object identifier in dotted form. */
+/** Returns an object identifier in dotted notation. */
 export function oidText(element: Der | undefined): string {
   if (element?.tag !== OBJECT_IDENTIFIER) throw new DerFault('lacks an object identifier');
   const arcs: number[] = [];
@@ -77,13 +77,13 @@ export function oidText(element: Der | undefined): string {
   return [first, head - 40 * first, ...rest].join('.');
 }
 
-/** Returns SEQUENCE { r, s } from the two halves that WebCrypto returns. */
+/** Converts a signature from the two halves that WebCrypto returns to SEQUENCE { r, s }. */
 export function ecdsaToDer(halves: Uint8Array): Bytes {
   const half = halves.length / 2;
   return element(SEQUENCE, concat(integer(halves.subarray(0, half)), integer(halves.subarray(half))));
 }
 
-/** Returns the two halves that WebCrypto expects, or undefined if the bytes are not exactly SEQUENCE { r, s }. */
+/** Converts a signature to the halves that WebCrypto expects. Returns undefined unless it is exactly SEQUENCE { r, s }. */
 export function ecdsaFromDer(der: Uint8Array, half: number): Bytes | undefined {
   try {
     const elements = derSequence(der);
@@ -96,7 +96,7 @@ export function ecdsaFromDer(der: Uint8Array, half: number): Bytes | undefined {
   }
 }
 
-/** Whether the element is an INTEGER above zero in its shortest form. */
+/** Whether the element is a positive INTEGER in its shortest form. */
 function isPositive({ tag, content: [first, second] }: Der): boolean {
   if (tag !== INTEGER || first === undefined || first >= 0x80) return false;
   return first !== 0 || (second !== undefined && second >= 0x80);
@@ -108,7 +108,7 @@ function integer(unsigned: Uint8Array): Bytes {
   return element(INTEGER, digits[0]! >= 0x80 ? concat(Uint8Array.of(0), digits) : digits);
 }
 
-/** One byte is enough for the length: signatures are shorter than 256 bytes (at most 139 on P-521). */
+/** One length byte is enough, because signatures are shorter than 256 bytes (at most 139 on P-521). */
 function element(tag: number, content: Uint8Array): Bytes {
   const length = content.length < 0x80 ? [content.length] : [0x81, content.length];
   return concat(Uint8Array.of(tag, ...length), content);

@@ -1,6 +1,6 @@
 import { type Der, derElements, oidText } from './der.ts';
 
-/** The kind of a signing key, with the same names as in the table of signature algorithms. */
+/** The type of a signing key, named as in the table of signature algorithms. */
 export interface KeyKind {
   /** `EC`, `RSA`, or the OID of another type. */
   keyType: string;
@@ -16,7 +16,7 @@ const CURVES: Record<string, string> = {
   '1.3.132.0.35': 'P-521',
 };
 
-/** Reads the kind from an AlgorithmIdentifier, which certificates and PKCS #8 keys both contain. */
+/** Reads the key type from an AlgorithmIdentifier, which both certificates and PKCS #8 keys contain. */
 export function keyKind(algorithmIdentifier: Der): KeyKind {
   const [algorithm, parameters] = derElements(algorithmIdentifier.content);
   const oid = oidText(algorithm);

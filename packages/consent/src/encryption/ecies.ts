@@ -1,4 +1,4 @@
-/** ECIES. A ciphertext is 04 || x || y of an ephemeral key, then the iv, the encrypted bytes and the tag. */
+/** ECIES. A ciphertext is the ephemeral public key (04 || x || y), then the IV, the encrypted bytes, and the tag. */
 import { asBytes, type Bytes, concat } from '../base/bytes.ts';
 import { cacheByObject } from '../base/cache.ts';
 import { ConsentError, decryptionFailed } from '../base/errors.ts';
@@ -55,12 +55,12 @@ export async function open(key: EciesPair, sealed: Bytes, contextInfo: Bytes): P
   }
 }
 
-/** Returns the x-coordinate that both sides compute. */
+/** Returns the shared secret: the x-coordinate that both sides compute. */
 async function agree(privateKey: CryptoKey, publicKey: CryptoKey): Promise<Bytes> {
   return new Uint8Array(await crypto.subtle.deriveBits({ name: 'ECDH', public: publicKey }, privateKey, 256));
 }
 
-/** Derives the AES key by HKDF from the ephemeral point and the shared secret. */
+/** Derives the AES key with HKDF from the ephemeral point and the shared secret. */
 async function deriveAesKey(
   { hash, salt, aesKeyBytes }: EciesKey,
   point: Bytes,

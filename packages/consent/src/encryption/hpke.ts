@@ -1,4 +1,4 @@
-/** HPKE in base mode, for one message. A ciphertext is the encapsulated key, then the encrypted bytes and the tag. */
+/** HPKE in base mode, for single messages. A ciphertext is the encapsulated key, then the encrypted bytes and the tag. */
 import { Aes128Gcm, Aes256Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from '@hpke/core';
 import { asBytes, type Bytes, concat } from '../base/bytes.ts';
 import { cacheByObject } from '../base/cache.ts';

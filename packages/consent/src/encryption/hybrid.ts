@@ -1,4 +1,4 @@
-/** Hybrid encryption in the format of Tink: the primary key of a keyset encrypts, and any of its keys decrypts. */
+/** Hybrid encryption in Tink's format: a keyset's primary key encrypts, and any of its keys can decrypt. */
 import { asBytes, type Bytes, concat } from '../base/bytes.ts';
 import { ConsentError } from '../base/errors.ts';
 import { cachedPrivateKeyset, cachedPublicKeyset } from '../keysets/keysets.ts';
@@ -9,7 +9,7 @@ import * as hpke from './hpke.ts';
 const PREFIX_BYTES = 5;
 const NONE = new Uint8Array();
 
-/** Encrypts with the primary key of a public Tink keyset. */
+/** Encrypts with a public Tink keyset's primary key. */
 export async function encrypt(
   publicKeyset: Uint8Array,
   plaintext: Uint8Array,
@@ -24,8 +24,8 @@ export async function encrypt(
 }
 
 /**
- * Decrypts with the key of a private Tink keyset to which the ciphertext's prefix refers, or else with the keys that have
- * no prefix. Reuse one array for the keyset: each array is parsed once, and again only if its bytes have changed.
+ * Decrypts with the key in a private Tink keyset that matches the ciphertext's prefix, or else with the keys that have no
+ * prefix. Pass the same array each time: an array is parsed only once, unless its bytes change.
  */
 export async function decrypt(
   privateKeyset: Uint8Array,

@@ -1,4 +1,4 @@
-/** The curve of ECIES. Points are public, so their arithmetic need not take constant time. */
+/** P-256, the curve that ECIES uses. Points are public, so their arithmetic need not be constant-time. */
 import { toBase64 } from '@measurement-exchange/contract';
 import { asBytes, type Bytes, bigEndian, concat } from '../base/bytes.ts';
 
@@ -9,14 +9,14 @@ const UNCOMPRESSED = 4;
 export const COORDINATE_BYTES = 32;
 export const POINT_BYTES = 1 + 2 * COORDINATE_BYTES;
 
-/** Whether these bytes are 04 || x || y with y² = x³ - 3x + b, which not every engine checks. */
+/** Whether these bytes are 04 || x || y with y² = x³ - 3x + b. Not every crypto engine checks this. */
 export function isPoint(bytes: Uint8Array): boolean {
   if (bytes.length !== POINT_BYTES || bytes[0] !== UNCOMPRESSED) return false;
   const [x, y] = coordinates(bytes).map(bigEndian) as [bigint, bigint];
   return x < P && y < P && (y * y - (x * x * x - 3n * x + B)) % P === 0n;
 }
 
-/** Whether these 32 bytes are a private key: 0 < d < n. */
+/** Whether these 32 bytes are a valid private key: 0 < d < n. */
 export function isScalar(bytes: Uint8Array): boolean {
   const scalar = bigEndian(bytes);
   return scalar > 0n && scalar < N;
@@ -26,13 +26,13 @@ export function pointOf(x: Uint8Array, y: Uint8Array): Bytes {
   return concat(Uint8Array.of(UNCOMPRESSED), x, y);
 }
 
-/** Returns the key as a JWK, which every engine imports. Some do not import PKCS #8 without the point. */
+/** Returns the key as a JWK, which every crypto engine can import. Some cannot import PKCS #8 without the point. */
 export function privateJwk(scalar: Uint8Array, point: Uint8Array): JsonWebKey {
   const [x, y] = coordinates(point).map(base64url);
   return { kty: 'EC', crv: 'P-256', x: x!, y: y!, d: base64url(scalar) };
 }
 
-/** Whether the scalar is the private key of the point. A shared secret would not distinguish the point from its negative. */
+/** Whether the scalar is the point's private key. Comparing shared secrets could not tell the point from its negative. */
 export async function isP256Pair(scalar: Uint8Array, point: Uint8Array): Promise<boolean> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
   const { subtle } = crypto;
@@ -43,7 +43,7 @@ export async function isP256Pair(scalar: Uint8Array, point: Uint8Array): Promise
     const signature = await subtle.sign(algorithm, privateKey, message);
     return await subtle.verify(algorithm, publicKey, signature, message);
   } catch {
-    // Node and Chromium compare the two themselves, and do not import keys that do not match.
+    // Node and Chromium compare the two themselves, and refuse to import keys that do not match.
     return false;
   }
 }

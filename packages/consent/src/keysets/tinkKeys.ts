@@ -1,4 +1,4 @@
-/** Converts and validates the keys of Tink keysets. */
+/** Converts and validates the keys in Tink keysets. */
 import { tink } from '@measurement-exchange/contract';
 import { toWidth } from '../base/bytes.ts';
 import { ConsentError } from '../base/errors.ts';
@@ -6,7 +6,7 @@ import { fromWire } from '../base/wire.ts';
 import { COORDINATE_BYTES, isP256Pair, isPoint, isScalar, pointOf } from './p256.ts';
 import { isOfSmallOrder, isX25519Pair, X25519_BYTES } from './x25519.ts';
 
-/** The ID of a key, and the prefix of its ciphertexts: TINK is 0x01 and the ID, RAW is empty. */
+/** A key's ID, and the type of prefix on its ciphertexts: TINK is 0x01 followed by the ID, and RAW is empty. */
 export interface KeyHead {
   keyId: number;
   prefix: 'TINK' | 'RAW';

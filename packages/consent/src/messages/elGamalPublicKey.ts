@@ -1,14 +1,14 @@
-/** Serializes the ElGamalPublicKey of a duchy in a Liquid Legions computation. */
+/** Serializes a duchy's ElGamalPublicKey for a Liquid Legions computation. */
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { type BindingSchema, equalBytes, fromHex, specs } from '@measurement-exchange/contract';
 import { asBytes, type Bytes } from '../base/bytes.ts';
 import { ConsentError } from '../base/errors.ts';
 import { fromWire } from '../base/wire.ts';
 
-/** The number of the curve P-256 in OpenSSL, which messages use. */
+/** OpenSSL's number for the curve P-256, which messages use to identify the curve. */
 const PRIME256V1 = 415;
 const COMPRESSED_POINT_BYTES = 33;
-/** The standard generator of the curve, compressed. */
+/** The curve's standard generator, compressed. */
 const GENERATOR = fromHex('036b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296')!;
 
 export function packElGamalPublicKey({

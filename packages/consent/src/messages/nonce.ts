@@ -1,4 +1,4 @@
-/** Nonces, their hashes, and fingerprints, which bind a requisition to its measurement. */
+/** Nonces, nonce hashes, and fingerprints, which bind a requisition to its measurement. */
 import { equalBytes, noncePreimages } from '@measurement-exchange/contract';
 import { concat } from '../base/bytes.ts';
 import { sha256 } from '../signatures/engine.ts';
@@ -9,17 +9,17 @@ export function randomNonce(): bigint {
   return nonce === 0n ? randomNonce() : nonce;
 }
 
-/** Returns the SHA-256 of the nonce as 8 bytes, big-endian. */
+/** Returns the SHA-256 hash of the nonce's 8-byte big-endian encoding. */
 export async function nonceHash(nonce: bigint): Promise<Uint8Array> {
   return sha256(noncePreimages(nonce)[0]);
 }
 
-/** Returns the hashes of a nonce, one for each form that the exchange accepts. */
+/** Returns a nonce's hashes, one for each encoding that the exchange accepts. */
 export async function nonceHashes(nonce: bigint): Promise<Uint8Array[]> {
   return Promise.all(noncePreimages(nonce).map(sha256));
 }
 
-/** Whether the hash is one of the hashes of the nonce. */
+/** Whether the hash is one of the nonce's hashes. */
 export async function nonceMatches(nonce: bigint, hash: Uint8Array): Promise<boolean> {
   return includesHash(await nonceHashes(nonce), hash);
 }
@@ -28,7 +28,7 @@ export function includesHash(hashes: readonly Uint8Array[], hash: Uint8Array): b
   return hashes.some((own) => equalBytes(own, hash));
 }
 
-/** Returns the SHA-256 of the signed MeasurementSpec and the hash of the encrypted RequisitionSpec. */
+/** Returns the SHA-256 hash of the signed MeasurementSpec followed by the encrypted RequisitionSpec's hash. */
 export async function requisitionFingerprint(
   measurementSpecMessage: Uint8Array,
   encryptedRequisitionSpecCiphertext: Uint8Array,

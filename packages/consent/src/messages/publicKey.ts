@@ -1,4 +1,4 @@
-/** Serializes a Tink keyset as an EncryptionPublicKey, for specifications and as the key of a party. */
+/** Serializes a Tink keyset as an EncryptionPublicKey, for use in specs or as a party's key. */
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { type BindingSchema, specs } from '@measurement-exchange/contract';
 import { ConsentError } from '../base/errors.ts';
@@ -19,7 +19,7 @@ export function unpackEncryptionPublicKey(bytes: Uint8Array): Uint8Array {
   return unpackBoundPublicKey(bytes).keyset;
 }
 
-/** Returns the Tink keyset in a serialized EncryptionPublicKey, and its binding. */
+/** Returns the Tink keyset and the binding in a serialized EncryptionPublicKey. */
 export function unpackBoundPublicKey(bytes: Uint8Array) {
   const { format, data, binding } = fromWire(
     specs.EncryptionPublicKeySchema,

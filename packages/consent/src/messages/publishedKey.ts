@@ -1,6 +1,6 @@
 /**
- * The ElGamalPublicKey that a duchy publishes: a key with its binding and the proof that the duchy knows the secret.
- * Callers pass the functions that prove and verify, which are in packages/mpc.
+ * The ElGamalPublicKey that a duchy publishes: a key with its binding and a proof that the duchy knows the secret. Callers
+ * pass in the functions that create and verify proofs, which are in packages/mpc.
  */
 import type { Binding } from '@measurement-exchange/contract';
 import { ConsentError } from '../base/errors.ts';
@@ -10,7 +10,7 @@ import { packElGamalPublicKey, unpackElGamalPublicKey } from './elGamalPublicKey
 type Bound = Pick<Binding, 'purpose' | 'duchy' | 'computation' | 'termsSha256'>;
 type KeyContext = Omit<Bound, 'purpose'>;
 
-/** Returns the serialized key, which is the same for the same pair and context. */
+/** Returns the serialized key. The same pair and context always yield the same bytes. */
 export function publishedKey<P extends { publicKey: Uint8Array }>(
   pair: P,
   { duchy, computation, termsSha256 }: KeyContext,

@@ -1,13 +1,13 @@
-/** Computes a digest of everything that a party was told about a computation, which all parties compare. */
+/** Computes a digest of everything that a party was told about a computation, so that all parties can compare it. */
 import { canonicalJson, ProtocolConfig } from '@measurement-exchange/contract';
 import { type Bytes, concat } from '../base/bytes.ts';
 import { sha256 } from '../signatures/engine.ts';
 
 /** Data providers and duchies must agree on these terms before any of them contributes data. */
 export interface Terms {
-  /** The ID of the computation at all duchies. */
+  /** The computation's ID, which is the same at all duchies. */
   computation: string;
-  /** The bytes of the MeasurementSpec that the measurement consumer signed. */
+  /** The MeasurementSpec's bytes, as signed by the measurement consumer. */
   measurementSpec: Uint8Array;
   protocolConfig: ProtocolConfig;
   /** The hashes of all requisitions' nonces, in any order. */
@@ -16,7 +16,7 @@ export interface Terms {
 
 const DOMAIN = 'mex.contract.Terms.v1';
 
-/** Returns the SHA-256 of the domain and the parts, each after its length, so that no byte can move between parts. */
+/** Returns the SHA-256 hash of the domain and the parts. Each part follows its length, so bytes cannot switch parts. */
 export async function termsDigest(terms: Terms): Promise<Bytes> {
   const { computation, measurementSpec, protocolConfig, nonceHashes } = terms;
   const parts = [

@@ -1,7 +1,7 @@
 /**
- * Encrypts bytes of any length piece by piece under one key, so that neither side needs all of them in memory. The nonce of
- * a piece is its number and whether it is the last, so missing, duplicate or reordered pieces do not open. Every piece also
- * authenticates the context, so bytes of one context do not open in another.
+ * Encrypts bytes of any length piece by piece under one key, so that neither side has to hold all of them in memory. A
+ * piece's nonce consists of its number and whether it is the last one, so missing, duplicate, or reordered pieces fail to
+ * decrypt. Every piece also authenticates the context, so bytes sealed for one context fail to decrypt in another.
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 
@@ -9,25 +9,25 @@ const ALGORITHM = 'aes-256-gcm';
 export const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** The length of an encrypted piece. Only the last piece is shorter. */
+/** The length of an encrypted piece. Only the last piece may be shorter. */
 export const SEALED_PIECE_BYTES = 1 << 20;
 const PIECE_BYTES = SEALED_PIECE_BYTES - TAG_BYTES;
-/** The header before the pieces contains the key, encrypted for the recipient and padded with zeros. */
+/** The length of the header before the pieces. It contains the key, encrypted for the recipient and padded with zeros. */
 export const HEADER_BYTES = 256;
 
-/** The key that encrypts the pieces of one plaintext, and the header from which the recipient gets the key. */
+/** The key that encrypts the pieces of one plaintext, and the header that delivers this key to the recipient. */
 export interface SealingKey {
   header: Uint8Array;
   key: Uint8Array;
   context: string;
 }
 
-/** Returns the length of a sealed plaintext. */
+/** Returns the length of a plaintext after sealing. */
 export function sealedLength(length: number): number {
   return HEADER_BYTES + length + TAG_BYTES * Math.max(1, Math.ceil(length / PIECE_BYTES));
 }
 
-/** Yields the header, then the pieces. Chunks may have any size. */
+/** Yields the header, then the pieces. The input chunks may have any size. */
 export function* sealedPieces(
   { header, key, context }: SealingKey,
   chunks: Iterable<Uint8Array>,
@@ -44,7 +44,7 @@ export function* sealedPieces(
   let filled = 0;
   for (const chunk of chunks) {
     for (let at = 0; at < chunk.length; ) {
-      // A full piece is sealed only when more follows, because the last piece has a different nonce.
+      // Seal a full piece only once more bytes follow, because the last piece has a different nonce.
       if (filled === PIECE_BYTES) {
         yield* seal(pending, false);
         filled = 0;
@@ -58,7 +58,7 @@ export function* sealedPieces(
   yield* seal(pending.subarray(0, filled), true);
 }
 
-/** Returns the plaintext of one piece, or undefined if the piece was changed or moved. */
+/** Returns a piece's plaintext, or undefined if the piece was changed or moved. */
 export function openPiece(
   { key, context }: Pick<SealingKey, 'key' | 'context'>,
   { ordinal, isLast, bytes }: { ordinal: number; isLast: boolean; bytes: Uint8Array },

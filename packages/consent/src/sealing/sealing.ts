@@ -1,4 +1,4 @@
-/** Encrypts bytes of any length for the owner of a keyset: shares for a duchy, and messages between duchies. Node only. */
+/** Encrypts bytes of any length for a keyset's owner: shares for a duchy, and messages between duchies. Node only. */
 import { randomBytes } from 'node:crypto';
 import { ConsentError } from '../base/errors.ts';
 import { decrypt, encrypt } from '../encryption/hybrid.ts';
@@ -13,15 +13,15 @@ import {
 
 export { sealedLength } from './pieces.ts';
 
-/** The header begins with the length of the encrypted key. */
+/** The header starts with the length of the encrypted key, which takes up this many bytes. */
 const LENGTH_BYTES = 2;
 
-/** Returns the context to which the share of a requisition is bound, in addition to the key of the receiving duchy. */
+/** Returns the context that a requisition's share is bound to, in addition to the receiving duchy's key. */
 export function shareContext(requisition: string): string {
   return `mex share of ${requisition}`;
 }
 
-/** Creates a key, encrypted for the owner of the private keyset. Throws ConsentError if the keyset is unusable. */
+/** Creates a key and encrypts it for the owner of the private keyset. Throws ConsentError if the keyset is unusable. */
 export async function newSealingKey(publicKeyset: Uint8Array, context: string): Promise<SealingKey> {
   const key = randomBytes(KEY_BYTES);
   const encryptedKey = await encrypt(publicKeyset, key);
@@ -34,7 +34,7 @@ export async function newSealingKey(publicKeyset: Uint8Array, context: string): 
   return { header, key, context };
 }
 
-/** Seals a plaintext, which opens only with the same context. Throws ConsentError if the keyset is unusable. */
+/** Seals a plaintext so that it opens only with the same context. Throws ConsentError if the keyset is unusable. */
 export async function* sealed(
   publicKeyset: Uint8Array,
   context: string,

@@ -1,6 +1,6 @@
 /**
- * The cryptographic primitives of every request. Node's own take a third of the processor time of WebCrypto, which browsers
- * must use; both accept the same signatures.
+ * The cryptographic primitives that every request uses. Node's own use a third of the CPU time of WebCrypto, which is all
+ * that browsers have. Both accept the same signatures.
  */
 import { type SignatureAlgorithm, toBase64 } from '@measurement-exchange/contract';
 import { asBytes, type Bytes } from '../base/bytes.ts';
@@ -10,13 +10,13 @@ import { ecdsaFromDer } from '../certificates/der.ts';
 import type { KeyKind } from '../certificates/keyKind.ts';
 
 type Hash = SignatureAlgorithm['hash'];
-/** Whether the key made the signature. The hash must fit the key, and an ECDSA signature must be in well-formed DER. */
+/** Whether the key made the signature. The hash must fit the key, and an ECDSA signature must be well-formed DER. */
 type Verify = (key: CertificateKey, hash: Hash, signature: Uint8Array, data: Uint8Array) => Promise<boolean>;
 
 const node = globalThis.process?.getBuiltinModule?.('node:crypto');
 type NodeKey = ReturnType<NonNullable<typeof node>['createPublicKey']>;
 
-/** Longer input is hashed on a thread of the pool, so that other requests do not wait. */
+/** Longer input is hashed on a pool thread, so that other requests do not have to wait. */
 const MAX_BYTES_HASHED_AT_ONCE = 1_000;
 
 export async function sha256(bytes: Uint8Array): Promise<Bytes> {
@@ -34,7 +34,8 @@ export const verifyByWebCrypto: Verify = async (key, hash, signature, message) =
   const imported = await webKeys(`${hash} ${key.curve} ${toBase64(spki)}`, () =>
     crypto.subtle.importKey('spki', Uint8Array.from(spki), algorithm, false, ['verify']),
   ).catch((error: Error) => {
-    // A missing algorithm says nothing about the signature. Any other error means an invalid key, which cannot have signed.
+    // A missing algorithm says nothing about the signature. Any other error means that the key is invalid and cannot have
+    // signed.
     if (error.name === 'NotSupportedError') throw error;
   });
   if (imported === undefined) return false;
@@ -55,20 +56,20 @@ export const verifyByNode: Verify = ({ spki }, hash, signature, message) =>
       resolve(false);
       return;
     }
-    // With a callback, `verify` runs on a thread of the pool. Its error means an invalid key, which cannot have signed.
+    // With a callback, `verify` runs on a pool thread. An error means that the key is invalid and cannot have signed.
     node!.verify(hash, message, key, signature, (error, valid) => resolve(error === null && valid));
   });
 
 export const verify = node === undefined ? verifyByWebCrypto : verifyByNode;
 
-/** Returns the algorithm in the form of WebCrypto. */
+/** Returns the algorithm in WebCrypto's format. */
 export function importAlgorithm(kind: KeyKind, hash: Hash) {
   return kind.keyType === 'EC'
     ? { name: 'ECDSA', namedCurve: kind.curve! }
     : { name: 'RSASSA-PKCS1-v1_5', hash };
 }
 
-/** Returns the length of each half of an ECDSA signature: 66 bytes on P-521. */
+/** Returns the length of each half of an ECDSA signature, such as 66 bytes on P-521. */
 export function coordinateBytes({ curve }: KeyKind): number {
   return Math.ceil(Number(curve?.slice(2)) / 8);
 }

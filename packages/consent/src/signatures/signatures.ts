@@ -17,11 +17,11 @@ import { pemBlocks } from '../certificates/pem.ts';
 import { coordinateBytes, importAlgorithm, verify } from './engine.ts';
 
 export interface Signer {
-  /** Returns the message with its signature (ECDSA signatures in DER) and the name of the algorithm. */
+  /** Returns the message with its signature (in DER for ECDSA) and the algorithm's name. */
   sign(message: Uint8Array): Promise<SignedMessage>;
 }
 
-/** Creates a signer from a private key in PKCS #8, as PEM: P-256, P-384, P-521 or RSA. */
+/** Creates a signer from a PKCS #8 private key in PEM: P-256, P-384, P-521, or RSA. */
 export async function createSigner(privateKeyPem: string): Promise<Signer> {
   const { key, kind, signatureAlgorithm, algorithm, hash } = await importPrivateKey(privateKeyPem, false);
   return {
@@ -33,7 +33,7 @@ export async function createSigner(privateKeyPem: string): Promise<Signer> {
   };
 }
 
-/** Returns the public key of a private key in PKCS #8, as PEM. */
+/** Returns the public key for a PKCS #8 private key in PEM. */
 export async function publicKeyOf(privateKeyPem: string): Promise<CertificateKey> {
   const { key, kind, algorithm } = await importPrivateKey(privateKeyPem, true);
   const { subtle } = crypto;
@@ -43,7 +43,7 @@ export async function publicKeyOf(privateKeyPem: string): Promise<CertificateKey
   return { ...kind, spki: new Uint8Array(await subtle.exportKey('spki', publicKey)) };
 }
 
-/** Throws unless the key of the certificate signed exactly `signed.message`. */
+/** Throws unless the certificate's key signed exactly `signed.message`. */
 export async function verifySignature(
   signed: SignedMessage,
   certificate: Pick<X509, 'publicKey'>,
@@ -96,7 +96,7 @@ function hashOf({ signatureAlgorithm: named }: SignedMessage, key: KeyKind): Sig
   return hash;
 }
 
-/** Returns the name of the algorithm with which the key signs. */
+/** Returns the name of the algorithm that the key signs with. Throws if this type of key is not supported. */
 export function requireSigningKey(key: KeyKind, what: string): SignatureAlgorithmName {
   const algorithm = defaultSignatureAlgorithm(key);
   if (algorithm !== undefined) return algorithm;
@@ -104,7 +104,7 @@ export function requireSigningKey(key: KeyKind, what: string): SignatureAlgorith
   throw new ConsentError('KEY_NOT_SUPPORTED', `${what} is of the kind ${kind}: use a key on P-256, or RSA.`);
 }
 
-/** The hash must be one for this kind of key. */
+/** `hash` must be one that this type of key can use. */
 export async function checkSignature(
   message: Uint8Array,
   signature: Uint8Array,

@@ -1,4 +1,4 @@
-/** Decides which certificates a party trusts, from the roots that it trusts. */
+/** Decides which certificates to trust, based on the roots that a party trusts. */
 import { cut, equalBytes, findSignatureAlgorithm, signatureHash } from '@measurement-exchange/contract';
 import { cacheByObject } from '../base/cache.ts';
 import { ConsentError, type ConsentErrorCode } from '../base/errors.ts';
@@ -12,29 +12,29 @@ import {
 import { pemBlocks } from '../certificates/pem.ts';
 import { checkSignature, requireSigningKey } from '../signatures/signatures.ts';
 
-/** One or several root certificates in PEM. */
+/** One or more root certificates in PEM. */
 export interface TrustedRoot {
   /**
-   * The party for which the root may issue certificates. If undefined, the root may issue for every party that has no
-   * separate root, and each certificate must state its party (`mex:dataProviders/streamly` as a subject alternative name),
-   * because nothing else distinguishes the certificates of parties.
+   * The party for which the root may issue certificates. If undefined, the root may issue for every party that has no root
+   * of its own. Each certificate must then name its party (`mex:dataProviders/streamly` as a subject alternative name),
+   * because nothing else tells the parties' certificates apart.
    */
   party?: string;
   pem: string;
 }
 
 export interface TrustStore {
-  /** Returns the certificate if a root that is trusted for the party issued it and both are valid at `now`, else throws. */
+  /** Returns the certificate if a root trusted for the party issued it and both are valid at `now`. Throws otherwise. */
   verify(party: string, certificateDer: Uint8Array, now: Date): Promise<X509>;
 }
 
 export interface Root {
-  /** The party for which the root may issue certificates; undefined means every party that has no separate root. */
+  /** The party for which the root may issue certificates. Undefined means every party that has no root of its own. */
   party: string | undefined;
   x509: X509;
 }
 
-/** Creates a trust store with these roots. Throws if one is not a root: self-signed, and allowed to issue. */
+/** Creates a trust store with these roots. Throws unless each one is a root, that is, self-signed and allowed to issue. */
 export function createTrustStore(roots: readonly TrustedRoot[]): TrustStore {
   const known = roots.flatMap(({ party, pem }) =>
     readRoots(pem).map((root): Root => ({ party, x509: root })),
@@ -47,15 +47,15 @@ export function createTrustStore(roots: readonly TrustedRoot[]): TrustStore {
       requireCurrent(certificate, now);
       requireRootCurrent(certificate, issuers, now);
       requireForSigning(certificate);
-      // The caller gets a copy, because its changes must not affect the cached certificate.
+      // Return a copy, so that the caller cannot change the cached certificate.
       return structuredClone(certificate);
     },
   };
 }
 
 /**
- * Requires a certificate to state its party if its root also issues for others. The exchange knows which party registered a
- * certificate, but other parties could only rely on the exchange's word.
+ * Requires a certificate to name its party if its root also issues for others. The exchange knows which party registered a
+ * certificate, but other parties would have to take its word for it.
  */
 function requirePartyName(certificate: X509, party: string, issuers: X509[], known: readonly Root[]): void {
   const isOfPartyAlone = ({ publicKey }: X509) =>
@@ -70,9 +70,9 @@ function requirePartyName(certificate: X509, party: string, issuers: X509[], kno
 }
 
 /**
- * Throws unless the certificate is for signing and a root that is trusted for the party and valid at `now` issued it. The
- * validity of the certificate itself is not checked. No intermediate authorities are allowed: roots issue the certificates
- * of parties directly.
+ * Throws unless the certificate is for signing and was issued by a root that is trusted for the party and valid at `now`.
+ * Does not check whether the certificate itself is valid at `now`. Roots must issue parties' certificates directly, without
+ * intermediate authorities.
  */
 export async function requireTrusted(
   certificate: X509,
@@ -84,7 +84,7 @@ export async function requireTrusted(
   requireForSigning(certificate);
 }
 
-/** Returns the roots that are trusted for the party and that issued the certificate: at least one. */
+/** Returns the roots that are trusted for the party and that issued the certificate. Throws if there are none. */
 async function issuersOf(certificate: X509, party: string, roots: readonly Root[]): Promise<X509[]> {
   const named = namedIssuers(certificate, party, roots).map((root) => root.x509);
   const checked = await Promise.allSettled(named.map((root) => issuedBy(root)(certificate)));
@@ -93,7 +93,7 @@ async function issuersOf(certificate: X509, party: string, roots: readonly Root[
   return issuers;
 }
 
-/** Returns the roots that are trusted for the party and that the certificate states as its issuer: at least one. */
+/** Returns the roots that are trusted for the party and named as issuer in the certificate. Throws if there are none. */
 function namedIssuers(certificate: X509, party: string, known: readonly Root[]): Root[] {
   const { authorityKeyIdentifier } = certificate;
   if (certificate.isCa) {
@@ -129,7 +129,7 @@ function namedIssuers(certificate: X509, party: string, known: readonly Root[]):
   );
 }
 
-/** Resolves if the root issued the certificate. The answer never changes, so each pair is checked once. */
+/** Resolves if the root issued the certificate. The answer never changes, so each pair is checked only once. */
 const issuedBy = cacheByObject((root: X509) =>
   cacheByObject((certificate: X509) => requireIssued(certificate, root)),
 );
@@ -140,7 +140,7 @@ async function requireIssued(certificate: X509, root: X509): Promise<void> {
     const why = `is signed with the algorithm ${signatureAlgorithm}: have it issued again with ECDSA or RSA and SHA-2.`;
     throw rejection('SIGNATURE_ALGORITHM_UNKNOWN', certificate, why);
   }
-  // Names are compared as bytes, because an issuer copies its own name unchanged.
+  // Names can be compared as bytes, because an issuer copies its own name unchanged.
   const isNamed = equalBytes(issuer, certificateParts(root.der).subject);
   if (!isNamed || !(await isIssuedWith(certificate, root))) {
     const why = `names the key of ${nameOf(root)} as its issuer, which did not issue it: reject what it signed.`;
@@ -149,7 +149,7 @@ async function requireIssued(certificate: X509, root: X509): Promise<void> {
   await requireRoot(root);
 }
 
-/** Whether the key of the issuer signed the certificate. */
+/** Whether the issuer's key signed the certificate. */
 async function isIssuedWith(certificate: X509, { publicKey }: X509): Promise<boolean> {
   const { tbs, signature, signatureAlgorithm } = certificateParts(certificate.der);
   const hash = signatureHash(signatureAlgorithm, publicKey);
@@ -167,7 +167,7 @@ function requireCurrent(certificate: X509, now: Date): void {
   }
 }
 
-/** One valid root is enough: a renewed root has the same name and key as its predecessor. */
+/** One valid root is enough, because a renewed root has the same name and key as its predecessor. */
 function requireRootCurrent(certificate: X509, roots: X509[], now: Date): void {
   if (roots.some(({ notBefore, notAfter }) => notBefore <= now && now <= notAfter)) return;
   const root = roots[0]!;
@@ -207,7 +207,7 @@ function readRoots(pem: string): X509[] {
   });
 }
 
-/** Throws unless the certificate can be a root: self-signed, and allowed to issue. */
+/** Throws unless the certificate can be a root, that is, self-signed and allowed to issue. */
 export async function requireRoot(root: X509): Promise<void> {
   requireRootRules(root);
   if (!(await isIssuedWith(root, root))) {
@@ -215,7 +215,7 @@ export async function requireRoot(root: X509): Promise<void> {
   }
 }
 
-/** Checks everything but the signature, so that it need not be async. */
+/** Checks everything except the signature, so that it can be synchronous. */
 function requireRootRules(root: X509): void {
   const { subjectKeyIdentifier: ski, authorityKeyIdentifier: aki } = root;
   const { subject, issuer } = certificateParts(root.der);
@@ -227,7 +227,7 @@ function requireRootRules(root: X509): void {
     throw rejection('CERTIFICATE_CHAIN_TOO_LONG', root, why);
   }
   if (!root.isCa) throw invalid('its basic constraints do not make it an authority.');
-  // Without key usages the key may be used for everything, as in roots made by `openssl req -x509`.
+  // Without key usages, the key may be used for anything. Roots created by `openssl req -x509` have none.
   if (root.keyUsages?.includes('keyCertSign') === false) throw invalid('its key usage is not keyCertSign.');
   const [unknown] = root.unknownCriticalExtensions;
   requireSigningKey(root.publicKey, `The key of the root ${nameOf(root)}`);
@@ -238,7 +238,7 @@ function rejection(code: ConsentErrorCode, certificate: X509, why: string): Cons
   return new ConsentError(code, `The certificate of ${nameOf(certificate)} ${why}`);
 }
 
-/** The subject is untrusted text, so it is quoted and cut. */
+/** The subject is untrusted text, so quote and truncate it. */
 function nameOf({ subject }: X509): string {
   return JSON.stringify(cut(subject, 100));
 }

@@ -1,4 +1,4 @@
-/** The client of an exchange: one method for each operation of the routes table. */
+/** A client for the exchange, with one method for each operation in the routes table. */
 import { type Keywords, type Operation, ROUTES, type Route } from '@measurement-exchange/contract';
 import { type Clock, systemClock } from './clock.ts';
 import { createListing } from './listing.ts';
@@ -7,33 +7,33 @@ import { type Sender, send } from './send.ts';
 import type { ExchangeClient } from './types.ts';
 import { type WatchArguments, type Watching, watch } from './watch.ts';
 
-/** Options of `createClient`. */
+/** Options for `createClient`. */
 export interface ClientOptions {
-  /** The address of the exchange: `https://exchange.example.com`, without `/v2alpha`. */
+  /** The exchange's address, such as `https://exchange.example.com`, without `/v2alpha`. */
   baseUrl: string;
   /** The bearer token, or a function that returns it. The function is called for every attempt, and again after a 401. */
   token: string | (() => string | Promise<string>);
   fetch?: typeof fetch;
-  /** The clock that the backoff between attempts uses. */
+  /** The clock used for the backoff between attempts. */
   clock?: Clock;
-  /** The timeout of one attempt; 30 s by default. */
+  /** The timeout for each attempt; 30 s by default. */
   timeoutMs?: number;
   /** The maximum number of attempts; 5 by default, 1 to never retry. */
   maxAttempts?: number;
-  /** The longest response that is read; 96 MiB by default, more than the largest batch that an exchange returns. */
+  /** The maximum response length; 96 MiB by default, which is more than the largest batch that an exchange returns. */
   maxResponseBytes?: number;
   /** The User-Agent header; omit it in a browser. */
   userAgent?: string;
-  /** Called once when a proxy breaks the streams of `watch`, which reads pages from then on. */
+  /** Called once if a proxy breaks the streams that `watch` uses. From then on, `watch` reads pages instead. */
   onWarning?: (message: string) => void;
 }
 
 /**
- * Creates a client of the exchange at `baseUrl`. A rate-limited call is retried. A call without a response (lost
- * connection, timeout, UNAVAILABLE) is retried if that is safe: reads, creates (each has a requestId, and every attempt
- * sends the same bytes) and changes with an etag. A retried change may fail with ABORTED because its first attempt took
- * effect: read the resource again, see `retryOnAborted`. Every other change is sent once; if its response is lost, read
- * the resource to learn whether it took effect.
+ * Creates a client for the exchange at `baseUrl`. Rate-limited calls are retried. A call that gets no response (dropped
+ * connection, timeout, UNAVAILABLE) is retried if that is safe. It is safe for reads, for creates (each has a requestId,
+ * and every attempt sends the same bytes), and for changes with an etag. A retried change may fail with ABORTED because its
+ * first attempt took effect, so read the resource again (see `retryOnAborted`). Any other change is sent only once. If its
+ * response is lost, read the resource to find out whether it took effect.
  *
  * @example
  * const client = createClient({ baseUrl: 'https://exchange.example.com', token: () => freshToken() });
@@ -53,7 +53,7 @@ export function createClient(options: ClientOptions): ExchangeClient {
   const routes = Map.groupBy<Operation, Route>(CALLS, (route) => route.operation as Operation);
   const methods = [...routes].map(([operation, rows]) => [operation, methodOf(sender, rows)]);
   const watching: Watching = {
-    // A watch handles failures itself, so each of its requests is a single attempt.
+    // A watch handles failures itself, so each of its requests is attempted only once.
     sender: { ...sender, maxAttempts: 1 },
     pages: routes.get('listChanges')!,
     streams: STREAMS,
@@ -67,7 +67,7 @@ export function createClient(options: ClientOptions): ExchangeClient {
 function methodOf(sender: Sender, routes: readonly Route[]) {
   const call = async (args: CallArguments) => send(sender, prepareCall(routes, args), args.signal);
   const { properties = {}, required = [] } = routes[0]!.response as Keywords;
-  // A response that always has a next page never ends, so the caller requests each page instead of iterating.
+  // A list that always has a next page never ends, so callers request its pages one by one instead of iterating.
   const isList = Object.hasOwn(properties, 'nextPageToken') && !required.includes('nextPageToken');
   if (!isList) return (args: CallArguments = {}) => call(args);
   return (args: CallArguments = {}) =>
@@ -76,7 +76,7 @@ function methodOf(sender: Sender, routes: readonly Route[]) {
     );
 }
 
-/** The client has no method for a route that streams: `watch` reads the stream. */
+/** The client has no methods for streaming routes, because `watch` reads the streams. */
 const CALLS = (ROUTES as readonly Route[]).filter(({ streams }) => !streams);
 const STREAMS = (ROUTES as readonly Route[]).filter(({ streams }) => streams);
 

@@ -1,8 +1,8 @@
-/** The clock that waits between attempts use. */
+/** The clock used for the waits between attempts. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Resolves after `ms`; rejects with the signal's reason when the signal is aborted first. */
+  /** Resolves after `ms`, or rejects with the signal's reason if the signal is aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
@@ -26,7 +26,10 @@ export const systemClock: Clock = {
 const INITIAL_BACKOFF_MS = 200;
 const MAX_BACKOFF_MS = 10_000;
 
-/** Exponential backoff with jitter: the wait doubles with each failed attempt, up to 10 s, and its second half is random. */
+/**
+ * Exponential backoff with jitter: the maximum wait doubles with each failed attempt, up to 10 s, and the actual wait is
+ * random between half of that and all of it.
+ */
 export function backoffMs(failedAttempts: number): number {
   const longest = Math.min(INITIAL_BACKOFF_MS * 2 ** (failedAttempts - 1), MAX_BACKOFF_MS);
   const randomFraction = crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32;

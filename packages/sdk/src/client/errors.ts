@@ -1,4 +1,4 @@
-/** Errors of the connection to the exchange. Errors that the exchange returns are `ExchangeError`. */
+/** Errors in the connection to the exchange. Errors that the exchange itself returns are `ExchangeError`. */
 import { ExchangeError } from '@measurement-exchange/contract';
 
 /** The connection failed or timed out before a response arrived. It is unknown whether a change took effect. */
@@ -6,7 +6,7 @@ export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
-/** The response did not come from an exchange: it is a proxy's page, a redirect or a truncated body. */
+/** The response did not come from an exchange. It may be a proxy's page, a redirect, or a truncated body. */
 export class UnexpectedResponse extends Error {
   /** The HTTP status; 0 if the browser hides it. */
   readonly status: number;
@@ -35,7 +35,7 @@ const TRANSIENT_CODES: readonly string[] = [
   'INTERNAL',
 ] satisfies ExchangeError['code'][];
 
-/** Whether a retry may succeed because the request is not at fault: the exchange is unreachable, overloaded or broken. */
+/** Whether a retry may succeed because the request is not at fault: the exchange is unreachable, overloaded, or broken. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof ExchangeError) {
     return TRANSIENT_CODES.includes(error.code) && error.reason !== 'RESPONSE_TOO_LARGE';

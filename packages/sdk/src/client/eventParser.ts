@@ -8,22 +8,22 @@ export interface StreamEvent {
   retry?: string;
 }
 
-/** An event of an exchange has a few hundred characters, so a longer one is an error. */
+/** An exchange's events have a few hundred characters, so an event longer than this is an error. */
 const MAX_EVENT_LENGTH = 64 * 1024;
 const LINE_END = /\r\n|\r|\n/;
 const FIELD = /^(id|event|data|retry)(?:: ?(.*))?$/s;
 
 export class EventParser {
-  /** The part of the current line that has arrived. */
+  /** The part of the current line that has arrived so far. */
   private rest = '';
-  /** The part of the current event that has arrived, and its length. */
+  /** The part of the current event that has arrived so far, and its length. */
   private event: StreamEvent = {};
   private length = 0;
   private endedWithCr = false;
 
-  /** Returns the events that are complete. Throws if an event is too long. */
+  /** Parses more text, and returns the events that it completes. Throws if an event is too long. */
   push(text: string): StreamEvent[] {
-    // A \r\n may arrive in two pieces; the \r ended the line already.
+    // A \r\n may be split between two pieces. In that case, the \r has already ended the line.
     const isSecondHalf = this.endedWithCr && text.startsWith('\n');
     if (text !== '') this.endedWithCr = text.endsWith('\r');
     const lines = (this.rest + (isSecondHalf ? text.slice(1) : text)).split(LINE_END);

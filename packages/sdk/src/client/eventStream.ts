@@ -1,24 +1,24 @@
-/** One connection on which Server-Sent Events of an exchange arrive, and the way in which it ended. */
+/** A single connection that receives Server-Sent Events from an exchange, and how it ended. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { EventParser, type StreamEvent } from './eventParser.ts';
 import type { PreparedCall } from './request.ts';
 import { readBody, readResponse } from './response.ts';
 import { reasonOf, request, type Sender, withToken } from './send.ts';
 
-/** An exchange sends its first bytes at once, even if nothing has changed. */
+/** How long to wait for the first bytes. An exchange sends them immediately, even if nothing has changed. */
 const OPENING_MS = 5_000;
-/** An exchange sends a comment at least every 15 seconds. */
+/** How long a stream may be silent. An exchange sends at least a comment every 15 seconds. */
 const SILENCE_MS = 40_000;
-/** A stream that is cut sooner than this counts as broken. */
+/** A stream that is cut off sooner than this counts as broken. */
 const LASTING_MS = 2_000;
 const MAX_RETRY_MS = 60_000;
 
 const NOTHING_ARRIVED = new Error('nothing arrives');
 
 export interface Ending {
-  /** The reason why streams seem to be blocked on the way; undefined if this stream worked. */
+  /** Why streams seem to be blocked on the way; undefined if this stream worked. */
   broken: string | undefined;
-  /** The time after which the exchange asks the client to reconnect. */
+  /** How long the exchange asks the client to wait before reconnecting. */
   retryMs: number | undefined;
 }
 
@@ -42,7 +42,7 @@ export class EventStream {
     signal.addEventListener('abort', this.close, { once: true });
   }
 
-  /** Returns the next event or comment; undefined at the end. Throws the error with which the exchange responds. */
+  /** Returns the next event or comment, or undefined at the end. Throws if the exchange responds with an error. */
   async next(): Promise<StreamEvent | undefined> {
     this.signal.throwIfAborted();
     const { timeoutMs } = this.sender;
@@ -83,7 +83,7 @@ export class EventStream {
 
   private stop(reason?: Error): void {
     this.connection.abort(reason);
-    // An error of the server no longer matters after this.
+    // From here on, errors from the server no longer matter.
     this.reader?.cancel().catch(() => {});
   }
 

@@ -1,54 +1,55 @@
-/** Follows the changes of a party in order to act on them, and polls in case a change was missed. */
+/** Follows a party's changes, so that the caller can act on them, and polls in case a change was missed. */
 import type { Change, ChangeKind } from '@measurement-exchange/contract';
 import { type Clock, systemClock } from './clock.ts';
 import { messageOf } from './errors.ts';
 import { type Listener, listen } from './sharedWatch.ts';
 import type { ExchangeClient } from './types.ts';
 
-/** Options of `followChanges`. */
+/** Options for `followChanges`. */
 export interface FollowOptions {
   /** Your own name: `measurementConsumers/…`, `dataProviders/…` or `duchies/…`. */
   parent: string;
   kinds: ChangeKind[];
-  /** Limits the changes to this resource and the resources below it. */
+  /** Limits the changes to this resource and the resources under it. */
   name?: string;
-  /** When the signal is aborted, the follower closes, and `next` rejects with the reason. */
+  /** Aborting the signal closes the follower and makes `next` reject with the signal's reason. */
   signal?: AbortSignal | undefined;
   clock?: Clock;
-  /** Called with the reason when changes cannot be followed, and `next` requests polls more often. */
+  /** Called with the reason when changes can no longer be followed. `next` then requests polls more often. */
   onPolling?: ((why: string) => void) | undefined;
   /** Called when changes can be followed again. */
   onFollowing?: (() => void) | undefined;
 }
 
-/** The reason why `Follower.next` resolved. */
+/** Why `Follower.next` resolved. */
 export interface Wake {
-  /** The latest change of each resource that changed. */
+  /** The latest change to each resource that changed. */
   changes: Change[];
-  /** Whether anything may have changed, so that the caller must read all its resources. */
+  /** Whether anything may have changed. If so, the caller must read all of its resources. */
   poll: boolean;
 }
 
-/** Waits for changes. Followers of the same changes with the same client share one watch. */
+/** Waits for changes. If several followers use the same client to follow the same changes, they share one watch. */
 export interface Follower {
   /**
-   * Resolves when something changed or a poll is due. A poll is due at first and whenever changes can be followed again,
-   * every `pollMs` while changes cannot be followed, and otherwise every 30 seconds or `pollMs`, whichever is longer.
+   * Resolves when something has changed or a poll is due. A poll is due at the start and whenever changes can be followed
+   * again. In addition, polls are due every `pollMs` while changes cannot be followed, and otherwise every 30 seconds or
+   * every `pollMs`, whichever is longer.
    */
   next(pollMs: number): Promise<Wake>;
-  /** Schedules a poll after this time, unless one is due sooner. */
+  /** Schedules a poll in this many milliseconds, unless one is due sooner. */
   pollIn(ms: number): void;
   close(): void;
 }
 
-/** The interval of polls while changes are followed, in case one was missed. */
+/** The polling interval while changes are being followed, in case one is missed. */
 const NET_MS = 30_000;
-/** If more resources than this changed, a poll is less work than reading each of them. */
+/** If more resources than this have changed, polling is less work than reading each of them. */
 const MAX_CHANGES = 50;
 
 /**
- * Follows changes in order to act on each at once. No change is missed between a poll that `next` requested and the
- * changes that `next` returns afterwards.
+ * Follows changes, so that the caller can act on each one right away. No change is missed between a poll that `next`
+ * requests and the changes that `next` returns afterward.
  *
  * @example
  * const follower = followChanges(client, { parent, kinds: ['REQUISITION'] });
@@ -75,7 +76,7 @@ class ChangeFollower implements Follower, Listener {
   private polledAt = Number.NEGATIVE_INFINITY;
   private pollAt = Number.POSITIVE_INFINITY;
   private wake = () => {};
-  /** The error that a callback threw; `next` rejects with this error. */
+  /** An error that a callback threw. `next` rejects with it. */
   private thrown: { error: unknown } | undefined;
 
   constructor(client: ExchangeClient, options: FollowOptions) {
@@ -113,7 +114,7 @@ class ChangeFollower implements Follower, Listener {
     this.isFollowing = true;
     if (this.isPollingSaid) this.tell(() => this.options.onFollowing?.());
     this.isPollingSaid = false;
-    // Changes from before this moment are not reported, so a poll looks for them.
+    // Changes from before this moment are not reported, so poll for them.
     this.pollIn(0);
   }
 
@@ -134,7 +135,7 @@ class ChangeFollower implements Follower, Listener {
     this.pollIn(0);
   }
 
-  /** Keeps the error of a callback for `next`, since throwing it here would break the watch that others share. */
+  /** Saves a callback's error for `next`. Throwing it here would break the watch, which other followers share. */
   private tell(callback: () => void): void {
     try {
       callback();

@@ -1,26 +1,27 @@
-/** Iterates over the lists of an exchange, page by page or item by item. */
+/** Iterates over an exchange's lists, page by page or item by item. */
 import { UnexpectedResponse } from './errors.ts';
 
 /**
- * A list of the exchange. Each page is requested when the iteration reaches it, and a new iteration starts over:
- * `for await (const item of listing)`, or `await Array.fromAsync(listing)` for all items.
+ * A list on the exchange. Pages are requested as the iteration reaches them, and each new iteration starts over. Use `for
+ * await (const item of listing)`, or `await Array.fromAsync(listing)` to get all items.
  */
 export interface Listing<Item, Page> extends AsyncIterable<Item> {
   pages(): AsyncIterableIterator<Page>;
-  /** Requests the first page, or the page of the given `pageToken`. The last page has no `nextPageToken`. */
+  /** Requests the first page, or the page for the given `pageToken`. The last page has no `nextPageToken`. */
   page(): Promise<Page>;
 }
 
-/** An exchange fills its pages, but a future version may return some empty ones. */
+/** Exchanges currently return full pages, but a future version may return some empty ones. */
 const MAX_EMPTY_PAGES = 100;
 
-/** `fetchPage` requests one page; without a token, the page that the caller's arguments select. */
+/** `fetchPage` requests one page. Without a token, it requests the page that the caller's arguments select. */
 export function createListing<Item, Page extends { nextPageToken?: string }>(
   fetchPage: (pageToken?: string) => Promise<Page>,
 ): Listing<Item, Page> {
   async function* pages() {
     let pageToken: string | undefined;
-    // Brent's cycle detection: a token that is replaced at each power of two comes again if the list is endless.
+    // Brent's cycle detection: we save the token at each power of two. If the list is endless, a saved token comes up
+    // again.
     let passed: string | undefined;
     let empty = 0;
     for (let count = 1; ; count++) {
@@ -40,7 +41,7 @@ export function createListing<Item, Page extends { nextPageToken?: string }>(
   return { pages, page: () => fetchPage(), [Symbol.asyncIterator]: items };
 }
 
-/** A page has one array, under the name of its collection. */
+/** A page has one array, which is named after its collection. */
 function itemsOf(page: object): unknown[] {
   return (Object.values(page) as unknown[]).find(Array.isArray) ?? [];
 }

@@ -1,4 +1,4 @@
-/** Turns an operation and its arguments into an HTTP request, once, before the first attempt. */
+/** Converts an operation and its arguments to an HTTP request. This happens once, before the first attempt. */
 import {
   type Body,
   cut,
@@ -25,17 +25,17 @@ export interface CallArguments {
   [parameter: string]: unknown;
 }
 
-/** A request that is ready to be sent; every attempt sends the same bytes. */
+/** A request that is ready to be sent. Every attempt sends the same bytes. */
 export interface PreparedCall {
   route: Route;
-  /** The path below the base URL, with the query. */
+  /** The path relative to the base URL, including the query. */
   path: string;
   body: string | undefined;
-  /** Whether the call may be retried after an attempt whose outcome is unknown. */
+  /** Whether the call may be retried after an attempt with an unknown outcome. */
   retryable: boolean;
 }
 
-/** `routes` are the rows of one operation in the routes table. */
+/** `routes` contains one operation's rows in the routes table. */
 export function prepareCall(routes: readonly Route[], args: CallArguments): PreparedCall {
   const { route, path } = findRoute(routes, args);
   const { name: _n, parent: _p, collection: _c, body: given, signal: _s, ...parameters } = args;
@@ -56,8 +56,8 @@ export function prepareCall(routes: readonly Route[], args: CallArguments): Prep
 }
 
 /**
- * Reads and dry runs change nothing, and a requestId makes a create idempotent. An etag is valid for one change, so a
- * retry either makes the change or is ABORTED. Every other change may have taken effect already.
+ * Reads and dry runs change nothing, and a requestId makes a create idempotent. An etag is valid for only one change, so a
+ * retry either makes the change or fails with ABORTED. Any other change may already have taken effect.
  */
 function isRetryable(route: Route, parameters: object, body: object | undefined): boolean {
   if (!route.mutates || ('validateOnly' in parameters && parameters.validateOnly === true)) return true;
@@ -68,7 +68,7 @@ function isRetryable(route: Route, parameters: object, body: object | undefined)
   );
 }
 
-/** Finds the route that matches the name, the parent or the collection, and fills in its path. */
+/** Finds the route that matches the name, parent, or collection, and fills in its path. */
 function findRoute(routes: readonly Route[], args: CallArguments): { route: Route; path: string } {
   const first = routes[0]!;
   const target = targetOf(first.path);
@@ -98,7 +98,7 @@ function targetOf(path: string): 'name' | 'parent' | 'collection' {
   return path.includes('/') ? 'parent' : 'collection';
 }
 
-/** Returns the pattern of the argument: the path, without the collection after a parent. */
+/** Returns the pattern that the argument must match: the path, without the collection that follows a parent. */
 function patternOf(path: string): string {
   return targetOf(path) === 'parent' ? path.slice(0, path.lastIndexOf('/')) : path;
 }
@@ -137,12 +137,12 @@ function bodyViolations(form: Body | undefined, body: object | undefined): Viola
     return required.length === 0 ? [] : [{ field: 'body', description: 'is required' }];
   }
   if (typeof body !== 'object' || body === null) return [{ field: 'body', description: 'must be an object' }];
-  // A resource that was read and is sent back may contain fields that only the exchange sets.
+  // A resource that was read and is now sent back may contain fields that only the exchange sets.
   const outputOnly = form.form === 'resource' ? Object.keys(propertiesOf(form.resource)) : [];
   return unknownMembers(form.schema, body, 'body', outputOnly);
 }
 
-/** Rejects unknown members, which the encoder would drop without notice. */
+/** Reports unknown members, which the encoder would silently drop. */
 function unknownMembers(
   schema: TSchema,
   value: unknown,
@@ -172,7 +172,7 @@ function propertiesOf(schema: TSchema): Record<string, TSchema> {
   return (schema as Keywords).properties ?? {};
 }
 
-/** Whether the body is a batch of creates, each with a separate requestId. */
+/** Whether the body is a batch of creates, each with its own requestId. */
 function partsTakeRequestIds(route: Route): boolean {
   const parts = route.body && (propertiesOf(route.body.schema).requests as Keywords | undefined);
   return parts?.items !== undefined && propertiesOf(parts.items).requestId !== undefined;
@@ -187,7 +187,7 @@ function withRequestIds(route: Route, body: object | undefined): object | undefi
   };
 }
 
-/** 128 random bits. `crypto.randomUUID` exists only on secure pages. */
+/** Returns 128 random bits. `crypto.randomUUID` is available only on secure pages. */
 function newRequestId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -1,4 +1,4 @@
-/** Turns an HTTP response into the value that a method returns, or the error that it throws. */
+/** Converts an HTTP response to the value that a method returns or the error that it throws. */
 import {
   decode,
   errorFromJson,
@@ -12,10 +12,10 @@ import { UnexpectedResponse } from './errors.ts';
 import type { StreamEvent } from './eventParser.ts';
 
 const MAX_ERROR_BYTES = 1024 * 1024;
-/** The number of JSON keys and values, on which time and memory depend. 64 MiB of measurements have some 600,000. */
+/** The maximum number of JSON keys and values, to limit time and memory. 64 MiB of measurements have about 600,000. */
 const MAX_VALUES = 2_000_000;
 
-/** Reads the body, and stops reading when it exceeds the limit or the signal is aborted. */
+/** Reads the body. Stops if it exceeds the limit or the signal is aborted. */
 export async function readBody(
   route: Route,
   response: Response,
@@ -27,7 +27,7 @@ export async function readBody(
   const chunks: Uint8Array[] = [];
   let length = 0;
   const reader = body?.getReader();
-  // An error of the server no longer matters after this.
+  // From here on, errors from the server no longer matter.
   const stop = () => reader?.cancel().catch(() => {});
   signal.addEventListener('abort', stop, { once: true });
   for (;;) {
@@ -56,7 +56,7 @@ function joined(chunks: Uint8Array[], length: number): Uint8Array {
   return bytes;
 }
 
-/** Decodes the response of a route. Throws the error of the exchange, or UnexpectedResponse if it is not from an exchange. */
+/** Decodes a route's response. Throws the exchange's error, or UnexpectedResponse if it did not come from an exchange. */
 export function readResponse(route: Route, response: Response, bytes: Uint8Array, now: number): unknown {
   const { status, headers } = response;
   const details = {
@@ -87,7 +87,7 @@ export function readResponse(route: Route, response: Response, bytes: Uint8Array
   return decoded(route, body.json, unexpected);
 }
 
-/** Decodes the data of an event in a stream of a route; throws the same errors as `readResponse`. */
+/** Decodes the data of an event in a route's stream. Throws the same errors as `readResponse`. */
 export function readEvent(route: Route, { event, data = '' }: StreamEvent): unknown {
   const unexpected = (what: string, transient: boolean) =>
     new UnexpectedResponse(`${route.operation}: ${what}`, { status: 200, transient });
@@ -128,7 +128,7 @@ function isTransientStatus(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 
-/** Reads a Retry-After header, a number of seconds or a date (RFC 9110, 10.2.3), as seconds from now. */
+/** Converts a Retry-After header, which is a number of seconds or a date (RFC 9110, 10.2.3), to seconds from now. */
 export function parseRetryAfter(header: string | null, now: number): number | undefined {
   if (header === null) return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header);

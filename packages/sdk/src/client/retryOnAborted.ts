@@ -1,7 +1,7 @@
 import { ExchangeError } from '@measurement-exchange/contract';
 import { backoffMs, type Clock, systemClock } from './clock.ts';
 
-/** Options of `retryOnAborted`. */
+/** Options for `retryOnAborted`. */
 export interface RetryOnAbortedOptions {
   /** The maximum number of attempts; 5 by default. */
   maxAttempts?: number;
@@ -10,8 +10,8 @@ export interface RetryOnAbortedOptions {
 }
 
 /**
- * Reads a resource and changes it; if the change is ABORTED by a concurrent one, reads again and retries. `change` decides
- * from the fresh state each time: if its first attempt took effect and only the response was lost, the fresh state shows it.
+ * Reads a resource and changes it. If a concurrent change causes ABORTED, reads the resource again and retries. `change`
+ * must decide anew each time: if an earlier attempt took effect and only the response was lost, the new state shows it.
  */
 export async function retryOnAborted<T, R>(
   read: () => Promise<T>,

@@ -17,7 +17,7 @@ export interface Sender {
   userAgent: string | undefined;
 }
 
-/** After a longer Retry-After the call is not retried; the error tells the caller the time. */
+/** If Retry-After is longer than this, the call is not retried, and the error tells the caller how long to wait. */
 const MAX_RETRY_AFTER_S = 60;
 
 export async function send(sender: Sender, call: PreparedCall, signal?: AbortSignal): Promise<unknown> {
@@ -36,7 +36,10 @@ export async function send(sender: Sender, call: PreparedCall, signal?: AbortSig
   }
 }
 
-/** A call with the response 429 had no effect; after UNAVAILABLE, a timeout or a lost connection the outcome is unknown. */
+/**
+ * A call rejected with 429 had no effect, so it is safe to retry. After UNAVAILABLE, a timeout, or a dropped connection, we
+ * don't know whether it took effect.
+ */
 function mayRetry(error: unknown, call: PreparedCall): boolean {
   if (error instanceof ExchangeError) {
     if (error.reason === 'RATE_LIMITED') return true;
@@ -48,7 +51,7 @@ function mayRetry(error: unknown, call: PreparedCall): boolean {
   return call.retryable && error instanceof Unreachable;
 }
 
-/** Attempts the call again after a 401 if the token has changed by then. */
+/** If the response is 401 and the token has changed since, attempts the call again. */
 export async function withToken<R extends { response: Response }>(
   sender: Sender,
   attempt: (token: string) => Promise<R>,
@@ -60,7 +63,7 @@ export async function withToken<R extends { response: Response }>(
   return renewed === token ? received : attempt(renewed);
 }
 
-/** Rejects a token that is not valid in a header, since the error of fetch would quote the token. */
+/** Rejects a token that is not valid in a header, because fetch would quote the token in its error. */
 async function tokenOf({ token }: Sender): Promise<string> {
   const given = typeof token === 'function' ? await token() : token;
   const trimmed = typeof given === 'string' ? given.trim() : '';
@@ -76,7 +79,7 @@ async function fetchOnce(
   token: string,
   signal: AbortSignal | undefined,
 ): Promise<{ response: Response; bytes: Uint8Array }> {
-  // The signal may have been aborted while the token was fetched.
+  // The signal may have been aborted while the token was being fetched.
   signal?.throwIfAborted();
   const attempt = new AbortController();
   const stop = () => attempt.abort(signal!.reason);
@@ -110,7 +113,7 @@ export function request(
       ...(sender.userAgent === undefined ? {} : { 'user-agent': sender.userAgent }),
     },
     body: call.body ?? null,
-    // A redirect is not followed, since the token would be sent to its target.
+    // Do not follow redirects, because that would send the token to another address.
     redirect: 'manual',
     credentials: 'omit',
     cache: 'no-store',
@@ -132,7 +135,7 @@ function unreachable(sender: Sender, call: PreparedCall, cause: unknown): Unreac
   return new Unreachable(`${sender.baseUrl} ${what}${unknown}`, { cause });
 }
 
-/** The message of fetch is only `fetch failed`; its cause has the reason. */
+/** fetch's own message is just `fetch failed`. The reason is in its cause. */
 export function reasonOf(error: unknown): string {
   const { message, cause } = error as { message?: string; cause?: { message?: string; code?: string } };
   return cause?.message || cause?.code || message || String(error);

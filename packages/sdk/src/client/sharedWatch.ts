@@ -1,11 +1,11 @@
-/** Followers of the same changes with the same client share one watch, since an exchange limits the number of watches. */
+/** Followers of the same changes on the same client share one watch, because an exchange limits the number of watches. */
 import { type Change, ExchangeError } from '@measurement-exchange/contract';
 import { backoffMs, systemClock } from './clock.ts';
 import type { ExchangeClient } from './types.ts';
 import type { WatchArguments } from './watch.ts';
 
 export interface Listener {
-  /** Called when `onChange` is about to report every change from now on; earlier changes are not reported. */
+  /** Called when `onChange` will report every change from now on. Earlier changes are not reported. */
   onFollowing(): void;
   /** Called when no change will be reported until `onFollowing` is called again. */
   onLost(reason: unknown): void;
@@ -14,10 +14,10 @@ export interface Listener {
 
 type Watched = Pick<WatchArguments, 'parent' | 'filter.kinds'>;
 
-/** The open watches of each client. */
+/** Each client's open watches. */
 const open = new WeakMap<ExchangeClient, Map<string, SharedWatch>>();
 
-/** Returns a function that stops listening. */
+/** Starts listening, and returns a function that stops it. */
 export function listen(client: ExchangeClient, watched: Watched, listener: Listener): () => void {
   const watches = open.get(client) ?? new Map<string, SharedWatch>();
   open.set(client, watches);
@@ -50,7 +50,7 @@ class SharedWatch {
     else if (this.state === 'LOST') listener.onLost(this.reason);
   }
 
-  /** Ends the watch when no listener is left. */
+  /** Removes a listener. Ends the watch if it was the last one. */
   remove(listener: Listener): void {
     if (!this.listeners.delete(listener) || this.listeners.size > 0) return;
     this.onEnd();
@@ -67,7 +67,7 @@ class SharedWatch {
       const reason = await this.follow(onFollowing).catch((error: unknown) => error);
       if (signal.aborted) return;
       failures++;
-      // The log of changes no longer contains the token, so the watch restarts, and its listeners poll for missed changes.
+      // The token is older than the change log, so restart the watch. Its listeners will poll for missed changes.
       const isExpired = reason instanceof ExchangeError && reason.reason === 'CHANGE_TOKEN_EXPIRED';
       if (isExpired && failures === 1) {
         this.state = 'STARTING';

@@ -1,4 +1,4 @@
-/** The types of the client, all derived from the routes table of the contract. */
+/** The client's types, all derived from the contract's routes table. */
 import type {
   Change,
   Operation,
@@ -11,22 +11,22 @@ import type {
 import type { Listing } from './listing.ts';
 import type { WatchArguments } from './watch.ts';
 
-/** A client with one method for every operation of the exchange; `docs/openapi.json` describes the operations. */
+/** A client with one method for each of the exchange's operations, which `docs/openapi.json` describes. */
 export type ExchangeClient = { [O in Called]: Method<O> } & {
-  /** Follows the changes of a party: `for await (const { name, state } of client.watch({ parent }))`. */
+  /** Follows a party's changes: `for await (const { name, state } of client.watch({ parent }))`. */
   watch(args: WatchArguments): AsyncGenerator<Change, void, undefined>;
 };
 
-/** The client has no method for a route that streams: `watch` reads the stream. */
+/** The client has no methods for streaming routes, because `watch` reads the streams. */
 type Called = Exclude<Operation, Extract<Routes, { streams: true }>['operation']>;
 
 /** The arguments of a method: `ArgumentsOf<'createMeasurement'>`. */
 export type ArgumentsOf<O extends Operation> = Args<RouteOf<O>>;
 
-/** The type that a method resolves to, a resource or a `Listing` of resources: `ResponseOf<'getParty'>`. */
+/** The type that a method resolves to, which is a resource or a `Listing` of resources: `ResponseOf<'getParty'>`. */
 export type ResponseOf<O extends Operation> = Awaited<Returned<RouteOf<O>>>;
 
-/** If an operation has several top-level collections, the argument `collection` selects one. */
+/** If an operation has several top-level collections, the `collection` argument selects one. */
 type Method<O extends Operation> =
   IsUnion<TopLevel<RouteOf<O>['path']>> extends true
     ? <C extends TopLevel<RouteOf<O>['path']>>(
@@ -36,12 +36,12 @@ type Method<O extends Operation> =
       ? (args?: Args<RouteOf<O>>) => Returned<RouteOf<O>>
       : (args: Args<RouteOf<O>>) => Returned<RouteOf<O>>;
 
-/** `R` may be several rows of one operation, with different paths and, for parties, different bodies. */
+/** `R` may be a union of an operation's rows, which have different paths and, for parties, different bodies. */
 type Args<R extends Route> = [R] extends [infer Rows extends Route]
   ? Flat<Target<Rows['path']> & QueryOf<Rows> & BodyOf<Rows> & ValidateOnly<Rows> & { signal?: AbortSignal }>
   : never;
 
-/** A path that ends in an ID is the name of a resource; one that ends in a collection has a parent, or is top-level. */
+/** A path that ends in an ID is a resource name. A path that ends in a collection has a parent or is top-level. */
 type Target<P extends string> = P extends `${string}}`
   ? { name: string }
   : P extends `${string}/${string}`
@@ -55,16 +55,16 @@ type BodyMember<B> = Partial<B> extends B ? { body?: B } : { body: B };
 type ValidateOnly<R> = R extends { mutates: true } ? { validateOnly?: boolean } : unknown;
 
 type BodyReturned<R> = R extends { response: infer S extends TSchema } ? Static<S> : never;
-/** A response that always has a next page never ends, so the caller requests each page instead of iterating. */
+/** A list that always has a next page never ends, so callers request its pages one by one instead of iterating. */
 type Returned<R extends Route> =
   'nextPageToken' extends OptionalKeys<BodyReturned<R>>
     ? Listing<ItemOf<BodyReturned<R>>, BodyReturned<R>>
     : Promise<BodyReturned<R>>;
 type OptionalKeys<T> = { [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? K : never }[keyof T];
-/** A page has exactly one array that is not optional: its items. */
+/** A page has exactly one required array: its items. */
 type ItemOf<Page> = Extract<Page[Exclude<keyof Page, OptionalKeys<Page>>], readonly unknown[]>[number];
 
-/** Flattens a type, so that an editor shows its members. An optional member may also be undefined. */
+/** Flattens a type, so that editors show its members, and allows undefined for optional members. */
 type Flat<T> = T extends infer U
   ? { [K in keyof U]: Record<never, never> extends Pick<U, K> ? U[K] | undefined : U[K] }
   : never;

@@ -1,4 +1,4 @@
-/** Follows the changes of a party until the caller stops. */
+/** Follows a party's changes until the caller stops. */
 import type { Change, ChangeKind, Route } from '@measurement-exchange/contract';
 import { backoffMs } from './clock.ts';
 import { isTransient } from './errors.ts';
@@ -10,56 +10,57 @@ import { type Sender, send } from './send.ts';
 export interface WatchArguments {
   /** Your own name: `measurementConsumers/…`, `dataProviders/…` or `duchies/…`. */
   parent: string;
-  /** A token that `onToken` received earlier; the watch continues there. */
+  /** A token that `onToken` received earlier. The watch continues from there. */
   pageToken?: string;
-  /** Without a token, the watch begins now (default) or with the oldest change that the exchange still has. */
+  /** Where to start without a token: now (the default), or at the oldest change that the exchange still has. */
   from?: 'NOW' | 'OLDEST';
   'filter.kinds'?: ChangeKind[];
   signal?: AbortSignal;
   /**
-   * Called with the token to continue from, after every change before the token was processed. A caller that stores the
-   * token can resume after a restart. The first call comes before the first change: no change is missed between a list
-   * that is read after that call and the changes that follow.
+   * Called with a token to continue from, once every change before it has been processed. A caller that stores the token
+   * can resume after a restart. The first call comes before the first change, so a caller that reads a list after that call
+   * misses no change between the list and the watch.
    */
   onToken?: (pageToken: string) => void;
-  /** Called when the watch starts to receive changes as they happen: at first, and again after `onRetry`. */
+  /** Called when the watch starts to receive changes as they happen, and again when it recovers after `onRetry`. */
   onFollowing?: () => void;
-  /** Called with the reason when changes cannot be read for now; the watch retries. */
+  /** Called with the reason when changes temporarily cannot be read. The watch then retries. */
   onRetry?: (reason: unknown) => void;
 }
 
-/** The state that the watches of a client share. */
+/** The state that all watches of a client share. */
 export interface Watching {
-  /** Sends a request for a page once, without retries. */
+  /** Sends each page request only once, without retries. */
   sender: Sender;
   pages: readonly Route[];
   streams: readonly Route[];
-  /** Every watch reads pages until this time, because a proxy or the like blocks streams. */
+  /** All watches read pages until this time, because something such as a proxy blocks streams. */
   pagesUntil: number;
   onWarning: (message: string) => void;
 }
 
-/** After this many broken streams in a row, while pages arrive, the client reads pages only. */
+/** After this many broken streams in a row, if pages still arrive, the client reads only pages. */
 const MAX_BROKEN = 3;
-/** The client reads pages for this long before it tries a stream again, since the network may have changed. */
+/** How long the client reads pages before it tries a stream again, in case the network has changed. */
 const PAGES_MS = 3600_000;
-/** The exchange holds a request for a page for this long while there is no change (long polling). */
+/** How long the exchange holds a page request while there are no changes (long polling). */
 const WAIT_SECONDS = 25;
-/** An empty page that arrives sooner than this may come from the cache of a proxy, so the client pauses before the next. */
+/** An empty page that arrives sooner than this may come from a proxy's cache, so the client pauses before it asks again. */
 const EARLY_MS = 1_000;
 const PAUSE_MS = 200;
 const MAX_RETRY_AFTER_S = 60;
 
 /**
- * Yields each change once and in order, and resumes after a lost connection or an outage of the exchange. Ends when the
- * caller leaves its loop or aborts the signal; throws errors that are not transient, such as `CHANGE_TOKEN_EXPIRED`.
+ * Yields each change once, in order, and resumes after a dropped connection or an outage of the exchange. Ends when the
+ * caller leaves its loop. Throws if the signal is aborted, and on errors that are not transient, such as
+ * `CHANGE_TOKEN_EXPIRED`.
  */
 export function watch(watching: Watching, args: WatchArguments): AsyncGenerator<Change, void, undefined> {
   const ended = new AbortController();
   const signal = args.signal ? AbortSignal.any([args.signal, ended.signal]) : ended.signal;
   const changes = untilEnded(new Watch(watching, { ...args, signal }), ended.signal);
   const finish = changes.return.bind(changes);
-  // Without the abort, a generator that waits for a change would end only after the change.
+  // Without the abort, a generator that is waiting for a change would not end until the next change.
   changes.return = (value) => {
     ended.abort();
     return finish(value);
@@ -89,7 +90,7 @@ class Watch {
     this.watching = watching;
     this.args = args;
     this.token = args.pageToken;
-    // The wait is 5 s shorter than the timeout of an attempt, so that the response arrives in time.
+    // Wait 5 s less than the timeout of an attempt, so that the response arrives in time.
     this.longestWait = Math.max(0, Math.min(WAIT_SECONDS, Math.floor(watching.sender.timeoutMs / 1000) - 5));
     this.waitSeconds = this.longestWait;
   }
@@ -113,9 +114,9 @@ class Watch {
     }
   }
 
-  /** Takes and returns the number of consecutive broken streams. */
+  /** Reads one stream until it ends. Takes and returns the number of consecutive broken streams. */
   private async *stream(broken: number): AsyncGenerator<Change, number, undefined> {
-    // After a failure a page is read first, since the exchange serves pages even when it has too many streams.
+    // After a failure, read a page first, because the exchange serves pages even when it has too many streams.
     if (this.failures > 0) yield* this.page(0);
     const ending = yield* this.readStream();
     if (ending.broken === undefined) {
@@ -123,7 +124,7 @@ class Watch {
       await this.sleep(ending.retryMs ?? backoffMs(1));
       return 0;
     }
-    // If the exchange is unreachable, reading a page throws; if only the stream is broken, the page arrives.
+    // If the exchange is unreachable, reading a page throws. If only the stream is broken, the page arrives.
     yield* this.page(0);
     if (broken + 1 < MAX_BROKEN) await this.sleep(backoffMs(broken + 1));
     else this.giveUpStreams(ending.broken);
@@ -165,7 +166,7 @@ class Watch {
   private async *waitForPage(): AsyncGenerator<Change, void, undefined> {
     const { clock } = this.watching.sender;
     const began = clock.now();
-    // The first request does not wait, so that the caller gets the first token at once.
+    // The first request does not wait, so that the caller gets the first token right away.
     const isFirst = this.token === undefined;
     try {
       const count = yield* this.page(isFirst ? 0 : this.waitSeconds);
@@ -180,7 +181,7 @@ class Watch {
     if (clock.now() - began < EARLY_MS) await this.sleep(PAUSE_MS);
   }
 
-  /** Yields the changes of one page and returns their number. */
+  /** Yields a page's changes and returns how many there were. */
   private async *page(waitSeconds: number): AsyncGenerator<Change, number, undefined> {
     const { sender, pages } = this.watching;
     const call = prepareCall(pages, { ...this.query(), waitSeconds });

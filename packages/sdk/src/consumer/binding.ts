@@ -1,7 +1,7 @@
 /**
- * Binds a measurement to its consumer and to its request. The result key and the nonces of the data providers are derived
- * from the consumer's private key, the request, and a random salt that the public key contains. So the consumer stores
- * nothing: it derives key and nonces again from the measurement, and detects whether anything was changed.
+ * Binds a measurement to its consumer and its request. The result key and the data providers' nonces are derived from the
+ * consumer's private key, the request, and a random salt that is stored in the public key. The consumer therefore stores
+ * nothing: it derives the key and nonces again from the measurement, and can tell whether anything was changed.
  */
 import {
   deriveEncryptionKeysets,
@@ -14,7 +14,7 @@ import { equalBytes, type Measurement, toBase64 } from '@measurement-exchange/co
 import type { ReadRequest } from './request.ts';
 import { encodeMeasurementSpec, encodeRequisitionSpec, parametersIn } from './specs.ts';
 
-/** The result key of a measurement, and the nonce of each of its data providers. */
+/** A measurement's result key, and the nonce for each of its data providers. */
 export interface Binding {
   keysets: EncryptionKeysets;
   nonces: Map<string, bigint>;
@@ -28,11 +28,11 @@ interface Visible {
   referenceId: string | undefined;
 }
 
-/** The length of each half of a salt: the first is random, the second is the tag of the request. */
+/** The length of each half of a salt. The first half is random, and the second is the request's tag. */
 const HALF_BYTES = 16;
 const NONCE_BYTES = 8;
 
-/** Derives the key and the nonces of a new measurement from the private keyset of the consumer. */
+/** Derives a new measurement's key and nonces from the consumer's private keyset. */
 export async function newBinding(privateKeyset: Uint8Array, request: ReadRequest): Promise<Binding> {
   const { primary } = await readPrivateKeyset(privateKeyset);
   const secret = await importSecret(primary.privateKey);
@@ -41,7 +41,10 @@ export async function newBinding(privateKeyset: Uint8Array, request: ReadRequest
   return bindingOf(secret, salt, visibleIn(request));
 }
 
-/** Derives key and nonces of an existing measurement; undefined if it is not from these private keysets, or was altered. */
+/**
+ * Derives an existing measurement's key and nonces. Returns undefined if the measurement was altered or was not created
+ * with any of these private keysets.
+ */
 export async function findBinding(
   privateKeysets: Uint8Array[],
   measurement: Measurement,
@@ -83,7 +86,7 @@ export async function isOfRequest(
   return false;
 }
 
-/** Finds the private keyset of a public one: earlier versions had results encrypted for the consumer's own key. */
+/** Finds the private keyset for a public one. In earlier versions, results were encrypted for the consumer's own key. */
 export function findOwnKeyset(
   privateKeysets: Uint8Array[],
   publicKeyset: Uint8Array,
@@ -105,7 +108,7 @@ function askedOf({ parameters, dataProviders, referenceId }: Visible): string {
   return JSON.stringify([toBase64(parameters), [...dataProviders].sort(), referenceId ?? null]);
 }
 
-/** A keyed hash of the whole request: nobody without the consumer's private key can read the request from it, or forge it. */
+/** Returns a keyed hash of the request. Without the consumer's private key, nobody can forge it or recover the request. */
 function requestTag(secret: CryptoKey, random: Uint8Array, request: ReadRequest): Promise<Uint8Array> {
   const { parameters, referenceId } = visibleIn(request);
   const selections = request.dataProviders
@@ -113,7 +116,7 @@ function requestTag(secret: CryptoKey, random: Uint8Array, request: ReadRequest)
     .sort(([a], [b]) => (a! < b! ? -1 : 1));
   const { requestId, protocol } = request;
   const asked = [toBase64(parameters), selections, referenceId ?? null, requestId ?? null];
-  // Requests of earlier versions had no protocol, and their tags must stay the same.
+  // Earlier versions' requests had no protocol, and their tags must not change.
   if (protocol !== undefined) asked.push(protocol);
   return derive(secret, random, 'request', asked, HALF_BYTES);
 }
@@ -126,7 +129,7 @@ function visibleIn({ spec, dataProviders, referenceId }: ReadRequest): Visible {
   };
 }
 
-/** Returns undefined if the measurement has no spec, or a spec in JSON, which `create` never writes. */
+/** Returns undefined if the measurement has no spec, or one in JSON, which `create` never writes. */
 function visibleOf({ measurementSpec, dataProviders = {}, measurementReferenceId }: Measurement) {
   const message = measurementSpec?.message;
   if (message === undefined || message[0] === 0x7b) return undefined;
@@ -137,10 +140,10 @@ function visibleOf({ measurementSpec, dataProviders = {}, measurementReferenceId
   };
 }
 
-/** A cache of values derived from a private keyset, since a measurement may be opened many times. */
+/** Caches values derived from a private keyset, because a measurement may be opened many times. */
 interface Derived {
   secrets: Promise<CryptoKey[]>;
-  /** The bindings that were found last. */
+  /** The most recently found bindings. */
   bindings: Map<string, Binding>;
 }
 const MAX_BINDINGS = 100;
@@ -162,7 +165,7 @@ function importSecret(privateKey: Uint8Array): Promise<CryptoKey> {
   return crypto.subtle.importKey('raw', Uint8Array.from(privateKey), 'HKDF', false, ['deriveBits']);
 }
 
-/** HKDF (RFC 5869): every label and content yields different bytes. */
+/** Derives bytes with HKDF (RFC 5869). Each combination of label and content yields different bytes. */
 async function derive(
   secret: CryptoKey,
   salt: Uint8Array,

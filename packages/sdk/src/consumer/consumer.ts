@@ -13,14 +13,14 @@ import { readRequest } from './readRequest.ts';
 import type { MeasurementRequest } from './request.ts';
 import { type WaitOptions, waitForMeasurement } from './wait.ts';
 
-/** Options of every call. Aborting the signal ends the call, but does not undo its effects at the exchange. */
+/** Options for every call. Aborting the signal ends the call but does not undo its effects on the exchange. */
 export interface CallOptions {
   signal?: AbortSignal;
 }
 
-/** Options of `open`. */
+/** Options for `open`. */
 export interface OpenOptions extends CallOptions {
-  /** The request from which the measurement was created; a measurement of any other request is then rejected. */
+  /** The request that the measurement should have been created from. If it was created from another one, it is rejected. */
   request?: MeasurementRequest;
 }
 
@@ -28,35 +28,35 @@ export interface OpenOptions extends CallOptions {
 export interface Consumer {
   /**
    * Signs the request, encrypts each data provider's part, and creates the measurement. Every data provider's key is
-   * verified first; `DataProviderUntrusted` reports one that is not trusted, and nothing is created. Each measurement has
-   * a separate result key that is derived from the consumer's private encryption key, so nothing needs to be stored. The
-   * exchange chooses the parties that compute it; throws `ProtocolRejected` if the consumer does not accept these duchies.
+   * verified first. If one is not trusted, throws `DataProviderUntrusted` and creates nothing. Each measurement has its own
+   * result key, which is derived from the consumer's private encryption key, so nothing needs to be stored. The exchange
+   * chooses who computes the measurement. Throws `ProtocolRejected` if the consumer does not accept these duchies.
    *
-   * With a `requestId` the call is idempotent, even after a crash: it returns the measurement that was created from the
-   * same request with the same ID. If the request differs in anything, event groups and filters included, the
-   * `ExchangeError` REQUEST_ID_REUSED has the name of the measurement in `metadata.existing`.
+   * With a `requestId`, the call is idempotent, even after a crash: it returns the measurement that was created from the
+   * same request with the same ID. If anything in the request differs, including event groups and filters, throws the
+   * `ExchangeError` REQUEST_ID_REUSED, with the existing measurement's name in `metadata.existing`.
    */
   create(request: MeasurementRequest, options?: CallOptions): Promise<Measurement>;
-  /** Waits until the measurement succeeds; throws `MeasurementFailed` when it fails or is cancelled. */
+  /** Waits until the measurement succeeds. Throws `MeasurementFailed` if it fails or is canceled. */
   wait(name: string, options?: WaitOptions): Promise<Measurement>;
   /**
    * Decrypts and verifies every result, and estimates the error of each figure. Throws `ResultRejected` unless this
-   * consumer signed the spec, its nonces are exactly those of the data providers, and each data provider signed exactly
-   * one result of the requested type, encrypted for this measurement alone. If duchies compute the measurement, their
-   * aggregator must have signed exactly one result, and the consumer must accept all of the duchies. The exchange could
-   * return another measurement of this consumer under this name: pass the `request` to exclude that.
+   * consumer signed the spec, the spec's nonces are exactly those of the data providers, and each data provider signed
+   * exactly one result of the requested type, encrypted for this measurement alone. If duchies compute the measurement,
+   * their aggregator must have signed exactly one result, and the consumer must accept all of the duchies. Pass the
+   * `request` too, because otherwise the exchange could return another of this consumer's measurements under this name.
    */
   open(measurement: Measurement, options?: OpenOptions): Promise<MeasurementResult>;
-  /** Calls `create`, `wait` and `open`. */
+  /** Calls `create`, `wait`, and `open`. */
   measure(request: MeasurementRequest, options?: WaitOptions): Promise<MeasurementResult>;
-  /** Reads an event group by its name under the consumer; throws `MetadataUnreadable` if its metadata cannot be read. */
+  /** Reads an event group by its name under the consumer. Throws `MetadataUnreadable` if its metadata cannot be read. */
   readEventGroup(name: string, options?: CallOptions): Promise<DescribedEventGroup>;
-  /** Lists the event groups of the consumer. An entry whose metadata cannot be read has an `error`. */
+  /** Lists the consumer's event groups. If an entry's metadata cannot be read, the entry has an `error`. */
   listEventGroups(filters?: EventGroupFilters): AsyncIterable<DescribedEventGroup>;
 }
 
 /**
- * Creates a measurement consumer on an exchange.
+ * Creates a measurement consumer for an exchange.
  *
  * @example
  * const consumer = createConsumer({ client, credentials, trust });
@@ -84,7 +84,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   return consumer;
 }
 
-/** Replaces the spec and the protocol with those from the creation, so that only the results are taken from the exchange. */
+/** Restores the spec and protocol that the measurement was created with, so that only the results are taken from `done`. */
 export function asCreated(done: Measurement, { measurementSpec, protocolConfig }: Measurement): Measurement {
   return { ...done, ...(measurementSpec && { measurementSpec }), ...(protocolConfig && { protocolConfig }) };
 }

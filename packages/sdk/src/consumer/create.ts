@@ -1,4 +1,4 @@
-/** Creates a measurement: signs everything, and encrypts each data provider's part so that no other can read it. */
+/** Creates a measurement: signs everything, and encrypts each data provider's part so that nobody else can read it. */
 import {
   ConsentError,
   createSigner,
@@ -30,7 +30,7 @@ import { readRequest } from './readRequest.ts';
 import type { MeasurementRequest, ReadRequest } from './request.ts';
 import { encodeMeasurementSpec, encodeRequisitionSpec } from './specs.ts';
 
-/** The certificate of a trusted data provider, and the public keyset to encrypt with. */
+/** A trusted data provider's certificate, and the public keyset to encrypt with. */
 interface ProviderKey {
   certificate: string;
   keyset: Uint8Array;
@@ -63,7 +63,7 @@ async function send(deps: Dependencies, body: MeasurementInput, request: ReadReq
   }
 }
 
-/** Throws if the consumer would reject the result, so that the error comes before everybody computes. */
+/** Throws if the consumer would reject the result, so that the error comes before anyone starts computing. */
 function requireAccepted(deps: Dependencies, created: Measurement, { spec }: ReadRequest): void {
   try {
     acceptedProtocol(deps, created, spec);
@@ -73,7 +73,7 @@ function requireAccepted(deps: Dependencies, created: Measurement, { spec }: Rea
   }
 }
 
-/** Throws unless the exchange returned the measurement that was sent, under a name of this consumer. */
+/** Throws unless the exchange returned the measurement that we sent, with a name under this consumer. */
 function requireSent({ credentials }: Dependencies, sent: MeasurementInput, created: Measurement): void {
   const message = created.measurementSpec?.message;
   const isOurs = created.name?.startsWith(`${credentials.name}/measurements/`);
@@ -84,7 +84,7 @@ function requireSent({ credentials }: Dependencies, sent: MeasurementInput, crea
   );
 }
 
-/** Reads the key that the provider publishes; a certificate from a trusted root must have signed the key. */
+/** Reads the key that the provider publishes. A certificate from a trusted root must have signed it. */
 async function providerKey(deps: Dependencies, name: string): Promise<ProviderKey> {
   const provider = await deps.client.getParty({ name, signal: deps.signal });
   const { certificate, publicKey } = provider;
@@ -139,7 +139,7 @@ async function seal(
   };
 }
 
-/** Encrypts one provider's part together with its signature, so that the provider can verify the signer. */
+/** Encrypts one provider's part together with its signature, so that the provider can verify who signed it. */
 async function sealEntry(
   signed: SignedMessage,
   nonce: bigint,
@@ -156,7 +156,7 @@ async function sealEntry(
   };
 }
 
-/** Reads the measurement that this consumer created from the same request with the same requestId, if there is one. */
+/** Returns the measurement, if any, that this consumer already created from the same request with the same requestId. */
 async function existingMeasurement(
   deps: Dependencies,
   error: unknown,

@@ -1,4 +1,4 @@
-/** Reads the figures of a result that duchies computed: a person whom several data providers reached is counted once. */
+/** Reads the figures in a result that duchies computed. A person reached by several data providers is counted only once. */
 import type { PlainSpec, PrivacyParams, specs } from '@measurement-exchange/contract';
 import {
   type AskedFrequency,
@@ -12,11 +12,11 @@ import {
 import type { DuchyProtocol } from './protocol.ts';
 import { DUCHY_ERRORS } from './protocols.ts';
 
-/** Figures over all data providers, and the duchies that computed them. */
+/** Figures for all data providers together, and the duchies that computed them. */
 export interface DeduplicatedFigures extends Figures {
   /** The duchy that signed the figures. */
   aggregator: string;
-  /** The other duchies of the computation. */
+  /** The other duchies in the computation. */
   workers: string[];
 }
 
@@ -70,7 +70,7 @@ function askedOf(
   }
 }
 
-/** Throws if the result was not computed in the way that `protocolConfig` says. */
+/** Throws if the result was not computed the way `protocolConfig` says. */
 function requireProtocol(
   { methodology, noiseMechanism }: specs.Measurement_Result_Reach | specs.Measurement_Result_Frequency,
   { protocol, config }: DuchyProtocol,

@@ -7,19 +7,20 @@ import type { Credentials } from '../identity/credentials.ts';
 export interface ConsumerOptions {
   client: ExchangeClient;
   credentials: Credentials;
-  /** The roots that must have issued the certificates of data providers and duchies, obtained outside the exchange. */
+  /** Certificates of data providers and duchies must come from these roots. Obtain the roots outside of the exchange. */
   trust: TrustStore;
   /**
-   * The duchies that may compute a figure over several data providers, such as `duchies/alpha`; learn them from their
-   * operators, not from the exchange. Default: none, so only figures that each data provider computes alone are accepted.
+   * The duchies that may compute a figure over several data providers, such as `duchies/alpha`. Get their names from their
+   * operators, not from the exchange. By default, there are none, so only figures that a data provider computes alone are
+   * accepted.
    */
   duchies?: readonly string[];
-  /** Former private keysets, to open measurements that were created with them. */
+  /** Previous private keysets, for opening measurements that were created with them. */
   formerEncryptionPrivateKeys?: Uint8Array[];
   clock?: Clock;
 }
 
-/** The dependencies of one call; the signal aborts the call. */
+/** The dependencies of one call. The signal aborts the call. */
 export type Dependencies = ConsumerOptions & { clock: Clock; signal?: AbortSignal | undefined };
 
 /** Returns all private keysets, the current one first. */
@@ -30,7 +31,7 @@ export function privateKeysets({
   return [credentials.encryptionPrivateKey, ...formerEncryptionPrivateKeys];
 }
 
-/** Returns the means by which a consumer reads and verifies certificates of other parties. */
+/** Returns what a consumer needs to read and verify other parties' certificates. */
 export function certificatesOf({ client, trust, clock, signal }: Dependencies) {
   const fetch = (name: string) => client.getCertificate({ name, signal });
   return { fetch, trust, now: new Date(clock.now()) };

@@ -1,4 +1,4 @@
-/** The errors of figures that duchies computed: the parts that all protocols share. */
+/** Error estimates for figures that duchies computed: the parts that all protocols share. */
 import {
   type MpcNoiseShape,
   type PrivacyParams,
@@ -8,9 +8,9 @@ import {
 import { type Estimate, mpcNoise } from '@measurement-exchange/mpc';
 import { type AskedFrequency, type FrequencyEstimate, mechanismOf } from './figures.ts';
 
-/** The figures of a result with their errors. */
+/** A result's figures with their estimated errors. */
 export interface DuchyEstimates {
-  /** The largest reach that is possible. */
+  /** The largest possible reach. */
   maximum: number;
   reach: Estimate;
   /** Estimates the share and the number of people at each frequency, starting at 1. */
@@ -21,7 +21,7 @@ export interface DuchyEstimates {
   ): Omit<FrequencyEstimate, 'frequency'>[];
 }
 
-/** Estimates errors from the reported reach, the signed privacy parameters, the width of the sample and the config. */
+/** Estimates errors from the reported reach, the signed privacy parameters, the sample width, and the protocol config. */
 export type DuchyErrors<Config> = (
   reach: specs.Measurement_Result_Reach,
   privacyParams: PrivacyParams | undefined,
@@ -29,7 +29,7 @@ export type DuchyErrors<Config> = (
   config: Config,
 ) => DuchyEstimates;
 
-/** The variance of the duchies' noise; Infinity if the result states no mechanism, or one that does not fit the request. */
+/** Returns the duchies' noise variance, or Infinity if the result states no mechanism or one that does not fit. */
 export function duchyNoiseVariance(
   { noiseMechanism }: specs.Measurement_Result_Reach | specs.Measurement_Result_Frequency,
   params: PrivacyParams | undefined,
@@ -47,7 +47,7 @@ export function duchyNoiseVariance(
   }
 }
 
-/** Returns undefined for a variance that is unknown: infinite, or NaN as the difference of infinite variances. */
+/** Returns undefined if the variance is unknown: infinite, or NaN from subtracting infinite variances. */
 export function known(variance: number): number | undefined {
   return Number.isFinite(variance) ? variance : undefined;
 }

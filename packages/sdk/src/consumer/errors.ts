@@ -1,4 +1,4 @@
-/** Errors of a consumer, in addition to those of the exchange (`ExchangeError`). */
+/** The consumer's own errors, in addition to those that the exchange returns (`ExchangeError`). */
 import type { ConsentErrorCode } from '@measurement-exchange/consent';
 import {
   cut,
@@ -9,14 +9,14 @@ import {
 import { Fault } from '../verification/fault.ts';
 import type { ProtocolFault } from './protocol.ts';
 
-/** The reason why a data provider is not trusted: an error of its certificate, signature or keyset, or one of these. */
+/** Why a data provider is not trusted: an error in its certificate, signature, or keyset, or one of these. */
 export type DataProviderFault =
   | ConsentErrorCode
   | 'CERTIFICATE_MISSING'
   | 'CERTIFICATE_REVOKED'
   | 'PUBLIC_KEY_MISSING';
 
-/** The key of a data provider is not trusted, and no measurement was created. */
+/** A data provider's key is not trusted. No measurement was created. */
 export class DataProviderUntrusted extends Fault<DataProviderFault> {
   override readonly name = 'DataProviderUntrusted';
   readonly dataProvider: string;
@@ -28,8 +28,8 @@ export class DataProviderUntrusted extends Fault<DataProviderFault> {
 }
 
 /**
- * The exchange assigned the measurement to duchies that this consumer does not accept. The measurement was created and
- * continues: cancel it, or accept these duchies and wait for it.
+ * The exchange assigned the measurement to duchies that this consumer does not accept. The measurement was created and is
+ * still running: cancel it, or accept these duchies and wait for it.
  */
 export class ProtocolRejected extends Fault<ProtocolFault> {
   override readonly name = 'ProtocolRejected';
@@ -43,18 +43,18 @@ export class ProtocolRejected extends Fault<ProtocolFault> {
   }
 }
 
-/** The data provider that refused, and its reason. */
+/** The data provider that refused, and why. */
 export interface RefusedBy {
   dataProvider: string;
   justification: RefusalJustification;
   message: string;
 }
 
-/** The measurement ended without a result, permanently. */
+/** The measurement ended without a result. This is final. */
 export class MeasurementFailed extends Error {
   readonly measurement: Measurement;
   readonly reason: FailureReason | 'CANCELLED';
-  /** The data provider that refused, if the reason is REQUISITION_REFUSED. */
+  /** The data provider that refused, if the failure's reason is REQUISITION_REFUSED. */
   readonly refusedBy: RefusedBy | undefined;
 
   constructor(measurement: Measurement, refusedBy?: RefusedBy) {
@@ -70,9 +70,9 @@ export class MeasurementFailed extends Error {
   }
 }
 
-/** `wait` timed out. The measurement continues: wait again, or cancel it. */
+/** `wait` timed out. The measurement is still running: wait again, or cancel it. */
 export class WaitTimedOut extends Error {
-  /** The measurement in the state in which it was last read. */
+  /** The measurement as it was last read. */
   readonly measurement: Measurement;
 
   constructor(measurement: Measurement, timeoutMs: number) {
@@ -84,21 +84,23 @@ export class WaitTimedOut extends Error {
   }
 }
 
-/** The reason why a result was rejected: an error of its encryption, signature or certificate, or one of these. */
+/** Why a result was rejected: an error in its encryption, signature, or certificate, or one of these. */
 export type ResultFault =
   | ConsentErrorCode
   | ProtocolFault
-  /** No result exists: the measurement has not succeeded, or its content was removed. */
+  /** There is no result: the measurement has not succeeded, or its content was removed. */
   | 'RESULT_ABSENT'
-  /** The spec of the measurement cannot be read. */
+  /** The measurement's spec cannot be read. */
   | 'SPEC_MALFORMED'
-  /** This consumer did not create the spec, or somebody changed it. */
+  /** This consumer did not create the spec, or someone changed it. */
   | 'SPEC_FOREIGN'
-  /** The data providers of the measurement are not exactly those of the request. */
+  /** The measurement's data providers are not exactly those in the request. */
   | 'NONCES_MISMATCH'
-  /** The measurement was created from another request than the given one. */
+  /** The measurement was created from a different request than the given one. */
   | 'REQUEST_MISMATCH'
-  /** The certificate of a result does not belong to a data provider of the measurement, or not to the aggregator. */
+  /**
+   * A result's certificate does not belong to an expected signer: a data provider of the measurement, or the aggregator.
+   */
   | 'SIGNER_FOREIGN'
   /** A data provider or the aggregator has two results. */
   | 'SIGNER_REPEATED'
@@ -108,14 +110,14 @@ export type ResultFault =
   | 'CERTIFICATE_REVOKED'
   /** The signed bytes are not a valid Measurement.Result. */
   | 'RESULT_MALFORMED'
-  /** The result is of another type of measurement. */
+  /** The result is for a different type of measurement. */
   | 'RESULT_TYPE_MISMATCH';
 
-/** The result failed verification, and is not returned. */
+/** The result failed verification and is not returned. */
 export class ResultRejected extends Fault<ResultFault> {
   override readonly name = 'ResultRejected';
   readonly measurement: string;
-  /** The data provider or duchy whose result is at fault; undefined if the measurement is. */
+  /** The data provider or duchy whose result is at fault; undefined if the measurement itself is. */
   readonly signer: string | undefined;
 
   constructor(measurement: string, code: ResultFault, message: string, signer?: string, cause?: unknown) {
@@ -129,24 +131,24 @@ export class ResultRejected extends Fault<ResultFault> {
 
 const MAX_MESSAGE = 1000;
 
-/** The reason why the metadata of an event group cannot be read. */
+/** Why an event group's metadata cannot be read. */
 export type MetadataFault =
   | ConsentErrorCode
   | 'DESCRIPTOR_NOT_FOUND'
   | 'DESCRIPTOR_UNAVAILABLE'
   | 'DESCRIPTOR_MALFORMED'
   | 'TYPE_UNKNOWN'
-  /** The metadata is small as bytes, but exceeds the bounds of its JSON form. */
+  /** The metadata is small in bytes but exceeds the bounds as JSON. */
   | 'METADATA_TOO_LARGE'
   | 'METADATA_MALFORMED';
 
-/** The metadata of an event group cannot be read, but the event group itself is valid. */
+/** An event group's metadata cannot be read, but the event group itself is valid. */
 export class MetadataUnreadable extends Fault<MetadataFault> {
   override readonly name = 'MetadataUnreadable';
   readonly eventGroup: string;
 
   constructor(eventGroup: string, code: MetadataFault, message: string, cause?: unknown) {
-    // The provider chooses the names of types and fields, which may be as long as its whole descriptor.
+    // The provider chooses the type and field names, which may be as long as its whole descriptor.
     super(code, cut(`${eventGroup}: ${message}`, MAX_MESSAGE), { cause });
     this.eventGroup = eventGroup;
   }

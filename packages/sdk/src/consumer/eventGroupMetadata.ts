@@ -1,4 +1,4 @@
-/** EventGroup.Metadata: the encrypted description of an event group. Its message is read by reflection. */
+/** EventGroup.Metadata: an event group's encrypted description. The message inside is decoded by reflection. */
 import { create, createFileRegistry, type FileRegistry, toBinary } from '@bufbuild/protobuf';
 import { protoCamelCase } from '@bufbuild/protobuf/reflect';
 import {
@@ -10,10 +10,10 @@ import { importedFirst, readMessage, specs, TYPE_URLS } from '@measurement-excha
 
 const METADATA = specs.EventGroup_MetadataSchema;
 
-/** The type of the plaintext of an event group's `encryptedMetadata.ciphertext`. */
+/** The type of the plaintext in an event group's `encryptedMetadata.ciphertext`. */
 export const EVENT_GROUP_METADATA_TYPE_URL: string = TYPE_URLS.EventGroupMetadata;
 
-/** A message about an event group, and the name of the descriptor that explains it. */
+/** A message that describes an event group, and the name of the descriptor for decoding it. */
 export interface PackedMetadata {
   eventGroupMetadataDescriptor: string;
   typeUrl: string;
@@ -27,7 +27,7 @@ export function packEventGroupMetadata(metadata: PackedMetadata): Uint8Array {
   return toBinary(METADATA, message);
 }
 
-/** Decodes an EventGroup.Metadata; throws an Error with the reason if it is invalid. */
+/** Decodes an EventGroup.Metadata. Throws an Error with the reason if it is invalid. */
 export function unpackEventGroupMetadata(bytes: Uint8Array): PackedMetadata {
   const { eventGroupMetadataDescriptor, metadata } = readMessage(METADATA, bytes);
   if (eventGroupMetadataDescriptor === '') throw new Error('it names no descriptor');
@@ -35,13 +35,13 @@ export function unpackEventGroupMetadata(bytes: Uint8Array): PackedMetadata {
   return { eventGroupMetadataDescriptor, typeUrl: metadata.typeUrl, value: metadata.value };
 }
 
-/** Returns all types of a descriptor set, and the well-known types, which the set may omit. */
+/** Returns all types in a descriptor set, plus the well-known types, which the set may omit. */
 export function registryOf(set: FileDescriptorSet): FileRegistry {
   for (const file of set.file) file.messageType.forEach(nameForJson);
   return createFileRegistry(create(FileDescriptorSetSchema, { file: importedFirst(set.file) }));
 }
 
-/** Compilers may omit JSON names, but the runtime needs them. */
+/** Fills in JSON names, which compilers may omit but the runtime needs. */
 function nameForJson(message: DescriptorProto): void {
   for (const field of message.field) field.jsonName ||= protoCamelCase(field.name);
   message.nestedType.forEach(nameForJson);

@@ -1,4 +1,4 @@
-/** Reads event groups as a consumer: fetches, decrypts and decodes them with their provider's schema. */
+/** Reads event groups as a consumer: fetches, decrypts, and decodes them with their provider's schema. */
 import { type FileRegistry, fromJson, type JsonValue, type Message, toJson } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { ConsentError, decrypt } from '@measurement-exchange/consent';
@@ -20,14 +20,14 @@ import { beyondBounds } from './printedBounds.ts';
 /** An event group with its decoded metadata. */
 export interface DescribedEventGroup {
   eventGroup: EventGroup;
-  /** Absent if the event group has no metadata, or if a list has an `error` instead. */
+  /** Absent if the event group has no metadata or, in a list, if there is an `error` instead. */
   metadata?: DescribedMetadata;
   error?: MetadataUnreadable;
 }
 
-/** The metadata of an event group, decrypted and read with the descriptor of its data provider. */
+/** An event group's metadata, decrypted and decoded with its data provider's descriptor. */
 export interface DescribedMetadata {
-  /** The descriptor that explains the message: `dataProviders/x/eventGroupMetadataDescriptors/y`. */
+  /** The descriptor for decoding the message: `dataProviders/x/eventGroupMetadataDescriptors/y`. */
   descriptor: string;
   typeUrl: string;
   /** The message in proto3 JSON. */
@@ -36,20 +36,23 @@ export interface DescribedMetadata {
   message: Message;
 }
 
-/** Selects the event groups to list: the filters of the exchange. */
+/** Selects the event groups to list, using the exchange's filters. */
 export type EventGroupFilters = Omit<ArgumentsOf<'listEventGroups'>, 'parent' | 'pageToken'>;
 
-/** Each list has a cache of descriptors by name. It is not kept longer, since a provider may replace a descriptor. */
+/**
+ * The maximum number of descriptors that a list caches by name. The cache is not kept longer than the list, since a
+ * provider may replace a descriptor.
+ */
 const MAX_REGISTRIES = 100;
 type Registries = Map<string, Promise<FileRegistry>>;
 
-/** Throws `MetadataUnreadable` if the metadata of the event group cannot be read. */
+/** Throws `MetadataUnreadable` if the event group's metadata cannot be read. */
 export async function readEventGroup(deps: Dependencies, name: string): Promise<DescribedEventGroup> {
   const eventGroup = await deps.client.getEventGroup({ name, signal: deps.signal });
   return described(eventGroup, await metadataOf(deps, eventGroup, new Map()));
 }
 
-/** An entry has an `error` if its metadata cannot be read; the list continues. */
+/** If an entry's metadata cannot be read, the entry has an `error`, and the list continues. */
 export async function* listEventGroups(
   deps: Dependencies,
   filters: EventGroupFilters = {},
@@ -69,7 +72,7 @@ function described(eventGroup: EventGroup, metadata: DescribedMetadata | undefin
   return { eventGroup, ...(metadata && { metadata }) };
 }
 
-/** The message as bytes, or as JSON if the exchange decoded it. */
+/** The message as bytes, or as JSON if the exchange already decoded it. */
 interface Given {
   descriptor: string;
   typeUrl: string;
@@ -157,7 +160,7 @@ async function decryptWithAny(keysets: Uint8Array[], ciphertext: Uint8Array): Pr
       return await decrypt(keyset, ciphertext);
     } catch (error) {
       if (!(error instanceof ConsentError)) throw error;
-      // The error of a key that matched is more useful than the error of a key that did not.
+      // An error from a matching key is more useful than one from a key that does not match.
       if (fault === undefined || fault.code === 'NO_MATCHING_KEY') fault = error;
     }
   }
@@ -171,10 +174,10 @@ class DescriptorFault extends Fault<
 async function fetchRegistry({ client, signal }: Dependencies, name: string): Promise<FileRegistry> {
   const asked = { name, descriptorSetEncoding: 'BASE64', signal } as const;
   const { descriptorSet } = await client.getEventGroupMetadataDescriptor(asked).catch((error) => {
-    // An encrypted message may contain a malformed name, which the client rejects before it sends anything.
+    // A decrypted message may contain a malformed name, which the client rejects before it sends anything.
     const unknown = error instanceof ExchangeError && ['NOT_FOUND', 'INVALID_ARGUMENT'].includes(error.code);
     if (unknown) throw new DescriptorFault('DESCRIPTOR_NOT_FOUND', `there is no descriptor ${name}`);
-    // If the exchange responds with an error, only the event groups of this descriptor are affected.
+    // If the exchange responds with an error, only event groups that use this descriptor are affected.
     const isResponse = error instanceof ExchangeError || error instanceof UnexpectedResponse;
     if (!isResponse || (error as ExchangeError).code === 'UNAUTHENTICATED') throw error;
     throw new DescriptorFault('DESCRIPTOR_UNAVAILABLE', `${name} cannot be read: ${error.message}`);

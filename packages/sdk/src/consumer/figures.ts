@@ -1,4 +1,4 @@
-/** Reads the figures of a result that one data provider computed by itself, and estimates their errors. */
+/** Reads the figures in a result that one data provider computed on its own, and estimates their errors. */
 import { type PlainSpec, type PrivacyParams, specs } from '@measurement-exchange/contract';
 import {
   countAtFrequencyVariance,
@@ -12,38 +12,38 @@ import {
 } from '@measurement-exchange/mpc';
 import { Fault } from '../verification/fault.ts';
 
-/** The people who were reached `frequency` times; in the last entry, that often or more. */
+/** The people who were reached `frequency` times. In the last entry, the people who were reached that often or more. */
 export interface FrequencyEstimate {
   frequency: number;
-  /** The share of these people among all who were reached. */
+  /** The share of these people among everyone who was reached. */
   share: Estimate;
   /** The number of these people. */
   count: Estimate;
 }
 
-/** The figures that a result reports. Their members depend on the type of the measurement. */
+/** The figures in a result. Which members are present depends on the type of measurement. */
 export interface Figures {
   reach?: Estimate;
-  /** The entries from 1 to the requested maximum frequency; empty if nobody was counted at any frequency. */
+  /** One entry for each frequency from 1 to the requested maximum. Empty if nobody was counted at any frequency. */
   frequency?: FrequencyEstimate[];
   impressions?: Estimate;
   watchDurationSeconds?: Estimate;
   population?: Estimate;
-  /** The mechanism that the result states; absent if it states none, or one that this version does not know. */
+  /** The mechanism that the result states. Absent if it states none, or one that this version does not know. */
   noiseMechanism?: ReportedNoiseMechanism;
   /** The name of the methodology that the result states, such as `deterministicCountDistinct`. */
   methodology?: string;
-  /** The noise and the methodology of the frequency distribution may differ from those of the reach. */
+  /** The frequency distribution's noise and methodology may differ from those of the reach. */
   frequencyNoiseMechanism?: ReportedNoiseMechanism;
   frequencyMethodology?: string;
 }
 
-/** The result has another type or protocol than requested, or is invalid. */
+/** The result is invalid, or has a different type or protocol than requested. */
 export class FiguresFault extends Fault<'RESULT_TYPE_MISMATCH' | 'RESULT_MALFORMED' | 'PROTOCOL_MISMATCH'> {
   override readonly name = 'FiguresFault';
 }
 
-/** Reads the figures of a data provider's result with the parameters of the measurement. */
+/** Reads the figures in a data provider's result, using the measurement's parameters. */
 export function figuresOf(spec: PlainSpec, result: specs.Measurement_Result): Figures {
   const width = spec.vidSamplingInterval?.width ?? 1;
   switch (spec.measurementType) {
@@ -70,7 +70,7 @@ export function figuresOf(spec: PlainSpec, result: specs.Measurement_Result): Fi
       const duration = required(result.watchDuration, 'watchDuration');
       const { privacyParams, maximumWatchDurationPerUser = 0 } = spec.duration;
       const { seconds = 0n, nanos = 0 } = duration.value ?? {};
-      // Durations are counted in whole milliseconds; digits beyond nanoseconds are rounding errors.
+      // Durations are counted in whole milliseconds. Digits past nanoseconds are rounding errors.
       const millis = Math.floor(Number((maximumWatchDurationPerUser * 1000).toFixed(6)));
       const unit = { perUser: Math.max(1, millis), scale: 1000 };
       const value = Number(seconds) + nanos / 1e9;
@@ -125,10 +125,13 @@ function reachFigures(reach: Reach, privacy: PrivacyParams | undefined, width: n
   return { reach: scalar(Number(reach.value), reach, privacy, width, unit), ...how(reach) };
 }
 
-/** The methodologies that count everybody in the sample, so that the variance follows from the spec. */
+/** Methodologies that count everyone in the sample. For these, the variance follows from the spec. */
 const COUNTED = ['deterministicCountDistinct', 'deterministicCount', 'deterministicSum'];
 
-/** `perUser` is the cap in the unit in which noise is drawn; `scale` of these units are one unit of the value. */
+/**
+ * `perUser` is the cap per user, in the unit of the noise. `scale` is how many of these units make up one unit of the
+ * value.
+ */
 function scalar(
   value: number,
   reported: Reported,
@@ -153,7 +156,7 @@ function scalar(
   return estimate(value, variance / scale ** 2);
 }
 
-/** Returns the variance of the noise; undefined if the mechanism is unknown or does not fit the spec's parameters. */
+/** Returns the noise variance, or undefined if the mechanism is unknown or does not fit the spec's parameters. */
 function noiseOf(
   { noiseMechanism }: Reported,
   privacy: PrivacyParams | undefined,
@@ -170,7 +173,7 @@ function noiseOf(
   }
 }
 
-/** The variance that the data provider states, if it is valid. */
+/** Returns the variance that the data provider states, if it is valid. */
 function stated(variance: number | undefined): number | undefined {
   return variance !== undefined && variance >= 0 ? variance : undefined;
 }
@@ -219,7 +222,7 @@ function frequencyFigures(
 }
 
 export function countVariance(share: Estimate, reach: Estimate): number | undefined {
-  // 0 times an infinite variance would be NaN.
+  // Multiplying 0 by an infinite variance would give NaN.
   if (!Number.isFinite(share.variance) || !Number.isFinite(reach.variance)) return undefined;
   return countAtFrequencyVariance({
     ratio: share.value,
@@ -229,7 +232,7 @@ export function countVariance(share: Estimate, reach: Estimate): number | undefi
   });
 }
 
-/** Returns the shares of all frequencies from 1 to the maximum, 0 if the result omits one; no shares if nobody was reached. */
+/** Returns the share at each frequency from 1 to the maximum, 0 if the result omits it. Empty if all shares are 0. */
 export function sharesOf(frequency: Frequency, maximumFrequency: number): number[] {
   const shares = new Array<number>(maximumFrequency).fill(0);
   for (const [key, share] of Object.entries(frequency.relativeFrequencyDistribution)) {

@@ -1,4 +1,4 @@
-/** Reads the members of an object that a caller passed, and records each violation under the name of the field. */
+/** Reads the members of an object that a caller passed, and records each violation under the field's name. */
 import { parseTimestamp, REQUIRED, type Timestamp, type Violation } from '@measurement-exchange/contract';
 
 export type Members = Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** Decrypts and verifies the results of a measurement; only figures that the right parties signed are returned. */
+/** Decrypts and verifies a measurement's results. Only figures that the right parties signed are returned. */
 import { ConsentError, decrypt, unpackSignedMessage, verifySignature } from '@measurement-exchange/consent';
 import type { Measurement, PlainSpec, specs } from '@measurement-exchange/contract';
 import { partyOf } from '../client/names.ts';
@@ -14,13 +14,13 @@ import type { ReadRequest, RequestType } from './request.ts';
 import { parseResult } from './result.ts';
 import { type Total, totalOf } from './total.ts';
 
-/** The result of a measurement: the figures of each data provider, and of all data providers together. */
+/** A measurement's result: figures for each data provider, and for all data providers together. */
 export interface MeasurementResult {
   measurement: string;
   type: RequestType;
   /** The caller's reference, if the measurement was created with one. */
   referenceId?: string;
-  /** All data providers of the request. They have no separate figures if duchies computed the result. */
+  /** All data providers in the request. They have no figures of their own if duchies computed the result. */
   dataProviders: ({ name: string } & Figures)[];
   total: Total;
 }
@@ -43,7 +43,7 @@ export async function openMeasurement(
   const name = measurement.name ?? 'measurement';
   const reject = (code: ResultFault, message: string, signer?: string, cause?: unknown) =>
     new ResultRejected(name, code, message, signer, cause);
-  /** Turns a fault of the measurement, or of the result of `signer`, into a rejection. */
+  /** Converts a fault in the measurement, or in `signer`'s result, to a rejection. */
   const checked = async <T>(check: () => Promise<T>, signer?: string): Promise<T> => {
     try {
       return await check();
@@ -81,7 +81,7 @@ export async function openMeasurement(
   return { ...about, dataProviders: figures, total: totalOf(figures, spec.vidSamplingInterval?.width ?? 1) };
 }
 
-/** Verifies that the measurement is the consumer's, and that the consumer accepts the duchies, if duchies compute it. */
+/** Verifies that the measurement is this consumer's own and, if duchies compute it, that the consumer accepts them. */
 async function readOwn(
   deps: Dependencies,
   measurement: Measurement,
@@ -95,7 +95,7 @@ async function readOwn(
   return { ...own, computed };
 }
 
-/** Finds the one result of each expected signer by name, before any certificate is fetched. */
+/** Matches results to expected signers by name, exactly one each, before any certificate is fetched. */
 function entriesBySigner(
   results: Entry[],
   signers: string[],

@@ -27,18 +27,21 @@ export interface OwnMeasurement {
   spec: PlainSpec;
   /** The private keyset that decrypts the results. */
   resultKeyset: Uint8Array;
-  /** Whether the keyset belongs to this measurement alone; earlier versions used one keyset for all measurements. */
+  /** Whether the keyset belongs to this measurement alone. Earlier versions used one keyset for all measurements. */
   isBound: boolean;
 }
 
-/** The measurement is not one that this consumer created, or it was changed. */
+/** This consumer did not create the measurement, or someone changed it. */
 export class OwnershipFault extends Fault<
   'SPEC_MALFORMED' | 'SPEC_FOREIGN' | 'NONCES_MISMATCH' | 'REQUEST_MISMATCH'
 > {
   override readonly name = 'OwnershipFault';
 }
 
-/** Throws `OwnershipFault`, `CertificateFault` or `ConsentError`. With a `request`, the measurement must be of that request. */
+/**
+ * Throws `OwnershipFault`, `CertificateFault`, or `ConsentError` unless this consumer created the measurement, and nobody
+ * changed it. If `request` is given, the measurement must have been created from it.
+ */
 export async function requireOwn(
   deps: Dependencies,
   measurement: Measurement,
@@ -68,8 +71,9 @@ export async function requireOwn(
 }
 
 /**
- * Finds the private keyset that decrypts the results of a measurement: one derived from the consumer's keyset, or that
- * keyset itself if an earlier version created the measurement. Undefined if neither matches the public key in the spec.
+ * Finds the private keyset that decrypts a measurement's results. It is derived from the consumer's keyset, or is that
+ * keyset itself if an earlier version created the measurement. Returns undefined if neither matches the public key in the
+ * spec.
  */
 export async function findResultKeyset(
   { encryptionPrivateKey }: Pick<Credentials, 'encryptionPrivateKey'>,
@@ -88,8 +92,9 @@ function resultKeysetIn({ measurementPublicKey: key }: PlainSpec): Uint8Array {
 }
 
 /**
- * Requires that a key of this consumer signed the spec. If the key was renewed since, only the certificate of the earlier
- * key is left. It is accepted if a trusted root of the consumer issued it, or if the result key proves the origin.
+ * Requires that one of this consumer's keys signed the spec. If the key has been renewed since then, only the earlier key's
+ * certificate is left. It is accepted if a root that is trusted for the consumer issued it, or if the result key proves the
+ * origin.
  */
 async function requireOwnSignature(
   deps: Dependencies,
@@ -114,7 +119,7 @@ async function requireOwnSignature(
 
 const ownKeys = new WeakMap<Credentials, Promise<CertificateKey>>();
 
-/** Imports the key once for each credentials object. */
+/** Imports the key only once per credentials object. */
 function ownKey(credentials: Credentials): Promise<CertificateKey> {
   const key = ownKeys.get(credentials) ?? publicKeyOf(credentials.privateKeyPem);
   ownKeys.set(credentials, key);
@@ -122,7 +127,7 @@ function ownKey(credentials: Credentials): Promise<CertificateKey> {
   return key;
 }
 
-/** Requires that the signed hashes are exactly those of the data providers' nonces, each provider with its own nonce. */
+/** Requires the signed hashes to match the data providers' nonces exactly, with each provider's hash from its own nonce. */
 async function requireNonces(
   { nonceHashes }: PlainSpec,
   dataProviders: Record<string, DataProviderEntry>,

@@ -1,17 +1,17 @@
-/** Bounds on the JSON of decoded metadata, which contains field names and may be much longer than the message. */
+/** Bounds on the JSON form of decoded metadata, which includes field names and may be much longer than the message. */
 import type { JsonValue } from '@bufbuild/protobuf';
 
 /** The bounds for one event group. */
 export const PRINTED_BOUNDS = { characters: 1024 * 1024, items: 20_000, depth: 64 } as const;
 
-/** Describes the first bound that is exceeded, without reading further; undefined if none is. */
+/** Describes the first bound that is exceeded, without reading further. Returns undefined if none is. */
 export function beyondBounds(json: JsonValue): string | undefined {
   const bounds = PRINTED_BOUNDS;
   let characters = 0;
   let items = 0;
   const left: [value: JsonValue, depth: number][] = [[json, 1]];
   const count = (text: string) => {
-    // Escaping never makes text shorter, so a text that is too long is not escaped.
+    // Escaping never makes text shorter, so text that is already too long need not be escaped.
     characters +=
       characters + text.length > bounds.characters ? text.length : JSON.stringify(text).length + 1;
   };

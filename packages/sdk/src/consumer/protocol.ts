@@ -1,4 +1,4 @@
-/** Reads from the exchange which parties compute a measurement, and decides whether this consumer accepts them. */
+/** Reads from the exchange who computes a measurement, and decides whether this consumer accepts them. */
 import {
   type Measurement,
   type PlainSpec,
@@ -15,27 +15,27 @@ import {
 import { Fault } from '../verification/fault.ts';
 import type { Dependencies } from './deps.ts';
 
-/** The reason why a consumer does not accept the protocol of a measurement. */
+/** Why a consumer does not accept a measurement's protocol. */
 export type ProtocolFault =
   /** `protocolConfig` has no protocol, several protocols, or one with invalid parameters. */
   | 'PROTOCOL_UNSUPPORTED'
-  /** The protocol cannot compute this type or sample, or the result states another protocol. */
+  /** The protocol cannot compute this type or sample, or the result states a different protocol. */
   | 'PROTOCOL_MISMATCH'
   /** This consumer does not accept one of the duchies. */
   | 'DUCHY_UNKNOWN'
-  /** One duchy has two roles, and would see too much. */
+  /** One duchy has two roles and would see too much. */
   | 'DUCHY_REPEATED';
 
 export class ProtocolError extends Fault<ProtocolFault> {
   override readonly name = 'ProtocolError';
 }
 
-/** The protocol and the duchies that compute a measurement. */
+/** A measurement's protocol, and the duchies that compute it. */
 export type DuchyProtocol = {
   [P in MpcProtocol]: { protocol: P; config: MpcConfig<P>; aggregator: string; workers: string[] };
 }[MpcProtocol];
 
-/** Reads the protocol and the duchies from `protocolConfig`; undefined if it contains no duchies. */
+/** Reads the protocol and the duchies from `protocolConfig`. Returns undefined if it contains no duchies. */
 export function duchyProtocolOf(protocolConfig: ProtocolConfig = {}): DuchyProtocol | undefined {
   const protocol = MPC_PROTOCOLS.find((name) => protocolConfig[name] !== undefined);
   if (protocol === undefined) return undefined;
@@ -48,7 +48,10 @@ export function duchyProtocolOf(protocolConfig: ProtocolConfig = {}): DuchyProto
 type Asked = Pick<PlainSpec, 'measurementType' | 'vidSamplingInterval'> &
   Partial<Record<'reachAndFrequency', { maximumFrequency: number }>>;
 
-/** Returns the protocol and duchies of the measurement; undefined if no duchies compute it. Throws `ProtocolError`. */
+/**
+ * Returns the measurement's protocol and duchies, or undefined if no duchies compute it. Throws `ProtocolError` if the
+ * consumer does not accept them.
+ */
 export function acceptedProtocol(
   { duchies = [] }: Pick<Dependencies, 'duchies'>,
   { protocolConfig = {} }: Pick<Measurement, 'protocolConfig'>,
@@ -92,7 +95,7 @@ function requireOne(config: ProtocolConfig): void {
   );
 }
 
-/** Throws unless the protocol can compute the request, and its parameters are valid. */
+/** Throws unless the protocol can compute the request and its parameters are valid. */
 function requireFit(computed: DuchyProtocol, { measurementType, reachAndFrequency }: Asked): void {
   const { protocol } = computed;
   const { computes, violationsOf, maximumFrequencyOf } = protocolMath(protocol);

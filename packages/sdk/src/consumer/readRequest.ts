@@ -1,4 +1,4 @@
-/** Validates a measurement request, and reports all violations at once, under the field names of the request. */
+/** Validates a measurement request, and reports all violations at once, using the request's field names. */
 import {
   invalid,
   measurementSpecViolations,
@@ -32,9 +32,9 @@ const OF_TYPE: Record<RequestType, string[]> = {
   duration: ['vidSampling', 'maximumWatchDurationSeconds'],
   population: [],
 };
-/** For these types the exchange chooses a protocol of duchies if there are several providers. */
+/** For these types, the exchange chooses a duchy protocol if there are several providers. */
 const OF_DUCHIES: readonly RequestType[] = ['reach', 'reachAndFrequency'];
-/** A sample is validated for this protocol by default, since the exchange may choose the one that takes every sample. */
+/** By default, samples are validated for this protocol: it accepts every sample, and the exchange may choose it. */
 const WITH_WRAPPED_SAMPLES = MPC_PROTOCOLS.find((name) => protocolMath(name).takesWrappedSamples)!;
 const KNOWN = new Set([...COMMON, ...Object.values(OF_TYPE).flat()]);
 
@@ -113,7 +113,7 @@ class RequestReader extends MemberReader {
     }
   }
 
-  /** The contract checks the values; its violations are reported under the field names of the request. */
+  /** Lets the contract check the values, and reports its violations under the request's field names. */
   private ranges(spec: PlainSpec, { oneBudget, protocol }: { oneBudget: boolean; protocol: Protocol }): void {
     const measurementPublicKey = { value: new Uint8Array(1) };
     const violations = measurementSpecViolations({ ...spec, measurementPublicKey }, protocol);
@@ -171,7 +171,7 @@ class RequestReader extends MemberReader {
     });
   }
 
-  /** Returns the name of an event group under the provider, by which the provider looks it up. */
+  /** Returns the event group's name under the provider, which the provider uses to look it up. */
   private eventGroup(given: unknown, provider: string, at: string): string {
     const text = typeof given === 'string' ? given : '';
     const ofProvider = parseName('eventGroup', text);
@@ -210,7 +210,7 @@ class RequestReader extends MemberReader {
     };
   }
 
-  /** Rounds to 32-bit floats, as in the spec, so that the checked values are those that the provider reads. */
+  /** Rounds to 32-bit floats, as in the spec, so that we check the same values that the provider will read. */
   private sampling(given: unknown): { start: number; width: number } {
     const at = 'vidSampling';
     const { start, width } = this.object(given ?? EVERYBODY, at, ['start', 'width']) ?? EVERYBODY;
@@ -224,7 +224,7 @@ class RequestReader extends MemberReader {
 const POPULATION = ['filter', 'interval'];
 const EVENT_GROUP = ['name', 'interval', 'filter'];
 
-/** The request's field for each field of the spec; longer prefixes come first. */
+/** Maps each of the spec's fields to the request's field. Longer prefixes come first. */
 const CALLERS_NAMES: [field: string, caller: string][] = [
   ['reachAndFrequency.frequencyPrivacyParams', 'frequencyPrivacy'],
   ['reachAndFrequency.reachPrivacyParams', 'privacy'],

@@ -1,4 +1,4 @@
-/** A measurement request, before and after validation. */
+/** Measurement requests, before and after validation. */
 import type { PlainSpec, PrivacyParams, Protocol, Timestamp } from '@measurement-exchange/contract';
 
 /** The types of measurements. */
@@ -11,56 +11,56 @@ export interface RequestInterval {
   end: Date | string;
 }
 
-/** Selects the events of one event group that are in the interval and match the filter. */
+/** Selects the events in one event group that are within the interval and match the filter. */
 export interface RequestedEventGroup {
-  /** The name `dataProviders/x/eventGroups/y`, or the name of the event group under the consumer. */
+  /** The name `dataProviders/x/eventGroups/y`, or the event group's name under the consumer. */
   name: string;
   interval: RequestInterval;
-  /** A CEL expression over the attributes of an event; default: every event. */
+  /** A CEL expression over an event's attributes; default: every event. */
   filter?: string;
 }
 
-/** The part of one data provider, `dataProviders/x`: event groups, or its population. */
+/** What to count at one data provider, `dataProviders/x`: event groups, or its population. */
 export interface RequestedDataProvider {
   name: string;
   /** The event groups to count, for every type except population. */
   eventGroups?: readonly RequestedEventGroup[];
-  /** The part of the population that is counted; default: all of it. */
+  /** The part of the population to count; default: all of it. */
   population?: { filter?: string; interval?: RequestInterval };
 }
 
-/** A measurement in plain parameters. */
+/** Describes a measurement with plain parameters. */
 export interface MeasurementRequest {
   type: RequestType;
   dataProviders: readonly RequestedDataProvider[];
   /** Required for every type except population, which is counted without noise. */
   privacy?: PrivacyParams;
-  /** The privacy of the frequency distribution; default: the same as `privacy`, spent a second time. */
+  /** The privacy parameters for the frequency distribution. By default, the amount in `privacy` is spent a second time. */
   frequencyPrivacy?: PrivacyParams;
-  /** For reachAndFrequency: the last bucket counts people reached this often or more. Default 10. */
+  /** For reachAndFrequency: the last bucket counts people reached this many times or more; 10 by default. */
   maximumFrequency?: number;
-  /** For impression: the number of impressions of one person that are counted at most. */
+  /** For impression: the maximum number of impressions that are counted per person. */
   maximumFrequencyPerUser?: number;
-  /** For duration: the time of one person that is counted at most. */
+  /** For duration: the maximum time that is counted per person. */
   maximumWatchDurationSeconds?: number;
   /**
-   * The part of the virtual people that is counted; default: everybody, `{ start: 0, width: 1 }`. If duchies compute the
-   * reach of several providers, `start + width` may be above 1; the sample then continues at 0.
+   * The part of the virtual people to count; default: everyone, `{ start: 0, width: 1 }`. If duchies compute the reach of
+   * several providers, `start + width` may exceed 1, and the sample then wraps around to 0.
    */
   vidSampling?: { start: number; width: number };
   modelLine?: string;
   /**
-   * The protocol to try first; default: the exchange chooses. If the protocol does not fit, the exchange chooses another
-   * one: the `protocolConfig` of the measurement says which, and its timeline why.
+   * The protocol to try first; by default, the exchange chooses. If this protocol does not fit, the exchange chooses
+   * another one. The measurement's `protocolConfig` then says which one, and its timeline says why.
    */
   protocol?: Protocol;
-  /** A reference of the caller that is stored with the measurement. */
+  /** The caller's own reference, which is stored with the measurement. */
   referenceId?: string;
   /** Makes `Consumer.create` idempotent. */
   requestId?: string;
 }
 
-/** The content of a data provider's requisition spec. */
+/** The contents of a data provider's requisition spec. */
 export type Selection =
   | { eventGroups: { name: string; interval: Interval; filter: string | undefined }[] }
   | { population: { filter: string | undefined; interval: Interval | undefined } };

@@ -5,13 +5,13 @@ import { parseJsonBytes, readMessage, specs, toPlainJson } from '@measurement-ex
 export function parseResult(bytes: Uint8Array): specs.Measurement_Result {
   if (bytes[0] === 0x7b) {
     const json = inProtobufWords(toPlainJson(parseJsonBytes(bytes)) as JsonValue);
-    // Unknown methodologies and mechanisms are ignored, so that only the variance is unknown.
+    // Ignore unknown methodologies and mechanisms, so that only the variance is unknown.
     return fromJson(specs.Measurement_ResultSchema, json, { ignoreUnknownFields: true });
   }
   return readMessage(specs.Measurement_ResultSchema, bytes);
 }
 
-/** The JSON form writes LAPLACE for protobuf's CONTINUOUS_LAPLACE, and a variance as a bare number. */
+/** Converts JSON to protobuf's terms: JSON uses LAPLACE for CONTINUOUS_LAPLACE, and a bare number for a variance. */
 function inProtobufWords(value: JsonValue, key = ''): JsonValue {
   if (key === 'noiseMechanism' && value === 'LAPLACE') return 'CONTINUOUS_LAPLACE';
   if (key === 'variance' && typeof value === 'number') return { scalar: value };

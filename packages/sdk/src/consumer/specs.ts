@@ -1,11 +1,11 @@
-/** Serializes the messages that ask for a measurement. */
+/** Serializes the messages that request a measurement. */
 import { create, fromBinary, fromJson, toBinary } from '@bufbuild/protobuf';
 import { type Any, AnySchema, TimestampSchema } from '@bufbuild/protobuf/wkt';
 import { packEncryptionPublicKey } from '@measurement-exchange/consent';
 import { type PlainSpec, specs, TYPE_URLS } from '@measurement-exchange/contract';
 import type { Selection } from './request.ts';
 
-/** Serializes the MeasurementSpec, which every provider of the measurement reads; key and nonce hashes are optional. */
+/** Serializes the MeasurementSpec, which all of the measurement's providers read. The key and nonce hashes are optional. */
 export function encodeMeasurementSpec(
   spec: PlainSpec,
   publicKeyset?: Uint8Array,
@@ -21,7 +21,7 @@ export function encodeMeasurementSpec(
   return toBinary(specs.MeasurementSpecSchema, message);
 }
 
-/** Serializes a MeasurementSpec again without its key and its nonce hashes. */
+/** Reserializes a MeasurementSpec without its key and nonce hashes. */
 export function parametersIn(measurementSpec: Uint8Array): Uint8Array {
   const message = fromBinary(specs.MeasurementSpecSchema, measurementSpec);
   delete message.measurementPublicKey;
@@ -29,7 +29,7 @@ export function parametersIn(measurementSpec: Uint8Array): Uint8Array {
   return toBinary(specs.MeasurementSpecSchema, message);
 }
 
-/** Serializes the RequisitionSpec, which only one provider can read; key and nonce are optional. */
+/** Serializes the RequisitionSpec, which only one provider can read. The key and nonce are optional. */
 export function encodeRequisitionSpec(
   selection: Selection,
   publicKeyset?: Uint8Array,
@@ -43,7 +43,7 @@ export function encodeRequisitionSpec(
   return toBinary(specs.RequisitionSpecSchema, message);
 }
 
-/** Both specs contain the key as the same bytes, because providers compare them. */
+/** Both specs must contain the same key bytes, because providers compare them. */
 function measurementPublicKey(keyset: Uint8Array): Any {
   return create(AnySchema, {
     typeUrl: TYPE_URLS.EncryptionPublicKey,

@@ -7,15 +7,15 @@ import type { Figures } from './figures.ts';
 export interface Total {
   impressions?: Estimate;
   watchDurationSeconds?: Estimate;
-  /** The reaches are not added, because several data providers may reach the same person. */
+  /** Bounds instead of a sum, because several data providers may reach the same person. */
   reach?: ReachBounds;
-  /** The figures that duchies computed, in which everybody is counted once. */
+  /** Figures that duchies computed, with each person counted once. */
   deduplicated?: DeduplicatedFigures;
 }
 
-/** Bounds of the combined reach of all data providers; `note` explains why there is no exact figure. */
+/** Bounds on the combined reach of all data providers. `note` explains why there is no exact figure. */
 export interface ReachBounds {
-  /** The largest reach, and the sum of all. Noise may push the true reach outside these bounds. */
+  /** The largest single reach, and the sum of all reaches. Noise may push the true reach outside these bounds. */
   bounds: [max: number, sum: number];
   note: string;
 }
@@ -26,7 +26,7 @@ const SEVERAL_PROVIDERS =
   'of all together lies between the largest of the reaches (everybody else was reached there too) and ' +
   'their sum (nobody was reached twice).';
 
-/** `width` belongs to the VID sampling interval. Populations are not added, since all providers count the same people. */
+/** `width` is that of the VID sampling interval. Populations are not added up: all providers count the same people. */
 export function totalOf(figures: Figures[], width: number): Total {
   const impressions = sum(
     figures.map((each) => each.impressions),
@@ -45,9 +45,9 @@ export function totalOf(figures: Figures[], width: number): Total {
 }
 
 /**
- * The noise of the providers is independent, so variances add up. Their samples are not independent: a person is sampled
- * by every provider or by none, so the errors of overlapping audiences are correlated. The overlap is unknown, so the sum
- * of the standard deviations is used, which is the upper bound.
+ * The providers' noise is independent, so without sampling, the variances add up. With sampling, a person is sampled by
+ * every provider or by none, so the errors of overlapping audiences are correlated. The overlap is unknown, so we then use
+ * the upper bound, which is the sum of the standard deviations.
  */
 function sum(parts: (Estimate | undefined)[], width: number): Estimate | undefined {
   const given = parts.filter((part) => part !== undefined);

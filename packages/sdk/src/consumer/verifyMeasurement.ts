@@ -15,8 +15,8 @@ import { findResultKeyset } from './own.ts';
 import { duchyProtocolOf } from './protocol.ts';
 
 /**
- * Verifies a measurement of this consumer step by step: certificates, signatures, keys, nonces and results. Each step is
- * also passed to `onStep` when it is done. `open` runs the same checks, but stops at the first that fails.
+ * Verifies one of this consumer's measurements step by step: certificates, signatures, keys, nonces, and results. Each step
+ * is also passed to `onStep` when it is done. `open` runs the same checks but stops at the first failure.
  */
 export async function verifyMeasurement(
   options: ConsumerOptions,
@@ -55,7 +55,7 @@ export async function verifyMeasurement(
   return list.steps;
 }
 
-/** The duchies must all be different, and the consumer must accept each of them. */
+/** Checks that the duchies are all different and that the consumer accepts each of them. */
 async function checkDuchies(list: Checklist, { duchies: accepted = [] }: ConsumerOptions, duchies: string[]) {
   await list.check('it computes with others, and you accept all of them', () => {
     const unknown = duchies.find((duchy) => !accepted.includes(duchy));
@@ -66,7 +66,7 @@ async function checkDuchies(list: Checklist, { duchies: accepted = [] }: Consume
   });
 }
 
-/** Each measurement has a separate key, which is derived from the consumer's key and the request. */
+/** Each measurement has its own key, which is derived from the consumer's key and the request. */
 function checkResultKey(
   list: Checklist,
   { credentials }: ConsumerOptions,
@@ -82,7 +82,7 @@ function checkResultKey(
   });
 }
 
-/** The signed spec must contain the nonce hash of each provider and no other. */
+/** Checks that the signed spec contains each provider's nonce hash and no others. */
 async function checkNonceHashes(
   list: Checklist,
   spec: PlainSpec | undefined,

@@ -10,19 +10,19 @@ import { partyOf } from '../client/names.ts';
 import { MeasurementFailed, type RefusedBy, WaitTimedOut } from './errors.ts';
 import { duchyProtocolOf } from './protocol.ts';
 
-/** Options of `Consumer.wait`. */
+/** Options for `Consumer.wait`. */
 export interface WaitOptions {
   signal?: AbortSignal;
   /** Throws `WaitTimedOut` after this time; default: never. */
   timeoutMs?: number;
   /**
-   * The first interval between two polls, 500 ms by default; it grows to 20 times that. Polling is used for reports of
-   * duchies, if there is an `onChange`, and while changes cannot be followed.
+   * The initial polling interval, 500 ms by default; it backs off to at most 20 times that. We poll when the change stream
+   * is unavailable and, if `onChange` is set, to pick up progress reports from duchies.
    */
   pollMs?: number;
-  /** Called at first, and whenever the measurement or a requisition changed its state or a duchy reported progress. */
+  /** Called once at the start, and whenever the measurement or a requisition changes state or a duchy reports progress. */
   onChange?: (progress: Progress) => void;
-  /** Called with the reason when changes of the measurement cannot be followed, and polling starts. */
+  /** Called with the reason when the measurement's changes cannot be followed and polling starts. */
   onPolling?: (why: string) => void;
   /** Called when changes can be followed again. */
   onFollowing?: () => void;
@@ -31,11 +31,11 @@ export interface WaitOptions {
 export interface Progress {
   measurement: Measurement;
   requisitions: Requisition[];
-  /** The latest report of each duchy, while duchies compute. */
+  /** Each duchy's latest report, while duchies are computing. */
   reports: DuchyReport[];
 }
 
-/** The progress that a duchy reports. */
+/** A duchy's progress report. */
 export type DuchyReport = NonNullable<Timeline['progress']>[number];
 
 const INITIAL_POLL_MS = 500;
@@ -43,8 +43,8 @@ const POLL_GROWTH = 1.5;
 const MAX_POLL_GROWTH = 20;
 
 /**
- * Resolves to the measurement once it has succeeded. Throws `MeasurementFailed` if it failed or was cancelled. After the
- * first response, an outage of the exchange does not end the wait. All waits of one client share a watch of changes.
+ * Resolves to the measurement once it has succeeded. Throws `MeasurementFailed` if it failed or was canceled. After the
+ * first response, an outage of the exchange does not end the wait. Waits on the same client share a watch.
  */
 export async function waitForMeasurement(
   client: ExchangeClient,
@@ -81,7 +81,7 @@ export async function waitForMeasurement(
       if (isTerminal(measurement.state)) return await concluded(waited, measurement);
       const left = deadline - clock.now();
       if (left <= 0) throw new WaitTimedOut(measurement, timeoutMs);
-      // The feed of changes does not contain the reports of duchies, so these are polled.
+      // The change feed does not include the duchies' reports, so poll for them.
       const isPolled = looked === undefined || (onChange && areDuchiesAtWork(measurement));
       follower.pollIn(isPolled ? Math.min(pause, left) : left);
     }
@@ -115,7 +115,7 @@ async function concluded(waited: Waited, measurement: Measurement): Promise<Meas
   throw new MeasurementFailed(measurement, refused ? await refusalOf(waited) : undefined);
 }
 
-/** Returns undefined if the requisition cannot be read; the message of the failure contains the justification too. */
+/** Returns undefined if the requisition cannot be read. The failure's message contains the justification too. */
 async function refusalOf(waited: Waited): Promise<RefusedBy | undefined> {
   try {
     const [requisition] = await requisitionsOf(waited, ['REFUSED']);
@@ -128,14 +128,14 @@ async function refusalOf(waited: Waited): Promise<RefusedBy | undefined> {
   }
 }
 
-/** Whether duchies compute the measurement now and may report progress. */
+/** Whether duchies are computing the measurement and may report progress. */
 function areDuchiesAtWork({ state, protocolConfig }: Measurement): boolean {
   return state === 'COMPUTING' && duchyProtocolOf(protocolConfig) !== undefined;
 }
 
 async function reportsOf({ client, name, signal }: Waited, measurement: Measurement): Promise<DuchyReport[]> {
   if (!areDuchiesAtWork(measurement)) return [];
-  // Every page has the latest report of each duchy, so the smallest page is enough.
+  // Every page has each duchy's latest report, so the smallest page is enough.
   const { progress = [] } = await client.getMeasurementTimeline({ name, pageSize: 1, signal }).page();
   return progress;
 }

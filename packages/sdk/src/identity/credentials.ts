@@ -1,23 +1,23 @@
 import { fromBase64 } from '@measurement-exchange/contract';
 
-/** The name and the keys of a party that has registered its certificate. Both private keys are secret. */
+/** The name and keys of a party whose certificate is registered. Both private keys are secret. */
 export interface Credentials {
-  /** The resource name of the party: `measurementConsumers/…`, `dataProviders/…` or `duchies/…`. */
+  /** The party's resource name: `measurementConsumers/…`, `dataProviders/…` or `duchies/…`. */
   name: string;
-  /** The name of the certificate whose private key is `privateKeyPem`: `dataProviders/…/certificates/…`. */
+  /** The name of the certificate that `privateKeyPem` belongs to: `dataProviders/…/certificates/…`. */
   certificate: string;
-  /** The signing key, PKCS#8 in PEM. */
+  /** The signing key, as PKCS #8 in PEM. */
   privateKeyPem: string;
-  /** The Tink keyset with which others encrypt for this party. */
+  /** The Tink keyset that others use to encrypt for this party. */
   encryptionPublicKey: Uint8Array;
-  /** The private Tink keyset of `encryptionPublicKey`. */
+  /** The private Tink keyset that belongs to `encryptionPublicKey`. */
   encryptionPrivateKey: Uint8Array;
 }
 
-/** Credentials in JSON, with keysets in base64, as a development exchange writes them to `dev.json`. */
+/** Credentials as JSON, with keysets in base64, as a development exchange writes them to `dev.json`. */
 export type CredentialsJson = { [K in keyof Credentials]: string };
 
-/** Reads credentials from JSON. The Error for an invalid member contains its name, not its value. */
+/** Reads credentials from JSON. If a member is invalid, the Error contains its name but not its value. */
 export function readCredentials(json: CredentialsJson): Credentials {
   const text = (member: keyof Credentials) => {
     const value: unknown = json[member];

@@ -7,7 +7,7 @@ import {
 import type { SignedMessage } from '@measurement-exchange/contract';
 import { createRoot, issueLeaf, type Root } from './certificates.ts';
 
-/** The keys and certificates of a party. Everything except the certificates and the public keys is secret. */
+/** A party's keys and certificates. Everything except the certificates and the public keys is secret. */
 export interface Identity {
   root: Root;
   certificatePem: string;
@@ -16,20 +16,20 @@ export interface Identity {
   publicKey: SignedMessage;
 }
 
-/** Creates the keys and certificates of a party. A root and keysets of an earlier identity are reused if they are given. */
+/** Creates a party's keys and certificates. If an earlier identity's root and keysets are given, reuses them. */
 export async function createIdentity(options: {
-  /** The resource name of the party, such as `dataProviders/lakeside`, which the certificate then contains. */
+  /** The party's resource name, such as `dataProviders/lakeside`. If given, the certificate contains it. */
   party?: string;
   commonName: string;
   /** Epoch milliseconds. */
   now: number;
-  /** The validity of the certificate. */
+  /** How long the certificate is valid. */
   days: number;
   root?: Root;
   keysets?: EncryptionKeysets;
 }): Promise<Identity> {
   const { party, now, days } = options;
-  // A common name has at most 64 characters (X.520, ub-common-name), and the root's ends with " root".
+  // A common name has at most 64 characters (X.520, ub-common-name), and the root's name ends with " root".
   const commonName = [...options.commonName].slice(0, 59).join('');
   const root = options.root ?? (await createRoot(`${commonName} root`, now));
   const keysets = options.keysets ?? (await createEncryptionKeysets());
@@ -42,8 +42,8 @@ export async function createIdentity(options: {
 }
 
 /**
- * Signs the encryption key of a party, so that the exchange cannot replace it with another: an EncryptionPublicKey with
- * this Tink keyset. The private key is PKCS#8 in PEM.
+ * Wraps a party's Tink keyset in an EncryptionPublicKey and signs it, so that the exchange cannot replace the key with
+ * another one. The private key is PKCS #8 in PEM.
  */
 export async function signEncryptionKey(
   publicKeyset: Uint8Array,

@@ -1,4 +1,4 @@
-/** Creates the keys and certificates of a party. A party that has its own needs nothing of this. */
+/** Creates a party's keys and certificates. Parties that already have their own do not need this. */
 export {
   createEncryptionKeysets,
   type EncryptionKeysets,

@@ -1,7 +1,7 @@
-/** The reasons for which the agent of this SDK refuses a requisition: a closed list, printed as docs/refusals.md. */
+/** The reasons for which this SDK's agent refuses a requisition. The list is closed, and is printed as docs/refusals.md. */
 import type { RefusalJustification } from '@measurement-exchange/contract';
 
-/** The meaning of a refusal code, and the remedy for the consumer. */
+/** What a refusal code means, and what the consumer can do about it. */
 export interface RefusalCodeEntry {
   justification: RefusalJustification;
   meaning: string;
@@ -16,8 +16,8 @@ const REPORT = 'Create the measurement again; if it is refused again, tell the o
 const TRUST = 'Check your certificate, and ask the provider whether it trusts your root.';
 
 /**
- * All refusal codes. The exchange reads refusals too, so a refusal contains no more than a code and a position; the details
- * are in the provider's log.
+ * All refusal codes. The exchange can read refusals too, so they contain only a code and a position. The details are in the
+ * provider's log.
  */
 export const REFUSAL_CODES = {
   REQUISITION_INCOMPLETE: spec('The exchange sent the requisition without this field.', REPORT),
@@ -188,7 +188,7 @@ export const REFUSAL_CODES = {
 
 export type RefusalCode = keyof typeof REFUSAL_CODES;
 
-/** Returns the code at the start of a refusal's message; undefined if the refusal is not from this SDK's agent. */
+/** Returns the code at the start of a refusal's message, or undefined if the refusal did not come from this SDK's agent. */
 export function refusalCodeOf(message: string | undefined): RefusalCode | undefined {
   const word = /^[A-Z_]+/.exec(message ?? '')?.[0] ?? '';
   return Object.hasOwn(REFUSAL_CODES, word) ? (word as RefusalCode) : undefined;

@@ -4,11 +4,11 @@ import type { RefusalCode } from './codes.ts';
 import { RefusalError, type RefusalPlace } from './refusalError.ts';
 
 type FaultCode = ConsentErrorCode | CertificateFault['code'];
-/** Tells which errors are retried, since the requisition is not at fault. */
+/** Whether to retry after an error with this code, because the requisition is not at fault. */
 export type RetryableCode = (code: FaultCode) => boolean;
 export const isNotYetValid: RetryableCode = (code) => code.endsWith('_NOT_YET_VALID');
 
-/** Turns the error of a failed check into a refusal with this code, unless the error is retryable. */
+/** Converts a failed check's error to a refusal with this code, unless the error is retryable. */
 export async function refuseOnConsentError<T>(
   code: RefusalCode | ((failed: FaultCode) => RefusalCode),
   at: RefusalPlace,

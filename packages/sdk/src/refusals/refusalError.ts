@@ -12,8 +12,8 @@ import { REFUSAL_CODES, type RefusalCode } from './codes.ts';
 type FilterPlace = `events[${number}].filter` | 'population.filter';
 
 /**
- * The field at fault. For the encrypted specification it is made of fixed words and numbers only, so that a refusal cannot
- * reveal any of its text. The MeasurementSpec is not encrypted.
+ * The field at fault. For the encrypted requisition spec, it consists only of fixed words and numbers, so that a refusal
+ * cannot reveal any of the spec's text. The MeasurementSpec is not encrypted.
  */
 export type RefusalPlace =
   | keyof Requisition
@@ -26,7 +26,7 @@ export type RefusalPlace =
   | 'population'
   | FilterPlace;
 
-/** A position in the text of a filter; line and column are 1-based. */
+/** A position in a filter's text. Line and column are 1-based. */
 export interface FilterPosition {
   line: number;
   column: number;
@@ -40,8 +40,8 @@ export interface RefusalDetails {
 }
 
 /**
- * The requisition can never be fulfilled and is refused, which fails its measurement permanently. Every other error is
- * retried. The message is for the provider's log: it may quote the specification and names that only the provider knows.
+ * The requisition can never be fulfilled and is refused, which permanently fails its measurement. All other errors are
+ * retried. The message is for the provider's log, and may quote the spec and names that only the provider knows.
  */
 export class RefusalError extends Error {
   override readonly name: string = 'RefusalError';
@@ -60,7 +60,7 @@ export class RefusalError extends Error {
     return REFUSAL_CODES[this.code].justification;
   }
 
-  /** The refusal that is sent to the exchange; it contains nothing of the error's message. */
+  /** The refusal that is sent to the exchange. It contains nothing from the error's message. */
   get refusal(): Refusal {
     const consentCode = isConsentError(this.cause) ? ` (${this.cause.code})` : '';
     const at = this.at === undefined ? '' : ` at ${this.at}`;
@@ -70,12 +70,12 @@ export class RefusalError extends Error {
   }
 }
 
-/** Compares the name instead of the class, so that the process that evaluates filters need not load the consent package. */
+/** Compares the name instead of the class, so that the filter evaluation process need not load the consent package. */
 function isConsentError(error: unknown): error is ConsentError {
   return error instanceof Error && error.name === 'ConsentError';
 }
 
-/** Runs a check of the field at `place`, and adds the place to a refusal that the check throws. */
+/** Runs a check of the field at `place`, and adds the place to any refusal that the check throws. */
 export async function checkAt<T>(place: RefusalPlace, check: () => Promise<T>): Promise<T> {
   try {
     return await check();

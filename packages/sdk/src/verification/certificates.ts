@@ -1,10 +1,10 @@
-/** Reads certificates of other parties from the exchange, and verifies them against the trusted roots. */
+/** Reads other parties' certificates from the exchange, and verifies them against the trusted roots. */
 import type { TrustStore, X509 } from '@measurement-exchange/consent';
 import { type Certificate, ExchangeError } from '@measurement-exchange/contract';
 import { partyOf } from '../client/names.ts';
 import { Fault } from './fault.ts';
 
-/** A certificate does not exist, is revoked, or belongs to another party than expected. */
+/** A certificate does not exist, is revoked, or does not belong to the expected party. */
 export class CertificateFault extends Fault<
   'CERTIFICATE_MISSING' | 'CERTIFICATE_REVOKED' | 'CERTIFICATE_OF_ANOTHER_PARTY'
 > {
@@ -13,7 +13,7 @@ export class CertificateFault extends Fault<
 
 export type FetchCertificate = (name: string) => Promise<Certificate>;
 
-/** Reads a certificate of the party. Throws `CertificateFault`, or `ConsentError` if it is not from a trusted root. */
+/** Reads one of the party's certificates. Throws `CertificateFault`, or `ConsentError` if it is not from a trusted root. */
 export async function trustedCertificate(
   party: string,
   name: string,
@@ -23,7 +23,7 @@ export async function trustedCertificate(
   return trust.verify(party, x509Der, now);
 }
 
-/** Reads a certificate of the party that is not revoked. Throws `CertificateFault`. */
+/** Reads one of the party's certificates. Throws `CertificateFault`, for example if it is revoked. */
 export async function certificateInForce(
   party: string,
   name: string,
@@ -38,7 +38,7 @@ export async function certificateInForce(
   throw new CertificateFault('CERTIFICATE_REVOKED', `${name} is revoked (${revocationState})`);
 }
 
-/** Reads a certificate, even a revoked one. Throws `CertificateFault` if it does not exist. */
+/** Reads a certificate, even if it is revoked. Throws `CertificateFault` if it does not exist. */
 export function existing(name: string, fetch: FetchCertificate): Promise<Certificate> {
   return fetch(name).catch((error) => {
     if (!(error instanceof ExchangeError && error.reason === 'CERTIFICATE_NOT_FOUND')) throw error;

@@ -1,4 +1,4 @@
-/** Verification step by step: each step is reported as it passes or fails, and a failed step does not end the verification. */
+/** Step-by-step verification. Each step is reported as it passes or fails, and a failure does not end the verification. */
 import { ConsentError } from '@measurement-exchange/consent';
 
 export interface VerificationStep {
@@ -7,20 +7,20 @@ export interface VerificationStep {
   step: string;
   /** Absent if the step was skipped because an earlier step failed. */
   holds?: boolean;
-  /** The finding, or the reason why the step does not hold. */
+  /** What was found, or why the step failed. */
   detail: string;
 }
 
-/** The value that a step passes to later steps, and a detail to show. */
+/** The value that a step passes on to later steps, and a detail to show. */
 export interface Checked<T> {
   value: T;
   detail?: string;
 }
 
-/** A check failed, as opposed to an error that prevented the check. */
+/** Thrown if a check fails, as opposed to an error that prevents the check. */
 export class DoesNotHold extends Error {}
 
-/** Errors with these names are failed checks; every other error prevented the check. */
+/** Errors with these names mean that a check failed. Other errors prevented the check. */
 const FAULTS = ['RefusalError', 'ResultRejected', 'CertificateFault'];
 
 /** Runs checks and records a step for each. */
@@ -38,7 +38,7 @@ export class Checklist {
     this.subject = subject;
   }
 
-  /** Runs a step and returns its value; undefined if the step does not hold. */
+  /** Runs a step and returns its value, or undefined if the step failed. */
   async check<T>(step: string, run: () => Promise<Checked<T>> | Checked<T>): Promise<T | undefined> {
     try {
       const { value, detail = '' } = await run();
@@ -52,7 +52,7 @@ export class Checklist {
     }
   }
 
-  /** Runs a step that needs values of earlier steps; skips it if one of the values is missing. */
+  /** Runs a step that needs values from earlier steps. Skips it if one of the values is missing. */
   async checkWith<A extends unknown[], T>(
     step: string,
     needs: { [K in keyof A]: A[K] | undefined },

@@ -19,14 +19,14 @@ import type { Credentials } from '../identity/credentials.ts';
 import { certificateInForce, trustedCertificate } from './certificates.ts';
 import { type Checklist, DoesNotHold } from './checklist.ts';
 
-/** The party that verifies, and the roots that the party trusts. */
+/** The party that verifies, and the roots that it trusts. */
 export interface Verifier {
   client: ExchangeClient;
   credentials: Credentials;
   trust: TrustStore;
 }
 
-/** Checks that a party's certificate exists, is not revoked, and was issued by a root that is trusted for the party. */
+/** Checks that a party's certificate exists, is not revoked, and was issued by a root that is trusted for that party. */
 export function checkCertificate(
   list: Checklist,
   { client, trust }: Verifier,
@@ -41,7 +41,7 @@ export function checkCertificate(
   });
 }
 
-/** Checks the verifier's own certificate, for which no trusted root is needed. */
+/** Checks the verifier's own certificate, which does not need a trusted root. */
 export function checkOwnCertificate(
   list: Checklist,
   { client, credentials }: Verifier,
@@ -58,7 +58,7 @@ export function checkOwnCertificate(
   });
 }
 
-/** Checks that a message was signed with the key of the certificate. */
+/** Checks that the certificate's key signed a message. */
 export function checkSignature(
   list: Checklist,
   what: string,
@@ -83,13 +83,13 @@ export function checkSpec(list: Checklist, message: Uint8Array | undefined): Pro
   });
 }
 
-/** Decrypts a signed message, as the value of a step. */
+/** Decrypts a signed message, and returns it as a step's value. */
 export async function decrypted({ ciphertext }: EncryptedMessage, privateKeyset: Uint8Array) {
   const value = unpackSignedMessage(await decrypt(privateKeyset, ciphertext));
   return { value, detail: `${ciphertext.length} bytes` };
 }
 
-/** Names of the measurement types for people. */
+/** Names of measurement types, for people to read. */
 export const TYPE_WORDS: Readonly<Record<PlainSpec['measurementType'], string>> = {
   REACH: 'reach',
   REACH_AND_FREQUENCY: 'reach and frequency',
@@ -102,7 +102,7 @@ export function day(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** Returns the name of an algorithm; a protobuf SignedMessage contains only its OID. */
+/** Returns an algorithm's name. A protobuf SignedMessage contains only the OID. */
 function algorithmName(named: string | undefined): string {
   const known = Object.entries(SIGNATURE_ALGORITHMS).find(([, { oid }]) => oid === named);
   return known?.[0] ?? named ?? 'the algorithm of the key';

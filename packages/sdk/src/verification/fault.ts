@@ -1,4 +1,4 @@
-/** An error with a code that tells callers which fault it is. */
+/** An error with a code that tells callers what went wrong. */
 export class Fault<Code extends string> extends Error {
   readonly code: Code;
 

@@ -1,4 +1,4 @@
-/** The errors of figures of HonestMajorityShareShuffle. They depend on the size of the sample, which the aggregator signs. */
+/** Error estimates for HonestMajorityShareShuffle. They depend on the sample size, which the aggregator signs. */
 import type { PrivacyParams, specs } from '@measurement-exchange/contract';
 import {
   estimate,
@@ -42,7 +42,7 @@ export function shareShuffleErrors(
   };
 }
 
-/** The number of people in the sample, as the aggregator states it. */
+/** Returns the number of people in the sample, as stated by the aggregator. */
 function vectorSizeOf({
   methodology,
 }: specs.Measurement_Result_Reach | specs.Measurement_Result_Frequency): number {
@@ -52,5 +52,5 @@ function vectorSizeOf({
   throw new FiguresFault('RESULT_MALFORMED', `it is of a sample of ${size} people`);
 }
 
-/** VIDs are below 2^31, so there are no more people than that. */
+/** VIDs are below 2^31, so there cannot be more people than that. */
 const MAX_VECTOR_SIZE = 2 ** 31;

@@ -1,6 +1,6 @@
 /**
- * The errors of figures of the Liquid Legions protocols. Only the exchange vouches for the parameters of the sketch: false
- * parameters change the width of an interval, but no figure.
+ * Error estimates for the Liquid Legions protocols. Only the exchange vouches for the sketch parameters, but false
+ * parameters can change only the width of an interval, not a figure.
  */
 import {
   type LiquidLegionsConfig,
@@ -27,7 +27,7 @@ export function liquidLegionsErrors(
   config: LiquidLegionsConfig,
 ): DuchyEstimates {
   const { decayRate, maxSize, samplingIndicatorSize = 1 } = config;
-  // The number of data providers does not change the noise of the released figures.
+  // The number of data providers does not affect the noise in the released figures.
   const shapes = legionsNoiseShapes(1, ringOf(config).length);
   const noiseVariance = duchyNoiseVariance(reported, privacyParams, shapes.reach);
   const sketch = { decayRate, maxSize, width, reach: Number(reported.value) };
@@ -45,7 +45,7 @@ export function liquidLegionsErrors(
       return shares.map((value, i) => {
         const variance = variances[i]!;
         const share = estimate(value, known(variance), 1);
-        // A uniform share has this variance, so every share is possible.
+        // This is the variance of a uniformly distributed share, so any share is possible.
         if (variance >= 1 / 12) share.interval = [0, 1];
         return { share, count: countEstimate(share, reach) };
       });
@@ -55,7 +55,7 @@ export function liquidLegionsErrors(
 
 function reachEstimate(params: Parameters<typeof liquidLegionsReachInterval>[0]): Estimate {
   const { reach, noiseVariance } = params;
-  // The caller rejects a reach below 0.
+  // The caller rejects a negative reach.
   if (!Number.isFinite(noiseVariance) || reach < 0) return estimate(reach, undefined);
   return {
     ...estimate(reach, known(liquidLegionsReachVariance(params))),
