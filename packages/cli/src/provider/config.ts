@@ -77,7 +77,7 @@ const ProviderConfig = s.object(
     /** How much all consumers together may spend on the events of one reference and one UTC day. */
     budget: s.object({ epsilon: amount(), delta: amount(), rho: amount() }),
     events: s.object(events),
-    /** Who may ask about which events. Each key selects the events that have this value in the `eventGroup` column. */
+    /** The consumers that may ask about each event. A key selects the events with this value in the `eventGroup` column. */
     references: s.recordOf(s.object(reference)),
     /** A JSON file with the virtual population. */
     population: text(),

@@ -84,7 +84,7 @@ export async function requireTrusted(
   requireForSigning(certificate);
 }
 
-/** Returns the roots that are trusted for the party and that issued the certificate. Throws if there are none. */
+/** Returns the roots that are trusted for the party and that issued the certificate. Throws if no root is found. */
 async function issuersOf(certificate: X509, party: string, roots: readonly Root[]): Promise<X509[]> {
   const named = namedIssuers(certificate, party, roots).map((root) => root.x509);
   const checked = await Promise.allSettled(named.map((root) => issuedBy(root)(certificate)));
@@ -93,7 +93,7 @@ async function issuersOf(certificate: X509, party: string, roots: readonly Root[
   return issuers;
 }
 
-/** Returns the roots that are trusted for the party and named as issuer in the certificate. Throws if there are none. */
+/** Returns the roots that are trusted for the party and named as issuer in the certificate. Throws if no root is found. */
 function namedIssuers(certificate: X509, party: string, known: readonly Root[]): Root[] {
   const { authorityKeyIdentifier } = certificate;
   if (certificate.isCa) {

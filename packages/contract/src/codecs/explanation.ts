@@ -1,6 +1,6 @@
 import * as s from '../json/schema.ts';
 
-/** What a party has to do, or why it cannot act. */
+/** The action that a party has to take, or the reason why it cannot act. */
 const WAIT_CODES = [
   'NOT_SEEN',
   'OFFLINE',

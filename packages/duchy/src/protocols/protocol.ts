@@ -1,4 +1,4 @@
-/** What a duchy needs to run a protocol, in addition to the protocol's math. */
+/** The parts that a duchy needs to run a protocol, in addition to the protocol's math. */
 import type { duchyMessages } from '@measurement-exchange/contract';
 import type { MessageSize } from '@measurement-exchange/mpc/protocols/messageSize';
 import type { Duchy } from '../computations/context.ts';

@@ -101,7 +101,7 @@ function keySource(policy: RefreshPolicy, clock: () => number) {
       return keys!;
     },
 
-    /** Returns keys loaded after `seen`, or undefined if there are none and it is too early to fetch again. */
+    /** Returns keys loaded after `seen`, or undefined if no keys are newer and it is too early to fetch again. */
     async newerThan(seen: KeySet): Promise<KeySet | undefined> {
       if (due(policy.cooldownMs)) await reload();
       if (keys !== seen) return keys;

@@ -12,7 +12,7 @@ import { aggregates, EXPLAINED, EXPLAINED_REQUISITION } from './measurementTable
 import { column, optional, optionalGroup, table } from './table.ts';
 
 const explained = object({ row: EXPLAINED.reader, cause: cell<Trigger>('cause') });
-/** What caused the last transition of measurement `m`. */
+/** The cause of the last transition of measurement `m`. */
 const CAUSE = `(SELECT cause FROM transitions t
   WHERE t.measurement = m.id AND t.requisition = '' AND t.version = m.version) AS cause`;
 

@@ -7,7 +7,7 @@ import { pageRow, pageText } from './page.ts';
 import { inTransaction, read } from './run.ts';
 import { column, insertText, optional, select, table, values } from './table.ts';
 
-/** A transition of a measurement, requisition, or participant, and who caused it. */
+/** A transition of a measurement, requisition, or participant, and the principal that caused it. */
 export interface TransitionRecord extends Omit<Step, 'cause'> {
   measurement: string;
   actor: string;

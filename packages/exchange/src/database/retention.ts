@@ -42,7 +42,7 @@ export const removeMeasurements = inTransaction.number(
   'SELECT remove_measurements($1, $2) AS n',
 );
 
-/** What remains of a removed measurement or requisition. */
+/** The fields that remain of a removed measurement or requisition. */
 interface Tombstone<State> {
   id: string;
   state: State;

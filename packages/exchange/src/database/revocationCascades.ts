@@ -66,8 +66,8 @@ const NEXT = `
   SELECT m.id, m.create_time AS time, m.consumer, m.certificate, m.protocol FROM measurements m
    WHERE ${PENDING} AND (m.create_time, m.id) > ($3::timestamptz, $4) ORDER BY m.create_time, m.id LIMIT $5::int`;
 /**
- * Of the next `$5` pending measurements, selects the first `$6` that depend on one of the certificates, and then the last
- * of the `$5`, from the same snapshot. With EXISTS, the planner would read all requisitions into a hash table.
+ * Selects, among the next `$5` pending measurements, the first `$6` that depend on one of the certificates, and then the
+ * last of the `$5`, from the same snapshot. With EXISTS, the planner would read all requisitions into a hash table.
  */
 const NEXT_DEPENDENT = sql<Place & { depends: boolean }>(
   'cascade_next_dependent',

@@ -11,7 +11,7 @@ import { insertParticipants, updateParticipants } from './participants.ts';
 import { arrayParameters, arrays, except, names, only, parameters, values } from './table.ts';
 import { appendChanges, changeValues, IN_ORDER, kindsOfChanges, type RequestKey } from './versions.ts';
 
-/** Who made a change and the findings about it, for the transition log. */
+/** The author of a change and the findings about it, for the transition log. */
 export interface Author {
   actor: string;
   requestId: string;

@@ -89,7 +89,7 @@ async function ensureParty(db: Database, party: DescribedParty, now: Timestamp):
   });
 }
 
-/** Who made these changes, for the audit log. */
+/** The author of these changes, for the audit log. */
 const AUTHOR = { principal: 'operator', requestId: 'development' };
 
 /** Updates the endpoint and the capabilities if an earlier run registered different ones. */

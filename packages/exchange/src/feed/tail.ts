@@ -35,7 +35,7 @@ export class Tail {
     this.end = at;
   }
 
-  /** Returns the kept changes after a position, or undefined if there are none or not all of them are kept. */
+  /** Returns the kept changes after a position, or undefined if no changes follow or not all of them are kept. */
   behind(after: Position, limit: number): ChangePage | undefined {
     if (compare(after, this.start) < 0 || compare(after, this.end) >= 0) return undefined;
     // Search backward, because most followers are near the end.

@@ -7,7 +7,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { Call, Principal } from '../operations/index.ts';
 import type { Quota } from './rateLimiter.ts';
 
-/** What is known about a request so far. A face creates this object, and the pipeline fills it in. */
+/** The facts known about a request so far. A face creates this object, and the pipeline fills it in. */
 export interface Progress {
   readonly requestId: string;
   principal?: Principal;
@@ -18,9 +18,9 @@ export interface Progress {
   error?: ExchangeError;
 }
 
-/** What only the face knows about how a request ended. */
+/** The facts about how a request ended that only the face knows. */
 export interface Outcome {
-  /** What to count a request as if it reached no operation: `page` for a page outside the API, otherwise `none`. */
+  /** The label for counting a request that reached no operation: `page` for a page outside the API, otherwise `none`. */
   kind: 'none' | 'page';
   /** The face's own log fields, such as the HTTP method and status. */
   wire: Record<string, string | number>;

@@ -72,7 +72,7 @@ class Authorized {
 // Only the types are exported, so that no other module can create these objects.
 export type { Authenticated, Authorized };
 
-/** What a face provides for each request. */
+/** The functions that a face provides for each request. */
 export interface Transfer {
   isGone(): boolean;
   /** Aborted when the caller hangs up. */

@@ -38,7 +38,7 @@ export class WaitingQueue {
     });
   }
 
-  /** Admits the first request whose caller has not hung up. Returns false if there is none. */
+  /** Admits the first request whose caller has not hung up. Returns false if no request can be admitted. */
   admitFirst(): boolean {
     for (const waiter of this.waiters) {
       this.remove(waiter);

@@ -28,7 +28,7 @@ export type FixedBase = Int32Array;
 
 let generatorTable: FixedBase | undefined;
 
-/** What one digit contributes to a sum: points to add, or to subtract if `sign` is negative. */
+/** The contribution of one digit to a sum: points to add, or to subtract if `sign` is negative. */
 interface Term {
   points: Points;
   sign: number;

@@ -15,7 +15,7 @@ import { type ElGamalKeyPair, newKeyPair } from './keys.ts';
 /** A proof is a point (the commitment) followed by a scalar (the response). */
 export const PROOF_BYTES = POINT_BYTES + SCALAR_BYTES;
 
-/** What a proof is bound to: the purpose of the key, the duchy, and the computation with its terms. */
+/** A proof is bound to this context: the purpose of the key, the duchy, and the computation with its terms. */
 export type ProofContext = Pick<Binding, 'purpose' | 'duchy' | 'computation' | 'termsSha256'>;
 
 /** Creates the proof deterministically, so that publishing a key again produces the same bytes. */

@@ -73,7 +73,7 @@ export function noiseVariance(
   }
 }
 
-/** What a release takes from a budget: (ε, δ), or the ρ of zero-concentrated privacy with the δ of truncated noise. */
+/** The cost of a release: (ε, δ), or the ρ of zero-concentrated privacy with the δ of truncated noise. */
 export type Charge = { epsilon: number; delta: number } | { rho: number; delta?: number };
 
 /** A factor larger than any rounding error of ρ, so that the charge is never less than the privacy that was spent. */

@@ -1,4 +1,4 @@
-/** What every duchy protocol must define, in a folder next to this file. */
+/** The interface that every duchy protocol must define, in a folder next to this file. */
 import type { DuchyRole, MeasurementType, PlainSpec, Violation } from '@measurement-exchange/contract';
 import type { MpcRelease } from '../privacy/countCost.ts';
 import type { Charge } from '../privacy/noise.ts';

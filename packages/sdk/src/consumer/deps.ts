@@ -11,8 +11,8 @@ export interface ConsumerOptions {
   trust: TrustStore;
   /**
    * The duchies that may compute a figure over several data providers, such as `duchies/alpha`. Get their names from their
-   * operators, not from the exchange. By default, there are none, so only figures that a data provider computes alone are
-   * accepted.
+   * operators, not from the exchange. The list is empty by default, so only figures that a data provider computes alone
+   * are accepted.
    */
   duchies?: readonly string[];
   /** Previous private keysets, for opening measurements that were created with them. */

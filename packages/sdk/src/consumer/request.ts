@@ -20,7 +20,7 @@ export interface RequestedEventGroup {
   filter?: string;
 }
 
-/** What to count at one data provider, `dataProviders/x`: event groups, or its population. */
+/** The subject to count at one data provider, `dataProviders/x`: event groups, or its population. */
 export interface RequestedDataProvider {
   name: string;
   /** The event groups to count, for every type except population. */

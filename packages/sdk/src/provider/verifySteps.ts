@@ -49,9 +49,9 @@ export async function verifyRequisitionSteps(
 /** A duchy whose entry in the requisition is checked. */
 interface InvolvedDuchy {
   duchy: string;
-  /** What the duchy does, as a verb phrase. */
+  /** The duchy's role, as a verb phrase. */
   does: string;
-  /** What the duchy's signed key is for; absent if no key is checked. */
+  /** The purpose of the duchy's signed key; absent if no key is checked. */
   keyFor?: string;
   keyOf?: (entry: Entry) => SignedMessage | undefined;
 }

@@ -1,7 +1,7 @@
 /** The reasons for which this SDK's agent refuses a requisition. The list is closed, and is printed as docs/refusals.md. */
 import type { RefusalJustification } from '@measurement-exchange/contract';
 
-/** What a refusal code means, and what the consumer can do about it. */
+/** The meaning of a refusal code, and what the consumer can do about it. */
 export interface RefusalCodeEntry {
   justification: RefusalJustification;
   meaning: string;

@@ -7,7 +7,7 @@ export interface VerificationStep {
   step: string;
   /** Absent if the step was skipped because an earlier step failed. */
   holds?: boolean;
-  /** What was found, or why the step failed. */
+  /** The finding of the step, or the reason why it failed. */
   detail: string;
 }
 

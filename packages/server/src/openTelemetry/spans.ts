@@ -10,7 +10,7 @@ export interface SpanOptions {
 }
 export type SpanAttributes = Record<string, string | number | boolean | undefined>;
 
-/** A span. Whoever opened it must end it. */
+/** A span. The function that opened the span must end it. */
 export interface OpenSpan {
   /** Runs `work`. Everything that it does or starts belongs to the span. */
   run<T>(work: () => T): T;

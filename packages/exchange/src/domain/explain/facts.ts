@@ -47,7 +47,7 @@ export interface Facts {
   viewer: Viewer;
   /** If the viewer is a provider, the aggregate has only the provider's own requisition. */
   aggregate: ExplainedAggregate;
-  /** What caused the measurement's last step. */
+  /** The cause of the measurement's last step. */
   cause: Trigger;
   parties: ReadonlyMap<string, PartyFacts>;
   /** The certificates that the measurement depends on, by name. */

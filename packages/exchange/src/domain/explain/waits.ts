@@ -25,7 +25,7 @@ interface Task {
   since: Timestamp;
   /** The code to report unless something, such as a suspension, keeps the party from acting. */
   code: WaitCode;
-  /** What the party has not done yet, as a phrase that follows the party's name. */
+  /** The action that the party has not taken yet, as a phrase that follows the party's name. */
   owes: string;
   remedy: string;
 }

@@ -55,7 +55,7 @@ export class TypeChains {
     node(type).targets.push(node(target));
   }
 
-  /** Returns the first type in a chain that is too long, or undefined if there is none. */
+  /** Returns the first type in a chain that is too long, or undefined if no chain is too long. */
   tooLong(): string | undefined {
     let reached = 0;
     const open: Node[] = [];

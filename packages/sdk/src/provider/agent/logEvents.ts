@@ -33,7 +33,7 @@ export type AgentEvent =
       most: number;
       inMs: number;
       why: string;
-      /** What the provider's operator can do about it. */
+      /** The action that the provider's operator can take. */
       remedy: string;
     };
 

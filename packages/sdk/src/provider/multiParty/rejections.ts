@@ -32,7 +32,7 @@ export class UploadRejected extends Error {
   readonly rejections: number;
   /** The wait until the next attempt, or 0 if that attempt will refuse the requisition. */
   readonly waitMs: number;
-  /** What the provider's operator can do about it. */
+  /** The action that the provider's operator can take. */
   readonly remedy: string;
 
   constructor(failed: UploadFailed, { count, countedAt }: Rejection, now: number) {

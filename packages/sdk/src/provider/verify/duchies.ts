@@ -89,7 +89,7 @@ export interface AgreedTerms {
   termsSha256: Uint8Array;
 }
 
-/** What the verified computations of all protocols have in common. */
+/** The fields that the verified computations of all protocols have in common. */
 export interface VerifiedComputation extends AgreedTerms {
   /** The fingerprint of the signed measurement spec and the encrypted requisition spec. */
   fingerprint: Uint8Array;

@@ -36,7 +36,7 @@ export interface LiquidLegionsSettings extends ComputationSettings {
   protocols?: readonly LiquidLegionsProtocol[];
 }
 
-/** What a duchy's operator has told the provider about the duchy. */
+/** The facts that a duchy's operator has told the provider about the duchy. */
 export interface DuchySettings {
   /** The duchy's root certificates, in PEM. */
   rootPem: string;

@@ -1,6 +1,6 @@
 /**
  * Reads which events or people a requisition selects, and checks whether this consumer may ask about them. Only the
- * provider's settings grant access. What the exchange says about an event group can only restrict it.
+ * provider's settings grant access. The exchange's data about an event group can only restrict the selection.
  */
 import { type EventGroup, ExchangeError, type PlainSpec, parseName } from '@measurement-exchange/contract';
 import type { RefusalCode } from '../../refusals/codes.ts';
@@ -36,7 +36,7 @@ export interface SelectedEvents {
   recordedUntil?: Date;
 }
 
-/** What a requisition selects: events, or a part of the population. */
+/** The selection of a requisition: events, or a part of the population. */
 export type Selection =
   | { events: SelectedEvents[]; population?: undefined }
   | { population: { filter?: string }; events?: undefined };
