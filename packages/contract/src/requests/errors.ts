@@ -17,7 +17,7 @@ const RULES: [applies: (route: Route) => boolean, reasons: Reason[]][] = [
   [
     () => true,
     [
-      // These reasons concern the connection and HTTP.
+      // Errors of the connection and of HTTP itself.
       'MALFORMED_REQUEST',
       'REQUEST_TIMEOUT',
       'URI_TOO_LONG',

@@ -13,7 +13,7 @@ import * as row from './route.ts';
 const descriptor = PATTERNS.eventGroupMetadataDescriptor;
 const descriptors = 'dataProviders/{dataProvider}/eventGroupMetadataDescriptors' as const;
 const member = 'eventGroupMetadataDescriptor';
-/** Read-only questions about a schema. Consumers and the schema's provider may ask them. */
+/** Read-only queries about a schema, available to consumers and to the provider that owns the schema. */
 const ask = {
   method: 'POST',
   path: descriptor,

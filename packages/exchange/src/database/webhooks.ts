@@ -107,9 +107,7 @@ export const rewindWebhook = inTransaction.last(
     WHERE d.webhook = rewound.id AND d.state = 'PENDING' AND (d.xid, d.seq) > ($2::xid8, $3::bigint)`,
 );
 
-/**
- * Counts the changes that a rewind to this position would deliver again, up to `limit`. The caller has locked the webhook.
- */
+/** Counts the changes that rewinding to this position would redeliver, up to `limit`. The caller must lock the webhook. */
 export const countBehind = inTransaction.number(
   (id: string, { xid, seq }: Position, limit: number) => [id, xid, seq, limit],
   'webhook_count_behind',

@@ -143,7 +143,7 @@ export function refuse<A extends Outline>(
 const MAX_DEFERRAL_DAYS = 30;
 /** The number of deferrals that create a new version of a requisition. Later ones only overwrite the stored deferral. */
 const MAX_LOGGED_DEFERRALS = 10;
-/** The minimum time between deferrals, once they are no longer logged. */
+/** After MAX_LOGGED_DEFERRALS, a provider must wait at least this long between deferrals. */
 const DEFERRAL_INTERVAL_SECONDS = 60;
 
 export interface EarlierDeferrals {

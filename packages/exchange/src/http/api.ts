@@ -155,7 +155,7 @@ export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: 
   });
 }
 
-/** Parsing 4 MiB of JSON takes up to 50 ms, so at most one large body is parsed per turn of the event loop. */
+/** At most one body above this size is parsed per turn of the event loop, because parsing 4 MiB of JSON can take 50 ms. */
 const LARGE_BODY = 256 * 1024;
 let lastTurn: Promise<void> = Promise.resolve();
 function separateTurn(): Promise<void> {

@@ -28,7 +28,7 @@ export interface Outcome {
   /** The response's `Retry-After` header. */
   retryAfter: string | undefined;
   milliseconds: number;
-  /** Set if nothing was sent because a rate limit was reached: how many milliseconds to wait. */
+  /** How many milliseconds to wait before retrying. Set only if a rate limit prevented the send. */
   waitMs?: number;
 }
 

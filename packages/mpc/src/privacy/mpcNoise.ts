@@ -25,9 +25,9 @@ export type MpcNoise = {
 } & (
   | {
       mechanism: 'DISCRETE_GAUSSIAN';
-      /** The σ of the workers' sum, and also of the aggregator's part. */
+      /** The σ of the workers' noise in sum, and also of the noise that the aggregator adds. */
       sigma: number;
-      /** The σ of one worker's part. */
+      /** The σ of the noise that each worker adds. */
       workerSigma: number;
     }
   | {

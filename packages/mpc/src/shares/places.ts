@@ -1,7 +1,6 @@
 /**
- * Draws the places that a shuffle swaps: from + i + random mod (total − from − i), where random is a little-endian uint128.
- * The loop is a WebAssembly function, written below instruction by instruction, because 64-bit integers make it twice as
- * fast as JavaScript.
+ * Draws the positions that a shuffle swaps: from + i + random mod (total − from − i), where random is a little-endian
+ * uint128. The loop is hand-assembled WebAssembly, because native 64-bit integers make it twice as fast as JavaScript.
  */
 import { type Code, countDown, get, I32, i32, increase, set, wasmModule } from '../curve/wasmModule.ts';
 

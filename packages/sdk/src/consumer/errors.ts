@@ -117,7 +117,7 @@ export type ResultFault =
 export class ResultRejected extends Fault<ResultFault> {
   override readonly name = 'ResultRejected';
   readonly measurement: string;
-  /** The data provider or duchy whose result is at fault; undefined if the measurement itself is. */
+  /** The data provider or duchy whose result is at fault, or undefined if the measurement itself is at fault. */
   readonly signer: string | undefined;
 
   constructor(measurement: string, code: ResultFault, message: string, signer?: string, cause?: unknown) {

@@ -39,7 +39,7 @@ export async function fromPrevious(work: Receiver, message: string): Promise<Uin
   return messageFrom(work, message, duchyAt('PREVIOUS', work.computation.view));
 }
 
-/** Reads a message, and requires the size that follows from the number of sketches and the amount of noise. */
+/** Reads a message and checks that its size matches the number of sketches and the amount of noise. */
 async function messageFrom({ duchy, computation, sizeOf }: Receiver, message: string, sender: string) {
   const bytes = Buffer.concat(await Array.fromAsync(received(duchy, computation, message, sender)));
   const { length } = bytes;

@@ -66,7 +66,7 @@ export function checkMessage(schema: MetadataSchema, root: ReflectMessage, repor
     try {
       toJson(desc, message);
     } catch {
-      // For example, a timestamp in the year 10000, a Value without a kind, or a Value with NaN.
+      // Some valid messages have no JSON form, such as a timestamp in the year 10000, a Value with no kind, or a Value of NaN.
       report.add(at, '', `is a ${desc.typeName} that JSON has no form for`);
     }
   }

@@ -122,7 +122,7 @@ function finished(
     addColumn(workspace, flags, keys, -1);
     workspace.change(flags, ALONE, flags, (batch, count) => {
       batch.addPoints(special, 1, { stride: 0, at: i * POINT_BYTES });
-      // Otherwise the difference of two flags would be the ciphertext of a key, which a worker may know.
+      // Without new randomness, subtracting two flags would yield the ciphertext of a key, which a worker may have seen before.
       batch.reRandomize(publicKey, drawScalars(random, count));
     });
     putColumn(flags, CIPHERTEXT_BYTES, tuples, TUPLE_BYTES, (i + 1) * CIPHERTEXT_BYTES);

@@ -18,7 +18,7 @@ export interface ReferenceInventory {
 /** The maximum length of the list. An operator could not review more. */
 const MAX_REFERENCES = 10_000;
 
-/** Returns the references with the most rows first. */
+/** Returns the references, sorted by row count in descending order. */
 export function inventoryOf(
   engine: Engine,
   source: Source,

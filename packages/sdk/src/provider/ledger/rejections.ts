@@ -8,7 +8,7 @@ export interface Rejection {
   count: number;
   /** The time of the last counted rejection, in milliseconds since 1970. */
   countedAt: number;
-  /** The duchy's last message. */
+  /** The error message from the duchy's most recent rejection. */
   why: string;
 }
 

@@ -4,7 +4,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Watch } from '../events.ts';
 
-/** Thrown if the thread or the disk failed, as opposed to the events. */
+/** Thrown if the thread or the disk failed. Bad event data has errors of its own. */
 class ShareFailed extends Error {
   override readonly name = 'ShareFailed';
 

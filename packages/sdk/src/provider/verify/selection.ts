@@ -13,8 +13,8 @@ export interface ReferenceAccess {
   /** Resource names such as `measurementConsumers/acme`. */
   measurementConsumers: readonly string[];
   /**
-   * Declares that the provider's data contains this reference's events. Otherwise, requisitions about the reference are
-   * held until the operator confirms it (`confirmReferences`, `mex provider check`).
+   * Declares that the provider's data contains this reference's events. If not set, requisitions for the reference are
+   * held until the operator confirms that it does (`confirmReferences`, `mex provider check`).
    */
   served?: boolean;
   /** Resource names of event groups with these events, if their `eventGroupReferenceId` is not the reference. */
