@@ -71,7 +71,7 @@ export const tests = {
 export default defineConfig({
   test: {
     // More than two cores can run: half of the time a test waits for a process it started, or for time to pass.
-    maxWorkers: 5,
+    maxWorkers: 7,
     // In the order of their names: the longest tests begin first. Where files share a worker they share what they
     // import, which takes longer than most of them do.
     projects: [

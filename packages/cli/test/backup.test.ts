@@ -51,7 +51,7 @@ function startWriter(acknowledged: Map<string, string>) {
   let stopping = false;
   const done = (async () => {
     // A little at a time: a backup that has a core to itself ends sooner, and is written to all the same.
-    for (let i = 0; !stopping; i++, await sleep(20)) {
+    for (let i = 0; !stopping; i++, await sleep(100)) {
       const measurement = await send(
         consumer.token,
         `${consumer.name}/measurements`,

@@ -50,28 +50,21 @@ it('loads for mex what was typed', async () => {
   ]);
 });
 
-it('leaves what runs consumers’ filters out of the agent’s process', async () => {
-  const packages = ['@duckdb/node-api', '@bufbuild/cel', '@bufbuild/re2'];
-  expect(await loadedAfter(packages, importing('@measurement-exchange/sdk/provider'))).toEqual([
-    ['@duckdb/node-api'],
-  ]);
-});
-
-it('loads of TypeBox only the types', async () => {
-  const packages = ['typebox', '@bufbuild/protobuf'];
-  expect(await loadedAfter(packages, importing('@measurement-exchange/contract'))).toEqual([
-    ['@bufbuild/protobuf'],
-  ]);
-});
-
-it('loads into the thread of a share nothing that only messages need', async () => {
-  const modules = [
+it('loads no protobuf for a share, no TypeBox for the contract, and no filter engine for the agent', async () => {
+  const packages = ['typebox', '@bufbuild/protobuf', '@duckdb/node-api', '@bufbuild/cel', '@bufbuild/re2'];
+  const share = [
     '@measurement-exchange/consent/sealing/pieces',
     '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/provider',
     '@measurement-exchange/mpc/shares/keystream',
     './packages/sdk/src/provider/vidIndex.ts',
   ];
-  expect(await loadedAfter(['@bufbuild/protobuf'], ...modules.map(importing))).toEqual(modules.map(() => []));
+  const contract = '@measurement-exchange/contract';
+  const agent = '@measurement-exchange/sdk/provider';
+  expect(await loadedAfter(packages, ...[...share, contract, agent].map(importing))).toEqual([
+    ...share.map(() => []),
+    ['@bufbuild/protobuf'],
+    ['@bufbuild/protobuf', '@duckdb/node-api'],
+  ]);
 });
 
 it('loads OpenTelemetry where its variables are set, and otherwise nothing of it', async () => {
