@@ -50,7 +50,7 @@ function expectFresh(bytes: Uint8Array, given: Uint8Array): void {
   expect(points.filter((point) => known.has(point))).toEqual([]);
 }
 
-/** What a stage sends, which is sorted and has nothing in common with what it sends with another seed. */
+/** The output of a stage. It is sorted, and shares no bytes with the output of the same stage under another seed. */
 async function sentTwice(
   stage: (seed: Uint8Array) => Promise<Uint8Array>,
   given: Uint8Array,

@@ -48,7 +48,7 @@ const SUBJECT_ALTERNATIVE_NAME = '2.5.29.17';
 /** The tag of a URI in a GeneralName (RFC 5280, 4.2.1.6). */
 const URI_TAG = 0x86;
 
-/** The extensions that we evaluate, plus extKeyUsage, which does not restrict who may sign. */
+/** The extensions that we evaluate, plus extKeyUsage, which does not restrict signing. */
 const KNOWN_EXTENSIONS = [
   '2.5.29.14', // subjectKeyIdentifier
   '2.5.29.15', // keyUsage

@@ -196,11 +196,14 @@ export async function readSecrets(db: SealingQueryable, id: string): Promise<Com
   );
 }
 
-const KEEP = sql('keepInterim', 'UPDATE computations SET interim = $2 WHERE id = $1 AND outcome IS NULL');
+const KEEP_INTERIM = sql(
+  'keepInterim',
+  'UPDATE computations SET interim = $2 WHERE id = $1 AND outcome IS NULL',
+);
 
 /** Stores a value for a later stage. Call this before storing the output, because the stage is not computed after that. */
 export async function keepInterim(db: SealingQueryable, id: string, interim: Uint8Array): Promise<void> {
-  await db.query(KEEP, [id, sealSecret(db, id, 'interim', interim)]);
+  await db.query(KEEP_INTERIM, [id, sealSecret(db, id, 'interim', interim)]);
 }
 
 function sealSecret(db: SealingQueryable, id: string, column: string, secret: Uint8Array | undefined) {
