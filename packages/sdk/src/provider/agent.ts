@@ -37,7 +37,7 @@ class ProviderAgent implements Agent {
     try {
       await this.poll(due, signal);
       while (running.size > 0 || attempts.hasRoom) {
-        // A poll skips requisitions beyond their consumer's limit, so poll again as soon as there is room for them.
+        // A poll skips requisitions of consumers that are at their limit. Poll again when a consumer is below its limit.
         if (attempts.hasRoom) await this.poll(due, signal);
         else await Promise.race(running.values());
       }
@@ -77,7 +77,7 @@ class ProviderAgent implements Agent {
     await Promise.all(this.attempts.running.values());
   }
 
-  /** Starts attempts at the changed requisitions, or at all open ones if a poll is due. */
+  /** Starts attempts at the changed requisitions, or at all open requisitions if a poll is due. */
   private async act({ changes, poll }: Wake, signal: AbortSignal): Promise<void> {
     const changed = new Set(changes.filter(({ kind }) => kind === 'EVENT_GROUP').map(({ name }) => name));
     for (const name of changed) this.context.eventGroups.evict(name);
@@ -104,7 +104,9 @@ class ProviderAgent implements Agent {
     await participant?.keepOnly([...seen, ...this.attempts.running.keys()]);
   }
 
-  /** Tells the exchange which multi-party protocols the provider supports. If it supports none, a failure is ignored. */
+  /**
+   * Tells the exchange which multi-party protocols the provider supports. If it supports no protocol, errors are ignored.
+   */
   private async announce(signal?: AbortSignal): Promise<boolean> {
     const { client, credentials, participant } = this.context;
     const supported = participant?.protocols ?? [];

@@ -1,6 +1,6 @@
 /**
  * Computes direct results (exact figures from the events plus noise) and their privacy cost. The formulas match the public
- * reference system, which stores the width of the sampling interval as a 32-bit float.
+ * reference system. Like that system, they use the width of the sampling interval as a 32-bit float.
  */
 import { create } from '@bufbuild/protobuf';
 import { type PrivacyParams, specs } from '@measurement-exchange/contract';
@@ -25,11 +25,13 @@ import type { VerifiedRequisition } from './verify.ts';
 /** The data and the noise that a provider uses to compute results. */
 export interface Methodology {
   events?: Events | undefined;
-  /** Only population measurements need this. */
+  /** The virtual population. Only population measurements need it. */
   population?: Population | undefined;
-  /** Default: Gaussian if the consumer allows a delta above 0, otherwise geometric (integer Laplace). */
+  /**
+   * The noise mechanism. Default: Gaussian if the consumer allows a delta above 0, otherwise geometric (integer Laplace).
+   */
   noise?: NoiseMechanism | undefined;
-  /** A cap on the impressions per person. If it is lower than the consumer's cap, the result states it. */
+  /** The provider's cap on the impressions per person. A result states this cap if it is lower than the consumer's cap. */
   maximumFrequencyPerUser?: number | undefined;
 }
 
@@ -41,15 +43,15 @@ export interface ComputeOptions extends Methodology {
 }
 
 /**
- * Figures that are released with the same privacy parameters. The unit of privacy is all of one person's events in one
- * reference on one UTC day (see docs/privacy.md).
+ * One or more figures that are released with the same privacy parameters. A privacy unit is all events of one person in one
+ * reference on one UTC day. See docs/privacy.md.
  */
 interface Release {
   params: PrivacyParams;
   mechanism: NoiseMechanism;
-  /** The maximum amount by which one unit can change one figure. The noise is calibrated to this. */
+  /** The maximum amount by which one privacy unit can change a figure. The noise is calibrated to this amount. */
   sensitivity: bigint;
-  /** How many figures one unit can change at once. Each of them adds to the cost. */
+  /** The maximum number of figures that one privacy unit can change. Each of these figures adds to the cost. */
   changed: number;
 }
 
@@ -82,8 +84,8 @@ export async function requireComputable(
 }
 
 /**
- * Returns the charges for the result. Each reference is charged the full cost once for each UTC day that a collection
- * interval overlaps, even if several event groups select it. The charges never depend on the events.
+ * Returns the charges for the result, which never depend on the events. A reference is charged the full cost for each UTC
+ * day that a collection interval overlaps. It is charged once per day, even if several event groups select it.
  */
 export function chargesFor(verified: VerifiedRequisition, methodology: Methodology): Charge[] {
   const cost = costOf(verified, methodology);
@@ -107,7 +109,10 @@ function costOf(verified: VerifiedRequisition, methodology: Methodology): Units 
     .reduce(addUnits, NOTHING);
 }
 
-/** Computes a result with fresh noise. Call this only once per requisition: two draws on the same data leak information. */
+/**
+ * Computes a result with fresh noise. Call this only once per requisition, because two results with different noise over
+ * the same data leak information.
+ */
 export async function computeResult(
   verified: VerifiedRequisition,
   options: ComputeOptions,
@@ -181,7 +186,10 @@ async function computeFigures(verified: VerifiedRequisition, options: ComputeOpt
   }
 }
 
-/** Returns the measurement's releases in a fixed order. A cap applies to a person's total over all selected events. */
+/**
+ * Returns the measurement's releases in a fixed order. For impressions and durations, the sensitivity is the cap on a
+ * person's total over all selected events.
+ */
 function releases({ spec }: VerifiedRequisition, methodology: Methodology): Release[] {
   // measurementSpecViolations has checked that the parameters are present.
   const release = (params: PrivacyParams | undefined, sensitivity = 1n, changed = 1): Release => ({
@@ -195,7 +203,7 @@ function releases({ spec }: VerifiedRequisition, methodology: Methodology): Rele
       return [release(spec.reach.privacyParams)];
     case 'REACH_AND_FREQUENCY': {
       const { reachPrivacyParams, frequencyPrivacyParams } = spec.reachAndFrequency;
-      // Changing one unit can move the person from one bin to another, so two bins change by one each.
+      // One privacy unit can move a person from one frequency to another. That changes two counts by one each.
       return [release(reachPrivacyParams), release(frequencyPrivacyParams, 1n, 2)];
     }
     case 'IMPRESSION': {
@@ -224,13 +232,15 @@ function figure<V, C extends string, M extends object>(
   return { value, noiseMechanism: NOISE[mechanism], methodology: { case: methodology, value: details } };
 }
 
-/** Returns each frequency's share of the total. All shares are zero if no counts are left after the noise. */
+/** Returns each frequency's share of the total. If all counts are 0, all shares are 0. */
 function sharesOf(counts: bigint[]): Record<string, number> {
   const total = Number(counts.reduce((sum, count) => sum + count, 0n)) || 1;
   return Object.fromEntries(counts.map((count, i) => [String(i + 1), Number(count) / total]));
 }
 
-/** Divides exactly and rounds down. A 32-bit float is a ratio of two integers, so no precision is lost. */
+/**
+ * Divides by the width as a 32-bit float, and rounds down. The float is a ratio of two integers, so no precision is lost.
+ */
 function divideByWidth(value: bigint, width: number): bigint {
   const { numerator, denominator } = exactRational(Math.fround(width));
   return (value * denominator) / numerator;

@@ -2,8 +2,8 @@ import type { EventQuery } from './events.ts';
 import type { VerifiedRequisition } from './verify.ts';
 
 /**
- * Returns the query for a requisition. The query samples people for direct results and sketches, but reads everybody for a
- * share, whose registers are sampled later.
+ * Returns the event query for a requisition. For direct results and sketches, the query samples people. For a share, it
+ * selects all people, because the share's registers are sampled later.
  */
 export function queryOf({ selection, vidSampling, shareShuffle }: VerifiedRequisition): EventQuery {
   return { eventGroups: selection.events ?? [], vidSampling: shareShuffle ? EVERYBODY : vidSampling };

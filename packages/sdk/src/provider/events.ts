@@ -21,19 +21,22 @@ export type { AttributeType } from './filter/types.ts';
 export interface EventsConfig {
   /** Local paths. Patterns such as `events/*.parquet` are expanded at each query. */
   files: string | string[];
-  /** Default: CSV if the first file has a CSV extension (`.csv`, `.tsv`, `.csv.gz` …), otherwise Parquet. */
+  /**
+   * The file format. Default: CSV if the first file has a CSV extension (`.csv`, `.tsv`, `.csv.gz` …), otherwise Parquet.
+   */
   format?: 'parquet' | 'csv';
   columns?: ColumnNames;
-  /** The query engine's memory limit, beyond which it uses the disk. Default `512MB`. */
+  /** The query engine's memory limit. Beyond this limit, the engine uses the disk. Default: `512MB`. */
   memoryLimit?: string;
-  /** Default: one thread per core. */
+  /** The number of threads of the query engine. Default: one per core. */
   threads?: number;
   /**
-   * For filters that cannot run in the engine: how many distinct combinations of attribute values the selected events may
-   * have. Default 1,000,000. A lower limit allows filters that take longer for each combination.
+   * The maximum number of distinct combinations of attribute values in the selected events. It applies to filters that the
+   * engine cannot run, which are evaluated once per combination. Default: 1,000,000. A lower limit allows filters that take
+   * longer for each combination.
    */
   maximumCombinations?: number;
-  /** The time limit for one query, in seconds. Default 600. */
+  /** The time limit for one query, in seconds. Default: 600. */
   timeoutSeconds?: number;
   /** Called when events are ignored, such as events without a VID. */
   onWarning?(message: string): void;
@@ -44,17 +47,21 @@ export interface Events {
   /** The attributes that filters may use. */
   readonly attributes: Readonly<Record<string, AttributeType>>;
   readonly hasDuration: boolean;
-  /** Throws RefusalError (FilterError, QueryStopped) if the query can never be computed. Reads no events. */
+  /**
+   * Checks a query without reading events. Throws RefusalError if the query can never be computed, for example FilterError
+   * or QueryStopped.
+   */
   check(query: EventQuery): Promise<void>;
   /**
-   * Lists the references in the events, with exact figures. They are for the operator only; no response may depend on them.
+   * Lists the references in the events, with exact counts. Only the operator may see the counts, and no response may depend
+   * on them.
    */
   inventory(watch?: Watch): Promise<ReferenceInventory[]>;
   /** Returns how many people have 1, 2, … `maximumFrequency` events. The last count includes people with more events. */
   frequencies(query: EventQuery, maximumFrequency: number): Promise<bigint[]>;
   /**
-   * Calls `take` with batches of people and their event counts, capped at `maximumFrequency`, in no particular order. Each
-   * call waits for the previous one. A VID that is not valid in a population is passed as 0.
+   * Calls `take` with batches of people and their event counts, in no particular order. A count is at most
+   * `maximumFrequency`. Each call waits for the previous call. A VID outside 1 to MAX_VID is passed as 0.
    */
   people(query: EventQuery, maximumFrequency: number, take: TakePeople<Uint32Array>): Promise<void>;
   /** Like `people`, but passes every VID unchanged. */
@@ -118,7 +125,7 @@ function eventsOf(engine: Engine, source: Source, columns: Columns, config: Even
   };
 }
 
-/** SQL expression: the VID, or 0 if it is not valid in a population. */
+/** SQL expression: the VID, or 0 if the VID is outside 1 to MAX_VID. */
 const SMALL_VID = `CAST(CASE WHEN vid BETWEEN 1 AND ${MAX_VID} THEN vid ELSE 0 END AS UINTEGER)`;
 const MAXIMUM_COMBINATIONS = 1_000_000;
 const TIMEOUT_SECONDS = 600;

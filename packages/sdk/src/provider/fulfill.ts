@@ -20,7 +20,7 @@ export interface Sealing {
   certificate: string;
 }
 
-/** Signs a result, then encrypts it with the public key in the specification. */
+/** Signs a result, then encrypts it with the consumer's public key from the specification. */
 export async function sealResult(
   result: specs.Measurement_Result,
   { resultKeyset, nonce }: VerifiedRequisition,
@@ -32,14 +32,14 @@ export async function sealResult(
   return { encryptedResult: { ciphertext, typeUrl }, nonce, certificate };
 }
 
-/** Returns the refusal for a final error, or undefined for an error that is retried. */
+/** Returns the refusal to send for a RefusalError, or undefined for any other error, which is retried. */
 export function refusalFor(error: unknown): Refusal | undefined {
   return error instanceof RefusalError ? error.refusal : undefined;
 }
 
 /**
- * Fulfills or refuses a requisition with its etag, and rereads the requisition if the etag is stale. Resolves to the
- * requisition's state afterward. A requisition that is already closed, perhaps by an earlier attempt, is not changed.
+ * Fulfills or refuses a requisition, and resolves to the requisition's new state. If the etag is stale, reads the
+ * requisition again and repeats the call. A requisition that is already closed stays unchanged.
  */
 export function fulfillOrRefuse(
   client: ExchangeClient,

@@ -1,4 +1,6 @@
-/** The SDK for data providers (Node only): verifies requisitions, computes results or shares, and tracks the privacy budget. */
+/**
+ * The SDK for data providers, for Node only. It verifies requisitions, computes results or shares, and tracks the budget.
+ */
 export { RefusalError, type RefusalPlace } from '../refusals/refusalError.ts';
 export type { AgentEvent, AgentStage } from './agent/logEvents.ts';
 export type { Agent, AgentOptions, RequisitionSpan } from './agent/options.ts';

@@ -1,7 +1,7 @@
 /**
  * A data provider's privacy budget ledger. It stores the amounts spent on each reference and day, and the response to each
- * requisition. A requisition is charged before its events are read, and stays charged whatever the outcome. A stored
- * response is never computed again; a retry sends the stored bytes.
+ * requisition. A requisition is charged before its events are read, and stays charged whatever the outcome. A response is
+ * computed only once, and a retry sends the stored bytes.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { timestampOf } from '@measurement-exchange/contract';
@@ -23,7 +23,7 @@ import { columnsOf, type RequisitionResponse, type ResponseRow, responseOf } fro
 import { type OpenFile, openLedgerBeside, openLedgerFile } from './ledger/schema.ts';
 import { prepareStatements, type Statements } from './ledger/statements.ts';
 
-/** The largest allowed budget: far above any sensible budget, and far below the range of 64 bits. */
+/** The largest allowed budget. It is far above any sensible budget, and its integer units fit in 64 bits. */
 const MAX_BUDGET: PrivacyAmount = { epsilon: 1e6, delta: 1, rho: 1e6 };
 
 /**
@@ -39,8 +39,8 @@ export function openLedger(path: string, budget: PrivacyAmount): Ledger {
 }
 
 /**
- * Records that the operator confirmed these references. An agent may be using the ledger at the same time, and then answers
- * the requisitions that were held because of them.
+ * Records that the operator confirmed these references. If an agent is using the ledger, it then answers the requisitions
+ * that were held until the confirmation.
  */
 export function confirmReferences(path: string, references: Iterable<string>): void {
   const database = openLedgerBeside(path);
@@ -51,11 +51,11 @@ export function confirmReferences(path: string, references: Iterable<string>): v
   }
 }
 
-/** A provider's spent budget and responses. The (epsilon, delta) budget and the rho budget apply independently. */
+/** A provider's spent budget and responses. A charge must fit both the (epsilon, delta) budget and the rho budget. */
 export class Ledger {
-  /** Rejections of stored uploads by their duchies. */
+  /** The duchies' rejections of stored uploads. */
   readonly rejections: Rejections;
-  /** Requisitions about references that nobody has confirmed. */
+  /** The requisitions that wait until the operator confirms their references. */
   readonly held: HeldQuestions;
   private readonly database: DatabaseSync;
   private readonly budget: Units;
@@ -78,9 +78,9 @@ export class Ledger {
   }
 
   /**
-   * Charges a requisition before its events are read. If an earlier attempt was charged, only the difference is charged.
-   * Throws InsufficientBudget and writes nothing if the charges exceed the budget. Returns the number of attempts that have
-   * not ended: this one, and earlier ones that crashed.
+   * Charges a requisition before its events are read. If an earlier attempt was charged, charges only the difference.
+   * Throws InsufficientBudget and writes nothing if the charges exceed the budget. Returns the number of unfinished
+   * attempts: this attempt, and earlier attempts that crashed.
    */
   begin(requisition: string, charges: Charge[]): number {
     return this.transaction(() => {
@@ -100,8 +100,8 @@ export class Ledger {
   }
 
   /**
-   * Stores the response and returns it. If a response is already stored, returns that one instead. A result requires an
-   * earlier `begin`. A refusal does not, because it may be decided without reading any data.
+   * Stores the response and returns it. If a response is already stored, returns the stored response instead. A result
+   * requires an earlier call of `begin`. A refusal does not, because it may be decided before any events are read.
    */
   commit(requisition: string, given: RequisitionResponse): RequisitionResponse {
     return this.transaction(() => {
@@ -148,13 +148,13 @@ export class Ledger {
     const spent = selectTotal.get(reference, day) as unknown as Units;
     const after = addUnits(spent, added);
     const short = MEASURES.find((measure) => added[measure] > 0n && after[measure] > this.budget[measure]);
-    // `excessUnits` is 0 if the budget was lowered below the amount already spent.
+    // The remaining budget is 0, not negative, if the budget was lowered below the amount already spent.
     if (short !== undefined) throw new InsufficientBudget(charge, excessUnits(this.budget, spent), short);
     addToCharge.run(requisition, reference, day, added.epsilon, added.delta, added.rho);
     addToTotal.run(reference, day, added.epsilon, added.delta, added.rho);
   }
 
-  /** Runs `write` in a transaction. When this returns, all writes are on disk; if it throws, none are. */
+  /** Runs `write` in a transaction. On return, all writes are on disk. If `write` throws, nothing is written. */
   private transaction<T>(write: () => T): T {
     const { database } = this;
     database.exec('BEGIN IMMEDIATE');
@@ -163,13 +163,13 @@ export class Ledger {
       database.exec('COMMIT');
       return result;
     } catch (error) {
-      // A full disk may already have ended the transaction.
+      // If the disk is full, SQLite may already have ended the transaction.
       if (database.isTransaction) database.exec('ROLLBACK');
       throw error;
     }
   }
 
-  /** A ledger belongs to one provider, because two providers in one file would share a budget. */
+  /** Throws if the ledger belongs to another provider, because two providers in one ledger would share a budget. */
   private requireSameProvider(requisition: string): void {
     const provider = partyOf(requisition);
     this.statements.insertProvider.run(provider);

@@ -13,7 +13,9 @@ export * from '@measurement-exchange/mpc/sketches';
 
 type KeyContext = Omit<ProofContext, 'purpose'>;
 
-/** Returns the serialized ElGamalPublicKey that a duchy publishes. The same pair and context always give the same bytes. */
+/**
+ * Returns the serialized ElGamalPublicKey that a duchy publishes. The same key pair and context always give the same bytes.
+ */
 export function publishedKey(pair: ElGamalKeyPair, context: KeyContext): Uint8Array {
   return consent.publishedKey(pair, context, proveSecret);
 }

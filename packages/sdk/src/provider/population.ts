@@ -3,7 +3,7 @@ import { checkAt } from '../refusals/refusalError.ts';
 import { compile, match } from './filter/evaluator.ts';
 import type { AttributeType, AttributeValue } from './filter/types.ts';
 
-/** A VID in JSON. Beyond 2^53 it must be a decimal string, because a number would be rounded. */
+/** A virtual person ID (VID) in JSON. A VID beyond 2^53 must be a decimal string, because a number would be rounded. */
 export type Vid = number | string | bigint;
 
 /** A population in JSON. Ranges include both ends and must not overlap. */

@@ -51,7 +51,7 @@ export interface VerifyContext extends SelectionContext {
   fetchCertificate(name: string): Promise<Certificate>;
   /** A requisition with a smaller epsilon is refused. */
   minimumEpsilon?: number | undefined;
-  /** The computations by duchies that the provider accepts. Default: direct results only. */
+  /** The settings for protocols with duchies. A protocol without settings is refused. */
   shareShuffle?: ShareShuffleContext | undefined;
   liquidLegions?: LiquidLegionsContext | undefined;
   now: Date;
@@ -68,7 +68,7 @@ export interface VerifiedRequisition {
   nonce: bigint;
   /** The public Tink keyset that encrypts the result. */
   resultKeyset: Uint8Array;
-  /** The verified computation by duchies. Both fields are absent if the result is direct. */
+  /** The verified computation of the duchies. Both fields are absent if the provider itself computes the result. */
   shareShuffle?: VerifiedShareShuffle;
   liquidLegions?: VerifiedLiquidLegions;
 }

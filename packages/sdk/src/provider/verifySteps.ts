@@ -21,9 +21,9 @@ import type { Selection } from './verify/selection.ts';
 import { type VerifyContext, verifyRequisition } from './verify.ts';
 
 /**
- * Verifies a requisition step by step: certificates, signatures, and keys, then everything that `verifyRequisition` checks.
- * Each step is passed to `onStep` as soon as it is done. Unlike the agent, this lets every consumer ask about every event
- * group, and accepts every duchy with a trusted root.
+ * Verifies a requisition step by step, and calls `onStep` after each step. The first steps check certificates, signatures,
+ * and keys. The last step runs `verifyRequisition`. Unlike the agent, this function lets every consumer ask about every
+ * event group, and accepts every duchy that has a trusted root.
  */
 export async function verifyRequisitionSteps(
   verifier: Verifier,
@@ -46,12 +46,12 @@ export async function verifyRequisitionSteps(
   return list.steps;
 }
 
-/** A duchy whose entry in the requisition is checked. */
+/** A duchy that takes part in the requisition's computation. */
 interface InvolvedDuchy {
   duchy: string;
-  /** The duchy's role, as a verb phrase. */
+  /** The duchy's role as a verb phrase, such as "takes your share". */
   does: string;
-  /** The purpose of the duchy's signed key; absent if no key is checked. */
+  /** A name for the duchy's signed key, such as "the key for the seed". Absent if `checkDuchy` checks no key. */
   keyFor?: string;
   keyOf?: (entry: Entry) => SignedMessage | undefined;
 }
@@ -79,7 +79,7 @@ function duchiesOf({ protocolConfig = {}, fulfillingDuchy }: Requisition): Invol
   });
 }
 
-/** Checks a duchy's certificate against the root that the provider trusts for it, and the signature of the duchy's key. */
+/** Checks that the duchy's certificate chains to a trusted root, and that the certificate signed the duchy's key. */
 async function checkDuchy(
   list: Checklist,
   verifier: Verifier,
@@ -130,7 +130,9 @@ async function checkRest(list: Checklist, verifier: Verifier, requisition: Requi
   });
 }
 
-/** Accepts every protocol, and every duchy whose root is trusted. */
+/**
+ * Returns the protocol settings for `verifyRequisition`. They accept every protocol, and every duchy with a trusted root.
+ */
 function accepting(
   { client, trust }: Verifier,
   { protocolConfig = {} }: Requisition,

@@ -1,4 +1,4 @@
-/** Stores the indexes of a population's VIDs in a file, because ordering many VIDs takes seconds. */
+/** Stores the order of a population's virtual person IDs (VIDs) in a file, because ordering many VIDs takes seconds. */
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -9,16 +9,17 @@ import { canonicalRanges } from '@measurement-exchange/contract/population';
 import { populationFingerprint, VidIndex } from '@measurement-exchange/mpc/shares/vidIndex';
 import { VidPositions } from '@measurement-exchange/mpc/shares/vidOrder';
 
-/** The extension is .ts in the workspace, and .js in the published packages. */
+/** The file extension is .ts in the workspace, and .js in the published packages. */
 const THREAD = new URL(`./vidOrderThread${extname(import.meta.url)}`, import.meta.url);
 
-/** How many populations' files a folder keeps. The least recently used ones are removed. */
+/** The maximum number of index files in a folder, one per population. The least recently used files are removed. */
 const MAX_KEPT = 8;
 /** A temporary file older than this was left by a crash, because no write takes that long. */
 const ABANDONED_MS = 3_600_000;
 
 /**
- * Reads a population's index from its file in the folder. Orders the VIDs and writes the file if it is missing or corrupt.
+ * Reads a population's index from its file in the folder. If the file is missing or corrupt, orders the VIDs and writes a
+ * new file.
  */
 export async function openVidIndex(
   folder: string,
@@ -38,7 +39,7 @@ export async function openVidIndex(
   return new VidIndex(canonical, indexes);
 }
 
-/** Removes temporary files left by a crash, and all but the most recently used index files. */
+/** Removes temporary files left by a crash, and all index files except the `MAX_KEPT` most recently used. */
 async function removeOld(folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => /\.vids(\.|$)/.test(name));
   const files = await Promise.all(
@@ -71,8 +72,9 @@ async function orderInThread(ranges: VidRange[], signal?: AbortSignal): Promise<
 }
 
 /**
- * A file contains a magic number, the population's fingerprint, the SHA-256 of the indexes, and the indexes, one uint32 per
- * VID. Numbers are in the machine's byte order, which the magic number reveals.
+ * An index file starts with this magic number. The population's fingerprint, the SHA-256 of the indexes, and one uint32
+ * index per VID follow. Numbers are in the machine's byte order. A machine with another byte order reads a different magic
+ * number, and ignores the file.
  */
 const MAGIC = 0x4d455856;
 const HEADER_BYTES = 4 + 32 + 32;
@@ -108,7 +110,9 @@ export async function writeIndexes(
   }
 }
 
-/** Returns undefined if the file is missing, incomplete, corrupt, or for another population. */
+/**
+ * Reads the indexes from a file. Returns undefined if the file is missing, incomplete, corrupt, or for another population.
+ */
 export async function readIndexes(
   path: string,
   fingerprint: Uint8Array,

@@ -1,4 +1,4 @@
-/** The thread that orders a population's VIDs. */
+/** The worker thread that orders the virtual person IDs (VIDs) of a population. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { orderVids } from '@measurement-exchange/mpc/shares/vidOrder';
 

@@ -10,7 +10,10 @@ import { NotServed } from './served.ts';
 import { createBounds, createTurns, type Turns } from './turns.ts';
 
 const CONCURRENCY = 2;
-/** The maximum number of requisitions in memory per consumer for direct results, and per consumer and duchy for uploads. */
+/**
+ * The maximum number of requisitions in memory. `direct` applies to each consumer. `upload` applies to each consumer and
+ * duchy.
+ */
 const OPEN_PER_CONSUMER = { direct: 16, upload: 8 };
 
 /** Decides which requisitions may be tried now. */
@@ -20,21 +23,22 @@ export interface Due {
 }
 
 /**
- * Keeps track of open requisitions: in `awaitingDuchies` before the first attempt, in `running` during an attempt, in
- * `retries` after an attempt failed or was deferred, and in `handled` until the next poll.
+ * Keeps track of open requisitions. A requisition is in `awaitingDuchies` until its duchies are ready, in `running` during
+ * an attempt, and in `retries` after an attempt failed or was deferred. A closed requisition is in `handled` until the next
+ * poll.
  */
 export class Attempts {
   readonly retries: Retries;
   readonly running = new Map<string, Promise<void>>();
   readonly counts = { handled: 0, failed: 0 };
-  /** Whether there is room again for requisitions that a poll skipped. */
+  /** Whether requisitions that the last poll skipped can be started now. */
   hasRoom = false;
   private readonly context: AgentContext;
   private readonly responder: Responder;
   private readonly turns: Turns;
   private readonly bounds;
   private readonly awaitingDuchies = new Set<string>();
-  /** Requisitions handled since the current poll began. The poll's list may still show them as open. */
+  /** The requisitions handled since the current poll began. The poll's list may still show them as open. */
   private readonly handled = new Set<string>();
 
   /** `pollIn` schedules a poll after the given number of milliseconds, unless one is due sooner. */
@@ -50,7 +54,7 @@ export class Attempts {
     this.retries = new Retries({ clock, log, isServed, fetchEventGroup: eventGroups.read, pollIn });
   }
 
-  /** Call at the beginning of each poll. The poll starts work on as many requisitions as there is room for. */
+  /** Resets the state of the previous poll. Call this at the beginning of each poll. */
   beginPoll(): void {
     this.hasRoom = false;
     this.handled.clear();
@@ -62,7 +66,7 @@ export class Attempts {
     for (const name of this.awaitingDuchies) if (!open.has(name)) this.awaitingDuchies.delete(name);
   }
 
-  /** Schedules a poll for when the first waiting requisition is due. */
+  /** Schedules a poll for the time when the first waiting requisition is due. */
   armRetries(): void {
     for (const name of this.retries.names()) {
       if (!this.running.has(name) && !this.awaitingDuchies.has(name)) this.retries.arm(name);
@@ -86,7 +90,8 @@ export class Attempts {
   }
 
   /**
-   * Whether the requisition must wait for its duchies. If its protocol is not configured, it is refused without waiting.
+   * Whether the requisition must wait for its duchies. A requisition whose protocol is not configured does not wait,
+   * because it is refused.
    */
   private mustAwaitDuchies(requisition: Requisition): boolean {
     const name = requisition.name!;
@@ -110,7 +115,9 @@ export class Attempts {
     }
   }
 
-  /** The returned promise never rejects, because a failed requisition is retried later. */
+  /**
+   * Makes one attempt at the requisition. The returned promise never rejects, because failed attempts are retried later.
+   */
   private async attempt(requisition: Requisition, options: AttemptOptions): Promise<void> {
     const { ledger, log, trace = (_, work) => work() } = this.context;
     const name = requisition.name!;
@@ -153,7 +160,7 @@ export class Attempts {
   }
 }
 
-/** Requisitions with the same `key` are counted together, and at most `most` of them are in memory. */
+/** Returns the limit that applies to a requisition: at most `most` requisitions with the same `key` are in memory. */
 function boundOf(requisition: Requisition): { key: string; most: number } {
   const { protocolConfig, fulfillingDuchy } = requisition;
   const consumer = consumerOf(requisition);

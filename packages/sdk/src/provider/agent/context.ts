@@ -7,7 +7,7 @@ import { type Cached, cached } from './cached.ts';
 import type { AgentOptions } from './options.ts';
 import { createIsServed } from './served.ts';
 
-/** If the agent misses a change to an event group, the change takes effect within this time. */
+/** How long an event group is cached. If the agent missed a change, the change takes effect within this time. */
 const EVENT_GROUP_CACHE_MS = 60_000;
 
 export interface AgentContext extends AgentOptions {
@@ -15,7 +15,7 @@ export interface AgentContext extends AgentOptions {
   log: NonNullable<AgentOptions['log']>;
   eventGroups: Cached<EventGroup>;
   isServed(reference: string): boolean;
-  /** Undefined if no protocol with duchies is configured. */
+  /** Handles the protocols with duchies. Undefined if no such protocol is configured. */
   participant: Participant | undefined;
 }
 

@@ -5,17 +5,22 @@ import type { ExchangeClient } from '../../client/index.ts';
 import type { Selection } from '../verify/selection.ts';
 
 const HOUR_MS = 3600_000;
-/** Each of a requisition's deferrals is twice as long as the previous one, because the exchange stores every deferral. */
+/**
+ * The backoff between attempts at a deferred requisition. It doubles with each deferral, so that the exchange stores few
+ * deferrals.
+ */
 const [FIRST_DEFERRAL_MS, LONGEST_DEFERRAL_MS] = [HOUR_MS, 24 * HOUR_MS];
-/** The exchange rejects deferrals of more than 30 days, and deferrals that have already ended. */
+/**
+ * The longest and the shortest deferral. The exchange rejects a deferral that is over 30 days long or has already ended.
+ */
 const [MOST_AHEAD_MS, LEAST_AHEAD_MS] = [29 * 24 * HOUR_MS, 60_000];
-/** Events are rarely recorded more than a week late. */
+/** The default grace period, a week. Events are rarely recorded later than that. */
 const GRACE_HOURS = 7 * 24;
 
-/** Thrown if the requisition must wait, for a reason that does not depend on what the events contain. */
+/** Thrown if the requisition must wait. The reason never depends on the content of the events. */
 export class Deferred extends Error {
   override readonly name: string = 'Deferred';
-  /** The exchange can read this reason, so it must not reveal anything about the encrypted specification. */
+  /** The reason that the exchange sees. It must not reveal anything about the encrypted specification. */
   readonly reason: string;
 
   constructor(message: string, reason: string) {
@@ -30,7 +35,7 @@ export class NotRecordedYet extends Deferred {
   readonly eventGroup: string;
   /** The end of the requested interval. */
   readonly end: Date;
-  /** From this time on, the requisition is answered with whatever events have been recorded. */
+  /** The time from which the requisition is answered with the events recorded so far, in milliseconds since 1970. */
   readonly completeAt: number;
 
   constructor(
@@ -50,9 +55,9 @@ export function isRecorded(end: Date, recordedUntil: Date | string | undefined):
 }
 
 /**
- * Throws NotRecordedYet if a selected event group may still be missing events. It is complete once `recordedUntil` reaches
- * the end of the interval, or once the grace period after the interval is over. If it has no `recordedUntil`, it is
- * complete when the interval ends.
+ * Throws NotRecordedYet if a selected event group may still be missing events. An event group is complete when
+ * `recordedUntil` reaches the end of the interval, or when the grace period after the interval is over. An event group
+ * without `recordedUntil` is complete when the interval ends.
  */
 export function requireRecorded({ events = [] }: Selection, now: number, graceHours = GRACE_HOURS): void {
   for (const { eventGroup, reference, interval, recordedUntil } of events) {
@@ -68,8 +73,8 @@ export function requireRecorded({ events = [] }: Selection, now: number, graceHo
 }
 
 /**
- * Tells the exchange about the deferral, unless an earlier one with the same reason still applies. Resolves to the time of
- * the next attempt.
+ * Tells the exchange about the deferral, unless an earlier deferral with the same reason still applies. Resolves to the
+ * time of the next attempt.
  */
 export async function defer(
   client: ExchangeClient,
@@ -91,7 +96,7 @@ export async function defer(
 function waitMs(deferred: Deferred, earlier: number, now: number): number {
   const backoff = Math.min(FIRST_DEFERRAL_MS * 2 ** earlier, LONGEST_DEFERRAL_MS);
   if (!(deferred instanceof NotRecordedYet)) return backoff;
-  // Wait until the interval has ended, but no longer than until the requisition is answered anyway.
+  // Wait until the interval has ended, but no longer than `completeAt`, when the requisition is answered anyway.
   const { end, completeAt } = deferred;
   const wait = Math.min(Math.max(backoff, end.getTime() - now), completeAt - now, MOST_AHEAD_MS);
   return Math.max(wait, LEAST_AHEAD_MS);

@@ -4,7 +4,7 @@ import type { RequisitionState } from '@measurement-exchange/contract';
 export type AgentEvent =
   | { type: 'unreachable'; why: string }
   | { type: 'reachable' }
-  /** The change stream is unavailable, so the agent polls the exchange until it is available again. */
+  /** The change stream is unavailable. The agent polls the exchange until the stream is available again. */
   | { type: 'polling'; why: string }
   | { type: 'following' }
   | { type: 'received'; requisition: string; measurement: string }
@@ -12,20 +12,24 @@ export type AgentEvent =
   | { type: 'waiting'; requisition: string }
   /** The requisition's events are not recorded yet. The agent has told the exchange, and will try again at `until`. */
   | { type: 'deferred'; requisition: string; until: string; why: string }
-  /** The operator has not confirmed some of the requisition's references. Until then, nothing is read or charged. */
+  /**
+   * Some of the requisition's references are not confirmed. Until the operator confirms them, nothing is read or charged.
+   */
   | { type: 'held'; requisition: string; references: readonly string[]; until: string; why: string }
   | { type: 'progress'; requisition: string; stage: AgentStage; percent: number }
-  /** Only the provider may see this event, because `message` may depend on the events. */
+  /** Only the provider may see `message`, because it may depend on the provider's event data. */
   | { type: 'warning'; requisition: string; message: string }
   /** The agent is resending a stored response, because the exchange may not have received it. */
   | { type: 'resending'; requisition: string }
   | { type: 'fulfilled'; requisition: string; ms: number }
   /** `message` is the full reason, for the provider only. The exchange and the consumer see only `sent`. */
   | { type: 'refused'; requisition: string; justification: string; message: string; sent: string }
-  /** The requisition was closed in another way, such as a cancellation. If it was `charged`, the budget stays spent. */
+  /** The requisition was closed in another way, such as a cancellation. If `charged` is true, the budget stays spent. */
   | { type: 'closed'; requisition: string; state: RequisitionState | 'DELETED'; charged: boolean }
   | { type: 'retrying'; requisition: string; attempt: number; inMs: number; why: string }
-  /** A duchy rejected the upload. The same bytes are sent again; after `most` rejections, the requisition is refused. */
+  /**
+   * A duchy rejected the upload. The agent sends the same bytes again. After `most` rejections, the requisition is refused.
+   */
   | {
       type: 'rejected';
       requisition: string;

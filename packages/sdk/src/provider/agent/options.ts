@@ -21,28 +21,34 @@ export interface AgentOptions extends Omit<Methodology, 'events'> {
   trust: TrustStore;
   /** The events, or a function that opens the events before each use. Population measurements need no events. */
   events?: Events | (() => Promise<Events>);
-  /** Which consumers may ask about each reference. Use `unchecked` only in development, because it trusts the exchange. */
+  /**
+   * The consumers that may ask about each reference. Use `unchecked` only in development, because the exchange then decides
+   * which consumers may ask.
+   */
   references: References | 'unchecked';
-  /** More references that the events contain, besides those declared in `references` or confirmed in the ledger. */
+  /** References that the events contain, in addition to those declared in `references` or confirmed in the ledger. */
   served?: ReadonlySet<string>;
-  /** Requisitions with a smaller epsilon are refused; 0.0001 by default. */
+  /** Requisitions with a smaller epsilon are refused. Default: 0.0001. */
   minimumEpsilon?: number;
   /**
-   * How long events may still be recorded after an interval ends; a week by default. After that, the requisition is
-   * answered with the events that have been recorded, whatever the event group says.
+   * How long after the end of an interval its events may still be recorded. Default: a week. After that, the requisition is
+   * answered with the events recorded so far, whatever the event group says.
    */
   graceHours?: number;
-  /** The computations by duchies that the provider accepts and announces to the exchange. Default: direct results only. */
+  /**
+   * The settings for protocols with duchies, which the agent announces to the exchange. By default, the provider offers
+   * only results that it computes itself.
+   */
   shareShuffle?: ShareShuffleSettings;
   liquidLegions?: LiquidLegionsSettings;
   ledger: Ledger;
-  /** The maximum number of requisitions processed at the same time; 2 by default. */
+  /** The maximum number of requisitions processed at the same time. Default: 2. */
   concurrency?: number;
-  /** The polling interval while the change stream is unavailable; 2 s by default. */
+  /** The polling interval while the change stream is unavailable. Default: 2000 ms. */
   pollMs?: number;
   random?: RandomSource;
   clock?: Clock;
-  /** Runs the work on one requisition in a span that continues the measurement's trace. */
+  /** Runs `work`, which handles one requisition, in a span that continues the measurement's trace. */
   trace?: (span: RequisitionSpan, work: () => Promise<void>) => Promise<void>;
   log?: (event: AgentEvent) => void;
 }
@@ -51,7 +57,7 @@ export interface AgentOptions extends Omit<Methodology, 'events'> {
 export interface RequisitionSpan {
   name: string;
   attributes: Record<string, string>;
-  /** The measurement's trace context; undefined if the exchange does not trace the measurement. */
+  /** The measurement's trace context, or undefined if the exchange does not trace the measurement. */
   traceparent: string | undefined;
 }
 

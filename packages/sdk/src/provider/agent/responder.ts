@@ -17,9 +17,11 @@ import type { AgentStage } from './logEvents.ts';
 import { requireServed } from './served.ts';
 import { createTurns, type Turns } from './turns.ts';
 
-/** The maximum number of concurrent uploads per duchy. The limits are separate, so a slow duchy delays only itself. */
+/** The maximum number of concurrent uploads per duchy. Each duchy has its own limit, so a slow duchy delays only itself. */
 const UPLOADS_PER_DUCHY = 2;
-/** After this many crashes of the agent or its engine, the requisition may be the cause, so it is refused. */
+/**
+ * A requisition is refused after this many crashes of the agent or its engine, because it may be the cause of the crashes.
+ */
 const MAX_ATTEMPTS = 5;
 
 export interface AttemptOptions {
@@ -50,7 +52,9 @@ export class Responder {
     this.signer.catch(() => {});
   }
 
-  /** Throws `Deferred` if the requisition cannot be answered yet, and other errors if a retry may succeed. */
+  /**
+   * Responds to a requisition. Throws `Deferred` if it cannot be answered yet, and another error if a retry may succeed.
+   */
   async respond(listed: Requisition, attempt: AttemptOptions): Promise<void> {
     const { ledger, clock, log } = this.context;
     const name = listed.name!;
@@ -75,8 +79,7 @@ export class Responder {
 
   /**
    * Computes and stores the response. After `begin`, the requisition stays charged, because every outcome may reveal
-   * something about the events. Even an error does, and if the requisition is closed in the meantime, that shows how long
-   * the scan took.
+   * something about the events. Even an error or the duration of the scan may reveal something.
    */
   private async decide(requisition: Requisition, signal?: AbortSignal): Promise<Decision> {
     const { client, credentials, ledger } = this.context;
@@ -110,11 +113,11 @@ export class Responder {
     });
   }
 
-  /** Runs every check that needs no events, so that a failure comes before the charge. */
+  /** Runs every check that reads no events. A requisition that fails here is not charged. */
   private async check(verified: VerifiedRequisition, signal?: AbortSignal): Promise<Methodology> {
     const { clock, graceHours, isServed, participant } = this.context;
     const methodology = await this.methodologyFor(verified).catch((error) => {
-      // Before the first events are recorded, there may be no files to open. In that case, defer the requisition.
+      // Before the first events are recorded, the files may not exist. In that case, defer the requisition.
       requireRecorded(verified.selection, clock.now(), graceHours);
       throw error;
     });
@@ -159,7 +162,7 @@ export class Responder {
       });
       return async (sealing: Sealing) => ({ upload: await sign(sealing) });
     } catch (error) {
-      // If the query may have caused the failure, leave the attempt open, so that it counts like a crash of the agent.
+      // If the query may have caused the failure, do not end the attempt. It then counts as a crash (see MAX_ATTEMPTS).
       if (!(error instanceof QueryFailed)) ledger.end(name);
       throw error;
     }
@@ -206,7 +209,7 @@ export class Responder {
   }
 }
 
-/** Returns the refusal for a final error. Rethrows every other error, so that the requisition is retried. */
+/** Returns the refusal for a RefusalError. Rethrows every other error, so that the requisition is retried. */
 function refusalOrThrow(error: unknown) {
   const refusal = refusalFor(error);
   if (refusal === undefined) throw error;

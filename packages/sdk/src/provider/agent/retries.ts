@@ -10,11 +10,13 @@ import type { AgentEvent } from './logEvents.ts';
 import { NotServed } from './served.ts';
 
 /**
- * After a failed requisition or poll, the backoff is five times as long as after a failed call: 1 s at first, at most 50 s.
+ * The backoff after a failed requisition or poll is this many times the backoff after a failed API call. It is at most 1 s
+ * after the first failure, and never more than 50 s.
  */
 const BACKOFF_FACTOR = 5;
 /**
- * How many requisitions per consumer may wait for a retry. At this limit, no new requisitions of the consumer are tried.
+ * The maximum number of requisitions per consumer that wait for a retry. At this limit, the agent tries no new requisitions
+ * of the consumer.
  */
 export const WAITING_PER_CONSUMER = 10_000;
 
@@ -90,7 +92,7 @@ export class Retries {
     const about = { requisition: name, until: new Date(until).toISOString(), why: why.message };
     log(held ? { type: 'held', references: held, ...about } : { type: 'deferred', ...about });
     if (awaited === undefined) return;
-    // The event group may have changed since it was read, so check it again. Ignore errors, since the next poll checks too.
+    // The event group may have changed since it was read, so check again. Ignore errors, because the next poll also checks.
     await this.releaseRecorded(awaited.eventGroup, [retry]).catch(() => {});
   }
 
@@ -99,8 +101,8 @@ export class Retries {
   }
 
   /**
-   * Makes a requisition due if it was deferred and its events are now recorded, or if it was held and its references are
-   * now confirmed. Checks the deferred requisitions of the given event groups, or of all event groups if none are given.
+   * Makes requisitions due if their events are now recorded or their references are now confirmed. Checks for recorded
+   * events only in the given event groups, or in all event groups if `eventGroups` is undefined.
    */
   async release(eventGroups?: ReadonlySet<string>): Promise<void> {
     const { isServed } = this.options;
@@ -112,7 +114,8 @@ export class Retries {
       try {
         await this.releaseRecorded(eventGroup, some);
       } catch (error) {
-        // After a transient error, the next poll checks again. If the event group was deleted, the next attempt is refused.
+        // After a transient error, the next poll checks again. If the event group was deleted, the next attempt sends a
+        // refusal.
         if (isTransient(error)) return;
       }
     }

@@ -1,7 +1,8 @@
 /**
- * A reference is served if the operator declared or confirmed it. A requisition about any other reference is held, because
- * a misconfigured reference would produce a signed result near zero. We do not look for the reference in the events,
- * because an answer that depends on whether a reference has rows could reveal a single person without a charge.
+ * Decides whether a reference is served, that is, whether the operator declared or confirmed it. A requisition for any
+ * other reference is held, because a misconfigured reference would produce a signed result near zero. The agent does not
+ * look for the reference in the events. If it did, its answer would show whether the reference has rows, which could reveal
+ * a single person without a charge.
  */
 import type { Selection } from '../verify/selection.ts';
 import { Deferred } from './deferral.ts';

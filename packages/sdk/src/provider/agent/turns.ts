@@ -13,7 +13,7 @@ interface Line {
 }
 
 export function createTurns(places: number) {
-  /** One line for each consumer that is waiting or holds a slot. */
+  /** The queue of each consumer that waits for a slot or holds one. */
   const lines = new Map<string, Line>();
   let free = places;
   let turn = 0;
@@ -57,15 +57,13 @@ export function createTurns(places: number) {
   };
 }
 
-/** Counts open tasks by key, and calls `onRoom` when a key that was full has room again. */
+/** Limits the number of open tasks per key. Calls `onRoom` when a key that had reached its limit can take more tasks. */
 export function createBounds(onRoom: () => void) {
   const open = new Map<string, number>();
-  /** Keys that were full when `admit` was called, each with its limit. */
+  /** The keys for which `admit` returned false, each with its limit. */
   const full = new Map<string, number>();
   return {
-    /**
-     * Returns whether another task may start. If not, `onRoom` is called once no more than half of `most` tasks are open.
-     */
+    /** Returns whether another task may start. If not, `onRoom` is called when at most half of `most` tasks are open. */
     admit(key: string, most: number): boolean {
       const count = open.get(key) ?? 0;
       if (count >= most) {

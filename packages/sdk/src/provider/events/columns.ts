@@ -30,8 +30,8 @@ export interface ColumnNames {
   /** The seconds watched, as a number or an INTERVAL. Default `duration`, if there is such a column. */
   duration?: string;
   /**
-   * The columns that filters may use. Default: every other column of a supported type. CSV text is read as the given types;
-   * without them, the types are guessed.
+   * The columns that filters may use, optionally with their types. Default: every other column of a supported type. In CSV
+   * files, a type that is not given is guessed.
    */
   attributes?: string[] | Record<string, AttributeType>;
 }
@@ -60,7 +60,10 @@ export interface Column {
 export interface Columns {
   vid: string;
   eventGroup: string;
-  /** Writes the SQL condition for `[start, end)` in the column's own type, so that DuckDB can skip parts of a file. */
+  /**
+   * Writes the SQL condition that selects the events in `[start, end)`. It compares values of the column's own type, so
+   * that DuckDB can skip parts of a file.
+   */
   within(interval: { start: Date; end: Date }, parameters: Parameters): string;
   /** SQL expression: the UTC day of an event, as a DATE. */
   day: string;
@@ -117,7 +120,7 @@ function mismatch(role: keyof ColumnNames, column: Column, wanted: string): Erro
   return new Error(`columns.${role}: ${quoteName(column.name)} is ${column.type}, and must be ${wanted}.`);
 }
 
-/** For each column type that filters may use: the attribute type, and the SQL type to cast to if a cast is needed. */
+/** The attribute type for each column type that filters may use, and the SQL type to cast to if a cast is needed. */
 const ATTRIBUTES: Partial<Record<DuckDBTypeId, [type: AttributeType, castTo?: string]>> = {
   [DuckDBTypeId.VARCHAR]: ['string'],
   [DuckDBTypeId.ENUM]: ['string', 'VARCHAR'],
@@ -146,7 +149,7 @@ const isInteger = (column: Column) => isA(column, 'int', 'uint');
 const cast = (name: string, type: string) => `CAST(${name} AS ${type})`;
 
 /**
- * Casts the VID to a signed 64-bit integer. A larger VID makes the scan fail instead of colliding with another person's.
+ * Casts the VID to a signed 64-bit integer. If a VID does not fit, the scan fails, so that no two people get the same VID.
  */
 function vidSql(column: Column): string {
   if (!isInteger(column)) throw mismatch('vid', column, 'an integer column of at most 64 bits');
@@ -187,7 +190,7 @@ function timestampSql(column: Column, unit: ColumnNames['timestampUnit']): Colum
       `columns.timestampUnit: ${quoteName(column.name)} is ${column.type}: set the unit it counts: s, ms, us or ns.`,
     );
   }
-  // Round the bound up. For an integer t, t >= b means t >= ceil(b), and t < b means t < ceil(b).
+  // Round each bound up to a whole tick. The column has only integers, so this does not change the result of a comparison.
   const count = (at: Date) => {
     const ticks = ceilDivide(BigInt(at.getTime()) * TICKS_PER_DAY[unit], DAY_MS);
     if (BigInt.asIntN(64, ticks) === ticks) return ticks;
@@ -199,7 +202,7 @@ function timestampSql(column: Column, unit: ColumnNames['timestampUnit']): Colum
 function daySql(column: Column, unit: ColumnNames['timestampUnit']): string {
   const name = quoteName(column.name);
   if (!isInteger(column)) return cast(cast(name, 'TIMESTAMP'), 'DATE');
-  // timestampSql has checked that there is a unit.
+  // `timestampSql` has already checked that `unit` is set.
   return `DATE '1970-01-01' + ${cast(`${cast(name, 'BIGINT')} // ${TICKS_PER_DAY[unit!]}`, 'INTEGER')}`;
 }
 
@@ -208,8 +211,8 @@ function ceilDivide(a: bigint, b: bigint): bigint {
 }
 
 /**
- * Rounds each duration to whole milliseconds, so that a person's sum does not depend on the order of addition. A missing,
- * negative, or NaN duration counts as 0. The upper limit, 2^53 ms, is more than any cap.
+ * Writes the SQL expression for a duration in whole milliseconds. Integers make a person's sum independent of the order of
+ * addition. A missing, negative, or NaN duration counts as 0. The upper limit, 2^53 ms, is more than any cap.
  */
 function durationSql(column: Column): string {
   const name = quoteName(column.name);
@@ -243,7 +246,7 @@ function attributesOf(
     }
     if (attribute !== undefined && !attributes.has(name)) attributes.set(name, attribute);
   };
-  // Add plain columns first, so that a column named "person.gender" takes precedence over a struct's field.
+  // Add plain columns first, so that a column named "person.gender" takes precedence over `gender` in a struct `person`.
   const isStruct = ({ type }: Column) => type.typeId === DuckDBTypeId.STRUCT;
   for (const { name, type } of columns.toSorted((a, b) => Number(isStruct(a)) - Number(isStruct(b)))) {
     add(name, quoteName(name), type);

@@ -1,5 +1,6 @@
 /**
- * The embedded query engine (DuckDB). It reports progress, can be canceled, and cannot access the network or other files.
+ * The embedded query engine (DuckDB). It reports progress and can be canceled. It can read only the files and folders of
+ * the events, and cannot access the network.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -15,7 +16,7 @@ export class EventsUnavailable extends Error {
 }
 
 /**
- * Thrown if a query makes the engine run out of memory (perhaps due to parallel queries), or if the engine cannot run it.
+ * Thrown if the engine runs out of memory during a query (perhaps because of parallel queries), or cannot run the query.
  */
 export class QueryFailed extends EventsUnavailable {
   override name = 'QueryFailed';
@@ -80,7 +81,7 @@ async function startInstance(options: EngineOptions, scratch: string): Promise<D
     threads: String(options.threads ?? availableParallelism()),
     memory_limit: options.memoryLimit ?? '512MB',
     temp_directory: scratch,
-    // Never download an extension, because Parquet, CSV, and time zones are built in.
+    // Never download extensions. Parquet, CSV, and time zones are built in.
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     preserve_insertion_order: 'false',
@@ -98,7 +99,7 @@ async function startInstance(options: EngineOptions, scratch: string): Promise<D
   return instance;
 }
 
-/** Restricts the engine to the given files and folders, and locks these settings. */
+/** Returns SQL statements that restrict the engine to the given files and folders, and that lock the settings. */
 function confinement(files: string[]): string[] {
   const patterns = files.filter(isPattern);
   const list = (paths: string[]) => `[${paths.map(quoteText).join(', ')}]`;
@@ -134,7 +135,7 @@ async function withConnection<T>(
   const connection = await instance.connect().catch((error) => {
     throw translate(error);
   });
-  // Repeat the interrupt, because one that arrives between two statements is lost.
+  // Repeat the interrupt, because DuckDB ignores an interrupt that arrives between two statements.
   const timer = setInterval(() => {
     if (stopped()) connection.interrupt();
     else if (watch.onProgress && connection.progress.percentage >= 0) {
@@ -173,13 +174,13 @@ export async function* chunksOf(connection: DuckDBConnection, sql: string, param
   yield* result.yieldRows();
 }
 
-/** Rows per batch: enough that the cost of passing a batch to another thread is negligible. */
+/** The number of rows in a batch. It is large enough to make the cost of passing a batch to another thread negligible. */
 const PEOPLE_AT_ONCE = 1 << 16;
 
-/** VIDs, which are UINTEGER or BIGINT in the engine. */
+/** An array of VIDs. Their type in the engine is UINTEGER or BIGINT. */
 export type Vids = Uint32Array | BigInt64Array;
 
-/** Streams the rows of a statement with two columns, VID and frequency (UTINYINT). Neither may be NULL. */
+/** Streams the rows of a statement with two columns: the VID, and the frequency as a UTINYINT. Neither may be NULL. */
 export async function* peopleOf<V extends Vids>(
   connection: DuckDBConnection,
   sql: string,
@@ -206,12 +207,12 @@ export async function* peopleOf<V extends Vids>(
 }
 
 /**
- * Converts the engine's plain Errors to EventsUnavailable. Filters are checked before they reach the engine, so its errors
- * come from the data, the disk, or the engine itself.
+ * Converts the engine's plain Errors to EventsUnavailable. Filters are checked before they reach the engine, so an error
+ * comes from the data, the disk, or the engine itself.
  */
 function translate(error: unknown): unknown {
   if (!(error instanceof Error) || error.constructor !== Error) return error;
-  // The first line has the reason; the other lines quote our SQL.
+  // The first line has the reason. The other lines quote the SQL statement.
   const reason = error.message.split('\n', 1)[0];
   if (BY_QUERY.test(reason!)) return new QueryFailed(`The query failed: ${reason}`, { cause: error });
   return new EventsUnavailable(`The events cannot be read: ${reason}`, { cause: error });

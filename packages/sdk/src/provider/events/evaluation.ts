@@ -37,7 +37,7 @@ const columnName = (i: number) => quoteName(`value ${i}`);
 /** Qualifies the column with its table, because the events may have a column with the same name. */
 const columnOf = (table: string, column: string) => `${quoteName(table)}.${column}`;
 
-/** Writes the JOIN clauses to append to the source. An event matches at most one row of each table. */
+/** Writes the JOIN clauses that follow the events in FROM. An event matches at most one row of each evaluation's table. */
 export function joinOf(evaluations: Evaluation[], columns: Columns): string {
   return evaluations
     .map((evaluation) => {
@@ -53,7 +53,7 @@ export function joinOf(evaluations: Evaluation[], columns: Columns): string {
 /** SQL condition: true if the event matches a row of the evaluation's table. */
 export const matchedSql = ({ table }: Evaluation) => `${columnOf(table, MATCHES)} IS NOT NULL`;
 
-/** Creates and fills an evaluation's table, on the connection that will use the table. */
+/** Creates and fills the evaluation's temporary table. Only `connection` can use this table. */
 export async function evaluate(
   evaluation: Evaluation,
   connection: DuckDBConnection,
@@ -67,7 +67,7 @@ export async function evaluate(
   const columnList = names.map((name, i) => `${name} ${types[i]}`).join(', ');
   await connection.run(`CREATE TEMP TABLE ${quoteName(table)} (${columnList})`);
   const appender = await connection.createAppender(table);
-  // Read the combinations on a second connection, because appending on the same one would end the stream.
+  // Read the combinations on a second connection, because appending on the same connection would end the stream.
   await engine.use(watch, async (reader) => {
     const parameters = new Parameters();
     const condition = selections.map((selection) => conditionOf(selection, columns, parameters)).join(' OR ');

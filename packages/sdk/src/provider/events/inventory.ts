@@ -15,7 +15,7 @@ export interface ReferenceInventory {
   lastDay: string;
 }
 
-/** The maximum length of the list. An operator could not review more. */
+/** The maximum number of references in the list. An operator could not review a longer list. */
 const MAX_REFERENCES = 10_000;
 
 /** Returns the references, sorted by row count in descending order. */

@@ -10,7 +10,10 @@ import { inRange, isEverybody, withBucket } from './sampling.ts';
 import { conditionOf, type EventData, selectionsOf } from './selection.ts';
 import { Parameters } from './sql.ts';
 
-/** Receives people: `frequencies[i]` belongs to `vids[i]`. The arrays are not reused, so the receiver may keep them. */
+/**
+ * Receives a batch of people, in which `frequencies[i]` belongs to `vids[i]`. The receiver may keep the arrays, because
+ * they are not reused.
+ */
 export type TakePeople<Vids> = (vids: Vids, frequencies: Uint8Array) => void | Promise<void>;
 
 type Figure = (people: string, parameters: Parameters) => string;
@@ -49,7 +52,7 @@ export class Scanner {
     return histogram;
   }
 
-  /** In the rows that the query returns, all events without a VID form one row, the only one with a frequency of 0. */
+  /** Passes the people to `take` in batches. All events without a VID form one row, the only row with a frequency of 0. */
   async people<V extends Vids>(
     query: EventQuery,
     maximumFrequency: number,
@@ -86,9 +89,9 @@ export class Scanner {
   }
 
   /**
-   * Groups the selected events by person in one pass over the files, then computes `figure` over the sampled people. Each
-   * person has a count of `events` and, if the expression `total` is given, its sum as `total`. Events without a VID form
-   * one group, so that they can be reported.
+   * Groups the selected events by person in one pass over the files, then computes `figure` over the sampled people. The
+   * column `events` has each person's event count. If the expression `total` is given, the column `total` has its sum.
+   * Events without a VID form one group, so that they can be reported.
    */
   private async scan<T>(
     query: EventQuery,

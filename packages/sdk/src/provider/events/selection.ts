@@ -26,14 +26,15 @@ export interface EventData {
   source: Source;
   columns: Columns;
   attributes: Readonly<Record<string, AttributeType>>;
-  /** For a filter that CEL evaluates: the maximum number of combinations of attribute values. */
+  /** The maximum number of combinations of attribute values for a filter that CEL evaluates. */
   maximumCombinations: number;
 }
 
-/** The maximum number of steps in all CEL evaluations of a query together. They take a few minutes. */
+/** The maximum number of CEL steps in a query, over all its filters and all combinations of attribute values. */
 const MAX_STEPS = 5_000_000_000;
 /**
- * Limits the query's operations in SQL. The engine allocates a buffer for each, which its memory limit does not include.
+ * The maximum number of SQL operations in all filters of a query. The engine allocates a buffer for each operation, and its
+ * memory limit does not include these buffers.
  */
 const MAX_SQL_COST = 5000;
 
@@ -57,7 +58,7 @@ export async function selectionsOf(query: EventQuery, data: EventData): Promise<
       if (!(start < end)) {
         throw new RefusalError('INTERVAL_INVALID', `The interval of ${reference} is empty or not a time.`);
       }
-      // This throws if the column cannot contain the start or the end.
+      // `within` throws if the timestamp column cannot contain the start or the end.
       columns.within(interval, new Parameters());
     });
     if (filter !== '' && !filters.has(filter)) {

@@ -12,8 +12,8 @@ export const valueKey = (attribute: string) => VALUE + attribute;
 export const presentKey = (attribute: string) => PRESENT + attribute;
 
 /**
- * Returns the attribute that a resolved identifier stands for. If `present`, the identifier tests whether the attribute is
- * present; otherwise it is the attribute's value.
+ * Returns the attribute that a resolved identifier refers to. If `present` is true, the identifier tests whether the
+ * attribute is present. Otherwise, it is the attribute's value.
  */
 export function attributeOf(expr: Expr): { name: string; present: boolean } | undefined {
   return expr.exprKind.case === 'identExpr' ? attributeNamed(expr.exprKind.value.name) : undefined;

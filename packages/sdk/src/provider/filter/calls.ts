@@ -17,7 +17,7 @@ export interface Call {
 
 const { BOOL, DYN, INT } = CelScalar;
 
-/** Returns the result type of a call, or throws if the arguments do not fit. */
+/** Returns the result type of a call. Throws if the call does not accept the types of its arguments. */
 export function resultType(call: Call, fail: Fail): CelType {
   const { expr, name } = call;
   const types = call.args.map((arg) => arg.type);
@@ -95,7 +95,8 @@ function rejectGrowth({ expr, args, variables }: Call, fail: Fail): void {
 const CONVERSIONS = new Set(['bool', 'double', 'duration', 'int', 'timestamp', 'uint']);
 
 /**
- * Rejects a conversion such as timestamp('2024-01-01') or timestamp(999999999999), because it would fail for every event.
+ * Rejects the conversion of a constant if it fails, because it would fail for every event. For example,
+ * timestamp('2024-01-01') and timestamp(999999999999) fail.
  */
 function checkConversion({ expr, name, args }: Call, fail: Fail): void {
   const { exprKind } = args[0]!.expr;

@@ -1,6 +1,7 @@
 /**
- * Resolves the names in a parsed filter and checks its types. CEL has no implicit conversions, so an expression that would
- * fail for every event is rejected here, with its position. Several limits bound the cost of a hostile filter.
+ * Resolves the names in a parsed filter and checks its types. CEL converts no types implicitly, so an expression with the
+ * wrong types would fail for every event. It is rejected here, with its position. Several limits bound the cost of a
+ * hostile filter.
  */
 import { CelScalar, type CelType, listType, mapType } from '@bufbuild/cel';
 import {
@@ -23,9 +24,12 @@ import { type AttributeType, CEL_TYPES } from './types.ts';
 const MAX_DEPTH = 100;
 /** The maximum number of steps in one evaluation, enough for 1,000 list elements with 100 steps each. */
 const MAX_COST = 100_000;
-/** The maximum number of characters, bytes, and items in one value. */
+/** The maximum size of one value, in characters, bytes, or items. */
 const MAX_SIZE = 1_000_000;
-/** The maximum size of all compiled patterns of a filter together. They take up to half a second to compile. */
+/**
+ * The maximum number of instructions in all compiled patterns of a filter. Patterns of this size take up to half a second
+ * to compile.
+ */
 const MAX_INSTRUCTIONS = 4000;
 /** The assumed length of a text attribute, because the actual length is not known here. */
 const TEXT_SIZE = 100;
@@ -52,7 +56,7 @@ export function checkFilter(
 }
 
 interface Scope {
-  /** The variables of macros, such as `x` in `list.exists(x, …)`, and their accumulators. */
+  /** The variables of the enclosing macros, such as `x` in `list.exists(x, …)`, and the macros' accumulators. */
   variables: ReadonlyMap<string, Variable>;
   depth: number;
 }
@@ -155,7 +159,9 @@ class Checker {
     return this.fail(expr, `There is no attribute ${name}; there are: ${known}`, 'FILTER_ATTRIBUTE');
   }
 
-  /** `a.b` is the attribute named "a.b" if there is one; otherwise, it is the member `b` of a map `a`. */
+  /**
+   * Checks `a.b`. It is the attribute named "a.b" if that attribute exists. Otherwise, it is the member `b` of a map `a`.
+   */
   private select(expr: Expr, select: Kind<'selectExpr'>, scope: Scope): Checked {
     const path = pathOf(select);
     const isVariable = path !== undefined && scope.variables.has(path[0]!);
@@ -288,7 +294,7 @@ class Checker {
       variables: new Map([...scope.variables, ...variables]),
     });
     const items = itemsOf(range);
-    // The accumulated value has size 0 here, because its size is counted once, at the end.
+    // The accumulated value has size 0 here, because `total` below includes its size.
     const inner = within([
       [fold.accuVar, { type: accumulated, size: 0 }],
       [fold.iterVar, { type: item, size: items.size }],

@@ -11,7 +11,7 @@ export interface Checked {
   cost: number;
   /** An upper bound on the number of characters, bytes, and items in the value. */
   size: number;
-  /** The items of a list, if they are known. */
+  /** The number and size of a list's items, if they are known. */
   items?: Items;
 }
 

@@ -8,10 +8,15 @@ import { patternSize } from './environment.ts';
 
 /** How many characters or items are compared or copied in one step. */
 const PER_STEP = 32;
-/** How many comparisons a search makes in one step. In the worst case, it compares every pair of characters. */
+/**
+ * How many character comparisons a text search makes in one step. In the worst case, a search compares every pair of
+ * characters.
+ */
 const COMPARED_PER_STEP = 1000;
 
-/** Returns how many steps a call takes without its arguments. `instructions` is the size of its compiled pattern. */
+/**
+ * Returns the number of steps in a call, not counting its arguments. `instructions` is the size of its compiled pattern.
+ */
 export function workOf({ name, target, args }: Call, instructions: number): number {
   const operands = target === undefined ? args : [target, ...args];
   if (name === 'matches') return (target!.size * instructions) / PER_STEP;
@@ -41,7 +46,7 @@ export function sizeOf(name: string, type: CelType, operands: Checked[]): number
   if (type.kind !== 'list' && type.kind !== 'map' && !TEXTS.has(type.name)) return 1;
   if (name === '_[_]') return itemsOf(operands[0]!).size;
   const total = operands.reduce((sum, { size }) => sum + size, 0);
-  // A character takes up to 3 bytes. A number or time takes up to 35 characters.
+  // As bytes, a character takes up to 3 bytes. As text, a number or time takes up to 35 characters.
   return name === 'bytes' ? 3 * total : name === 'string' ? total + 35 : total;
 }
 

@@ -22,7 +22,7 @@ function compareCodePoints(a: string, b: string): number {
 const ordering = (name: string, holds: (order: number) => boolean) =>
   celFunc(name, [STRING, STRING], BOOL, (a, b) => holds(compareCodePoints(a, b)));
 
-/** The parts of a time, such as the hour, are in UTC regardless of the machine's time zone. */
+/** Defines a method that returns a part of a time, such as the hour, in UTC regardless of the machine's time zone. */
 const timePart = (name: string, part: (date: Date) => number) =>
   celMethod(name, TIMESTAMP, [], INT, function () {
     return BigInt(part(timestampDate(this.message as Timestamp)));
@@ -69,7 +69,7 @@ function compilePattern(pattern: string): RE2JS {
   return compiled;
 }
 
-/** Rejects counted repetitions that would take long to compile. */
+/** Rejects counted repetitions, such as `a{1000}`, that would take long to compile. */
 function requireFewRepetitions(pattern: string): void {
   const counts = [...pattern.matchAll(/\{(\d*),?(\d*)/g)].map(([, least, most]) => Number(most || least));
   if (counts.reduce((sum, count) => sum + count, 0) > MAX_INSTRUCTIONS) throw tooLarge();
@@ -97,7 +97,7 @@ export const environment: CelEnv = celEnv({
     celFunc('double', [STRING], DOUBLE, (text) =>
       Number(requireForm(text, /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i)),
     ),
-    // The library reports an overflow for quotients above 2^63.
+    // The library wrongly reports an overflow for quotients above 2^63.
     celFunc('_/_', [UINT, UINT], UINT, (a, b) => celUint(a.value / b.value)),
     // The library expects milliseconds instead of seconds, and allows any year.
     celFunc('timestamp', [INT], TIMESTAMP, (seconds) =>

@@ -3,7 +3,7 @@ import { type FilterPosition, RefusalError } from '../../refusals/refusalError.t
 
 export type FilterCode = Extract<RefusalCode, `FILTER_${string}`>;
 
-/** Thrown if a filter is not valid CEL, does not fit the attributes, or is too costly. */
+/** Thrown if a filter is not valid CEL, does not match the names and types of the attributes, or is too costly. */
 export class FilterError extends RefusalError {
   override readonly name = 'FilterError';
   declare readonly code: FilterCode;
@@ -15,7 +15,10 @@ export class FilterError extends RefusalError {
   }
 }
 
-/** Thrown if a query exceeds one of the provider's limits. It would exceed the limit again, so it is not retried. */
+/**
+ * Thrown if a query exceeds one of the provider's limits. The query is not retried, because it would exceed the limit
+ * again.
+ */
 export class QueryStopped extends RefusalError {
   override readonly name = 'QueryStopped';
 

@@ -1,6 +1,6 @@
 /**
- * The process that runs consumers' filters. A worker thread evaluates them. The main thread relays requests and responses,
- * and kills the process if a request takes too much time or memory, or if the agent has exited.
+ * The process that runs consumers' filters. A worker thread evaluates the filters. The main thread relays requests and
+ * responses. It kills the process if a request takes too much time or memory, or if the agent has exited.
  */
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import type { Request } from './requests.ts';
@@ -8,13 +8,13 @@ import type { Request } from './requests.ts';
 /** The memory limit for the whole process, which uses about 70 MB before the first request. */
 const MAX_MEMORY_MB = 200;
 const MAX_HEAP_MB = 96;
-/** The CPU time limit for one request. CPU time does not depend on how busy the machine is. */
+/** The CPU time limit for one request. Unlike elapsed time, CPU time does not depend on how busy the machine is. */
 const MAX_TIME_MS = 500;
 const WATCH_MS = 10;
 
 if (isMainThread) watch();
 else {
-  // Failed evaluations are common, and would spend most of their time on collecting stack traces.
+  // Collect no stack traces. Failed evaluations are common, and would spend most of their time on the traces.
   Error.stackTraceLimit = 0;
   const { respond } = await import('./requests.ts');
   parentPort!.on('message', (request: Request) => parentPort!.postMessage(respond(request)));
@@ -45,7 +45,7 @@ function watch(): void {
   process.on('SIGINT', () => {});
 }
 
-/** Kills the process with all its threads at once, even busy ones. */
+/** Kills the whole process at once, even if a thread is busy. */
 function end(): void {
   process.kill(process.pid, 'SIGKILL');
 }

@@ -10,10 +10,13 @@ import type { CompiledFilter, FilterText, Part, Request, Response } from './requ
 import type { AttributeValue } from './types.ts';
 
 const MAX_LENGTH = 32_768;
-/** The process limits each request to less than a second of CPU time. This longer limit is for a process that hangs. */
+/**
+ * The time after which a process that hangs is killed. The process itself limits each request to less than a second of CPU
+ * time.
+ */
 const RESPONSE_LIMIT_MS = 30_000;
 const START_LIMIT_MS = 30_000;
-/** The maximum number of steps in one request. They take about a tenth of a second. */
+/** The maximum number of steps in one request. This many steps take about a tenth of a second. */
 const STEPS_AT_ONCE = 100_000;
 const OWN_PATH = fileURLToPath(import.meta.url);
 const SCRIPT = new URL(`evaluationProcess${extname(OWN_PATH)}`, import.meta.url);
@@ -54,7 +57,7 @@ async function run(request: Request): Promise<Response> {
   return response;
 }
 
-/** Tries twice, because earlier requests may have used up the first process's memory. */
+/** Sends the request, and tries once more if the process was killed. Earlier requests may have used up its memory. */
 async function attempt(request: Request): Promise<Response> {
   try {
     return await send(request);
@@ -89,7 +92,8 @@ async function send(request: Request): Promise<Response> {
 }
 
 /**
- * Starts the process and resolves when it is ready. It ends when this process ends, but does not keep this process running.
+ * Starts the child process and resolves when it is ready. The child ends when this process ends, and does not keep this
+ * process running.
  */
 function start(): Promise<ChildProcess> {
   const child = fork(SCRIPT, {

@@ -22,11 +22,14 @@ export interface Filter {
 
 const MAX_BRACKETS = 200;
 const MAX_SIGNS = 8000;
-/** Includes spaces, because the parser may read a long run of spaces many times. */
+/**
+ * The characters that count toward MAX_SIGNS. They include spaces, because the parser may read a long run of spaces many
+ * times.
+ */
 const SIGN = /\W/;
 /**
- * Limits the SQL operations of one condition. The engine allocates a buffer for each, which its memory limit does not
- * include.
+ * The maximum number of SQL operations in one condition. The engine allocates a buffer for each operation, and its memory
+ * limit does not include these buffers.
  */
 const MAX_SQL_COST = 2000;
 
@@ -54,7 +57,7 @@ function parsed(expression: string): [ReturnType<typeof parse>, Fail] {
 
 const tooDeep = () => new FilterError('FILTER_LIMIT', 'The filter nests too deep');
 
-/** Rejects expressions that would take long to parse because of many operators and spaces, or deep nesting. */
+/** Rejects expressions that would take long to parse, because they nest deeply or have many operators and spaces. */
 function requireShort(expression: string): void {
   let [quote, depth, signs] = ['', 0, 0];
   for (let i = 0; i < expression.length; i++) {
@@ -76,7 +79,7 @@ function requireShort(expression: string): void {
 function notCel(error: unknown): FilterError {
   if (error instanceof RangeError) return tooDeep();
   const message = (error as Error).message;
-  // The message is "<input>:1:6: found x but expecting …", followed by a list of all tokens.
+  // The parser's message is "<input>:1:6: found x but expecting …", followed by a list of all tokens.
   const [, line, column, found] = /^<input>:(\d+):(\d+): (?:found (.*?) but expecting)?/s.exec(message) ?? [];
   const position = line === undefined ? undefined : { line: Number(line), column: Number(column) };
   const reason = found === undefined ? cut(message, 200) : `unexpected ${found}`;
@@ -110,7 +113,7 @@ function filterOf(conditions: Condition[], attributes: Record<string, AttributeT
       const mapped: Sql[] = [];
       const left: Condition[] = [];
       for (const condition of conditions) {
-        // An expression without attributes costs nothing in SQL, because it is evaluated here.
+        // A condition without attributes costs nothing in SQL, because CEL evaluates it here, once.
         const fits = condition.cost <= MAX_SQL_COST || !usesAttributes(condition.expr);
         const sql = fits ? toSql(condition.expr, attributes) : undefined;
         if (sql?.type === 'bool') mapped.push(sql);

@@ -1,4 +1,4 @@
-/** Requests to the process that evaluates filters, and its responses. */
+/** Defines and answers the requests to the process that evaluates filters. */
 import { FilterError, type FilterFault } from './errors.ts';
 import { compileFilter, type Filter } from './index.ts';
 import type { AttributeType, AttributeValue } from './types.ts';
@@ -26,7 +26,7 @@ export interface Response {
 
 /** A checked filter as plain values, which can be sent between processes. */
 export interface CompiledFilter extends Evaluated {
-  /** The part that the engine evaluates. An event matches if both this part and `rest` are true. */
+  /** The part that the query engine evaluates. An event matches if both this part and `rest` are true. */
   sql: SqlTemplate | undefined;
   rest: Evaluated | undefined;
 }
@@ -100,7 +100,7 @@ function valuesOf({ attributes }: Filter, row: AttributeValue[]): Record<string,
   return Object.fromEntries(attributes.map((name, i) => [name, row[i]]));
 }
 
-/** Reports every failure as a filter's fault, because it depends only on the filter and would happen again. */
+/** Converts every error to a FilterFault, because the error depends only on the filter and would happen again. */
 function describeError(error: unknown): FilterFault {
   if (error instanceof FilterError) {
     const { code, message, position } = error;

@@ -1,7 +1,7 @@
 /**
- * Translates a checked filter to equivalent SQL, which never makes the engine fail. A CEL error becomes NULL. This is
- * equivalent because && and || ignore an error exactly when AND and OR ignore NULL, and because an event does not match if
- * the filter fails.
+ * Translates a checked filter to equivalent SQL that never makes the engine fail. A CEL error becomes NULL. The SQL is
+ * equivalent, because && and || treat an error in the same way as AND and OR treat NULL. An event does not match if the
+ * filter is an error or NULL.
  */
 import { type CelResult, isCelError, isCelUint, plan } from '@bufbuild/cel';
 import { isReflectMessage } from '@bufbuild/protobuf/reflect';
@@ -41,7 +41,7 @@ export function toSql(expr: Expr, attributes: Record<string, AttributeType>): Sq
   return parts.every((part) => part !== undefined) ? RULES[name]?.(parts, name) : undefined;
 }
 
-/** Evaluates an expression that uses no attributes. CEL evaluates it once, here. */
+/** Evaluates an expression that uses no attributes, and returns its value as an SQL constant. */
 function constant(expr: Expr): Sql | undefined {
   const value = plan(environment, expr)({});
   if (isCelError(value)) return { type: 'bool', write: () => 'CAST(NULL AS BOOLEAN)' };

@@ -7,8 +7,8 @@ import { TIMESTAMP } from './celTypes.ts';
 export type AttributeType = 'string' | 'int' | 'uint' | 'double' | 'bool' | 'timestamp';
 
 /**
- * An attribute's value. An int or uint is a bigint; a timestamp is a Date, or a bigint in microseconds since 1970. If the
- * value is null or undefined, the attribute is absent: expressions that use it fail, and `attribute == null` is true.
+ * An attribute's value. An int or uint is a bigint. A timestamp is a Date, or a bigint in microseconds since 1970. If the
+ * value is null or undefined, the attribute is absent: `attribute == null` is true, and other expressions that use it fail.
  */
 export type AttributeValue = string | bigint | number | boolean | Date | null | undefined;
 

@@ -1,6 +1,11 @@
-/** Converts privacy amounts to integer units, so that sums are exact: epsilon in 1e-9, delta in 1e-18, rho in 1e-12. */
+/**
+ * Converts privacy amounts to integer units, so that sums are exact. Units: 1e-9 of epsilon, 1e-18 of delta, 1e-12 of rho.
+ */
 
-/** A privacy amount. Epsilon and delta add up for Laplace noise (basic composition), rho for Gaussian noise (zCDP). */
+/**
+ * A privacy amount. The costs of Laplace noise add up in epsilon and delta (basic composition). The costs of Gaussian noise
+ * add up in rho (zCDP).
+ */
 export interface PrivacyAmount {
   epsilon: number;
   delta: number;
@@ -21,7 +26,7 @@ const DECIMALS: Record<Measure, number> = { epsilon: 9, delta: 18, rho: 12 };
 
 export const NOTHING: Units = { epsilon: 0n, delta: 0n, rho: 0n };
 
-/** The cost of a release is rounded up, so that nothing is free. A budget is rounded down. */
+/** A cost is rounded up, so that no release is free. A budget is rounded down. */
 export const costInUnits = (amount: Partial<PrivacyAmount>) => inUnits(amount, 'up');
 export const budgetInUnits = (amount: Partial<PrivacyAmount>) => inUnits(amount, 'down');
 
@@ -48,8 +53,8 @@ function inUnits(amount: Partial<PrivacyAmount>, round: 'up' | 'down'): Units {
 const DECIMAL = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
 
 /**
- * Converts the number's shortest decimal text, which is what a person wrote. The exact value of the double for 0.1 is
- * slightly more than 0.1, so ten charges of it, rounded up, would exceed a budget of 1.
+ * Converts the number's shortest decimal text, such as 0.1, instead of the exact value of the double. That value is
+ * slightly more than 0.1, so ten charges of 0.1, each rounded up, would exceed a budget of 1.
  */
 function decimalUnits(value: number, decimals: number, round: 'up' | 'down'): bigint {
   const match = DECIMAL.exec(String(value));

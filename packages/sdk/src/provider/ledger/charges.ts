@@ -1,4 +1,4 @@
-/** Charges against a budget, and the refusal if they exceed it. */
+/** Defines a charge against the budget, and the error for a charge that exceeds the budget. */
 import { RefusalError, type RefusalPlace } from '../../refusals/refusalError.ts';
 import { fromUnits, type Measure, type PrivacyAmount, type Units } from './amounts.ts';
 

@@ -1,4 +1,4 @@
-/** Stores the references that the operator confirmed, and the held requisitions about other references. */
+/** Stores the references that the operator confirmed, and the requisitions that wait for a confirmation. */
 import type { DatabaseSync } from 'node:sqlite';
 import { timestampOf } from '@measurement-exchange/contract';
 

@@ -1,4 +1,7 @@
-/** Reads a ledger, even while an agent is using it: the amounts spent, the responses, and whether it is consistent. */
+/**
+ * Reads the spending and responses in a ledger, and checks the ledger for consistency. An agent may be using the ledger at
+ * the same time.
+ */
 import type { DatabaseSync } from 'node:sqlite';
 import { fromUnits, type PrivacyAmount, type Units } from './amounts.ts';
 import {
@@ -10,7 +13,7 @@ import {
 import { type RejectedUpload, rejectedUploads } from './rejections.ts';
 import { openLedgerForReading } from './schema.ts';
 
-/** The amount spent on a reference and day. */
+/** The amount spent on one reference on one day. */
 export interface Spending {
   /** Empty for charges from schema 1, which have no reference and count against every reference. */
   reference: string;
@@ -75,7 +78,7 @@ export function spending(database: DatabaseSync): Spending[] {
   }));
 }
 
-/** Each query returns no rows if the ledger is consistent. */
+/** The consistency checks. Each query returns one row per inconsistency. */
 const AUDIT: [what: string, query: string][] = [
   [
     'the total is not the sum of its charges',

@@ -4,7 +4,7 @@ import { timestampOf } from '@measurement-exchange/contract';
 
 /** The rejections of one upload. */
 export interface Rejection {
-  /** The number of counted rejections. A rejection before the end of the wait is not counted. */
+  /** The number of counted rejections. See multiParty/rejections.ts for when a rejection is counted. */
   count: number;
   /** The time of the last counted rejection, in milliseconds since 1970. */
   countedAt: number;

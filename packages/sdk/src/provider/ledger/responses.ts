@@ -9,7 +9,7 @@ export type DirectResponse =
 /** A response that is sent to the exchange or to a duchy. */
 export type RequisitionResponse = DirectResponse | { upload: Upload; refusal?: never };
 
-/** The signed part of an upload to a duchy; the share or sketch is in a file. */
+/** The signed part of an upload to a duchy. The other part, the share or sketch, is in a file. */
 export interface Upload {
   /** The duchy's resource name, `duchies/…`. */
   duchy: string;

@@ -52,7 +52,7 @@ export function openLedgerForReading(path: string): DatabaseSync {
  * Opens a ledger so that the operator can write to it, even while an agent is using it. Creates it if it does not exist.
  */
 export function openLedgerBeside(path: string): DatabaseSync {
-  // Take the lock only while the ledger is created, or updated from an earlier version.
+  // Creating or updating the ledger needs the lock. Writing to a current ledger does not.
   if (!existsSync(path) || needsUpdate(path)) openLedgerFile(path).close();
   const database = new DatabaseSync(path, { timeout: BUSY_MS });
   requireKnown(database, path);
@@ -89,8 +89,8 @@ function takeLock(path: string): DatabaseSync {
 }
 
 /**
- * Creates the file with mode 0600, which SQLite then uses for its other files as well. An existing file is not opened here,
- * because closing it would release SQLite's locks on the file in this process (fcntl(2)).
+ * Creates the file with mode 0600, unless it exists. SQLite uses the same mode for its other files. An existing file is not
+ * opened, because closing it would release SQLite's locks on the file in this process (see fcntl(2)).
  */
 function createPrivate(path: string): void {
   try {

@@ -1,14 +1,14 @@
 /** A ledger's tables, and the migrations from earlier versions. */
 
 /**
- * The reference of charges from schema 1, which stored charges by the event group's resource name. They count against every
- * reference, because the event group may have had any reference.
+ * The reference of charges from schema 1, which stored the event group's resource name instead of a reference. These
+ * charges count against every reference, because the event group may have had any reference.
  */
 export const ANY_REFERENCE = '';
 
 /**
- * `attempts` counts attempts that have not ended: a running one, and earlier ones that crashed. `charges` references
- * `attempts`, so that nothing is charged without an attempt.
+ * `attempts` counts the unfinished attempts at a requisition: the running attempt, and earlier attempts that crashed.
+ * `charges` references `attempts`, so that nothing is charged without an attempt.
  */
 const ACCOUNTS = `
 CREATE TABLE attempts (
@@ -55,7 +55,7 @@ CREATE TABLE responses (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** Rejections of uploads that duchies have not stored yet. They are deleted together with the share. */
+/** The rejections of uploads that duchies have not stored yet. A row is deleted together with the upload's file. */
 export const REJECTIONS = `
 CREATE TABLE rejections (
   requisition TEXT PRIMARY KEY REFERENCES responses,
@@ -82,8 +82,8 @@ CREATE TABLE held (
 
 /**
  * `responses` has the response to each requisition. `totals` caches the sums of `charges`, so that a budget check does not
- * need to read a year of charges. Amounts are integer units (see amounts.ts) that only grow. Rows of these three tables are
- * never deleted.
+ * read all charges. Amounts are integer units (see amounts.ts) and never decrease. Rows of these three tables are never
+ * deleted.
  */
 export const SCHEMA = `
 CREATE TABLE settings (
@@ -92,7 +92,7 @@ CREATE TABLE settings (
 ) STRICT, WITHOUT ROWID;
 ${RESPONSES}${ACCOUNTS}${REJECTIONS}${INVENTORY}`;
 
-/** The migration from schema 1. Every earlier charge counts against ANY_REFERENCE. */
+/** The migration from schema 1. Every earlier charge gets the reference ANY_REFERENCE. */
 export const FROM_1 = `
 ALTER TABLE answers RENAME TO responses;
 ALTER TABLE responses RENAME COLUMN answered_at TO responded_at;

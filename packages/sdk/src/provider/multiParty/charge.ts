@@ -1,4 +1,4 @@
-/** Computes how much a result computed by duchies costs per unit of privacy. */
+/** Computes the privacy cost of a result that duchies compute. Each reference and day is charged this cost. */
 import type { PrivacyParams } from '@measurement-exchange/contract';
 import type { MpcRelease } from '@measurement-exchange/mpc';
 import { protocolMath } from '@measurement-exchange/mpc/protocols';
@@ -7,7 +7,7 @@ import { privacyParamsOf } from '../verify/duchies.ts';
 import { outOfRange } from '../verify/limits.ts';
 import type { VerifiedRequisition } from '../verify.ts';
 
-/** Returns the cost. Throws a refusal if no noise can meet the privacy parameters. */
+/** Returns the cost of a verified requisition. Throws a refusal if no noise can meet the privacy parameters. */
 export function computationCharge({
   spec,
   shareShuffle,
@@ -32,8 +32,8 @@ export function computationCharge({
 }
 
 /**
- * A provider that accepts a result without noise gives up the privacy guarantee. The requested parameters are still
- * charged, so that the budget for its events runs out.
+ * Returns the cost of a result without noise. Such a result has no privacy guarantee. The requested parameters are still
+ * charged, so that the budget runs out eventually.
  */
 function withoutNoise(params: PrivacyParams[]): Partial<PrivacyAmount> {
   return {

@@ -63,7 +63,7 @@ export class Participant {
     return { ...others, ...(shareShuffle && { shareShuffle: { ...shareShuffle, fetchPopulation } }) };
   }
 
-  /** Orders the population's VIDs in advance, because this takes long and does not depend on the requisition. */
+  /** Orders the population's VIDs in advance, because ordering takes long and does not depend on the requisition. */
   async prepare(verified: VerifiedRequisition, watch: Watch): Promise<void> {
     if (!verified.shareShuffle) return;
     const population = toBase64(verified.shareShuffle.config.populationFingerprint);
@@ -102,7 +102,7 @@ export class Participant {
     await this.pendingFor(requisition).requireUploadable(requisition.name!);
   }
 
-  /** Throws UploadRejected if the duchy rejects the upload. */
+  /** Sends a stored upload to its duchy. Throws UploadRejected if the duchy rejects the upload. */
   async upload(requisition: Requisition, upload: Upload, watch: Watch): Promise<RequisitionState> {
     return this.pendingFor(requisition).upload(requisition, upload, watch);
   }
@@ -125,7 +125,7 @@ export class Participant {
   }
 }
 
-/** Returns the settings that both protocol families have in common. */
+/** Returns the accepted duchies and noise mechanisms, which are part of the settings of every protocol. */
 function acceptedOf({ duchies, noiseMechanisms }: ShareShuffleSettings | LiquidLegionsSettings) {
   return { duchies: createDuchyTrust(duchies), ...(noiseMechanisms && { noiseMechanisms }) };
 }

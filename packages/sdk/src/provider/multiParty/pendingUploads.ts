@@ -12,10 +12,10 @@ import { counted, isGivenUp, UploadRejected } from './rejections.ts';
 import { openShareFiles, type ShareFiles } from './shareFiles.ts';
 import { sendUpload, UploadFailed, uploadUrl } from './upload.ts';
 
-/** After this many consecutive transient failures, the agent continues with other requisitions. */
+/** The number of consecutive transient failures after which the agent continues with other requisitions. */
 const MAX_ATTEMPTS = 3;
 const TIMEOUT_SECONDS = 60;
-/** If a duchy asks for a longer wait, the agent continues with other requisitions. */
+/** The longest wait that a duchy may ask for. If it asks for more, the agent continues with other requisitions. */
 const MAX_WAIT_SECONDS = 10;
 
 export interface UploadContext {
@@ -55,8 +55,8 @@ export class PendingUploads {
   }
 
   /**
-   * Sends a stored upload to its duchy, which then reports it to the exchange. Resolves to the requisition's state
-   * afterward. Throws if the requisition is still open, and throws UploadRejected if the duchy rejects the upload.
+   * Sends a stored upload to its duchy, which then reports it to the exchange. Resolves to the requisition's new state.
+   * Throws UploadRejected if the duchy rejects the upload, or another error if the requisition is still open.
    */
   async upload(requisition: Requisition, upload: Upload, watch: Watch): Promise<RequisitionState> {
     const { clock, rejections } = this.context;
@@ -77,7 +77,7 @@ export class PendingUploads {
   /** Removes the files and rejections of all requisitions except the given ones. */
   async keepOnly(requisitions: Iterable<string>): Promise<void> {
     const names = [...requisitions].sort();
-    // Usually the requisitions are the same as in the last call, so there is nothing to remove.
+    // Usually the requisitions are the same as in the last call. In that case, there is nothing to remove.
     if (names.join() === this.kept?.join()) return;
     this.context.rejections.keepOnly(names);
     await this.files.removeOthers(names);

@@ -1,6 +1,6 @@
 /**
  * Stores each share or sketch in a file until a duchy has stored it. A share is a vector of random values, encrypted for a
- * duchy. It reveals nothing without its seed, which is never on this disk.
+ * duchy. It reveals nothing without the seed of the other share, which is never on this disk in plain text.
  */
 import { mkdirSync } from 'node:fs';
 import { access, readdir, rm } from 'node:fs/promises';
@@ -34,7 +34,7 @@ export function openShareFiles(folder: string, provider: string) {
   };
 }
 
-/** IDs are safe in a file name, because they have only letters, digits, - and _. */
+/** Returns the file name of a requisition's share. IDs are safe in file names: they have only letters, digits, - and _. */
 function fileName(name: string): string {
   const ids = parseName('requisition', name);
   if (ids === undefined) throw new Error(`${JSON.stringify(name)} is not the name of a requisition.`);

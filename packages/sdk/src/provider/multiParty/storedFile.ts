@@ -1,4 +1,4 @@
-/** Stores an upload's data in a file. The file gets its final name only when all of it is on disk. */
+/** Stores an upload's data in a file. The file gets its final name only when all data is on disk. */
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -9,7 +9,7 @@ export interface StoredFile {
   length: number;
 }
 
-/** This is synchronous, because it runs in a thread that has nothing else to do. */
+/** Writes the chunks to the file. The writes are synchronous, because they run in a thread that has nothing else to do. */
 export function storeFile(file: string, chunks: Iterable<Uint8Array>): StoredFile {
   const hash = createHash('sha256');
   const part = `${file}.part`;

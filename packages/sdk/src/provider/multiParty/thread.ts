@@ -4,7 +4,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Watch } from '../events.ts';
 
-/** Thrown if the thread or the disk failed. Bad event data has errors of its own. */
+/** Thrown if the worker thread or the disk failed. Invalid event data causes other errors. */
 class ShareFailed extends Error {
   override readonly name = 'ShareFailed';
 
@@ -18,7 +18,7 @@ export interface ThreadProgress {
   percent: number;
 }
 
-/** Resolves when the thread is ready. If the signal is aborted, pending requests fail at once. */
+/** Starts the thread, and resolves when it is ready. If the signal is aborted, pending requests fail at once. */
 export async function startThread(file: URL, job: unknown, { signal, onProgress }: Watch) {
   signal?.throwIfAborted();
   const worker = new Worker(file, { workerData: job });

@@ -1,5 +1,5 @@
 /**
- * Sends a share or sketch to a duchy as multipart/form-data. Only the signature in the upload authenticates the provider.
+ * Sends a share or sketch to a duchy as multipart/form-data. The upload's signature is the provider's only authentication.
  */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -19,7 +19,7 @@ interface UploadOptions {
   fulfillment: string;
   /** The path of the file to send as the `data` part. */
   file: string;
-  /** The timeout for an empty upload. Each 256 KB adds a second. */
+  /** The timeout for an upload without data. Each 256 KB of data adds a second. */
   timeoutMs: number;
   /** Whether the upload may also be sent to private addresses. */
   allowPrivate: boolean;
@@ -29,11 +29,12 @@ interface UploadOptions {
 
 const BYTES_PER_MS = 256;
 const PIECE_BYTES = 1 << 18;
-/** A duchy's response contains at most one error, so stop reading if it is longer than this. */
+/** The maximum length of a duchy's response, which contains at most one error. The rest of a longer response is ignored. */
 const MAX_RESPONSE_BYTES = 65_536;
 
 /**
- * Returns the upload URL for a requisition. Throws if the endpoint is not a host's URL, or not https unless `allowHttp`.
+ * Returns the upload URL for a requisition. Throws if the endpoint is not the URL of a host, or if it is not https. If
+ * `allowHttp` is true, http is also allowed.
  */
 export function uploadUrl(endpoint: string, requisition: string, { allowHttp = false } = {}): URL {
   const url = endpointUrl(endpoint, { allowHttp });
@@ -44,11 +45,14 @@ export function uploadUrl(endpoint: string, requisition: string, { allowHttp = f
 /** Thrown if the duchy did not store the upload. A duchy's error is never treated as an error from the exchange. */
 export class UploadFailed extends Error {
   override readonly name = 'UploadFailed';
-  /** If `transient`, a retry may succeed soon. If `rejected`, the duchy does not accept this upload. */
+  /**
+   * `transient`: a retry may succeed soon. `rejected`: the duchy does not accept this upload. `unexpected`: the response
+   * does not have a duchy's format.
+   */
   readonly kind: 'transient' | 'rejected' | 'unexpected';
-  /** The reason that the duchy gave, in the exchange's error format. */
+  /** The reason in the duchy's error, which has the same format as an error from the exchange. */
   readonly reason: string | undefined;
-  /** The wait that the duchy asked for. */
+  /** The time to wait before a retry, if the duchy asked for one. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -156,7 +160,7 @@ function failureOf(
     const kind = isTransient(error) || error.code === 'ABORTED' ? 'transient' : 'rejected';
     return new UploadFailed(message, { kind, cause: error, retryAfterSeconds });
   }
-  // The response is from a proxy or another program, so do not quote its text as the duchy's.
+  // The response is from a proxy or another program, so do not quote its text as the duchy's error.
   const passes = status === 408 || status === 429 || status >= 500;
   const message = `The duchy at ${host} responds with the status ${status}.`;
   return new UploadFailed(message, { kind: passes ? 'transient' : 'unexpected', retryAfterSeconds });

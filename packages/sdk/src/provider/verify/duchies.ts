@@ -1,4 +1,4 @@
-/** Checks on duchies that all protocols share. */
+/** Checks that are the same for all protocols with duchies. */
 import {
   requisitionFingerprint,
   termsDigest,
@@ -28,8 +28,8 @@ export interface DuchyContext {
 }
 
 /**
- * Requires that all duchies are different and trusted, because a duchy with two roles would see data that must stay hidden.
- * `at` is where the requisition names the duchy.
+ * Requires that all duchies are different and trusted. A duchy with two roles would see data that must stay hidden. `at` is
+ * where the requisition names the duchy.
  */
 export function requireKnownDuchies(
   participants: readonly { duchy: string; role: string; at: RefusalPlace }[],
@@ -83,7 +83,9 @@ export async function publishedKey(
   throw new RefusalError('DUCHIES_INVALID', `${duchy} has no ${field}.`, { at: 'duchies' });
 }
 
-/** The computation that the duchies made their keys for, and the digest of everything that the provider knows about it. */
+/**
+ * The ID of the computation that the duchies made their keys for, and the digest of the terms as this provider knows them.
+ */
 export interface AgreedTerms {
   computation: string;
   termsSha256: Uint8Array;
@@ -97,7 +99,7 @@ export interface VerifiedComputation extends AgreedTerms {
   fulfillingDuchy: string;
 }
 
-/** requireAddressedTo has checked that both specifications are present. */
+/** Returns the fingerprint of both specifications. `requireAddressedTo` has checked that they are present. */
 export function fingerprintIn({
   measurementSpec,
   encryptedRequisitionSpec,
@@ -106,20 +108,20 @@ export function fingerprintIn({
 }
 
 /**
- * Returns the terms of a computation. Only the duchies know its ID, so it is read from one key, and then every key is
- * checked against it.
+ * Returns the terms of a computation. Only the duchies know the computation's ID, so the ID is read from one duchy's key.
+ * The caller then checks every key against these terms.
  */
 export async function termsOf(
   { measurementSpec, protocolConfig }: Requisition,
   { nonceHashes }: PlainSpec,
   { computation }: Pick<Binding, 'computation'> = { computation: '' },
 ): Promise<AgreedTerms> {
-  // requireAddressedTo has checked that both are present.
+  // `requireAddressedTo` and `protocolOf` have checked that both fields are present.
   const told = { measurementSpec: measurementSpec!.message, protocolConfig: protocolConfig! };
   return { computation, termsSha256: await termsDigest({ computation, ...told, nonceHashes }) };
 }
 
-/** Verifies that the duchy signed its key, and reads the key. */
+/** Verifies the duchy's signature on its key, then reads the key with `read`. */
 export async function signedKey<T>(
   key: SignedMessage,
   certificate: X509,
@@ -137,7 +139,7 @@ export async function signedKey<T>(
   );
 }
 
-/** Requires a noise mechanism that the provider accepts, and the delta that the mechanism needs. */
+/** Requires a noise mechanism that the provider accepts. Every mechanism except `NONE` also requires a delta above 0. */
 export function requireNoise(
   noiseMechanism: MpcNoiseMechanism,
   accepted: readonly MpcNoiseMechanism[],

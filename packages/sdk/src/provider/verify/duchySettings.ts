@@ -2,10 +2,11 @@
 import { createTrustStore, type TrustStore } from '@measurement-exchange/consent';
 import type { LiquidLegionsProtocol, MpcNoiseMechanism } from '@measurement-exchange/contract';
 
-/** The computations by duchies that a provider accepts. The exchange cannot change these settings. */
+/** The computations that a provider takes part in. Only the provider can change these settings, not the exchange. */
 export interface ComputationSettings {
   /**
-   * The accepted duchies by resource name, such as `duchies/alpha`. Privacy depends on their having different operators.
+   * The accepted duchies by resource name, such as `duchies/alpha`. Privacy requires that each duchy has a different
+   * operator.
    */
   duchies: Readonly<Record<string, DuchySettings>>;
   /** The noise mechanisms that duchies may use. */
@@ -16,7 +17,7 @@ export interface ComputationSettings {
   folder: string;
   /** Whether duchies may be reached without TLS and at private addresses. Use this only in development. */
   allowHttp?: boolean;
-  /** The timeout for an empty upload, 60 by default. Each 256 KB adds a second. */
+  /** The timeout for an upload without data. Default: 60. Each 256 KB of data adds a second. */
   uploadTimeoutSeconds?: number;
 }
 
@@ -28,15 +29,15 @@ export interface ShareShuffleSettings extends ComputationSettings {
 
 /**
  * The Liquid Legions computations that a provider accepts. They need no common population. By default, only
- * `DISCRETE_GAUSSIAN` noise is accepted, because the aggregator knows its own part of the noise, and geometric noise
- * guarantees nothing without that part.
+ * `DISCRETE_GAUSSIAN` noise is accepted. The aggregator knows its own part of the noise, and the other parts of geometric
+ * noise alone guarantee nothing.
  */
 export interface LiquidLegionsSettings extends ComputationSettings {
-  /** Default: both protocols. */
+  /** The accepted protocols. Default: both Liquid Legions protocols. */
   protocols?: readonly LiquidLegionsProtocol[];
 }
 
-/** The facts that a duchy's operator has told the provider about the duchy. */
+/** A duchy's settings, which the provider gets from the duchy's operator. */
 export interface DuchySettings {
   /** The duchy's root certificates, in PEM. */
   rootPem: string;
@@ -56,7 +57,10 @@ export const LEGIONS_PROTOCOLS: readonly LiquidLegionsProtocol[] = [
 /** The trusted roots for each duchy's certificates. */
 export type DuchyTrust = ReadonlyMap<string, TrustStore>;
 
-/** Throws ConsentError if a root is invalid. If duchies share a root, each certificate must contain its duchy's name. */
+/**
+ * Returns the trusted roots of the duchies. Throws ConsentError if a root is invalid. If duchies share a root, each
+ * certificate must contain its duchy's name.
+ */
 export function createDuchyTrust(duchies: ComputationSettings['duchies']): DuchyTrust {
   const roots = Object.entries(duchies).map(([party, { rootPem: pem }]) => ({ party, pem }));
   const trust = createTrustStore(roots);

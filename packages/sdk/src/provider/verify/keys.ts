@@ -1,5 +1,6 @@
 /**
- * Checks a requisition's keys and nonce: whether it is for this provider, and whether both specs belong to one measurement.
+ * Checks a requisition's keys and nonce. They show that the requisition is for this provider, and that both specifications
+ * belong to the same measurement.
  */
 import {
   ConsentError,
@@ -16,10 +17,10 @@ import { RefusalError } from '../../refusals/refusalError.ts';
 import type { Parts } from './parts.ts';
 import type { PlainRequisitionSpec } from './requisitionSpec.ts';
 
-/** The keys that consumers use to encrypt for a provider. */
+/** A provider's key pair. Consumers encrypt with the public key, and the provider decrypts with the private key. */
 export type EncryptionKeys = Pick<Credentials, 'encryptionPublicKey' | 'encryptionPrivateKey'>;
 
-/** Returns this provider's key that the requisition was encrypted with. */
+/** Returns the provider's key pair for the public key that the requisition was encrypted with. */
 export function ownKey({ dataProviderPublicKey }: Parts, keys: EncryptionKeys[]): EncryptionKeys {
   const key = keys.find(({ encryptionPublicKey }) =>
     equalBytes(encryptionPublicKey, dataProviderPublicKey.data),
@@ -37,8 +38,8 @@ export async function decryptRequisitionSpec(parts: Parts, key: EncryptionKeys):
 }
 
 /**
- * Returns the result key, which must be the same in both specifications. If it is not, one of them is from another
- * measurement.
+ * Returns the key that encrypts the result. It must be the same in both specifications. If the keys differ, one
+ * specification is from another measurement.
  */
 export async function sameResultKey(
   spec: PlainSpec,

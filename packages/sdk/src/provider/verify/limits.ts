@@ -5,21 +5,24 @@ import { RefusalError } from '../../refusals/refusalError.ts';
 
 /** A requisition that exceeds one of these limits is refused. */
 export const LIMITS = {
-  /** The number of event groups times days. Each of them is charged, in one transaction that blocks all other work. */
+  /**
+   * The maximum number of days, summed over all event groups. Each day is charged. All charges are written in one
+   * transaction, which blocks all other work.
+   */
   days: 10_000,
   maximumFrequency: 1_000,
   maximumFrequencyPerUser: 1_000_000,
-  /** In seconds. */
+  /** The maximum watch duration per person, in seconds. */
   maximumWatchDurationPerUser: 366 * 86_400,
   epsilon: { least: 1e-6, most: 1e6 },
-  /** The smallest delta, other than 0. */
+  /** The smallest accepted delta. A delta of 0 is also accepted. */
   delta: 1e-30,
 } as const;
 
-/** The smallest accepted epsilon, unless the provider configures a different one. */
+/** The smallest accepted epsilon if the provider does not configure one. */
 export const MINIMUM_EPSILON = 1e-4;
 
-/** Checks sizes that the exchange does not limit, so that the computation is feasible and its result is meaningful. */
+/** Refuses values that the exchange accepts, but that make the computation infeasible or its result meaningless. */
 export function requireInRange(spec: PlainSpec): void {
   for (const [field, value, least, most] of sizesOf(spec)) {
     if (!(value >= least && value <= most)) throw outOfRange(field, `must be ${least} to ${most} here`);
@@ -46,7 +49,7 @@ function sizesOf(spec: PlainSpec): Size[] {
   return [...paramsByField(spec).flatMap(privacySizes), ...sizes];
 }
 
-/** Returns the privacy parameters of each released figure, with their field name. */
+/** Returns the privacy parameters of each released figure, with the name of their field. */
 export function paramsByField(spec: PlainSpec): [field: string, params: PrivacyParams][] {
   switch (spec.measurementType) {
     case 'REACH':
@@ -95,7 +98,7 @@ export function outOfRange(field: string, description: string): RefusalError {
 }
 
 /**
- * Converts seconds to whole milliseconds, rounded down. Digits past nanoseconds are floating-point errors, so they are
+ * Converts seconds to whole milliseconds, rounded down. Digits beyond nanoseconds are floating-point errors, so they are
  * rounded away first.
  */
 export function capMillis(seconds: number): bigint {

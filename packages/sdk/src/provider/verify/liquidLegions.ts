@@ -1,6 +1,7 @@
 /**
- * Verifies a computation on encrypted sketches before a sketch is made. The provider must accept all duchies in the ring,
- * each duchy must have made its key for this computation under the same terms, and the parameters must hide enough.
+ * Verifies a computation on encrypted sketches before the provider makes its sketch. The provider must accept all duchies
+ * in the ring. Each duchy must have made its key for this computation and the same terms. The parameters must protect the
+ * data well enough.
  */
 import { unpackElGamalPublicKey, type X509 } from '@measurement-exchange/consent';
 import {
@@ -39,7 +40,7 @@ export interface LiquidLegionsContext extends Pick<LiquidLegionsSettings, 'proto
 export interface VerifiedLiquidLegions extends VerifiedComputation {
   protocol: LiquidLegionsProtocol;
   config: LiquidLegionsConfig;
-  /** The sum of all duchies' keys, as a compressed point. It encrypts the registers. */
+  /** The public key that encrypts the registers, as a compressed point. It is the sum of all duchies' keys. */
   combinedPublicKey: Uint8Array;
 }
 
@@ -66,7 +67,7 @@ export async function verifyLiquidLegions(
   requireType(protocol, config, spec, at('maximumFrequency'));
   requireEntries(requisition, ring);
   const fulfillingDuchy = fulfillingWorker(requisition, config.workers);
-  // Read the keys one after the other, so that the refusal is always the same if several are wrong.
+  // Check the keys one by one. If several keys are invalid, the refusal is then always for the same key.
   const published: [SignedMessage, X509][] = [];
   for (const duchy of ring) {
     published.push(await publishedKey(requisition, duchy, [protocol, 'elGamalPublicKey'], context));
@@ -82,8 +83,8 @@ export async function verifyLiquidLegions(
 }
 
 /**
- * Requires a sketch without frequencies for reach alone. Otherwise, requires a sketch that can count up to the requested
- * maximum frequency.
+ * Requires the protocol that fits the measurement type. A frequency measurement also requires a sketch that can count up to
+ * the requested maximum frequency.
  */
 function requireType(
   protocol: LiquidLegionsProtocol,

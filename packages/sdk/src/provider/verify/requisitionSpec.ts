@@ -10,9 +10,11 @@ export interface PlainInterval {
 
 export interface PlainRequisitionSpec {
   nonce: bigint;
-  /** `typeUrl` is absent in JSON and in the older field, because both contain plain bytes instead of an Any. */
+  /**
+   * `typeUrl` is present only if the message contains the key as an Any. JSON and the older field contain only the bytes.
+   */
   measurementPublicKey: { typeUrl?: string; value: Uint8Array };
-  /** `interval` is absent if its start or end is missing or invalid. */
+  /** `interval` is absent if its start or end is missing or invalid, or if the start is not before the end. */
   events?: { eventGroup: string; interval?: PlainInterval; filter?: string }[];
   population?: { interval?: PlainInterval; filter?: string };
 }
@@ -20,7 +22,7 @@ export interface PlainRequisitionSpec {
 /** Decodes protobuf binary, or UTF-8 JSON if the first byte is `{`. Throws an Error with the reason if decoding fails. */
 export function decodeRequisitionSpec(bytes: Uint8Array): PlainRequisitionSpec {
   const message = bytes[0] === 0x7b ? fromJsonBytes(bytes) : readMessage(specs.RequisitionSpecSchema, bytes);
-  // Earlier versions used these fields instead of `events` and the Any.
+  // Earlier versions used these fields instead of `selection.events` and `measurementPublicKey`.
   const { eventGroups, serializedMeasurementPublicKey } = message;
   const key = message.measurementPublicKey ?? { value: serializedMeasurementPublicKey };
   const { case: selected, value } = message.selection;
@@ -37,7 +39,7 @@ export function decodeRequisitionSpec(bytes: Uint8Array): PlainRequisitionSpec {
   };
 }
 
-/** `measurementPublicKey` is base64 in JSON, as in a MeasurementSpec. */
+/** Decodes JSON, in which `measurementPublicKey` is base64, as in a MeasurementSpec. */
 function fromJsonBytes(bytes: Uint8Array): specs.RequisitionSpec {
   const { measurementPublicKey, ...rest } = toPlainJson(parseJsonBytes(bytes)) as Record<string, JsonValue>;
   return fromJson(specs.RequisitionSpecSchema, {

@@ -8,20 +8,22 @@ import { RefusalError, type RefusalPlace } from '../../refusals/refusalError.ts'
 import { LIMITS } from './limits.ts';
 import type { PlainInterval, PlainRequisitionSpec } from './requisitionSpec.ts';
 
-/** The consumers that may ask about a reference's events. */
+/** The settings for one reference, such as the consumers that may ask about its events. */
 export interface ReferenceAccess {
   /** Resource names such as `measurementConsumers/acme`. */
   measurementConsumers: readonly string[];
   /**
-   * Declares that the provider's data contains this reference's events. If not set, requisitions for the reference are
-   * held until the operator confirms that it does (`confirmReferences`, `mex provider check`).
+   * Declares that the provider's data contains this reference's events. If not set, requisitions for the reference are held
+   * until the operator confirms the reference (`confirmReferences`, `mex provider check`).
    */
   served?: boolean;
-  /** Resource names of event groups with these events, if their `eventGroupReferenceId` is not the reference. */
+  /** Resource names of event groups that use this reference although their `eventGroupReferenceId` is different. */
   eventGroups?: readonly string[];
 }
 
-/** The events that consumers may ask about, by reference. A reference is the value that selects events in the data. */
+/**
+ * The settings for each reference. A reference is the value that selects an event group's events in the provider's data.
+ */
 export type References = Readonly<Record<string, ReferenceAccess>>;
 
 /** The selected events of one event group. */
@@ -46,7 +48,7 @@ export interface SelectionContext {
   /** The name of this provider: `dataProviders/…`. */
   name: string;
   fetchEventGroup(name: string): Promise<EventGroup>;
-  /** Use `unchecked` only in development, because it trusts the exchange's event groups. */
+  /** Use `unchecked` only in development, because it relies on the exchange's data about event groups. */
   references: References | 'unchecked';
 }
 
@@ -116,7 +118,8 @@ async function ownEventGroup(
 }
 
 /**
- * Refuses an interval that ends before the first recorded event. Events after the last recorded one may still be recorded.
+ * Refuses an interval that ends before the first recorded event. An interval that ends after the last recorded event is not
+ * refused, because its events may still be recorded.
  */
 function requireRecorded(place: Place, eventGroup: EventGroup, { end }: PlainInterval): void {
   const since = eventGroup.dataAvailabilityInterval?.startTime;
@@ -162,7 +165,10 @@ function refusal(code: RefusalCode, { name, at }: Place, problem: string): Refus
   return new RefusalError(code, `${name} ${problem}.`, { at });
 }
 
-/** Resolves to the resource, or throws the refusal if it does not exist at the exchange. Every other error is retried. */
+/**
+ * Resolves to the resource. Throws the refusal if the resource does not exist at the exchange, and rethrows all other
+ * errors.
+ */
 export async function found<T>(
   resource: Promise<T>,
   absent: 'EVENT_GROUP_NOT_FOUND' | 'POPULATION_NOT_FOUND',

@@ -1,6 +1,6 @@
 /**
- * Verifies a computation on shares before a share is made. The provider must accept all duchies, the workers must have made
- * their keys for this computation under the same terms, and the parameters must hide enough.
+ * Verifies a computation on shares before the provider makes its share. The provider must accept all duchies. The workers
+ * must have made their keys for this computation and the same terms. The parameters must protect the data well enough.
  */
 import {
   ENCRYPTION_KEY_PURPOSE,
@@ -47,7 +47,7 @@ export interface ShareShuffleContext extends Pick<ShareShuffleSettings, 'populat
 /** A computation that passed every check. */
 export interface VerifiedShareShuffle extends VerifiedComputation {
   config: ShareShuffleConfig;
-  /** The population's VIDs, disjoint and in ascending order. */
+  /** The VID ranges of the population, disjoint and in ascending order. */
   vidRanges: readonly VidRange[];
   /** The fulfilling duchy's keyset, which encrypts the share. */
   fulfillingKeyset: Uint8Array;
@@ -101,9 +101,9 @@ const placeOf = (member: keyof ShareShuffleConfig) =>
   `protocolConfig.honestMajorityShareShuffle.${member}` as const;
 
 /**
- * Requires a ring in which a sum of frequencies neither wraps around nor reaches the last value, which marks noise. For
- * reach, every sum other than 0 is multiplied by a random value. This hides the sum only if every value has an inverse, so
- * the modulus must be prime.
+ * Requires a suitable ring modulus. A sum of frequencies must not wrap around, and must not reach the ring's last value,
+ * which marks noise. For reach, every sum other than 0 is multiplied by a random value. The product hides the sum only if
+ * the modulus is prime.
  */
 function requireModulus({ ringModulus }: ShareShuffleConfig, spec: PlainSpec): void {
   const { length: providers } = spec.nonceHashes;
@@ -124,7 +124,10 @@ async function readKeyset(message: Uint8Array, duchy: string, terms: AgreedTerms
   return keyset;
 }
 
-/** Reads the population's VIDs. Their fingerprint must match the protocol's config, and the provider must accept it. */
+/**
+ * Reads the population's VID ranges. Throws a refusal if their fingerprint is not the one in the protocol's config, or if
+ * the provider's settings do not list it.
+ */
 async function knownPopulation(
   { population: name, populationFingerprint }: ShareShuffleConfig,
   { populations, fetchPopulation }: ShareShuffleContext,

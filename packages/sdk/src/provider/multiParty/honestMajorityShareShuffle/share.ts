@@ -9,11 +9,11 @@ import type { VerifiedRequisition } from '../../verify.ts';
 import type { StoredFile } from '../storedFile.ts';
 import { startThread } from '../thread.ts';
 
-/** A share in a file, and the data that its receivers need. */
+/** A share stored in a file, and the data that the duchies need with it. */
 export interface StoredShare extends StoredFile {
   /**
-   * The seed of the other share. It is secret, and used only once, because two shares with the same seed would reveal their
-   * difference.
+   * The secret seed that generates the other share. It is used only once, because two shares with the same seed would
+   * reveal the difference between their data.
    */
   seed: Uint8Array;
   registerCount: number;
@@ -51,7 +51,7 @@ export async function prepareOrder(verified: VerifiedRequisition, options: Optio
   onProgress?.(100);
 }
 
-/** Counts each person's events, and stores an encrypted share of these frequencies with a new seed. */
+/** Counts each person's events, splits the counts into two shares with a new seed, and stores one share, encrypted. */
 export async function storeShare(
   verified: VerifiedRequisition,
   events: Events,

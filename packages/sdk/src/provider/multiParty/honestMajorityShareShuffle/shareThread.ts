@@ -3,7 +3,7 @@
  * file, encrypted for the fulfilling duchy. It responds to each message with one message.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-// The thread imports individual files instead of a package's index, because it loads its imports each time it starts.
+// Import individual files instead of package indexes, because the thread loads its imports each time it starts.
 import { type SealingKey, sealedPieces } from '@measurement-exchange/consent/sealing/pieces';
 import {
   FrequencyVector,

@@ -11,7 +11,7 @@ export interface SketchJob
   extends Pick<LiquidLegionsConfig, 'decayRate' | 'maxSize' | 'samplingIndicatorSize'> {
   /** The path of the sketch's file. */
   file: string;
-  /** 1 for a sketch without frequencies. */
+  /** The cap on a person's event count. It is 1 for a sketch without frequencies. */
   maximumFrequency: number;
   combinedPublicKey: Uint8Array;
 }
