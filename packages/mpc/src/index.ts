@@ -1,4 +1,7 @@
-/** Differential privacy: noise calibration and drawing, VID sampling, privacy charges, and the uncertainty of results. */
+/**
+ * Differential privacy: calibrating and drawing noise, sampling VIDs, charging for privacy, and estimating the error of
+ * results.
+ */
 
 export type { MpcRelease } from './privacy/countCost.ts';
 export * from './privacy/liquidLegions.ts';

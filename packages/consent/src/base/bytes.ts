@@ -1,4 +1,4 @@
-/** WebCrypto rejects views of shared memory, so this type excludes them. */
+/** Bytes that are not in shared memory. WebCrypto rejects shared memory. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
 export function concat(...parts: Uint8Array[]): Bytes {
@@ -15,7 +15,9 @@ export function asBytes(bytes: Uint8Array): Bytes {
   return bytes.buffer instanceof ArrayBuffer ? (bytes as Bytes) : Uint8Array.from(bytes);
 }
 
-/** Pads an integer with zeros to the width, or drops its extra leading zeros. Returns undefined if the integer is wider. */
+/**
+ * Pads an integer with leading zeros to `width` bytes, or drops extra leading zeros. Returns undefined if it does not fit.
+ */
 export function toWidth(integer: Uint8Array, width: number): Bytes | undefined {
   const first = integer.findIndex((byte) => byte !== 0);
   const digits = first === -1 ? new Uint8Array() : integer.subarray(first);
@@ -23,7 +25,10 @@ export function toWidth(integer: Uint8Array, width: number): Bytes | undefined {
   return concat(new Uint8Array(width - digits.length), digits);
 }
 
-/** Reads an integer whose length is a multiple of eight bytes. Reading it byte by byte would take ten times as long. */
+/**
+ * Reads a big-endian integer. Its length must be a multiple of eight bytes, because reading eight bytes at a time is ten
+ * times as fast as reading single bytes.
+ */
 export function bigEndian(integer: Uint8Array): bigint {
   const view = new DataView(integer.buffer, integer.byteOffset, integer.byteLength);
   let sum = 0n;

@@ -1,14 +1,18 @@
-/** Caches for certificates and keys, since parsing a certificate or importing a key takes longer than using it. */
+/** Caches for certificates and keys. Parsing a certificate or importing a key takes longer than using it. */
 import { LRUCache } from 'lru-cache';
 
-/** Each entry takes up a few kilobytes. */
+/** The most entries in a cache. An entry takes a few kilobytes. */
 const MAX_ENTRIES = 2_000;
-/** Longer keys are not cached. In base64, certificates are shorter than this, and so are keysets with many keys. */
+/**
+ * The longest cache key. Entries with longer keys are not cached. Certificates and even large keysets are shorter in
+ * base64.
+ */
 const MAX_KEY_LENGTH = 20_000;
 
 /**
- * Returns a function that looks up a key's value, or creates and caches it. The key must contain everything that the value
- * depends on. Entries outlive their callers, so values must not contain secrets.
+ * Returns a function that looks up the value for a key. If the value is not cached, the function creates and caches it. The
+ * key must contain everything that the value depends on. Values must not contain secrets, because entries are kept after
+ * the caller is done.
  */
 export function cache<Value extends object>(): (key: string, make: () => Value) => Value {
   const entries = new LRUCache<string, Value>({ max: MAX_ENTRIES });
@@ -23,7 +27,10 @@ export function cache<Value extends object>(): (key: string, make: () => Value) 
   };
 }
 
-/** Returns a function that computes a value once per object and caches it with the object, which must not change. */
+/**
+ * Returns a function that computes a value once per object. The cache keeps the value as long as the object exists. The
+ * object must not change.
+ */
 export function cacheByObject<Key extends WeakKey, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const entries = new WeakMap<Key, Value>();
   return (key) => {
@@ -36,7 +43,7 @@ export function cacheByObject<Key extends WeakKey, Value>(make: (key: Key) => Va
   };
 }
 
-/** Evicts a promise that rejects, because failures may be temporary, and each caller needs its own error. */
+/** Evicts a promise that rejects. The failure may be temporary, and each caller needs its own error. */
 function onRejection(value: unknown, evict: () => void): void {
   if (value instanceof Promise) value.catch(evict);
 }

@@ -36,7 +36,7 @@ export type ConsentErrorCode =
   | 'ROOT_NOT_YET_VALID'
   | 'ROOT_EXPIRED';
 
-/** The error that all of the SDK's cryptography throws. Its message never contains a secret or the input itself. */
+/** The error that this package throws. Its message never contains a secret or the input itself. */
 export class ConsentError extends Error {
   readonly code: ConsentErrorCode;
 

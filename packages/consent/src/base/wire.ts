@@ -2,10 +2,12 @@ import { type DescMessage, fromBinary, type MessageShape } from '@bufbuild/proto
 import { readWire } from '@measurement-exchange/contract';
 import { ConsentError, type ConsentErrorCode } from './errors.ts';
 
-/** Limits for untrusted input. Valid keysets and signed messages nest five levels deep, and a keyset has a few keys. */
+/**
+ * Limits for untrusted input. Valid input is far below them: it nests five levels deep, and a keyset has only a few keys.
+ */
 const LIMITS = { maxMessages: 1000, maxDepth: 8 };
 
-/** Parses an untrusted message strictly. The protobuf runtime alone would accept damaged bytes as a different message. */
+/** Parses an untrusted message strictly. The protobuf runtime alone might accept damaged bytes as a different message. */
 export function fromWire<D extends DescMessage>(
   schema: D,
   bytes: Uint8Array,

@@ -13,42 +13,50 @@ export interface CertificateKey extends KeyKind {
   spki: Uint8Array;
 }
 
-/** A parsed X.509 certificate, which is not necessarily trusted. */
+/** A parsed X.509 certificate. Parsing does not mean that the certificate is trusted. */
 export interface X509 {
   der: Uint8Array;
   /** The subject as text, for example `CN=Streamly TV`. */
   subject: string;
   issuer: string;
   /**
-   * The parties named in the certificate. The alternative name `mex:dataProviders/streamly` yields
-   * `dataProviders/streamly`.
+   * The parties named in the certificate. For example, the subject alternative name `mex:dataProviders/streamly` names the
+   * party `dataProviders/streamly`.
    */
   parties: string[];
   /** The serial number in hexadecimal. */
   serialNumber: string;
   subjectKeyIdentifier?: Uint8Array;
-  /** The subject key identifier of the certificate that issued this one. */
+  /** The subject key identifier of the issuer's certificate. */
   authorityKeyIdentifier?: Uint8Array;
   notBefore: Date;
   notAfter: Date;
   isCa: boolean;
-  /** `digitalSignature`, `keyCertSign`, …; undefined if the certificate does not restrict its key. */
+  /**
+   * The permitted uses of the key, such as `digitalSignature` or `keyCertSign`. Undefined if the certificate allows any
+   * use.
+   */
   keyUsages?: string[];
-  /** The OIDs of critical extensions that this package does not know. A certificate that has any must be rejected. */
+  /**
+   * The OIDs of critical extensions that this package does not know. A certificate with such an extension must be rejected.
+   */
   unknownCriticalExtensions: string[];
   publicKey: CertificateKey;
 }
 
-/** Real certificates are much shorter. Even a list of a thousand certificates of this length fits in a response. */
+/**
+ * The maximum length of a certificate. Real certificates are much shorter. A thousand certificates of this length still fit
+ * in one response.
+ */
 export const MAX_CERTIFICATE_BYTES = 15_000;
 
-/** A party's subject alternative name is a URI: this prefix, followed by the party's resource name. */
+/** The prefix of the URI that names a party in a certificate. The party's resource name follows. */
 const PARTY_URI = 'mex:';
 const SUBJECT_ALTERNATIVE_NAME = '2.5.29.17';
 /** The tag of a URI in a GeneralName (RFC 5280, 4.2.1.6). */
 const URI_TAG = 0x86;
 
-/** The extensions that we evaluate, plus extKeyUsage, which does not restrict signing. */
+/** The extensions that this package knows. It evaluates all of them except extKeyUsage, which does not restrict signing. */
 const KNOWN_EXTENSIONS = [
   '2.5.29.14', // subjectKeyIdentifier
   '2.5.29.15', // keyUsage
@@ -58,7 +66,7 @@ const KNOWN_EXTENSIONS = [
   '2.5.29.37', // extKeyUsage
 ];
 
-/** Parses exactly one DER certificate. Throws on PEM or trailing bytes. */
+/** Parses exactly one certificate in DER. Throws if the input is PEM or has trailing bytes. */
 export function parseCertificate(der: Uint8Array): X509 {
   try {
     if (der.length > MAX_CERTIFICATE_BYTES) throw new Error(`longer than ${MAX_CERTIFICATE_BYTES} bytes`);

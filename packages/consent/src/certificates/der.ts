@@ -1,23 +1,23 @@
-/** The subset of DER that this package reads: tags and lengths, object identifiers, and ECDSA signatures. */
+/** Reads the parts of DER that this package needs: tags and lengths, object identifiers, and ECDSA signatures. */
 import { type Bytes, concat, toWidth } from '../base/bytes.ts';
 
 const SEQUENCE = 0x30;
 const INTEGER = 0x02;
 const OBJECT_IDENTIFIER = 0x06;
 const CONSTRUCTED = 0x20;
-/** Real certificates nest about ten levels deep. */
+/** The maximum nesting depth. Real certificates nest about ten levels deep. */
 const MAX_DEPTH = 32;
 
 export interface Der {
   tag: number;
   content: Uint8Array;
-  /** The tag, length and content together. */
+  /** The whole element: tag, length, and content. */
   bytes: Uint8Array;
 }
 
 export class DerFault extends Error {}
 
-/** Returns the consecutive elements that make up these bytes. */
+/** Splits bytes into consecutive DER elements. */
 export function derElements(bytes: Uint8Array): Der[] {
   const elements: Der[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -35,7 +35,7 @@ export function derSequence(bytes: Uint8Array): Der[] {
   return derElements(sequence.content);
 }
 
-/** Rejects length encodings that BER allows but DER does not, at every nesting level. */
+/** Throws if any element, at any nesting level, has a length encoding that BER allows but DER does not. */
 export function requireDer(bytes: Uint8Array, depth = 0): void {
   if (depth > MAX_DEPTH) throw new DerFault(`nests deeper than ${MAX_DEPTH} levels`);
   for (const { tag, content } of derElements(bytes)) if (tag & CONSTRUCTED) requireDer(content, depth + 1);
@@ -51,7 +51,7 @@ function elementAt(bytes: Uint8Array, start: number): Der {
     const octets = bytes.subarray(at, at + (length & 0x7f));
     at += length & 0x7f;
     length = octets.reduce((sum, octet) => sum * 256 + octet, 0);
-    // DER requires the shortest form: no leading zero, and the short form for lengths that fit in one byte.
+    // DER requires the shortest form: no leading zeros, and a single byte for lengths below 128.
     if (octets.length === 0 || octets.length > 4 || octets[0] === 0 || length < 0x80) {
       throw new DerFault('has a length that is not the shortest');
     }
@@ -77,13 +77,16 @@ export function oidText(element: Der | undefined): string {
   return [first, head - 40 * first, ...rest].join('.');
 }
 
-/** Converts a signature from the two halves that WebCrypto returns to SEQUENCE { r, s }. */
+/** Converts a signature from WebCrypto's format, r followed by s, to a DER SEQUENCE of r and s. */
 export function ecdsaToDer(halves: Uint8Array): Bytes {
   const half = halves.length / 2;
   return element(SEQUENCE, concat(integer(halves.subarray(0, half)), integer(halves.subarray(half))));
 }
 
-/** Converts a signature to the halves that WebCrypto expects. Returns undefined unless it is exactly SEQUENCE { r, s }. */
+/**
+ * Converts a DER signature to WebCrypto's format, r followed by s. Returns undefined unless the input is exactly SEQUENCE {
+ * r, s }.
+ */
 export function ecdsaFromDer(der: Uint8Array, half: number): Bytes | undefined {
   try {
     const elements = derSequence(der);
@@ -96,7 +99,7 @@ export function ecdsaFromDer(der: Uint8Array, half: number): Bytes | undefined {
   }
 }
 
-/** Whether the element is a positive INTEGER in its shortest form. */
+/** Returns whether the element is a positive INTEGER in its shortest form. */
 function isPositive({ tag, content: [first, second] }: Der): boolean {
   if (tag !== INTEGER || first === undefined || first >= 0x80) return false;
   return first !== 0 || (second !== undefined && second >= 0x80);
@@ -108,7 +111,7 @@ function integer(unsigned: Uint8Array): Bytes {
   return element(INTEGER, digits[0]! >= 0x80 ? concat(Uint8Array.of(0), digits) : digits);
 }
 
-/** One length byte is enough, because signatures are shorter than 256 bytes (at most 139 on P-521). */
+/** Encodes one element. A length above 127 takes one extra byte, because a signature has at most 139 bytes (on P-521). */
 function element(tag: number, content: Uint8Array): Bytes {
   const length = content.length < 0x80 ? [content.length] : [0x81, content.length];
   return concat(Uint8Array.of(tag, ...length), content);

@@ -1,10 +1,10 @@
 import { type Der, derElements, oidText } from './der.ts';
 
-/** The type of a signing key, named as in the table of signature algorithms. */
+/** The type of a signing key, with the names that the contract's table of signature algorithms uses. */
 export interface KeyKind {
-  /** `EC`, `RSA`, or the OID of another type. */
+  /** The key type: `EC`, `RSA`, or the OID of any other type. */
   keyType: string;
-  /** For EC keys: `P-256`, `P-384`, `P-521`, or the OID of another curve. */
+  /** The curve of an EC key: `P-256`, `P-384`, `P-521`, or the OID of any other curve. */
   curve?: string;
 }
 
@@ -16,7 +16,10 @@ const CURVES: Record<string, string> = {
   '1.3.132.0.35': 'P-521',
 };
 
-/** Reads the key type from an AlgorithmIdentifier, which both certificates and PKCS #8 keys contain. */
+/**
+ * Returns the key type that an AlgorithmIdentifier states. Both certificates and PKCS #8 keys contain an
+ * AlgorithmIdentifier.
+ */
 export function keyKind(algorithmIdentifier: Der): KeyKind {
   const [algorithm, parameters] = derElements(algorithmIdentifier.content);
   const oid = oidText(algorithm);

@@ -1,4 +1,4 @@
-/** ECIES. A ciphertext is the ephemeral public key (04 || x || y), then the IV, the encrypted bytes, and the tag. */
+/** ECIES encryption. A ciphertext is the ephemeral public key (04 || x || y), the IV, the encrypted bytes, and the tag. */
 import { asBytes, type Bytes, concat } from '../base/bytes.ts';
 import { cacheByObject } from '../base/cache.ts';
 import { ConsentError, decryptionFailed } from '../base/errors.ts';
@@ -33,7 +33,7 @@ export async function seal(key: EciesKey, plaintext: Bytes, contextInfo: Bytes):
   return concat(point, iv, new Uint8Array(sealed));
 }
 
-/** `sealed` must be at least as long as the overhead. */
+/** Decrypts a ciphertext. `sealed` must have at least OVERHEAD bytes. */
 export async function open(key: EciesPair, sealed: Bytes, contextInfo: Bytes): Promise<Bytes> {
   const point = sealed.subarray(0, POINT_BYTES);
   const iv = sealed.subarray(POINT_BYTES, POINT_BYTES + IV_BYTES);
@@ -55,12 +55,12 @@ export async function open(key: EciesPair, sealed: Bytes, contextInfo: Bytes): P
   }
 }
 
-/** Returns the shared secret: the x-coordinate that both sides compute. */
+/** Returns the shared secret, an x-coordinate that both sides compute. */
 async function agree(privateKey: CryptoKey, publicKey: CryptoKey): Promise<Bytes> {
   return new Uint8Array(await crypto.subtle.deriveBits({ name: 'ECDH', public: publicKey }, privateKey, 256));
 }
 
-/** Derives the AES key with HKDF from the ephemeral point and the shared secret. */
+/** Derives the AES key from the ephemeral point and the shared secret, using HKDF. */
 async function deriveAesKey(
   { hash, salt, aesKeyBytes }: EciesKey,
   point: Bytes,

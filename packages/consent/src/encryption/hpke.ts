@@ -1,4 +1,4 @@
-/** HPKE in base mode, for single messages. A ciphertext is the encapsulated key, then the encrypted bytes and the tag. */
+/** HPKE encryption in base mode. A ciphertext is the encapsulated key, the encrypted bytes, and the tag. */
 import { Aes128Gcm, Aes256Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from '@hpke/core';
 import { asBytes, type Bytes, concat } from '../base/bytes.ts';
 import { cacheByObject } from '../base/cache.ts';
@@ -29,7 +29,7 @@ export async function seal(key: HpkeKey, plaintext: Bytes, info: Bytes): Promise
   return concat(new Uint8Array(enc), new Uint8Array(ct));
 }
 
-/** `sealed` must be at least as long as the overhead. */
+/** Decrypts a ciphertext. `sealed` must have at least OVERHEAD bytes. */
 export async function open(key: HpkePair, sealed: Bytes, info: Bytes): Promise<Bytes> {
   const suite = SUITES[key.aead];
   const recipientKey = { privateKey: await importPrivate(key), publicKey: await importPublic(key) };

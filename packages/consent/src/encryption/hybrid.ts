@@ -1,4 +1,4 @@
-/** Hybrid encryption in Tink's format: a keyset's primary key encrypts, and any of its keys can decrypt. */
+/** Hybrid encryption in Tink's format. A keyset's primary key encrypts, and any key of the keyset can decrypt. */
 import { asBytes, type Bytes, concat } from '../base/bytes.ts';
 import { ConsentError } from '../base/errors.ts';
 import { cachedPrivateKeyset, cachedPublicKeyset } from '../keysets/keysets.ts';
@@ -9,7 +9,7 @@ import * as hpke from './hpke.ts';
 const PREFIX_BYTES = 5;
 const NONE = new Uint8Array();
 
-/** Encrypts with a public Tink keyset's primary key. */
+/** Encrypts with the primary key of a public Tink keyset. */
 export async function encrypt(
   publicKeyset: Uint8Array,
   plaintext: Uint8Array,
@@ -24,8 +24,8 @@ export async function encrypt(
 }
 
 /**
- * Decrypts with the key in a private Tink keyset that matches the ciphertext's prefix, or else with the keys that have no
- * prefix. Pass the same array each time: an array is parsed only once, unless its bytes change.
+ * Decrypts with the key of a private Tink keyset that matches the ciphertext's prefix. If that fails, tries the keys
+ * without a prefix. Pass the same array each time, because each array is parsed only once (or again if its bytes change).
  */
 export async function decrypt(
   privateKeyset: Uint8Array,

@@ -19,19 +19,19 @@ import {
   requireVersion,
 } from './tinkKeys.ts';
 
-/** Both keysets are serialized google.crypto.tink.Keyset messages. */
+/** A public keyset and its private keyset, both as serialized google.crypto.tink.Keyset messages. */
 export interface EncryptionKeysets {
   publicKeyset: Uint8Array;
   privateKeyset: Uint8Array;
 }
 
-/** A keyset's enabled keys. The primary key encrypts, and every key can decrypt. */
+/** The enabled keys of a keyset. The primary key encrypts, and every key can decrypt. */
 export interface Keyset<Key> {
   primary: Key;
   keys: Key[];
 }
 
-/** The same names as Tink's key templates. */
+/** The types of keys that can be created. The names are those of Tink's key templates. */
 export type KeyTemplate =
   | 'ECIES_P256_HKDF_HMAC_SHA256_AES128_GCM'
   | 'DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_256_GCM';
@@ -43,7 +43,7 @@ const MATERIALS = {
 const { ENABLED, DESTROYED } = tink.KeyStatusType;
 const P256_KEM = new DhkemP256HkdfSha256();
 
-/** Creates a key pair, as a public and a private Tink keyset with one key each. */
+/** Creates a key pair: a public and a private Tink keyset with one key each. */
 export async function createEncryptionKeysets(
   template: KeyTemplate = 'ECIES_P256_HKDF_HMAC_SHA256_AES128_GCM',
 ): Promise<EncryptionKeysets> {
@@ -52,8 +52,8 @@ export async function createEncryptionKeysets(
 }
 
 /**
- * Derives an ECIES key pair from a secret of at least 32 bytes, using DeriveKeyPair from RFC 9180. The public keyset stores
- * the salt as its HKDF salt, so a party with the secret can derive the pair again from the public keyset.
+ * Derives an ECIES key pair from a secret of at least 32 bytes, using DeriveKeyPair from RFC 9180. The public keyset
+ * contains the salt as its HKDF salt. A party with the secret can therefore derive the pair again from the public keyset.
  */
 export async function deriveEncryptionKeysets(
   secret: Uint8Array,
@@ -61,12 +61,12 @@ export async function deriveEncryptionKeysets(
 ): Promise<EncryptionKeysets> {
   const pair = await P256_KEM.deriveKeyPair(asBytes(secret));
   const key = eciesData(await crypto.subtle.exportKey('jwk', pair.privateKey), salt);
-  // Derive the ID from the key, so that it is always the same for one measurement's results but differs between
+  // Derive the key ID from the key. The ID is then the same for all results of one measurement, and differs between
   // measurements.
   return keysetsOf(key, new DataView((await sha256(key.publicData.value)).buffer).getUint32(0));
 }
 
-/** Returns the salt in a public keyset with a single key. Returns undefined if there are several keys, or no salt. */
+/** Returns the salt of a public keyset with one key. Returns undefined if the keyset has several keys, or no salt. */
 export function saltOf(publicKeyset: Uint8Array): Uint8Array | undefined {
   const { keys } = cachedPublicKeyset(publicKeyset);
   return keys.length === 1 && keys[0]!.scheme === 'ECIES' && keys[0]!.salt.length > 0
@@ -98,7 +98,7 @@ export function readPublicKeyset(keyset: Uint8Array): Keyset<EncryptionKey> {
   );
 }
 
-/** Returns a private keyset's enabled keys, after checking that each one matches its public part. */
+/** Returns a private keyset's enabled keys. Throws if a private key does not match its public key. */
 export async function readPrivateKeyset(keyset: Uint8Array): Promise<Keyset<DecryptionKey>> {
   const { primaryKeyId, entries } = open(keyset, 'PRIVATE');
   const keys = entries.map(({ key, secret }) => decryptionKey(key, secret!));
@@ -107,7 +107,7 @@ export async function readPrivateKeyset(keyset: Uint8Array): Promise<Keyset<Decr
 
 const publicKeysets = cache<Keyset<EncryptionKey>>();
 
-/** Like `readPublicKeyset`, but parses each keyset only once. Callers share the result, so only this package may use it. */
+/** Like `readPublicKeyset`, but parses each keyset only once. Callers share the result and must not modify it. */
 export function cachedPublicKeyset(keyset: Uint8Array): Keyset<EncryptionKey> {
   return publicKeysets(toBase64(keyset), () => readPublicKeyset(Uint8Array.from(keyset)));
 }
@@ -118,8 +118,8 @@ const privateKeysets = new WeakMap<
 >();
 
 /**
- * Like `readPrivateKeyset`, but caches the result for as long as the caller keeps the array, so that no secret outlives it.
- * An array is parsed again if its bytes change. All callers share the result, so only this package may use it.
+ * Like `readPrivateKeyset`, but caches the result. The cache drops the secret when the caller drops the array. It parses
+ * the array again if its bytes change. Callers share the result and must not modify it.
  */
 export function cachedPrivateKeyset(array: Uint8Array): Promise<Keyset<DecryptionKey>> {
   const cached = privateKeysets.get(array);
@@ -131,7 +131,7 @@ export function cachedPrivateKeyset(array: Uint8Array): Promise<Keyset<Decryptio
   return entry.keyset;
 }
 
-/** Returns the public keyset that belongs to a private one, with the same bytes as when both were created. */
+/** Returns the public keyset of a private keyset, with the same bytes as when both were created. */
 export function publicKeysetOf(privateKeyset: Uint8Array): Uint8Array {
   const keyset = readKeyset(privateKeyset);
   const key = keyset.key
@@ -159,7 +159,7 @@ function withPrimary<Key extends KeyHead>(primaryKeyId: number, keys: Key[]): Ke
 }
 
 function readKeyset(bytes: Uint8Array): tink.Keyset {
-  // 0x7b is `{`, which no binary keyset starts with.
+  // A JSON keyset starts with 0x7b, the character `{`. A binary keyset never does.
   if (bytes[0] === 0x7b) throw malformed('The keyset is in JSON: give it in its binary form');
   const keyset = fromWire(tink.KeysetSchema, bytes, 'KEYSET_MALFORMED', 'The keyset');
   if (keyset.key.length === 0) throw malformed('The keyset has no key');
@@ -170,7 +170,7 @@ type Kind = 'PUBLIC' | 'PRIVATE';
 
 interface OpenKey {
   key: EncryptionKey;
-  /** Only a private key has these two members. */
+  /** The private key. Only entries of a private keyset have `secret` and `publicData`. */
   secret?: Uint8Array;
   publicData?: tink.KeyData;
 }
@@ -206,7 +206,7 @@ function openKey({ keyData, keyId, outputPrefixType }: tink.Keyset_Key, kind: Ki
   }
 }
 
-/** Throws if a private keyset was passed as a public one, which would reveal it, or the other way around. */
+/** Throws if a private keyset was passed as a public keyset (which would reveal its secrets), or the other way around. */
 function requireKind({ typeUrl, keyMaterialType }: tink.KeyData, kind: Kind, what: string): void {
   const stated = /(Public|Private)Key$/.exec(typeUrl)?.[1]?.toUpperCase();
   if (stated === undefined) return;
@@ -291,7 +291,7 @@ function typeUrlOf(schema: DescMessage): string {
   return `type.googleapis.com/${schema.typeName}`;
 }
 
-/** Returns 33 bytes with a leading zero, the only width that every version of Tink can read. */
+/** Returns an integer as 33 bytes with a leading zero. This is the only width that every version of Tink can read. */
 function integer(base64url: string): Uint8Array {
   return concat(Uint8Array.of(0), fromBase64(base64url)!);
 }

@@ -1,4 +1,4 @@
-/** P-256, the curve that ECIES uses. Points are public, so their arithmetic need not be constant-time. */
+/** P-256, the curve that ECIES uses. Points are public, so arithmetic on points does not have to be constant-time. */
 import { toBase64 } from '@measurement-exchange/contract';
 import { asBytes, type Bytes, bigEndian, concat } from '../base/bytes.ts';
 
@@ -9,14 +9,16 @@ const UNCOMPRESSED = 4;
 export const COORDINATE_BYTES = 32;
 export const POINT_BYTES = 1 + 2 * COORDINATE_BYTES;
 
-/** Whether these bytes are 04 || x || y with y² = x³ - 3x + b. Not every crypto engine checks this. */
+/**
+ * Returns whether the bytes are 04 || x || y, where (x, y) is a point on the curve. Not every crypto engine checks this.
+ */
 export function isPoint(bytes: Uint8Array): boolean {
   if (bytes.length !== POINT_BYTES || bytes[0] !== UNCOMPRESSED) return false;
   const [x, y] = coordinates(bytes).map(bigEndian) as [bigint, bigint];
   return x < P && y < P && (y * y - (x * x * x - 3n * x + B)) % P === 0n;
 }
 
-/** Whether these 32 bytes are a valid private key: 0 < d < n. */
+/** Returns whether the 32 bytes are a valid private key: above 0 and below the group order. */
 export function isScalar(bytes: Uint8Array): boolean {
   const scalar = bigEndian(bytes);
   return scalar > 0n && scalar < N;
@@ -26,13 +28,18 @@ export function pointOf(x: Uint8Array, y: Uint8Array): Bytes {
   return concat(Uint8Array.of(UNCOMPRESSED), x, y);
 }
 
-/** Returns the key as a JWK, which every crypto engine can import. Some cannot import PKCS #8 without the point. */
+/**
+ * Returns a private key as a JWK. Every crypto engine can import a JWK, but some cannot import PKCS #8 without the point.
+ */
 export function privateJwk(scalar: Uint8Array, point: Uint8Array): JsonWebKey {
   const [x, y] = coordinates(point).map(base64url);
   return { kty: 'EC', crv: 'P-256', x: x!, y: y!, d: base64url(scalar) };
 }
 
-/** Whether the scalar is the point's private key. Comparing shared secrets could not tell the point from its negative. */
+/**
+ * Returns whether the scalar is the point's private key. Signs and verifies, because shared secrets are the same for a
+ * point and its negative.
+ */
 export async function isP256Pair(scalar: Uint8Array, point: Uint8Array): Promise<boolean> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
   const { subtle } = crypto;
@@ -43,7 +50,7 @@ export async function isP256Pair(scalar: Uint8Array, point: Uint8Array): Promise
     const signature = await subtle.sign(algorithm, privateKey, message);
     return await subtle.verify(algorithm, publicKey, signature, message);
   } catch {
-    // Node and Chromium compare the two themselves, and refuse to import keys that do not match.
+    // Node and Chromium refuse to import a private key with a point that does not match.
     return false;
   }
 }

@@ -6,13 +6,13 @@ import { fromWire } from '../base/wire.ts';
 import { COORDINATE_BYTES, isP256Pair, isPoint, isScalar, pointOf } from './p256.ts';
 import { isOfSmallOrder, isX25519Pair, X25519_BYTES } from './x25519.ts';
 
-/** A key's ID, and the type of prefix on its ciphertexts: TINK is 0x01 followed by the ID, and RAW is empty. */
+/** A key's ID, and the prefix of its ciphertexts. A TINK prefix is 0x01 followed by the ID, and a RAW prefix is empty. */
 export interface KeyHead {
   keyId: number;
   prefix: 'TINK' | 'RAW';
 }
 
-/** ECIES on P-256 with HKDF and AES-GCM. */
+/** A key for ECIES on P-256 with HKDF and AES-GCM. */
 export interface EciesKey extends KeyHead {
   scheme: 'ECIES';
   /** The point 04 || x || y. */
@@ -22,7 +22,7 @@ export interface EciesKey extends KeyHead {
   aesKeyBytes: number;
 }
 
-/** HPKE (RFC 9180) with X25519, HKDF-SHA256 and AES-GCM. */
+/** A key for HPKE (RFC 9180) with X25519, HKDF-SHA256, and AES-GCM. */
 export interface HpkeKey extends KeyHead {
   scheme: 'HPKE';
   publicKey: Uint8Array;
@@ -88,7 +88,7 @@ export function hpkeKey(key: tink.HpkePublicKey, head: KeyHead): HpkeKey {
   return { scheme: 'HPKE', keyId, prefix, publicKey: key.publicKey, aead: name! };
 }
 
-/** Throws unless the private key is in range and matches the public key. */
+/** Combines a key with its private key. Throws unless the private key is in range and matches the public key. */
 export async function decryptionKey(key: EncryptionKey, secret: Uint8Array): Promise<DecryptionKey> {
   const privateKey = key.scheme === 'ECIES' ? toWidth(secret, COORDINATE_BYTES) : secret;
   const inRange =

@@ -4,7 +4,7 @@ import { asBytes, bigEndian, concat } from '../base/bytes.ts';
 
 export const X25519_BYTES = 32;
 const P = 2n ** 255n - 19n;
-/** The points of order 1, 2, 4, and 8, modulo p. The shared secret with any of these points is always zero. */
+/** The points of order 1, 2, 4, and 8, modulo P. A shared secret with any of these points is always zero. */
 const SMALL_ORDER = [
   0n,
   1n,
@@ -12,12 +12,12 @@ const SMALL_ORDER = [
   325606250916557431795983626356110631294008115727848805560023387167927233504n,
   39382357235489614581723060781553021112529911719440698176882885853963445705823n,
 ];
-/** The base point. Multiplying it by a private key yields the public key. */
+/** The base point. A private key times the base point is the public key. */
 const BASE = Uint8Array.of(9, ...new Uint8Array(X25519_BYTES - 1));
-/** The PKCS #8 bytes that precede the private key (RFC 8410). */
+/** The bytes that come before the private key in PKCS #8 (RFC 8410). */
 const PKCS8 = Uint8Array.of(0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x6e, 4, 0x22, 4, 0x20);
 
-/** Whether the shared secret with this public key is always zero. The key's highest bit is ignored. */
+/** Returns whether every shared secret with this public key is zero. Ignores the key's highest bit, as X25519 does. */
 export function isOfSmallOrder(publicKey: Uint8Array): boolean {
   return SMALL_ORDER.includes(BigInt.asUintN(255, bigEndian(publicKey.toReversed())) % P);
 }

@@ -1,18 +1,23 @@
-/** Binds a key or seed to one computation. A key or seed that was signed for another computation is rejected. */
+/**
+ * Checks that a key or seed is bound to a computation. A key or seed that was signed for another computation is rejected.
+ */
 import { type Binding, equalBytes } from '@measurement-exchange/contract';
 import { ConsentError } from '../base/errors.ts';
 
-/** A purpose is the type name of the signed message. */
+/** The purposes of a binding. A purpose is the type name of the signed message. */
 export const ENCRYPTION_KEY_PURPOSE = 'mex.contract.EncryptionPublicKey';
 export const ELGAMAL_KEY_PURPOSE = 'mex.contract.ElGamalPublicKey';
 export const SEED_PURPOSE = 'mex.contract.RandomSeed';
 
-/** The values that a binding must have. A seed's commitment is checked separately, by the worker that receives the seed. */
+/** The values that a binding must have. The worker that receives a seed checks the seed's commitment separately. */
 export type BindingFields = Pick<Binding, 'purpose' | 'duchy' | 'computation' | 'termsSha256'> & {
   requisition?: string;
 };
 
-/** Throws ConsentError: BINDING_MISSING, BINDING_MISMATCH, or TERMS_DIFFER if only the terms digest is different. */
+/**
+ * Returns the binding if it has the expected values. Throws TERMS_DIFFER if only the terms digest differs, and otherwise
+ * BINDING_MISSING or BINDING_MISMATCH.
+ */
 export function requireBinding(what: string, found: Binding | undefined, expected: BindingFields): Binding {
   if (found === undefined) {
     throw new ConsentError(

@@ -1,11 +1,11 @@
-/** Serializes a duchy's ElGamalPublicKey for a Liquid Legions computation. */
+/** Serializes and parses the ElGamalPublicKey of a duchy in a Liquid Legions computation. */
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { type BindingSchema, equalBytes, fromHex, specs } from '@measurement-exchange/contract';
 import { asBytes, type Bytes } from '../base/bytes.ts';
 import { ConsentError } from '../base/errors.ts';
 import { fromWire } from '../base/wire.ts';
 
-/** OpenSSL's number for the curve P-256, which messages use to identify the curve. */
+/** The number of the curve P-256 in OpenSSL. Messages identify the curve by this number. */
 const PRIME256V1 = 415;
 const COMPRESSED_POINT_BYTES = 33;
 /** The curve's standard generator, compressed. */
@@ -30,7 +30,7 @@ export function packElGamalPublicKey({
   return toBinary(specs.ElGamalPublicKeySchema, key);
 }
 
-/** Reads a serialized ElGamalPublicKey. The caller must check that the element is a point and that the proof is valid. */
+/** Parses an ElGamalPublicKey. The caller must still check that the element is a point and that the proof is valid. */
 export function unpackElGamalPublicKey(bytes: Uint8Array) {
   const { ellipticCurveId, generator, element, proofOfPossession, binding } = fromWire(
     specs.ElGamalPublicKeySchema,

@@ -1,4 +1,4 @@
-/** Nonces, nonce hashes, and fingerprints, which bind a requisition to its measurement. */
+/** Nonces, nonce hashes, and fingerprints. They bind a requisition to its measurement. */
 import { equalBytes, noncePreimages } from '@measurement-exchange/contract';
 import { concat } from '../base/bytes.ts';
 import { sha256 } from '../signatures/engine.ts';
@@ -14,12 +14,12 @@ export async function nonceHash(nonce: bigint): Promise<Uint8Array> {
   return sha256(noncePreimages(nonce)[0]);
 }
 
-/** Returns a nonce's hashes, one for each encoding that the exchange accepts. */
+/** Returns the SHA-256 hashes of a nonce, one for each encoding that the exchange accepts. */
 export async function nonceHashes(nonce: bigint): Promise<Uint8Array[]> {
   return Promise.all(noncePreimages(nonce).map(sha256));
 }
 
-/** Whether the hash is one of the nonce's hashes. */
+/** Returns whether the hash is one of the nonce's hashes. */
 export async function nonceMatches(nonce: bigint, hash: Uint8Array): Promise<boolean> {
   return includesHash(await nonceHashes(nonce), hash);
 }
@@ -28,7 +28,7 @@ export function includesHash(hashes: readonly Uint8Array[], hash: Uint8Array): b
   return hashes.some((own) => equalBytes(own, hash));
 }
 
-/** Returns the SHA-256 hash of the signed MeasurementSpec followed by the encrypted RequisitionSpec's hash. */
+/** Returns the SHA-256 hash of two parts: the signed MeasurementSpec, and the hash of the encrypted RequisitionSpec. */
 export async function requisitionFingerprint(
   measurementSpecMessage: Uint8Array,
   encryptedRequisitionSpecCiphertext: Uint8Array,

@@ -1,10 +1,10 @@
-/** Serializes a Tink keyset as an EncryptionPublicKey, for use in specs or as a party's key. */
+/** Serializes and parses EncryptionPublicKey messages, which contain a Tink keyset. Specs and parties have such keys. */
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { type BindingSchema, specs } from '@measurement-exchange/contract';
 import { ConsentError } from '../base/errors.ts';
 import { fromWire } from '../base/wire.ts';
 
-/** Serializes a public Tink keyset as an EncryptionPublicKey. A duchy's key is bound to its computation. */
+/** Serializes a public Tink keyset as an EncryptionPublicKey. A duchy's key has a binding to its computation. */
 export function packEncryptionPublicKey(
   keyset: Uint8Array,
   binding?: MessageInitShape<typeof BindingSchema>,
@@ -36,7 +36,10 @@ export function unpackBoundPublicKey(bytes: Uint8Array) {
   return { keyset: data, binding };
 }
 
-/** Returns the Tink keyset in a measurementPublicKey. In JSON, the key may be a keyset without an EncryptionPublicKey. */
+/**
+ * Returns the Tink keyset in a measurementPublicKey. In JSON, the value may be the keyset itself, not an
+ * EncryptionPublicKey.
+ */
 export function resultKeysetOf({ typeUrl, value }: { typeUrl?: string; value: Uint8Array }): Uint8Array {
   try {
     return unpackEncryptionPublicKey(value);

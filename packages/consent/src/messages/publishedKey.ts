@@ -1,6 +1,6 @@
 /**
- * The ElGamalPublicKey that a duchy publishes: a key with its binding and a proof that the duchy knows the secret. Callers
- * pass in the functions that create and verify proofs, which are in packages/mpc.
+ * The ElGamalPublicKey that a duchy publishes: a key, its binding, and a proof that the duchy knows the secret key. Callers
+ * pass the functions that create and check proofs, because these are in packages/mpc.
  */
 import type { Binding } from '@measurement-exchange/contract';
 import { ConsentError } from '../base/errors.ts';
@@ -10,7 +10,7 @@ import { packElGamalPublicKey, unpackElGamalPublicKey } from './elGamalPublicKey
 type Bound = Pick<Binding, 'purpose' | 'duchy' | 'computation' | 'termsSha256'>;
 type KeyContext = Omit<Bound, 'purpose'>;
 
-/** Returns the serialized key. The same pair and context always yield the same bytes. */
+/** Returns the serialized key. The same pair and context always produce the same bytes. */
 export function publishedKey<P extends { publicKey: Uint8Array }>(
   pair: P,
   { duchy, computation, termsSha256 }: KeyContext,
@@ -20,7 +20,7 @@ export function publishedKey<P extends { publicKey: Uint8Array }>(
   return packElGamalPublicKey({ element: pair.publicKey, proof: prove(pair, binding), binding });
 }
 
-/** Returns the key, a compressed point. Throws ConsentError unless the message has this context and a valid proof. */
+/** Returns the key as a compressed point. Throws ConsentError unless the message has this context and a valid proof. */
 export function readPublishedKey(
   message: Uint8Array,
   context: KeyContext,

@@ -1,4 +1,4 @@
-/** The serialized form of a SignedMessage, which is what gets encrypted. */
+/** Serializes and parses SignedMessage. The serialized form is what parties encrypt. */
 import { create, toBinary } from '@bufbuild/protobuf';
 import {
   decode,
@@ -17,7 +17,7 @@ export function packSignedMessage(signed: SignedMessage, typeUrl: string): Uint8
   const { message, signature, signatureAlgorithm: named } = signed;
   const wire = create(specs.SignedMessageSchema, {
     message: { typeUrl, value: message },
-    // Older readers do not know `message` and read `data` instead.
+    // Older readers ignore `message` and read `data` instead.
     data: message,
     signature,
     signatureAlgorithmOid: named === undefined ? '' : (findSignatureAlgorithm(named)?.oid ?? named),
@@ -25,7 +25,7 @@ export function packSignedMessage(signed: SignedMessage, typeUrl: string): Uint8
   return toBinary(specs.SignedMessageSchema, wire);
 }
 
-/** Parses protobuf, or UTF-8 JSON if the first byte is `{`. The returned `message` contains exactly the signed bytes. */
+/** Parses a signed message from protobuf, or from JSON if the first byte is `{`. `message` is exactly the signed bytes. */
 export function unpackSignedMessage(bytes: Uint8Array): SignedMessage & { typeUrl?: string } {
   const signed = bytes[0] === 0x7b ? fromJsonForm(bytes) : fromProtobuf(bytes);
   for (const field of ['message', 'signature'] as const) {

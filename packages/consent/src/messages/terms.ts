@@ -1,13 +1,15 @@
-/** Computes a digest of everything that a party was told about a computation, so that all parties can compare it. */
+/**
+ * Computes a digest of everything that a party knows about a computation. Parties compare digests to check that they agree.
+ */
 import { canonicalJson, ProtocolConfig } from '@measurement-exchange/contract';
 import { type Bytes, concat } from '../base/bytes.ts';
 import { sha256 } from '../signatures/engine.ts';
 
-/** Data providers and duchies must agree on these terms before any of them contributes data. */
+/** The terms of a computation. Data providers and duchies must agree on them before any of them contributes data. */
 export interface Terms {
-  /** The computation's ID, which is the same at all duchies. */
+  /** The ID of the computation, which is the same at all duchies. */
   computation: string;
-  /** The MeasurementSpec's bytes, as signed by the measurement consumer. */
+  /** The bytes of the MeasurementSpec that the measurement consumer signed. */
   measurementSpec: Uint8Array;
   protocolConfig: ProtocolConfig;
   /** The hashes of all requisitions' nonces, in any order. */
@@ -16,7 +18,10 @@ export interface Terms {
 
 const DOMAIN = 'mex.contract.Terms.v1';
 
-/** Returns the SHA-256 hash of the domain and the parts. Each part follows its length, so bytes cannot switch parts. */
+/**
+ * Returns the SHA-256 hash of the domain and all parts. The length of each part is hashed before it, so that different
+ * terms never have the same hash input.
+ */
 export async function termsDigest(terms: Terms): Promise<Bytes> {
   const { computation, measurementSpec, protocolConfig, nonceHashes } = terms;
   const parts = [
@@ -29,7 +34,10 @@ export async function termsDigest(terms: Terms): Promise<Bytes> {
   return sha256(concat(...parts.flatMap((part) => [lengthOf(part), part])));
 }
 
-/** A share-shuffle worker publishes this commitment to its half of the common seed before it sees the other half. */
+/**
+ * Returns the commitment to a worker's contribution to the common seed. In Honest Majority Share Shuffle, a worker
+ * publishes it before it sees the other worker's contribution.
+ */
 export async function seedCommitment(seed: Uint8Array, duchy: string, computation: string): Promise<Bytes> {
   const parts = [utf8('mex.contract.SeedCommitment.v1'), utf8(duchy), utf8(computation), seed];
   return sha256(concat(...parts.flatMap((part) => [lengthOf(part), part])));

@@ -1,7 +1,7 @@
 /**
- * Encrypts bytes of any length piece by piece under one key, so that neither side has to hold all of them in memory. A
- * piece's nonce consists of its number and whether it is the last one, so missing, duplicate, or reordered pieces fail to
- * decrypt. Every piece also authenticates the context, so bytes sealed for one context fail to decrypt in another.
+ * Encrypts bytes of any length, piece by piece, so that neither side needs all of them in memory. A piece's nonce contains
+ * its number and whether it is the last piece. So missing, duplicate, or reordered pieces fail to decrypt. Every piece also
+ * authenticates the context, so it fails to decrypt in any other context.
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 
@@ -12,7 +12,10 @@ const TAG_BYTES = 16;
 /** The length of an encrypted piece. Only the last piece may be shorter. */
 export const SEALED_PIECE_BYTES = 1 << 20;
 const PIECE_BYTES = SEALED_PIECE_BYTES - TAG_BYTES;
-/** The length of the header before the pieces. It contains the key, encrypted for the recipient and padded with zeros. */
+/**
+ * The length of the header before the pieces. The header contains the key, encrypted for the recipient and padded with
+ * zeros.
+ */
 export const HEADER_BYTES = 256;
 
 /** The key that encrypts the pieces of one plaintext, and the header that delivers this key to the recipient. */
@@ -22,7 +25,7 @@ export interface SealingKey {
   context: string;
 }
 
-/** Returns the length of a plaintext after sealing. */
+/** Returns the length of the sealed bytes for a plaintext of this length. */
 export function sealedLength(length: number): number {
   return HEADER_BYTES + length + TAG_BYTES * Math.max(1, Math.ceil(length / PIECE_BYTES));
 }
@@ -44,7 +47,7 @@ export function* sealedPieces(
   let filled = 0;
   for (const chunk of chunks) {
     for (let at = 0; at < chunk.length; ) {
-      // Seal a full piece only once more bytes follow, because the last piece has a different nonce.
+      // Seal a full piece only after more bytes arrive, because the last piece has a different nonce.
       if (filled === PIECE_BYTES) {
         yield* seal(pending, false);
         filled = 0;

@@ -1,4 +1,7 @@
-/** Encrypts bytes of any length for a keyset's owner: shares for a duchy, and messages between duchies. Node only. */
+/**
+ * Encrypts bytes of any length for the owner of a keyset. Used for shares and for messages between duchies. Works only on
+ * Node.
+ */
 import { randomBytes } from 'node:crypto';
 import { ConsentError } from '../base/errors.ts';
 import { decrypt, encrypt } from '../encryption/hybrid.ts';
@@ -13,15 +16,15 @@ import {
 
 export { sealedLength } from './pieces.ts';
 
-/** The header starts with the length of the encrypted key, which takes up this many bytes. */
+/** The size in bytes of the number at the start of the header. The number is the length of the encrypted key. */
 const LENGTH_BYTES = 2;
 
-/** Returns the context that a requisition's share is bound to, in addition to the receiving duchy's key. */
+/** Returns the context for sealing a requisition's share. Bytes sealed for one requisition cannot be opened for another. */
 export function shareContext(requisition: string): string {
   return `mex share of ${requisition}`;
 }
 
-/** Creates a key and encrypts it for the owner of the private keyset. Throws ConsentError if the keyset is unusable. */
+/** Creates a key and encrypts it for the owner of the keyset. Throws ConsentError if the keyset is unusable. */
 export async function newSealingKey(publicKeyset: Uint8Array, context: string): Promise<SealingKey> {
   const key = randomBytes(KEY_BYTES);
   const encryptedKey = await encrypt(publicKeyset, key);
@@ -34,7 +37,7 @@ export async function newSealingKey(publicKeyset: Uint8Array, context: string): 
   return { header, key, context };
 }
 
-/** Seals a plaintext so that it opens only with the same context. Throws ConsentError if the keyset is unusable. */
+/** Seals a plaintext. It can be opened only with the same context. Throws ConsentError if the keyset is unusable. */
 export async function* sealed(
   publicKeyset: Uint8Array,
   context: string,

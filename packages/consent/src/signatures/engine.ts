@@ -1,6 +1,6 @@
 /**
- * The cryptographic primitives that every request uses. Node's own use a third of the CPU time of WebCrypto, which is all
- * that browsers have. Both accept the same signatures.
+ * The cryptographic functions that every request uses: hashing and checking signatures. Node's functions take a third of
+ * the CPU time of WebCrypto's, but browsers have only WebCrypto. Both accept the same signatures.
  */
 import { type SignatureAlgorithm, toBase64 } from '@measurement-exchange/contract';
 import { asBytes, type Bytes } from '../base/bytes.ts';
@@ -10,13 +10,13 @@ import { ecdsaFromDer } from '../certificates/der.ts';
 import type { KeyKind } from '../certificates/keyKind.ts';
 
 type Hash = SignatureAlgorithm['hash'];
-/** Whether the key made the signature. The hash must fit the key, and an ECDSA signature must be well-formed DER. */
+/** Returns whether the key made the signature. The hash must fit the key, and an ECDSA signature must be valid DER. */
 type Verify = (key: CertificateKey, hash: Hash, signature: Uint8Array, data: Uint8Array) => Promise<boolean>;
 
 const node = globalThis.process?.getBuiltinModule?.('node:crypto');
 type NodeKey = ReturnType<NonNullable<typeof node>['createPublicKey']>;
 
-/** Longer input is hashed on a pool thread, so that other requests do not have to wait. */
+/** The longest input to hash synchronously. Longer input is hashed on a pool thread, so that other requests do not wait. */
 const MAX_BYTES_HASHED_AT_ONCE = 1_000;
 
 export async function sha256(bytes: Uint8Array): Promise<Bytes> {
@@ -34,8 +34,8 @@ export const verifyByWebCrypto: Verify = async (key, hash, signature, message) =
   const imported = await webKeys(`${hash} ${key.curve} ${toBase64(spki)}`, () =>
     crypto.subtle.importKey('spki', Uint8Array.from(spki), algorithm, false, ['verify']),
   ).catch((error: Error) => {
-    // A missing algorithm says nothing about the signature. Any other error means that the key is invalid and cannot have
-    // signed.
+    // If the engine lacks the algorithm, the signature cannot be checked. Any other error means that the key is invalid, so
+    // it cannot have signed.
     if (error.name === 'NotSupportedError') throw error;
   });
   if (imported === undefined) return false;
@@ -56,20 +56,20 @@ export const verifyByNode: Verify = ({ spki }, hash, signature, message) =>
       resolve(false);
       return;
     }
-    // With a callback, `verify` runs on a pool thread. An error means that the key is invalid and cannot have signed.
+    // With a callback, `verify` runs on a pool thread. An error means that the key is invalid, so it cannot have signed.
     node!.verify(hash, message, key, signature, (error, valid) => resolve(error === null && valid));
   });
 
 export const verify = node === undefined ? verifyByWebCrypto : verifyByNode;
 
-/** Returns the algorithm in WebCrypto's format. */
+/** Returns the parameters for importing the key with WebCrypto. */
 export function importAlgorithm(kind: KeyKind, hash: Hash) {
   return kind.keyType === 'EC'
     ? { name: 'ECDSA', namedCurve: kind.curve! }
     : { name: 'RSASSA-PKCS1-v1_5', hash };
 }
 
-/** Returns the length of each half of an ECDSA signature, such as 66 bytes on P-521. */
+/** Returns the length of r and of s in an ECDSA signature. For example, each has 66 bytes on P-521. */
 export function coordinateBytes({ curve }: KeyKind): number {
   return Math.ceil(Number(curve?.slice(2)) / 8);
 }

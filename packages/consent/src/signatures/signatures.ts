@@ -21,7 +21,7 @@ export interface Signer {
   sign(message: Uint8Array): Promise<SignedMessage>;
 }
 
-/** Creates a signer from a PKCS #8 private key in PEM: P-256, P-384, P-521, or RSA. */
+/** Creates a signer from a PKCS #8 private key in PEM. The key must be P-256, P-384, P-521, or RSA. */
 export async function createSigner(privateKeyPem: string): Promise<Signer> {
   const { key, kind, signatureAlgorithm, algorithm, hash } = await importPrivateKey(privateKeyPem, false);
   return {
@@ -104,7 +104,7 @@ export function requireSigningKey(key: KeyKind, what: string): SignatureAlgorith
   throw new ConsentError('KEY_NOT_SUPPORTED', `${what} is of the kind ${kind}: use a key on P-256, or RSA.`);
 }
 
-/** `hash` must be one that this type of key can use. */
+/** Returns whether the key made the signature, or MALFORMED if an ECDSA signature is not DER. `hash` must fit the key. */
 export async function checkSignature(
   message: Uint8Array,
   signature: Uint8Array,

@@ -1,4 +1,4 @@
-/** Decides which certificates to trust, based on the roots that a party trusts. */
+/** Decides which certificates a party trusts, based on the root certificates that it trusts. */
 import { cut, equalBytes, findSignatureAlgorithm, signatureHash } from '@measurement-exchange/contract';
 import { cacheByObject } from '../base/cache.ts';
 import { ConsentError, type ConsentErrorCode } from '../base/errors.ts';
@@ -12,19 +12,19 @@ import {
 import { pemBlocks } from '../certificates/pem.ts';
 import { checkSignature, requireSigningKey } from '../signatures/signatures.ts';
 
-/** One or more root certificates in PEM. */
+/** Root certificates (one or more, in PEM) and the party that they are trusted for. */
 export interface TrustedRoot {
   /**
    * The party for which the root may issue certificates. If undefined, the root may issue for every party that has no root
-   * of its own. Each certificate must then name its party (`mex:dataProviders/streamly` as a subject alternative name),
-   * because nothing else tells the parties' certificates apart.
+   * of its own. Each certificate must then name its party in a subject alternative name, such as
+   * `mex:dataProviders/streamly`.
    */
   party?: string;
   pem: string;
 }
 
 export interface TrustStore {
-  /** Returns the certificate if a root trusted for the party issued it and both are valid at `now`. Throws otherwise. */
+  /** Returns the certificate if a root trusted for the party issued it, and both are valid at `now`. Throws otherwise. */
   verify(party: string, certificateDer: Uint8Array, now: Date): Promise<X509>;
 }
 
@@ -34,7 +34,9 @@ export interface Root {
   x509: X509;
 }
 
-/** Creates a trust store with these roots. Throws unless each one is a root, that is, self-signed and allowed to issue. */
+/**
+ * Creates a trust store with these roots. Throws unless each certificate names itself as issuer and may issue certificates.
+ */
 export function createTrustStore(roots: readonly TrustedRoot[]): TrustStore {
   const known = roots.flatMap(({ party, pem }) =>
     readRoots(pem).map((root): Root => ({ party, x509: root })),
@@ -54,8 +56,8 @@ export function createTrustStore(roots: readonly TrustedRoot[]): TrustStore {
 }
 
 /**
- * Requires a certificate to name its party if its root also issues for others. The exchange knows which party registered a
- * certificate, but other parties would have to take its word for it.
+ * Throws if a certificate does not name its party and its root also issues for others. The exchange knows which party
+ * registered a certificate, but other parties could not check what the exchange tells them.
  */
 function requirePartyName(certificate: X509, party: string, issuers: X509[], known: readonly Root[]): void {
   const isOfPartyAlone = ({ publicKey }: X509) =>
@@ -71,8 +73,8 @@ function requirePartyName(certificate: X509, party: string, issuers: X509[], kno
 
 /**
  * Throws unless the certificate is for signing and was issued by a root that is trusted for the party and valid at `now`.
- * Does not check whether the certificate itself is valid at `now`. Roots must issue parties' certificates directly, without
- * intermediate authorities.
+ * Does not check whether the certificate itself is valid at `now`. The root must have issued it directly, without an
+ * intermediate authority.
  */
 export async function requireTrusted(
   certificate: X509,
@@ -84,7 +86,7 @@ export async function requireTrusted(
   requireForSigning(certificate);
 }
 
-/** Returns the roots that are trusted for the party and that issued the certificate. Throws if no root is found. */
+/** Returns the roots that issued the certificate and are trusted for the party. Throws if no root qualifies. */
 async function issuersOf(certificate: X509, party: string, roots: readonly Root[]): Promise<X509[]> {
   const named = namedIssuers(certificate, party, roots).map((root) => root.x509);
   const checked = await Promise.allSettled(named.map((root) => issuedBy(root)(certificate)));
@@ -93,7 +95,9 @@ async function issuersOf(certificate: X509, party: string, roots: readonly Root[
   return issuers;
 }
 
-/** Returns the roots that are trusted for the party and named as issuer in the certificate. Throws if no root is found. */
+/**
+ * Returns the roots that the certificate names as issuer and that are trusted for the party. Throws if no root qualifies.
+ */
 function namedIssuers(certificate: X509, party: string, known: readonly Root[]): Root[] {
   const { authorityKeyIdentifier } = certificate;
   if (certificate.isCa) {
@@ -129,7 +133,7 @@ function namedIssuers(certificate: X509, party: string, known: readonly Root[]):
   );
 }
 
-/** Resolves if the root issued the certificate. The answer never changes, so each pair is checked only once. */
+/** Resolves if the root issued the certificate, and rejects otherwise. The result never changes, so it is cached. */
 const issuedBy = cacheByObject((root: X509) =>
   cacheByObject((certificate: X509) => requireIssued(certificate, root)),
 );
@@ -140,7 +144,7 @@ async function requireIssued(certificate: X509, root: X509): Promise<void> {
     const why = `is signed with the algorithm ${signatureAlgorithm}: have it issued again with ECDSA or RSA and SHA-2.`;
     throw rejection('SIGNATURE_ALGORITHM_UNKNOWN', certificate, why);
   }
-  // Names can be compared as bytes, because an issuer copies its own name unchanged.
+  // Compare the names as bytes, because an issuer copies its own name unchanged into the certificate.
   const isNamed = equalBytes(issuer, certificateParts(root.der).subject);
   if (!isNamed || !(await isIssuedWith(certificate, root))) {
     const why = `names the key of ${nameOf(root)} as its issuer, which did not issue it: reject what it signed.`;
@@ -149,7 +153,7 @@ async function requireIssued(certificate: X509, root: X509): Promise<void> {
   await requireRoot(root);
 }
 
-/** Whether the issuer's key signed the certificate. */
+/** Returns whether the issuer's key signed the certificate. */
 async function isIssuedWith(certificate: X509, { publicKey }: X509): Promise<boolean> {
   const { tbs, signature, signatureAlgorithm } = certificateParts(certificate.der);
   const hash = signatureHash(signatureAlgorithm, publicKey);
@@ -167,7 +171,10 @@ function requireCurrent(certificate: X509, now: Date): void {
   }
 }
 
-/** One valid root is enough, because a renewed root has the same name and key as its predecessor. */
+/**
+ * Throws unless at least one root is valid at `now`. A renewed root has the same name and key as its predecessor, so one is
+ * enough.
+ */
 function requireRootCurrent(certificate: X509, roots: X509[], now: Date): void {
   if (roots.some(({ notBefore, notAfter }) => notBefore <= now && now <= notAfter)) return;
   const root = roots[0]!;
@@ -207,7 +214,7 @@ function readRoots(pem: string): X509[] {
   });
 }
 
-/** Throws unless the certificate can be a root, that is, self-signed and allowed to issue. */
+/** Throws unless the certificate can be a root: it must be self-signed and allowed to issue certificates. */
 export async function requireRoot(root: X509): Promise<void> {
   requireRootRules(root);
   if (!(await isIssuedWith(root, root))) {
@@ -215,7 +222,7 @@ export async function requireRoot(root: X509): Promise<void> {
   }
 }
 
-/** Checks everything except the signature, so that it can be synchronous. */
+/** Checks all rules for a root except its signature, because checking a signature is asynchronous. */
 function requireRootRules(root: X509): void {
   const { subjectKeyIdentifier: ski, authorityKeyIdentifier: aki } = root;
   const { subject, issuer } = certificateParts(root.der);
@@ -227,7 +234,7 @@ function requireRootRules(root: X509): void {
     throw rejection('CERTIFICATE_CHAIN_TOO_LONG', root, why);
   }
   if (!root.isCa) throw invalid('its basic constraints do not make it an authority.');
-  // Without key usages, the key may be used for anything. Roots created by `openssl req -x509` have none.
+  // A certificate without key usages allows any use. Roots created by `openssl req -x509` have no key usages.
   if (root.keyUsages?.includes('keyCertSign') === false) throw invalid('its key usage is not keyCertSign.');
   const [unknown] = root.unknownCriticalExtensions;
   requireSigningKey(root.publicKey, `The key of the root ${nameOf(root)}`);
@@ -238,7 +245,7 @@ function rejection(code: ConsentErrorCode, certificate: X509, why: string): Cons
   return new ConsentError(code, `The certificate of ${nameOf(certificate)} ${why}`);
 }
 
-/** The subject is untrusted text, so quote and truncate it. */
+/** Returns a certificate's subject, quoted and truncated, because it is untrusted text. */
 function nameOf({ subject }: X509): string {
   return JSON.stringify(cut(subject, 100));
 }

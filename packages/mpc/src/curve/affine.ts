@@ -66,7 +66,10 @@ export class AffineBatches {
     }
   }
 
-  /** Loads points from their x coordinates, choosing the even y. Returns the indexes at which no point has this x. */
+  /**
+   * Loads points from their x coordinates, choosing the even y. Returns the indexes of the x coordinates that have no
+   * point.
+   */
   loadX(into: Points, bytes: Uint8Array, count: number, stride: number, at: number): number[] {
     const { field, scratch, slope } = this;
     const padded = this.use(count);
@@ -76,7 +79,7 @@ export class AffineBatches {
       if (!isBelow) rejected.push(i);
     }
     field.enter(into.x);
-    // x³ − 3 x + b = (x² − 3) x + b
+    // The curve's equation is y² = x³ − 3 x + b. Compute the right side as (x² − 3) x + b.
     field.square(scratch, into.x);
     field.addConstant(scratch, 1, scratch, -3, field.one);
     field.multiply(scratch, scratch, into.x);
@@ -120,7 +123,7 @@ export class AffineBatches {
     this.field.combine(into.y, -1, points.y, 0, points.y);
   }
 
-  /** Computes a + sign · b. Returns the indexes at which the sum is the point at infinity; `into` is arbitrary there. */
+  /** Computes a + sign · b. Returns the indexes where the sum is the point at infinity. `into` has no valid point there. */
   add(into: Points, a: Points, b: Points, sign: 1 | -1 = 1): number[] {
     const { field, slope, divisor } = this;
     field.combine(slope, sign, b.y, -1, a.y);
@@ -135,7 +138,10 @@ export class AffineBatches {
     return infinite;
   }
 
-  /** Switches to the tangent's slope where both points have the same x. For opposite points, any slope will do. */
+  /**
+   * Replaces the slope with the tangent's slope where both points have the same x. For opposite points the slope does not
+   * matter, because their sum is the point at infinity.
+   */
   private useTangents(a: Points, infinite: number[]): void {
     const { field, slope, divisor } = this;
     for (let i = 0; i < this.used; i++) {
@@ -147,14 +153,17 @@ export class AffineBatches {
     }
   }
 
-  /** Reflects the third point of the line through a and b, whose slope is `slope` / `divisor`. That is a + b. */
+  /**
+   * Computes a + b. The line through a and b meets the curve in a third point, and a + b is that point with the opposite y.
+   * The line's slope is `slope` · `inverse`.
+   */
   private chord(into: Points, a: Points, b: Points, inverse: FieldArray): void {
     const { field, slope, scratch } = this;
     field.multiply(slope, slope, inverse);
     field.square(scratch, slope);
     field.combine(scratch, 1, scratch, -1, b.x);
     field.combine(scratch, 1, scratch, -1, a.x);
-    // (a.x − x) · slope − a.y
+    // The sum's y is (a.x − x) · slope − a.y, where x is the sum's x coordinate, stored in `scratch`.
     field.combine(this.divisor, 1, a.x, -1, scratch);
     field.multiply(slope, slope, this.divisor);
     field.combine(into.y, 1, slope, -1, a.y);
@@ -177,8 +186,8 @@ export class AffineBatches {
   }
 
   /**
-   * Throws if two of the points being added are equal or opposite. With honest parties that never happens: it takes a
-   * scalar very close to 0 or to the group order, or a point that somebody made a small multiple of another.
+   * Throws if two points being added are equal or opposite. Honest parties never cause this. It takes a scalar very close
+   * to 0 or to the group order, or a point that was chosen as a small multiple of another.
    */
   private checked(inverse: FieldArray | undefined): FieldArray {
     if (inverse !== undefined) return inverse;

@@ -8,33 +8,37 @@ const GENERATOR_X = 0x6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d8
 /** The compressed generator. Its y is odd. */
 export const GENERATOR = Uint8Array.from([3, ...toBytes(GENERATOR_X)]);
 
-/** Bits per digit and entries per table when each point has its own table. */
+/** The bits per digit of a scalar, and the entries per table, for points that each have their own table. */
 const WINDOW = 4;
 const ENTRIES = 2 ** (WINDOW - 1);
-/** Bits per digit and entries per table for a single point that is multiplied often. */
+/** The bits per digit of a scalar, and the entries per digit in the table, for a single point that is multiplied often. */
 const FIXED_WINDOW = 8;
 const FIXED_ENTRIES = 2 ** (FIXED_WINDOW - 1);
 const FIXED_DIGITS = (8 * SCALAR_BYTES) / FIXED_WINDOW;
-/** A table entry has both coordinates of a point. */
+/** The size of a table entry in 32-bit words. An entry has both coordinates of a point. */
 const ENTRY_WORDS = 2 * LIMBS;
 
-/** The number of points per batch, large enough that its one inversion costs little. Such a curve takes about 9 MB. */
+/**
+ * The number of points per batch. At this size, the inversion per batch costs little per point. A curve takes about 9 MB.
+ */
 export const BATCH = 4096;
 /** The number of batches that callers can allocate. */
 const POINTS = 6;
 
-/** A precomputed table for one point: its odd multiples times 2^(8 i), for every i. All `Curve` instances can share it. */
+/**
+ * A precomputed table for one point: its odd multiples times 2^(8 i), for each digit i. All `Curve` instances can share it.
+ */
 export type FixedBase = Int32Array;
 
 let generatorTable: FixedBase | undefined;
 
-/** The contribution of one digit to a sum: points to add, or to subtract if `sign` is negative. */
+/** Points to add to a sum, or to subtract if `sign` is negative. Each digit of a scalar contributes one term. */
 interface Term {
   points: Points;
   sign: number;
 }
 
-/** Returns the term for the digit at a place (0 is the lowest). All points share one scalar, or each has its own. */
+/** Returns the term for one digit. All points share one scalar, or each point has its own. Place 0 is the lowest digit. */
 type Digits = (place: number) => Term;
 
 /** Each thread needs its own curve, because all batches of a curve share memory. */
@@ -60,8 +64,8 @@ export class Curve extends AffineBatches {
   }
 
   /**
-   * Multiplies all points by the same scalar. Every scalar takes the same operations, with different table entries and
-   * signs.
+   * Multiplies all points by the same scalar. Every scalar takes the same sequence of operations. Only the table entries
+   * and the signs differ.
    */
   multiply(into: Points, points: Points, scalar: Uint8Array): void {
     this.makeTable(this.table, points);
@@ -74,7 +78,10 @@ export class Curve extends AffineBatches {
     this.sumOf(into, this.ownDigits(this.table, scalars, this.halves));
   }
 
-  /** Replaces a with s a, and b with s b + t a. Both use a's table, and s b + t a takes only one chain of doublings. */
+  /**
+   * Replaces a with s · a, and b with s · b + t · a. Both results use a's table, and s · b + t · a needs one chain of
+   * doublings.
+   */
   multiplyPair(a: Points, b: Points, s: Uint8Array, t: Uint8Array): void {
     this.makeTable(this.table, a);
     this.makeTable(this.otherTable, b);
@@ -158,7 +165,7 @@ export class Curve extends AffineBatches {
 
   /** Computes the table for a point that is multiplied often. */
   fixedBase(point: Uint8Array): FixedBase {
-    // Element i of the batch is the point times 2^(8 i). Its odd multiples are computed from that.
+    // Element i of the batch is the point times 2^(8 i). The loop below computes the odd multiples of each element.
     const powers = new Uint8Array(FIXED_DIGITS * POINT_BYTES);
     this.load(this.sum, point, 1);
     for (let i = 0; i < FIXED_DIGITS; i++) {
@@ -216,7 +223,7 @@ export class Curve extends AffineBatches {
     }
   }
 
-  /** Writes the digits of all scalars and returns the scalars' signs. The last scalar is repeated to pad the last quad. */
+  /** Calls `halve` for every scalar and returns the signs. The last scalar is repeated to pad the last quad. */
   private halveAll(scalars: Uint8Array, halves: Uint8Array): Int8Array {
     const given = scalars.length / SCALAR_BYTES;
     if (this.field.use(given) !== this.used) throw new RangeError('there must be a scalar for each point');
@@ -228,7 +235,7 @@ export class Curve extends AffineBatches {
   }
 }
 
-/** Returns four bits of a scalar. Place 0 is the lowest. */
+/** Returns four bits of the number at index `at`. Place 0 is the lowest four bits. */
 function nibble(halves: Uint8Array, at: number, place: number): number {
   return (halves[at + (place >>> 1)]! >>> (4 * (place & 1))) & 0xf;
 }

@@ -8,7 +8,7 @@ const PRIME_BYTES = toBytes(PRIME);
 /** An array, identified by its address in the kernel's memory. */
 export type FieldArray = number;
 
-/** The Montgomery factor: arrays store each number multiplied by it. */
+/** The Montgomery factor. Arrays store each number multiplied by this factor. */
 const MONTGOMERY = 2n ** BigInt(LIMB_BITS * LIMBS);
 const QUAD_WORDS = QUAD_BYTES / 4;
 
@@ -19,7 +19,9 @@ const OWN_ARRAYS = 6;
 export class Field {
   /** The maximum number of elements in an array. */
   readonly capacity: number;
-  /** The kernel's memory. A number's lowest limb is at `wordOf`, and the next limbs follow at steps of LANES words. */
+  /**
+   * The kernel's memory. `wordOf` returns the index of a number's lowest limb. Each following limb is LANES words further.
+   */
   readonly words: Int32Array;
   readonly one: FieldArray;
   private readonly kernel: FieldKernel;
@@ -56,7 +58,7 @@ export class Field {
     return this.quadOf((value * MONTGOMERY) % PRIME);
   }
 
-  /** Sets how many numbers the next operations work on. Returns this number rounded up to whole quads. */
+  /** Sets how many numbers the next operations work on. Returns this number rounded up to whole quads (groups of four). */
   use(count: number): number {
     if (!(count >= 1 && count <= this.capacity)) throw new RangeError(`count must be 1 to ${this.capacity}`);
     this.quads = Math.ceil(count / LANES);
@@ -71,12 +73,12 @@ export class Field {
     this.kernel.square(into, a, this.quads);
   }
 
-  /** Computes times · a + otherTimes · b, where |times| + |otherTimes| ≤ 6. */
+  /** Computes times · a + otherTimes · b. If |times| + |otherTimes| were above 6, limbs could overflow. */
   combine(into: FieldArray, times: number, a: FieldArray, otherTimes: number, b: FieldArray): void {
     this.kernel.combine(into, a, b, this.quads, times, otherTimes, QUAD_BYTES);
   }
 
-  /** Computes times · a + factor · constant, where |times| + |factor| ≤ 6. */
+  /** Computes times · a + factor · constant. If |times| + |factor| were above 6, limbs could overflow. */
   addConstant(into: FieldArray, times: number, a: FieldArray, factor: number, constant: FieldArray): void {
     this.kernel.combine(into, a, constant, this.quads, times, factor, 0);
   }
@@ -86,8 +88,8 @@ export class Field {
   }
 
   /**
-   * Returns the inverses of all numbers, or undefined if any of them is zero. Each lane needs only one inversion, that of
-   * the product of all its numbers. The next call overwrites the result.
+   * Returns the inverses of all numbers, or undefined if any number is zero. Inverts one product per lane, and computes all
+   * inverses from these products. The next call overwrites the result.
    */
   inverse(a: FieldArray): FieldArray | undefined {
     const { kernel, products, inverses, quads } = this;
@@ -95,7 +97,7 @@ export class Field {
     const last = others * QUAD_BYTES;
     this.quads = 1;
     this.copy(products, a);
-    // Each product is computed from the previous one, which the kernel has just stored.
+    // Compute running products. Each multiplies the previous product, which the kernel has just stored, by the next number.
     if (others > 0) {
       kernel.multiply(products + QUAD_BYTES, products, a + QUAD_BYTES, others, QUAD_BYTES, QUAD_BYTES);
     }
@@ -115,7 +117,7 @@ export class Field {
     return inverses;
   }
 
-  /** Computes a^((p + 1) / 4), which is a square root of every number that has one. `into` must not be `a`. */
+  /** Computes a^((p + 1) / 4), where p is the prime. This is a square root of a, if a has one. `into` must not be `a`. */
   squareRoot(into: FieldArray, a: FieldArray): void {
     const [first, second, , ones32] = this.powersOfOnes(a);
     this.raise(first, ones32, 32, a);
@@ -124,7 +126,7 @@ export class Field {
     for (let i = 1; i < 94; i++) this.square(into, into);
   }
 
-  /** Computes a^(p − 2), the inverse of a. */
+  /** Computes a^(p − 2), where p is the prime. This is the inverse of a. */
   private invertOne(into: FieldArray, a: FieldArray): void {
     const [first, second, ones30, ones32] = this.powersOfOnes(a);
     this.raise(first, ones32, 32, a);
@@ -210,14 +212,16 @@ export class Field {
     return a / 4 + (index >>> 2) * QUAD_WORDS + (index & 3);
   }
 
-  /** Reduces a number to 0 … p − 1 and returns its limbs, each from 0 to 2^29 − 1. The next call overwrites them. */
+  /**
+   * Reduces a number to the range 0 to prime − 1 and returns its limbs (0 to 2^29 − 1). The next call overwrites the limbs.
+   */
   private canonical(a: FieldArray, index: number): Int32Array {
     const { limbs, words } = this;
     for (let limb = 0, word = this.wordOf(a, index); limb < LIMBS; limb++, word += LANES) {
       limbs[limb] = words[word]!;
     }
     carry(limbs);
-    // The kernel keeps numbers within ±2 p, so each loop runs at most twice.
+    // The kernel keeps numbers between −2 p and 2 p, where p is the prime. So each loop runs at most twice.
     while (limbs[LIMBS - 1]! < 0) addPrime(limbs, 1);
     while (!isBelowPrime(limbs)) addPrime(limbs, -1);
     return limbs;

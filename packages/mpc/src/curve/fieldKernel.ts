@@ -1,9 +1,8 @@
 /**
- * Arithmetic modulo the P-256 prime, p = 2^256 − 2^224 + 2^192 + 2^96 − 1, in WebAssembly. The kernel processes four
- * numbers at once, called a "quad": nine vectors in which each number has one 32-bit lane. A number is Σ limb[i] · 2^(29 i)
- * with signed limbs of about 28 bits, so the sum of nine limb products fits in 64 bits. Numbers are in Montgomery form
- * (multiplied by 2^261), so adding multiples of p clears the low limbs of a product. That is cheap, because p is −1 modulo
- * 2^29 and has only four other terms.
+ * Arithmetic modulo the P-256 prime, p = 2^256 − 2^224 + 2^192 + 2^96 − 1, in WebAssembly. A number is Σ limb[i] · 2^(29
+ * i), with nine signed limbs of about 28 bits, so the sum of nine limb products fits in 64 bits. The kernel processes four
+ * numbers at once, called a "quad", stored as nine vectors with one 32-bit lane per number. Numbers are in Montgomery form
+ * (multiplied by 2^261), which makes it cheap to reduce a product modulo p.
  */
 import {
   type Code,
@@ -24,7 +23,7 @@ export const LIMB_BITS = 29;
 export const LANES = 4;
 export const QUAD_BYTES = LIMBS * 16;
 
-/** The terms of p except the lowest, −1. Each is sign · 2^(29 limb + shift). */
+/** The terms of p, except the lowest (−1). Each term is sign · 2^(29 · limb + shift). */
 const PRIME_TERMS = [
   { limb: 3, shift: 9, sign: 1 },
   { limb: 6, shift: 18, sign: 1 },
@@ -38,13 +37,13 @@ const HALF = 2 ** (LIMB_BITS - 1);
 export interface FieldKernel {
   memory: WebAssembly.Memory;
   /**
-   * Computes into[i] = a[i] · b[i] for `count` quads, at least one. `into` and `a` advance by `step` bytes, `b` by
-   * `otherStep`. The arrays may overlap, because each product is stored before the next quads are loaded.
+   * Computes into[i] = a[i] · b[i] for `count` quads (at least one). `into` and `a` advance by `step` bytes, and `b`
+   * advances by `otherStep` bytes. The arrays may overlap, because each product is stored before the next quads are loaded.
    */
   multiply(into: number, a: number, b: number, count: number, step: number, otherStep: number): void;
   /** Computes into[i] = a[i]². */
   square(into: number, a: number, count: number): void;
-  /** Computes into[i] = times · a[i] + otherTimes · b[i], where |times| + |otherTimes| ≤ 6. */
+  /** Computes into[i] = times · a[i] + otherTimes · b[i]. If |times| + |otherTimes| were above 6, limbs could overflow. */
   combine(
     into: number,
     a: number,
@@ -101,7 +100,7 @@ function squaring(): WasmFunction {
   return { name: 'square', parameters: 3, locals: [[locals.taken, V128]], body };
 }
 
-/** Returns the pairs of limbs whose products belong to a column. */
+/** Returns the pairs of limb indexes (i, j) with i + j = column. The column is the sum of these limb products. */
 function pairs(column: number): [number, number][] {
   const all: [number, number][] = [];
   for (let i = Math.max(0, column - LIMBS + 1); i <= Math.min(column, LIMBS - 1); i++)
@@ -110,8 +109,8 @@ function pairs(column: number): [number, number][] {
 }
 
 /**
- * Generates code that stores a product divided by 2^261, column by column: adding factor · p clears the low nine columns,
- * and the others become the limbs. `terms` returns the pairs of locals whose products a column adds up.
+ * Generates code that computes a product and stores it divided by 2^261, column by column. Adding multiples of p clears the
+ * low nine columns, and the other columns become the limbs. `terms` returns the pairs of locals to multiply for a column.
  */
 function reducedProduct(locals: Locals, into: number, terms: (column: number) => [number, number][]): Code {
   const factors = locals.take(LIMBS);
@@ -122,7 +121,7 @@ function reducedProduct(locals: Locals, into: number, terms: (column: number) =>
     code.push(value, set(local));
     return get(local);
   };
-  // Keep constants in local variables, because the compiler would otherwise create each one again at every use.
+  // Keep the constants in local variables. The compiler would otherwise create a constant again at every use.
   const powers = PRIME_TERMS.map(({ shift, sign }) => constant(vector.ofFour(sign * 2 ** shift)));
   const mask = constant(vector.ofFour(LIMB_MASK));
   const half = constant(vector.ofFour(HALF));
@@ -141,7 +140,7 @@ function reducedProduct(locals: Locals, into: number, terms: (column: number) =>
       const factor = factors[column - limb];
       if (factor !== undefined) addProduct([...get(factor), ...powers[i]!]);
     });
-    // Rounding keeps a limb within ±2^28.
+    // Add half of 2^29, so that the limb is rounded to a value within ±2^28.
     if (column >= LIMBS) addToBoth(halfOfSum, halfOfSum);
     const limb = [...get(low), ...get(high), ...vector.lowHalves, ...mask, ...vector.and];
     if (column < LIMBS) code.push(limb, set(factors[column]!));
@@ -162,7 +161,7 @@ function combination(): WasmFunction {
   const topBits = 256 - LIMB_BITS * top;
   const change = (local: number, op: Code, by: Code): Code => [...get(local), ...by, ...op, ...set(local)];
   const shifted = (local: number, bits: number): Code => [...get(local), ...i32(bits), ...vector.shiftLeft32];
-  /** Moves the part of limb i above `bits` bits, rounded, to carry i. */
+  /** Divides limb i by 2^bits. The rounded quotient becomes carry i, and the limb keeps the remainder. */
   const takeCarry = (i: number, bits: number): Code => [
     ...[...get(sums[i]!), ...vector.ofFour(2 ** (bits - 1)), ...vector.add32],
     ...[...i32(bits), ...vector.shiftRight32, ...set(carries[i]!)],
@@ -181,7 +180,7 @@ function combination(): WasmFunction {
       // One pass of carries is enough, because a carry adds very little to the next limb.
       ...lower.flatMap((_, i) => takeCarry(i, LIMB_BITS)),
       ...lower.flatMap((_, i) => change(sums[i + 1]!, vector.add32, get(carries[i]!))),
-      // Fold multiples of 2^256 from the top limb into the others: modulo p, 2^256 equals minus the other terms of p.
+      // Move multiples of 2^256 from the top limb to the lower limbs. Modulo p, 2^256 equals 2^224 − 2^192 − 2^96 + 1.
       ...takeCarry(top, topBits),
       ...change(sums[0]!, vector.add32, get(carries[top]!)),
       ...PRIME_TERMS.filter(({ limb }) => limb < top).flatMap(({ limb, shift, sign }) =>

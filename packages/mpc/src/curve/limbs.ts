@@ -1,4 +1,4 @@
-/** Single numbers in the kernel's representation: nine 29-bit limbs, lowest first. */
+/** Functions for single numbers in the representation that fieldKernel.ts uses: nine 29-bit limbs, lowest first. */
 import { NUMBER_BYTES } from './bigEndian.ts';
 import { LIMB_BITS, LIMBS } from './fieldKernel.ts';
 
@@ -13,7 +13,7 @@ export function carry(limbs: Int32Array): void {
   }
 }
 
-/** Adjusts a number's limbs to be within ±2^28, like the kernel's limbs. */
+/** Moves carries between the limbs, so that each limb except the highest is within ±2^28, as in the kernel. */
 export function rounded(limbs: Int32Array): Int32Array {
   for (let i = 0; i < LIMBS - 1; i++) {
     const over = (limbs[i]! + 2 ** (LIMB_BITS - 1)) >> LIMB_BITS;

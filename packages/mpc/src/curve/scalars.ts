@@ -1,4 +1,7 @@
-/** Scalars are what points are multiplied by: numbers from 1 to the P-256 group order minus 1, as 32 bytes, big-endian. */
+/**
+ * Scalars, the numbers that points are multiplied by. They are from 1 to the P-256 group order minus 1, as 32 bytes,
+ * big-endian.
+ */
 import type { RandomSource } from '../privacy/random.ts';
 import { isBelow, NUMBER_BYTES, toBytes, toNumber } from './bigEndian.ts';
 
@@ -7,7 +10,7 @@ export const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2f
 const ORDER_BYTES = toBytes(ORDER);
 const ONE_BYTES = toBytes(1n);
 
-/** The number of bytes to draw at once, because a random source may have a limit. */
+/** The most bytes to draw at once. A random source may limit the size of one draw. */
 const PIECE = 8192;
 
 /** Returns `count` uniformly random scalars, concatenated. */
@@ -31,7 +34,7 @@ function checkScalar(bytes: Uint8Array, at: number): void {
   throw new RangeError('a scalar must be from 1 to the order of the curve minus 1');
 }
 
-/** Returns −scalar · factor for each scalar. */
+/** Returns −scalar · factor for each scalar, modulo the group order. */
 export function negativeProducts(scalars: Uint8Array, factor: Uint8Array): Uint8Array<ArrayBuffer> {
   checkScalar(factor, 0);
   const products = new Uint8Array(scalars.length);
@@ -45,16 +48,15 @@ export function negativeProducts(scalars: Uint8Array, factor: Uint8Array): Uint8
 
 /** A digit of a scalar. All digits are odd, so every scalar takes the same number of additions. */
 export interface Digit {
-  /** An index into the table, which has (2 · entry + 1) times the point there. */
+  /** The index of a table entry. Entry i of the table is (2 i + 1) times the point. */
   entry: number;
   sign: 1 | -1;
 }
 
 /**
- * Recodes a scalar into odd digits: writes the values t defined here, lowest byte first, and returns the scalar's sign. An
- * odd number is Σ digit[i] · 2^(bits i), where digit i is 2 t + 1 − 2^bits and t is `bits` bits of the number, starting at
- * bit bits · i + 1. The last digit is 2 t + 1, but setting the highest bit of its t makes it fit the same formula. An even
- * scalar k is replaced with order − k, which is odd, and gets a negative sign.
+ * Prepares a scalar for `digitOf`, and returns its sign. An even scalar k is replaced with order − k, which is odd, and its
+ * sign is −1. Writes half the odd number, rounded down and with the highest bit set, lowest byte first. If t[i] is group i
+ * of `bits` bits in the written number, the odd number is Σ (2 t[i] + 1 − 2^bits) · 2^(bits · i).
  */
 export function halve(scalars: Uint8Array, at: number, into: Uint8Array, intoAt: number): 1 | -1 {
   checkScalar(scalars, at);
@@ -75,7 +77,7 @@ export function halve(scalars: Uint8Array, at: number, into: Uint8Array, intoAt:
   return isOdd === 1 ? 1 : -1;
 }
 
-/** Computes a digit from its t (see `halve`), which is `bits` bits long. */
+/** Returns the digit 2 t + 1 − 2^bits as a table entry and a sign. See `halve`. */
 export function digitOf(t: number, bits: number): Digit {
   const half = 1 << (bits - 1);
   return t >= half ? { entry: t - half, sign: 1 } : { entry: half - 1 - t, sign: -1 };

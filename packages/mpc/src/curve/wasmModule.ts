@@ -39,7 +39,7 @@ export const set = (local: number): Code => [0x21, ...unsigned(local)];
 export const i32 = (value: number): Code => [0x41, ...signed(value)];
 /** Adds the value computed by `by` to a local. */
 export const increase = (local: number, by: Code): Code => [...get(local), ...by, 0x6a, ...set(local)];
-/** Repeats the code, decrementing the local each time, until it is 0. The code runs at least once. */
+/** Runs the code repeatedly and decrements the local after each run, until the local is 0. The code runs at least once. */
 export const countDown = (local: number, code: Code): Code => [
   ...[0x03, 0x40],
   ...code,
@@ -57,7 +57,7 @@ export const vector = {
   ofFour: (value: number): Code => [...simd(12), ...littleEndian(new Int32Array(4).fill(value))],
   /** Two copies of a 64-bit integer. */
   ofTwo: (value: bigint): Code => [...simd(12), ...littleEndian(new BigInt64Array(2).fill(value))],
-  /** Four copies of a 32-bit parameter. */
+  /** Four copies of the 32-bit integer on top of the stack. */
   splat32: simd(17),
   and: simd(78),
   shiftLeft32: simd(171),
@@ -67,11 +67,13 @@ export const vector = {
   multiply32: simd(181),
   shiftRight64: simd(204),
   add64: simd(206),
-  /** The 64-bit products of integers 0 and 1. */
+  /** Multiplies the 32-bit integers 0 and 1 of two vectors, and returns two 64-bit products. */
   multiplyLow: simd(220),
-  /** The 64-bit products of integers 2 and 3. */
+  /** Multiplies the 32-bit integers 2 and 3 of two vectors, and returns two 64-bit products. */
   multiplyHigh: simd(221),
-  /** The low halves of the two 64-bit integers in one vector, followed by those in another. */
+  /**
+   * Combines the low halves of the two 64-bit integers in a first vector with the low halves of those in a second vector.
+   */
   lowHalves: [...simd(13), 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27] as Code,
 };
 
@@ -104,7 +106,7 @@ function text(value: string): Code {
   return sized([...new TextEncoder().encode(value)]);
 }
 
-/** Encodes a number as LEB128. */
+/** Encodes an unsigned integer as LEB128, the variable-length format of WebAssembly. */
 function unsigned(value: number): Code {
   const low = value & 0x7f;
   return value < 0x80 ? [low] : [low | 0x80, ...unsigned(value >>> 7)];

@@ -1,6 +1,7 @@
 /**
- * Batches of ElGamal ciphertexts over P-256. A point M encrypted under the key Y is two compressed points: (u, e) =
- * (r G, M + r Y). The sum of two ciphertexts encrypts the sum of their points.
+ * Batches of ElGamal ciphertexts over P-256. A ciphertext of the point M under the public key Y is two compressed points,
+ * (u, e) = (r · G, M + r · Y), where G is the generator and r is a random scalar. The sum of two ciphertexts encrypts the
+ * sum of their points.
  */
 import { POINT_BYTES, type Points } from '../curve/affine.ts';
 import type { Curve } from '../curve/curve.ts';
@@ -14,13 +15,13 @@ export class ElGamalError extends Error {
   override name = 'ElGamalError';
 }
 
-/** Where ciphertexts are in a byte array: the first is at `at`, and they are `stride` bytes apart. */
+/** The positions of ciphertexts in a byte array. The first is at `at`, and each next one is `stride` bytes further. */
 export interface Layout {
   stride?: number;
   at?: number;
 }
 
-/** A batch of ciphertexts, at most as many as its curve's capacity. A curve has memory for three batches. */
+/** A batch of at most `curve.capacity` ciphertexts. A curve has memory for three batches. */
 export class Ciphertexts {
   private readonly curve: Curve;
   private readonly u: Points;
@@ -77,7 +78,7 @@ export class Ciphertexts {
     this.addTo(this.e, added, 1);
   }
 
-  /** Removes one key: e becomes e − secret · u. */
+  /** Removes one of the keys that the points are encrypted under. The point e becomes e − secretKey · u. */
   decrypt(secretKey: Uint8Array): void {
     const [mask] = this.curve.spare;
     this.curve.use(this.count);
@@ -85,7 +86,10 @@ export class Ciphertexts {
     this.addTo(this.e, mask, -1);
   }
 
-  /** Decrypts ciphertexts under this key only, and writes the points. Writes the point at infinity as zeros. */
+  /**
+   * Decrypts ciphertexts that are encrypted under this key alone, and writes the points. Writes zeros for the point at
+   * infinity.
+   */
   open(secretKey: Uint8Array, into: Uint8Array, { stride = POINT_BYTES, at = 0 }: Layout = {}): void {
     const [mask] = this.curve.spare;
     this.curve.use(this.count);
@@ -97,7 +101,10 @@ export class Ciphertexts {
     }
   }
 
-  /** Removes one key and multiplies the encrypted points by a scalar s: (u, e) becomes (s u, s e − (s · secret) u). */
+  /**
+   * Removes one key and multiplies the encrypted points by `scalar`, here s: (u, e) becomes (s · u, s · e − s · secretKey ·
+   * u).
+   */
   blind(secretKey: Uint8Array, scalar: Uint8Array): void {
     this.curve.use(this.count);
     this.curve.multiplyPair(this.u, this.e, scalar, negativeProducts(scalar, secretKey));
@@ -138,7 +145,9 @@ export class Ciphertexts {
   }
 }
 
-/** Returns 1 for each ciphertext that encrypts the point at infinity, else 0. All must be encrypted under this key only. */
+/**
+ * Returns 1 for each ciphertext that encrypts the point at infinity, else 0. They must be encrypted under this key alone.
+ */
 export function areZero(
   curve: Curve,
   secretKey: Uint8Array,

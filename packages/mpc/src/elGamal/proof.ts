@@ -12,10 +12,10 @@ import { ORDER, SCALAR_BYTES } from '../curve/scalars.ts';
 import { Keystream, SEED_BYTES } from '../shares/keystream.ts';
 import { type ElGamalKeyPair, newKeyPair } from './keys.ts';
 
-/** A proof is a point (the commitment) followed by a scalar (the response). */
+/** The size of a proof: a point (the commitment), followed by a scalar (the response). */
 export const PROOF_BYTES = POINT_BYTES + SCALAR_BYTES;
 
-/** A proof is bound to this context: the purpose of the key, the duchy, and the computation with its terms. */
+/** The context that a proof is bound to: the purpose of the key, the duchy, and the computation with its terms. */
 export type ProofContext = Pick<Binding, 'purpose' | 'duchy' | 'computation' | 'termsSha256'>;
 
 /** Creates the proof deterministically, so that publishing a key again produces the same bytes. */
@@ -25,7 +25,8 @@ export function proveSecret(
 ): Uint8Array<ArrayBuffer> {
   const { purpose } = context;
   const about = digestOf(context);
-  // The seed must depend on the context, because one commitment with two challenges would reveal the secret to everybody.
+  // The seed must depend on the context. Two proofs with the same commitment but different challenges would reveal the
+  // secret.
   const seed = new Uint8Array(hkdfSync('sha256', secretKey, about, purpose, SEED_BYTES));
   const commitment = newKeyPair(new Keystream(seed));
   const challenge = toNumber(challengeOf(publicKey, commitment.publicKey, context));
@@ -33,7 +34,10 @@ export function proveSecret(
   return Uint8Array.from([...commitment.publicKey, ...toBytes(response)]);
 }
 
-/** Proofs already found valid, oldest first. A duchy rereads the keys before each stage, and a check takes 20 ms. */
+/**
+ * The proofs that were found valid, oldest first. A duchy checks the same proofs before each stage, and a check takes 20
+ * ms.
+ */
 const held = new Set<string>();
 const MAX_HELD = 10_000;
 
@@ -41,7 +45,7 @@ const MAX_HELD = 10_000;
 export function isProven(publicKey: Uint8Array, proof: Uint8Array, context: ProofContext): boolean {
   if (proof.length !== PROOF_BYTES) return false;
   const challenge = challengeOf(publicKey, proof.subarray(0, POINT_BYTES), context);
-  // The challenge is a hash that covers the key and the context, so no other key or context has the same statement.
+  // The challenge is a hash of the key and the context, so a statement cannot match a different key or context.
   const statement = Buffer.concat([challenge, proof]).toString('latin1');
   if (held.has(statement)) return true;
   if (!holds(publicKey, proof, challenge)) return false;
@@ -67,7 +71,10 @@ function holds(publicKey: Uint8Array, proof: Uint8Array, challenge: Uint8Array):
   }
 }
 
-/** Returns the challenge as a scalar. A digest not below the group order (one in 2^32) is reduced modulo the order. */
+/**
+ * Returns the challenge as a scalar. One digest in 2^32 is not below the group order, so the digest is reduced modulo the
+ * order.
+ */
 function challengeOf(publicKey: Uint8Array, commitment: Uint8Array, context: ProofContext): Uint8Array {
   const digest = createHash('sha256')
     .update(context.purpose)
@@ -78,7 +85,10 @@ function challengeOf(publicKey: Uint8Array, commitment: Uint8Array, context: Pro
   return toBytes(toNumber(digest) % ORDER);
 }
 
-/** Hashes each part after its length, so that bytes cannot shift from one part to the next. */
+/**
+ * Hashes the context. Hashes the length of each part before the part, so that different contexts never have the same hash
+ * input.
+ */
 function digestOf({ duchy, computation, termsSha256 }: ProofContext): Buffer {
   const hash = createHash('sha256');
   for (const part of [Buffer.from(duchy), Buffer.from(computation), termsSha256]) {

@@ -3,13 +3,15 @@ import type { MpcNoiseShape, PrivacyParams } from '@measurement-exchange/contrac
 import { mpcNoise } from './mpcNoise.ts';
 import { type Charge, type NoiseMechanism, ROUNDED_UP } from './noise.ts';
 
-/** A noisy release by duchies. A release without noise has no defined cost; the data provider may refuse it. */
+/**
+ * A noisy release by duchies. A release without noise has no defined cost, and the data provider may refuse such a release.
+ */
 export type MpcRelease = { noiseMechanism: NoiseMechanism; reachPrivacyParams: PrivacyParams } & (
   | { measurementType: 'REACH' }
   | { measurementType: 'REACH_AND_FREQUENCY'; frequencyPrivacyParams: PrivacyParams }
 );
 
-/** `spent` is ε for geometric noise and ρ for Gaussian noise. */
+/** The cost of a release. `spent` is ε for geometric noise and ρ for Gaussian noise. */
 export type Cost = Record<'spent' | 'delta', number>;
 export const FREE: Cost = { spent: 0, delta: 0 };
 
@@ -19,7 +21,7 @@ export function asCharge(mechanism: NoiseMechanism, { spent, delta }: Cost): Cha
 
 /**
  * Returns the cost of releasing a count that one privacy unit can change by 1. `unknown` is the number of workers whose
- * noise the party that sees the count does not know.
+ * noise is unknown to the party that sees the count.
  */
 export function costOfCount(
   mechanism: NoiseMechanism,
@@ -29,12 +31,12 @@ export function costOfCount(
 ): Cost {
   const noise = mpcNoise(mechanism, params, shape);
   const logOnePlusExp = params.epsilon + Math.log1p(Math.exp(-params.epsilon));
-  // A draw is cut off with probability θ. This adds at most (1 + e^ε) θ to the δ between two neighboring datasets.
+  // θ is the probability that a draw is out of bounds. Bounding the draws adds at most (1 + e^ε) θ to the δ of the release.
   const delta = (logTheta: number) => Math.exp(logTheta + logOnePlusExp) * ROUNDED_UP;
   switch (noise.mechanism) {
     case 'GEOMETRIC': {
       const { scale, offset } = noise;
-      // Each worker's noise is the difference of two draws.
+      // The δ covers two draws per worker, because each worker's noise is the difference of two draws.
       return {
         spent: params.epsilon / shape.sensitivity,
         delta: delta(Math.log(2 * unknown) - (offset + 1) / scale),
@@ -53,9 +55,8 @@ export function costOfCount(
 }
 
 /**
- * Returns the ρ of the sum of the workers' discrete Gaussians, which is only approximately a discrete Gaussian (Kairouz,
- * Liu, and Steinke 2021, theorem 1). The theorem does not apply below σ = 1/2, so there we return the ρ of one worker's
- * noise.
+ * Returns the ρ of the sum of the workers' discrete Gaussians. The sum is only approximately a discrete Gaussian (Kairouz,
+ * Liu, and Steinke 2021, theorem 1). That theorem requires σ ≥ 1/2, so a smaller σ gets the ρ of one worker's noise.
  */
 function sumRho(workerSigma: number, workers: number): number {
   if (workerSigma < 0.5) return 1 / (2 * workerSigma ** 2);

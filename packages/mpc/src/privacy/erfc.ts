@@ -8,7 +8,7 @@ export function erfc(x: number): number {
   return x < 1 ? 1 - erf(x) : erfcx(x) * expMinusSquare(x);
 }
 
-/** Computes exp(x²) erfc(x) for x ≥ −1. Unlike erfc, it does not underflow for large x. */
+/** Computes exp(x²) erfc(x) for x ≥ −1. Unlike erfc(x), this product does not underflow for large x. */
 export function erfcx(x: number): number {
   if (x < 1) return (1 - erf(x)) / expMinusSquare(x);
   // Lentz's method evaluates the continued fraction 1/(x + (1/2)/(x + (2/2)/(x + (3/2)/(x + …)))).
@@ -25,8 +25,8 @@ export function erfcx(x: number): number {
 }
 
 /**
- * Computes erfcx(x) − erfcx(x + step) for x ≥ −1. Over a short step the two are almost equal, so we integrate the slope
- * 2/√π − 2t erfcx(t) instead of subtracting, by five-point Gauss–Legendre quadrature.
+ * Computes erfcx(x) − erfcx(x + step) for x ≥ −1. For a short step, subtraction would lose precision, because the two
+ * values are almost equal. So this integrates the slope 2/√π − 2t erfcx(t) with five-point Gauss–Legendre quadrature.
  */
 export function erfcxDrop(x: number, step: number): number {
   if (step > 0.1) return erfcx(x) - erfcx(x + step);
@@ -46,7 +46,7 @@ const GAUSS_LEGENDRE: [point: number, weight: number][] = [
   [0.906179845938664, 0.23692688505618908],
 ];
 
-/** Computes erf for |x| ≤ 1, using a series whose terms all have the same sign, so nothing cancels. */
+/** Computes erf for |x| ≤ 1 with a series. All its terms have the same sign, so no precision is lost to cancellation. */
 function erf(x: number): number {
   let term = x;
   let sum = x;
@@ -57,7 +57,7 @@ function erf(x: number): number {
   return (2 / SQRT_PI) * expMinusSquare(x) * sum;
 }
 
-/** Computes exp(−x²). We split x, because the rounding error of x² would become a relative error of the result. */
+/** Computes exp(−x²). Splits x in two, because a rounding error of x² would become a relative error of the result. */
 export function expMinusSquare(x: number): number {
   if (Math.abs(x) > 30) return 0;
   const high = Math.fround(x);

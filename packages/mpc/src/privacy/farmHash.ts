@@ -1,4 +1,4 @@
-/** FarmHash Fingerprint64. 64-bit numbers are pairs of 32-bit halves, which is ten times as fast as BigInt. */
+/** FarmHash Fingerprint64. Stores each 64-bit number as two 32-bit halves, which is ten times as fast as BigInt. */
 
 /** FarmHash's constant k2, and its multipliers for 8-byte and 16-byte inputs. */
 export const FARMHASH_K2 = 0x9ae16a3b2f90404fn;
@@ -10,9 +10,11 @@ const [MUL_LOW, MUL_HIGH] = halvesOf(MUL_16);
 
 /** The hash input is two big-endian int64 values: the VID and this salt. */
 const SALT = 21_858_450;
-/** The high half of the salt, read as a little-endian word. The low half is 0, as it is for a VID. */
+/**
+ * The high half of the salt's bytes, read as a little-endian number. The low half is 0, and so is the low half of a VID.
+ */
 const SALT_HIGH = swapped(SALT);
-/** rotr(salt, 37) · mul. The hash adds this and k2 to the VID. */
+/** The term of the hash that depends only on the salt: rotr(salt, 37) · MUL_16, where rotr rotates right. */
 const SALT_TERM = ((BigInt(SALT_HIGH >>> 0) >> 5n) | (BigInt(SALT_HIGH & 31) << 59n)) * MUL_16;
 const [C_LOW, C_HIGH] = halvesOf(SALT_TERM + FARMHASH_K2);
 
@@ -20,12 +22,12 @@ function halvesOf(word: bigint): [low: number, high: number] {
   return [Number(BigInt.asIntN(32, word)), Number(BigInt.asIntN(32, word >> 32n))];
 }
 
-/** Hashes a VID (0 to 2^31 − 1) with the salt; `hash[0]` is the high half. Terms without the VID are precomputed. */
+/** Hashes a VID (0 to 2^31 − 1) with the salt. Writes the high half to `hash[0]` and the low half to `hash[1]`. */
 export function hashVid(vid: number, hash: Int32Array): void {
   const vidHigh = swapped(vid);
   const aHigh = (vidHigh + K2_HIGH) | 0;
   const cHigh = (vidHigh + C_HIGH) | 0;
-  // rotr(a, 25) + salt
+  // Compute rotr(a, 25) + salt, where rotr rotates right and a = VID + k2.
   const sumLow = (K2_LOW >>> 25) | (aHigh << 7);
   const sumHigh = (((aHigh >>> 25) | (K2_LOW << 7)) + SALT_HIGH) | 0;
   const dHigh = productHigh(sumHigh, sumLow, MUL_HIGH, MUL_LOW);
@@ -41,7 +43,7 @@ export function hashVid(vid: number, hash: Int32Array): void {
   hash[1] = Math.imul(low, MUL_LOW);
 }
 
-/** Returns the high half of a product's low 64 bits, computed from 16-bit products. */
+/** Multiplies two 64-bit numbers and returns bits 32 to 63 of the product, computed from 16-bit products. */
 function productHigh(xHigh: number, xLow: number, yHigh: number, yLow: number): number {
   const x0 = xLow & 0xffff;
   const x1 = xLow >>> 16;
@@ -68,7 +70,7 @@ function swapped(value: number): number {
 
 const MAX_BYTES = 64;
 
-/** Where each 64-bit word is in the array. The low half of a word comes first. */
+/** The index of each 64-bit variable in the `words` array. The low half of a variable comes first. */
 const [K1, K2, MUL, A, B, C, D, E] = [0, 2, 4, 6, 8, 10, 12, 14] as const;
 const [F, G, H, Y, Z, U, V] = [16, 18, 20, 22, 24, 26, 28] as const;
 
@@ -83,7 +85,7 @@ export class Fingerprint64 {
     this.words.set([K2_LOW, K2_HIGH], K2);
   }
 
-  /** The halves of the result, as nonnegative numbers. */
+  /** The high half of the result, as a nonnegative number. */
   get high(): number {
     return this.words[Z + 1]! >>> 0;
   }
@@ -104,7 +106,10 @@ export class Fingerprint64 {
     else this.computeWord();
   }
 
-  /** Computes u = rotr(b, 37) · mul + a and v = (rotr(a, 25) + b) · mul, where a is b + k2, and mixes them. */
+  /**
+   * Hashes 8 bytes, read as b. With a = b + k2, computes u = rotr(b, 37) · mul + a and v = (rotr(a, 25) + b) · mul, and
+   * mixes u with v. The function rotr rotates right.
+   */
   private computeWord(): void {
     const w = this.words;
     this.load(B, 0);
@@ -127,7 +132,7 @@ export class Fingerprint64 {
     multiply(w, C, C, MUL);
     this.load(D, length - 16);
     multiply(w, D, D, K2);
-    // y = rotr(a + b, 43) + rotr(c, 30) + d; z = mix(y, a + rotr(b + k2, 18) + c)
+    // Compute y = rotr(a + b, 43) + rotr(c, 30) + d and z = mix(y, a + rotr(b + k2, 18) + c), where rotr rotates right.
     mixInputs(w, A, B, C, D, K2);
     w[Y] = w[U]!;
     w[Y + 1] = w[U + 1]!;
@@ -152,7 +157,7 @@ export class Fingerprint64 {
   }
 }
 
-/** Computes u = rotr(a + b, 43) + rotr(c, 30) + d and v = a + rotr(b + e, 18) + c. */
+/** Computes u = rotr(a + b, 43) + rotr(c, 30) + d and v = a + rotr(b + e, 18) + c, where rotr rotates right. */
 function mixInputs(w: Int32Array, a: number, b: number, c: number, d: number, e: number): void {
   add(w, U, a, b);
   rotateRight(w, U, U, 43);
@@ -165,7 +170,7 @@ function mixInputs(w: Int32Array, a: number, b: number, c: number, d: number, e:
   add(w, V, V, c);
 }
 
-/** Computes z from u and v with three multiplications by `mul`. */
+/** Computes the result z from u and v, and overwrites u and v. Multiplies three times by `mul`. */
 function mix(w: Int32Array): void {
   w[U] = w[U]! ^ w[V]!;
   w[U + 1] = w[U + 1]! ^ w[V + 1]!;
@@ -178,7 +183,7 @@ function mix(w: Int32Array): void {
   multiply(w, Z, V, MUL);
 }
 
-/** Computes x ^= x >> 47. */
+/** Computes x ^= x >>> 47 for a 64-bit x. The shifted value fits in the low half. */
 function shiftedXor(w: Int32Array, x: number): void {
   w[x] = w[x]! ^ (w[x + 1]! >>> 15);
 }

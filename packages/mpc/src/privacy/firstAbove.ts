@@ -1,7 +1,7 @@
 /**
- * Returns the number of people at which an increasing function first reaches a value: 0 if it starts there or above,
- * Infinity if it never gets there. The result is too high by a relative error of less than `precision`. `guess` is where
- * the search starts.
+ * Returns the smallest number of people for which an increasing function is at least `value`. Returns 0 if the function
+ * starts at `value` or above, and Infinity if it never reaches `value`. The result may be too high, by a relative error
+ * below `precision`. The search starts at `guess`.
  */
 export function firstAbove(
   of: (people: number) => number,
@@ -18,7 +18,8 @@ export function firstAbove(
     high *= 4;
     atHigh = of(high) - value;
   }
-  // Use the Illinois method on a logarithmic scale, on which the number of registers grows almost linearly with people.
+  // Use the Illinois method (a variant of regula falsi). It searches on a logarithmic scale of people, because the number
+  // of registers grows almost linearly on this scale.
   let repeated: 'low' | 'high' | undefined;
   while (high - low > precision * high) {
     const [x0, x1] = [Math.log1p(low), Math.log1p(high)];

@@ -1,7 +1,7 @@
 /**
  * Estimates how many people a Liquid Legions sketch represents, and how large the error may be. A person hits register i of
- * m with probability p_i = C e^(−a i / m), where a is the decay rate and C makes the probabilities add up to 1. So y people
- * leave register i empty with probability (1 − p_i)^y, and every quantity in this file is a sum over registers.
+ * m with probability p_i = C e^(−a i / m), where a is the decay rate and C makes the probabilities add up to 1. With y
+ * people, register i is empty with probability (1 − p_i)^y. Every quantity in this file is a sum over registers.
  */
 import { firstAbove } from './firstAbove.ts';
 import { NORMAL_95 } from './variance.ts';
@@ -13,11 +13,11 @@ export interface LiquidLegionsSize {
   maxSize: number;
 }
 
-/** Expected properties of a sketch of a given number of people, as sums over its registers. */
+/** Properties of a sketch that represents a given number of people. Each is a sum over the registers. */
 export interface SketchMoments {
   /** The expected number of registers that are hit. */
   registers: number;
-  /** The variance of `registers`, which comes from the randomness of which registers people hit. */
+  /** The variance of the number of registers that are hit. People hit registers at random, so this number varies. */
   variance: number;
   /** The first derivative of `registers` with respect to the number of people. */
   slope: number;
@@ -52,22 +52,21 @@ export function expectedRegisters(size: LiquidLegionsSize, people: number): numb
 }
 
 /**
- * Returns the noisy register count whose estimate is `people`. Without noise, it is the expected count. The inverse of the
- * expectation is convex, so noise with variance V would make estimates too high on average: by the factor exp(V c² / 2), if
- * people grow as exp(c · registers). Adding V c / 2 to the count removes that factor; c is the inverse's second derivative
- * divided by its first.
+ * Returns the noisy register count for which the estimate is `people`. Without noise, this is the expected count. With
+ * noise of variance V, inverting the expected count would overestimate people on average, because the inverse is convex.
+ * Adding V c / 2 to the count removes this bias, where c is the inverse's second derivative divided by its first.
  */
 export function registersForEstimate(size: LiquidLegionsSize, people: number, noiseVariance: number): number {
   if (noiseVariance === 0) return expectedRegisters(size, people);
   const { registers, slope, curvature } = sketchMoments(size, people);
-  // The sketch is so full that one more person changes nothing, so no count is high enough.
+  // The sketch is so full that more people would hit no more registers. So no count is high enough.
   if (slope === 0) return Number.POSITIVE_INFINITY;
   return registers + (noiseVariance / 2) * (curvature / slope ** 2);
 }
 
 /**
- * Returns the number of people represented by a register count that has noise of this variance, rounded down and at most
- * 2^53 − 1. Throws a RangeError if every register is hit, because any larger number of people would do that too.
+ * Returns the number of people represented by a register count that has noise of this variance. The result is rounded down
+ * and at most 2^53 − 1. Throws a RangeError if every register is hit, because the number of people then has no upper bound.
  */
 export function estimatePeople(size: LiquidLegionsSize, registers: number, noiseVariance = 0): number {
   if (!(registers < size.maxSize)) {
@@ -78,7 +77,7 @@ export function estimatePeople(size: LiquidLegionsSize, registers: number, noise
   const crossing = firstAbove(count, registers, { precision: 1e-12 });
   if (crossing >= Number.MAX_SAFE_INTEGER) return Number.MAX_SAFE_INTEGER;
   let people = Math.floor(crossing);
-  // Correct rounding errors of the sums: the result is the largest whole number whose count is not above `registers`.
+  // Correct the rounding errors. The result is the largest whole number of people whose count is at most `registers`.
   while (people > 0 && count(people) > registers) people--;
   while (count(people + 1) <= registers) people++;
   return people;
@@ -92,7 +91,10 @@ export interface LiquidLegionsReachParams extends LiquidLegionsSize {
   noiseVariance: number;
 }
 
-/** Returns the variance of a reach estimate. It has three sources: the random choice of registers, noise, and sampling. */
+/**
+ * Returns the variance of a reach estimate. The variance comes from the random choice of registers, the noise, and
+ * sampling.
+ */
 export function liquidLegionsReachVariance(params: LiquidLegionsReachParams): number {
   const { reach, width, noiseVariance } = params;
   const people = Math.max(0, reach) * width;
@@ -101,7 +103,7 @@ export function liquidLegionsReachVariance(params: LiquidLegionsReachParams): nu
 }
 
 export interface LiquidLegionsFrequencyParams extends Omit<LiquidLegionsReachParams, 'noiseVariance'> {
-  /** The number of sampling indicators. Two people in the same register have the same indicator only by chance. */
+  /** The number of possible sampling indicators. Two people in the same register have the same indicator only by chance. */
   samplingIndicatorSize: number;
   maximumFrequency: number;
   /** The variance of the duchies' combined noise on the number of registers at each frequency. */
@@ -110,8 +112,8 @@ export interface LiquidLegionsFrequencyParams extends Omit<LiquidLegionsReachPar
 
 /**
  * Returns the variance of each share of a frequency distribution, using the delta method (docs/privacy.md). People who are
- * alone in their register are a sample, without replacement, of all people. People with the same register and the same
- * sampling indicator are counted as one person; the share of such registers bounds the bias, so we add its square.
+ * alone in their register are a sample, without replacement, of all people. People who share a register and a sampling
+ * indicator are counted as one person. The fraction of such registers bounds the resulting bias, so its square is added.
  */
 export function liquidLegionsShareVariances(
   params: LiquidLegionsFrequencyParams,
@@ -119,7 +121,7 @@ export function liquidLegionsShareVariances(
 ): number[] {
   const { reach, maximumFrequency, frequencyNoiseVariance: noise } = params;
   const { alone, mistaken } = expectedWithFrequency(params);
-  // Counts that may be pure noise say nothing about the shares. A uniform share in [0, 1] has variance 1/12.
+  // If the counts may be pure noise, the shares are unknown. A share that is uniform in [0, 1] has variance 1/12.
   const isNoise =
     Number.isFinite(noise) && alone - NORMAL_95 * Math.sqrt(alone + maximumFrequency * noise) <= 0;
   return shares.map((share) => {
@@ -130,7 +132,7 @@ export function liquidLegionsShareVariances(
   });
 }
 
-/** Returns the expected number of registers with one person, and with several people who share a sampling indicator. */
+/** Returns two expected numbers of registers: those with one person, and those with several people and one indicator. */
 function expectedWithFrequency(params: LiquidLegionsFrequencyParams): Record<'alone' | 'mistaken', number> {
   const { reach, width, samplingIndicatorSize } = params;
   const people = Math.max(0, reach) * width;
@@ -147,9 +149,9 @@ function expectedWithFrequency(params: LiquidLegionsFrequencyParams): Record<'al
 }
 
 /**
- * Calls `use` with a register's probability p, its rate (it stays empty with probability e^(−rate · people)), and the
- * number of registers that it stands for. In a large sketch, two registers stand for each block, by the Gauss rule, which
- * is exact for cubic polynomials. Sums over 1,000,000 registers have an error of less than 10⁻⁶.
+ * Calls `use` with a register's probability p, its rate, and its weight. The register stays empty with probability e^(−rate
+ * · people). The weight is the number of registers it represents: in a large sketch, two registers represent each block, by
+ * the two-point Gauss rule. Sums over 1,000,000 registers have an error of less than 10⁻⁶.
  */
 function forEachRegister(
   { decayRate, maxSize }: LiquidLegionsSize,
@@ -178,5 +180,5 @@ function forEachRegister(
 
 const BLOCKS = 2048;
 
-/** The rate used for a register that everybody hits. e^−745 is the smallest double above 0. */
+/** The rate of a register that everybody hits. The probability e^−745 is the smallest double above 0. */
 const MAX_RATE = 745;

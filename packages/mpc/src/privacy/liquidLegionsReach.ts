@@ -1,21 +1,24 @@
-/** The 95% confidence interval of a reach from a sketch: an interval of register counts, converted to people. */
+/**
+ * The 95% confidence interval of a reach that was estimated from a sketch. Computes an interval of register counts and
+ * converts it to people.
+ */
 import { firstAbove } from './firstAbove.ts';
 import { type LiquidLegionsReachParams, registersForEstimate, sketchMoments } from './liquidLegions.ts';
 import { NORMAL_95 } from './variance.ts';
 
 export interface LiquidLegionsIntervalParams extends LiquidLegionsReachParams {
-  /** 0 for noise that is approximately normal, 3 for two-sided geometric noise. */
+  /** The excess kurtosis of the noise: 0 if the noise is approximately normal, 3 if it is two-sided geometric. */
   excessKurtosis: number;
 }
 
 /**
- * Returns the range of reaches for which the observed register count is among the central 95% of counts. An interval around
- * the estimate would not do, because people grow exponentially with registers, so the estimate is far from normal. The
- * upper end is Infinity if every larger number of people could produce this count.
+ * Returns the range of reaches for which the observed register count is among the central 95% of counts. A symmetric
+ * interval around the estimate would be wrong, because people grow exponentially with registers. The upper end is Infinity
+ * if every larger number of people could produce this count.
  */
 export function liquidLegionsReachInterval(params: LiquidLegionsIntervalParams): [low: number, high: number] {
   const { width, noiseVariance } = params;
-  // The estimate was rounded down to whole people in the sketch, then divided by the width and rounded down again.
+  // Recover the number of people in the sketch. The estimate was this whole number divided by the width and rounded down.
   const people = Math.ceil(params.reach * Math.fround(width) - ROUNDING);
   const count = (of: number) => registersForEstimate(params, of, noiseVariance);
   // The lowest and highest register counts whose estimate is `people`.
@@ -29,13 +32,15 @@ export function liquidLegionsReachInterval(params: LiquidLegionsIntervalParams):
 /** The maximum rounding error of a sum over registers. */
 const ROUNDING = 1e-6;
 
-/** Returns the upper (+1) or lower (−1) end of the central 95% of register counts, given the expected number of people. */
+/**
+ * Returns the upper (side 1) or lower (side −1) end of the central 95% of register counts for an expected number of people.
+ */
 function quantile(params: LiquidLegionsIntervalParams, people: number, side: 1 | -1): number {
   const { width, noiseVariance, excessKurtosis } = params;
   const { registers, variance: ofRegisters, slope } = sketchMoments(params, people);
   const variance = ofRegisters + noiseVariance + slope ** 2 * people * (1 - width);
   if (variance === 0) return registers;
-  // Cornish–Fisher expansion. The noise is only part of the variance, so its excess kurtosis is scaled down.
+  // Apply the Cornish–Fisher expansion. The noise is only part of the variance, so its excess kurtosis is scaled down.
   const kurtosis = excessKurtosis * (noiseVariance / variance) ** 2;
   const z = NORMAL_95 + ((NORMAL_95 ** 3 - 3 * NORMAL_95) * kurtosis) / 24;
   return registers + side * z * Math.sqrt(variance);

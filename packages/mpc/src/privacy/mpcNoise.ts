@@ -1,7 +1,7 @@
 /**
- * The noise of a multi-party computation. Each worker adds a part of it, so that no worker knows the sum. A part is a
- * number of registers to add, so it is bounded and shifted to be at least 0. An aggregator may add another part to the
- * counts that it releases.
+ * The noise of a multi-party computation. Each worker adds a part of the noise, so that no worker knows the sum. A worker's
+ * part is a number of registers to add, so it is bounded and shifted to be at least 0. An aggregator may add another part
+ * to the counts that it releases.
  */
 import type { MpcNoiseMechanism, PrivacyParams } from '@measurement-exchange/contract';
 import {
@@ -18,21 +18,24 @@ import { checkGaussian, discreteGaussianVariance, discreteLaplaceVariance, lapla
 
 /** The distribution of the noise. */
 export type MpcNoise = {
-  /** Each worker's part is within ±offset before `offset` is added to it. */
+  /** The bound and the shift of each worker's part: the part is drawn within ±offset, and then `offset` is added to it. */
   offset: number;
   /** The variance of the sum of all parts, including the aggregator's part if it adds one. */
   variance: number;
 } & (
   | {
       mechanism: 'DISCRETE_GAUSSIAN';
-      /** The σ of the workers' noise in sum, and also of the noise that the aggregator adds. */
+      /** The σ of the sum of all workers' noise. The aggregator's noise has the same σ. */
       sigma: number;
       /** The σ of the noise that each worker adds. */
       workerSigma: number;
     }
   | {
       mechanism: 'GEOMETRIC';
-      /** The scale of the workers' sum and of the aggregator's part: P[x] is proportional to exp(−|x| / scale). */
+      /**
+       * The scale of the sum of all workers' noise, and of the aggregator's noise. P[x] is proportional to exp(−|x| /
+       * scale).
+       */
       scale: number;
       /** The number of workers whose parts make up the sum. */
       workers: number;
@@ -40,7 +43,7 @@ export type MpcNoise = {
   | { mechanism: 'NONE' }
 );
 
-/** Returns the noise for (ε, δ), by default in the shape of share shuffle. `NONE` needs no `params`. */
+/** Returns the noise for (ε, δ). The default shape is that of Honest Majority Share Shuffle. `NONE` needs no `params`. */
 export function mpcNoise(
   mechanism: MpcNoiseMechanism,
   params: PrivacyParams | undefined,
@@ -71,8 +74,8 @@ export function mpcNoise(
 }
 
 /**
- * Draws one worker's part, from 0 to twice the offset: an exact draw, repeated until it is within ±offset, plus the offset.
- * The difference of two Pólya draws of shape 1/n is one of n parts that add up to a two-sided geometric draw.
+ * Draws one worker's part: repeats an exact draw until it is within ±offset, and then adds the offset. For geometric noise,
+ * a part is the difference of two Pólya draws of shape 1/n. The parts of n workers add up to two-sided geometric noise.
  */
 export function drawMpcNoise(noise: MpcNoise, random: RandomSource): number {
   switch (noise.mechanism) {
@@ -99,9 +102,9 @@ export function drawMpcNoise(noise: MpcNoise, random: RandomSource): number {
 }
 
 /**
- * Draws the aggregator's part: an exact draw around 0. This part alone must be worth the whole charge, because a dishonest
- * worker that colludes with the consumer can subtract both workers' parts. It is not a number of registers, so it needs no
- * bound.
+ * Draws the aggregator's part, an exact draw centered at 0. This part alone must provide the privacy that the charge
+ * assumes, because a worker that colludes with the consumer can subtract both workers' parts. It needs no bound, because it
+ * is not a number of registers.
  */
 export function drawAggregatorNoise(noise: MpcNoise, random: RandomSource): number {
   switch (noise.mechanism) {

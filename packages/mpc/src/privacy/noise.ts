@@ -1,4 +1,4 @@
-/** The noise mechanisms: how to draw noise, the variance of the noise, and the privacy charge for a release. */
+/** The noise mechanisms: drawing noise, its variance, and the privacy charge for a release. */
 import type { PrivacyParams, specs } from '@measurement-exchange/contract';
 import type { RandomSource } from './random.ts';
 import { toNumber } from './rational.ts';
@@ -21,7 +21,9 @@ export type ReportedNoiseMechanism = Exclude<
 /** The mechanisms that this SDK can draw from. `GEOMETRIC` is Laplace noise on the integers (two-sided geometric noise). */
 export type NoiseMechanism = Extract<ReportedNoiseMechanism, 'GEOMETRIC' | 'DISCRETE_GAUSSIAN'>;
 
-/** Draws integer noise that makes a whole-number figure of the given sensitivity (ε, δ)-differentially private. */
+/**
+ * Draws integer noise for a whole number with this sensitivity. Adding the noise makes it (ε, δ)-differentially private.
+ */
 export function drawNoise(
   mechanism: NoiseMechanism,
   params: PrivacyParams,
@@ -37,15 +39,14 @@ export function drawNoise(
 }
 
 /**
- * The variance of deterministic truncated Laplace noise at sensitivity 1. Its parameters are fixed (ε = 1, δ = 1e-3).
+ * The variance of deterministic truncated Laplace noise at sensitivity 1. This mechanism always uses ε = 1 and δ = 1e-3.
  * Rounding to whole numbers adds about 1/12, which is not included.
  */
 const TRUNCATED_LAPLACE_VARIANCE = 1.931;
 
 /**
- * Returns the variance of the noise in a direct result, calibrated as in `drawNoise` for mechanisms that this SDK can draw
- * from. `params` may be undefined if the mechanism has no parameters. For results of multi-party computations, see
- * `mpcNoise`.
+ * Returns the variance of the noise in a direct result. `params` may be undefined if the mechanism has no parameters. For
+ * results of multi-party computations, see `mpcNoise`.
  */
 export function noiseVariance(
   mechanism: ReportedNoiseMechanism,
@@ -73,15 +74,18 @@ export function noiseVariance(
   }
 }
 
-/** The cost of a release: (ε, δ), or the ρ of zero-concentrated privacy with the δ of truncated noise. */
+/**
+ * The privacy cost of a release: (ε, δ), or the ρ of zero-concentrated differential privacy and the δ of bounding the
+ * noise.
+ */
 export type Charge = { epsilon: number; delta: number } | { rho: number; delta?: number };
 
-/** A factor larger than any rounding error of ρ, so that the charge is never less than the privacy that was spent. */
+/** A factor that makes up for any rounding error of ρ, so that the charge is never less than the privacy that was spent. */
 export const ROUNDED_UP = 1 + 8 * Number.EPSILON;
 
 /**
- * Returns the charge for one release of figures with separate noise, each calibrated to `sensitivity`. One privacy unit's
- * events change `changed` figures at once. Each of these costs ε with geometric noise, or ρ = sensitivity² / (2σ²) with
+ * Returns the charge for one release of several figures. Each figure has separate noise, calibrated to `sensitivity`. One
+ * privacy unit can change `changed` figures. Each of them costs ε with geometric noise, or ρ = sensitivity² / (2σ²) with
  * Gaussian noise.
  */
 export function charge(

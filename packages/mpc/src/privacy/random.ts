@@ -1,9 +1,12 @@
-/** Sources of randomness for noise, and exactly uniform integers. */
+/** Sources of randomness for noise, and functions that draw exactly uniform integers. */
 
-/** A stream of uniformly random bytes. Released noise must come from a secure source; tests may use a fixed seed. */
+/** A stream of uniformly random bytes. Released noise must come from a secure source. Tests may use a fixed seed. */
 export type RandomSource = { bytes(n: number): Uint8Array };
 
-/** WebCrypto fills at most 65,536 bytes per call. From 8 KiB on, the overhead of the call is negligible. */
+/**
+ * The number of bytes to request from WebCrypto at once. The limit is 65,536, but 8 KiB is enough to make the overhead
+ * negligible.
+ */
 const POOL_BYTES = 8192;
 const pool = new Uint8Array(POOL_BYTES);
 let used = POOL_BYTES;
@@ -29,7 +32,9 @@ export function uniform32(random: RandomSource): number {
   return ((bytes[0]! << 24) | (bytes[1]! << 16) | (bytes[2]! << 8) | bytes[3]!) >>> 0;
 }
 
-/** Draws from 0 … n − 1 by rejection sampling, because remainders would make some values more likely than others. */
+/**
+ * Draws a number from 0 to n − 1 by rejection sampling. Using remainders would make some numbers more likely than others.
+ */
 export function uniformBelow(n: bigint, random: RandomSource): bigint {
   if (n <= 0n) throw new RangeError('n must be above 0');
   if (n <= 0x1_0000_0000n) return BigInt(uniformBelow32(Number(n), random));
@@ -42,7 +47,7 @@ export function uniformBelow(n: bigint, random: RandomSource): bigint {
   }
 }
 
-/** Draws a number from 0 … n − 1 for 1 ≤ n ≤ 2^32. */
+/** Draws a number from 0 to n − 1, where 1 ≤ n ≤ 2^32. */
 export function uniformBelow32(n: number, random: RandomSource): number {
   const mask = n === 1 ? 0 : 0xffffffff >>> Math.clz32(n - 1);
   if (mask === 0) return 0;

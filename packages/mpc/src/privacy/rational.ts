@@ -1,4 +1,4 @@
-/** Exact positive fractions. The samplers take these as parameters, because they do not use floating point. */
+/** Exact positive fractions. The samplers take fractions as parameters, because floating-point numbers are not exact. */
 
 /** The fraction numerator / denominator. Both are above 0. */
 export interface Rational {
@@ -19,8 +19,8 @@ export function exactRational(value: number): Rational {
 }
 
 /**
- * Rounds a fraction up to the next one whose denominator is a power of two and whose numerator has about 32 bits. We always
- * round up, because noise may become wider but never narrower.
+ * Rounds a fraction up to one whose denominator is a power of two and whose numerator has about 32 bits. Always rounds up,
+ * because wider noise is safe and narrower noise is not.
  */
 export function roundedUp({ numerator, denominator }: Rational): Rational {
   const excess = bitLength(numerator) - bitLength(denominator);
@@ -33,12 +33,12 @@ export function roundedUp({ numerator, denominator }: Rational): Rational {
 export function toNumber({ numerator, denominator }: Rational): number {
   const shift = BigInt(64 - (bitLength(numerator) - bitLength(denominator)));
   const quotient = shift >= 0n ? (numerator << shift) / denominator : numerator / (denominator << -shift);
-  // Apply 2^-shift as two factors, because it may be outside the range of doubles even if the result is not.
+  // Apply 2^-shift as two factors, because 2^-shift may be out of range for a double even if the result is in range.
   const half = Math.trunc(-Number(shift) / 2);
   return Number(quotient) * 2 ** half * 2 ** (-Number(shift) - half);
 }
 
-/** Removes common powers of two, which would only make the sampler's numbers longer. Other common factors stay. */
+/** Removes common powers of two, to keep the sampler's numbers short. Does not remove other common factors. */
 function reduced({ numerator, denominator }: Rational): Rational {
   const bits = numerator | denominator;
   const common = bits & -bits;

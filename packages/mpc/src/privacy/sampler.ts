@@ -1,6 +1,6 @@
 /**
  * The exact samplers from Canonne, Kamath, and Steinke, "The Discrete Gaussian for Differential Privacy" (2020), section 5.
- * They use only integers, so there are no rounded bits that an attacker could exploit (Mironov 2012).
+ * They use only integers, because an attacker could exploit the rounding of floating-point samples (Mironov 2012).
  */
 import { type RandomSource, uniform32, uniformBelow, uniformBelow32 } from './random.ts';
 import type { Rational } from './rational.ts';
@@ -10,7 +10,7 @@ export function sampleDiscreteLaplace(scale: Rational, random: RandomSource): bi
   for (;;) {
     const magnitude = sampleGeometric(scale, random);
     const negative = (uniform32(random) & 1) === 1;
-    // Accept zero with one sign only. Otherwise it would be twice as likely as it should be.
+    // Accept zero with one sign only. Otherwise zero would be twice as likely as it should be.
     if (negative && magnitude === 0n) continue;
     return negative ? -magnitude : magnitude;
   }
@@ -30,9 +30,9 @@ export function sampleGeometric(scale: Rational, random: RandomSource): bigint {
 }
 
 /**
- * Draws from the Pólya (negative binomial) distribution of shape 1/parts; `parts` such draws add up to a geometric draw.
- * For two parts, draws a fair random walk with twice as many steps as a geometric draw, and returns half the number of
- * steps before its last visit to 0 (the discrete arcsine law: Feller, III.4).
+ * Draws from the Pólya (negative binomial) distribution of shape 1/parts. The sum of `parts` such draws is a geometric
+ * draw. Two parts have a fast method: walk at random for twice as many steps as a geometric draw, and return half the
+ * number of steps before the last visit to 0 (the discrete arcsine law: Feller, III.4).
  */
 export function samplePolya(scale: Rational, random: RandomSource, parts = 2): number {
   if (parts !== 2) return drawFromUrn(Number(sampleGeometric(scale, random)), parts, random);
@@ -50,8 +50,8 @@ export function samplePolya(scale: Rational, random: RandomSource, parts = 2): n
 }
 
 /**
- * Puts balls into urns one by one, and returns how many the first urn gets. An urn's probability of getting the next ball
- * is proportional to 1/urns plus the number of balls already in it.
+ * Puts balls into urns one by one, and returns the number of balls in the first urn. An urn gets the next ball with a
+ * probability proportional to 1/urns plus the number of balls in it.
  */
 function drawFromUrn(balls: number, urns: number, random: RandomSource): number {
   let mine = 0;
@@ -69,7 +69,7 @@ export function sampleDiscreteGaussian(sigmaSquared: Rational, random: RandomSou
   const denominator = 2n * n * dt * t;
   for (;;) {
     const y = sampleDiscreteLaplace(laplace, random);
-    // (|y| − σ²/t)² / (2σ²) as one fraction
+    // Accept y with probability exp(−(|y| − σ²/t)² / (2σ²)). The exponent is computed as one fraction.
     const distance = (y < 0n ? -y : y) * dt - n;
     if (bernoulliExp(distance * distance, denominator, random)) return y;
   }
@@ -86,14 +86,14 @@ export function bernoulliExp(numerator: bigint, denominator: bigint, random: Ran
   }
 }
 
-/** Returns true with probability exp(−1). The first trial always succeeds, so it is skipped. */
+/** Returns true with probability 1/e. This is `bernoulliExp` for 1/1, without the first trial, which always succeeds. */
 function bernoulliExpOne(random: RandomSource): boolean {
   for (let k = 2; ; k++) if (uniformBelow32(k, random) !== 0) return (k & 1) === 1;
 }
 
 /**
  * Returns true with probability numerator / denominator (at most 1). Compares the fraction with a uniform number in [0, 1),
- * 32 binary digits at a time, and draws more digits only while they are equal.
+ * 32 binary digits at a time. Draws more digits only while all digits so far are equal.
  */
 function bernoulli(numerator: bigint, denominator: bigint, random: RandomSource): boolean {
   if (numerator >= denominator) return true;
@@ -106,7 +106,7 @@ function bernoulli(numerator: bigint, denominator: bigint, random: RandomSource)
   }
 }
 
-/** Returns the integer part of a square root, using Newton's method from above. */
+/** Returns the square root of n, rounded down. Uses Newton's method, starting from a number that is too large. */
 function squareRoot(n: bigint): bigint {
   if (n < 2n) return n;
   let root = 1n << BigInt((n.toString(2).length + 1) >> 1);

@@ -1,9 +1,9 @@
-/** Calibrates noise: how wide it must be for (ε, δ)-differential privacy. */
+/** Calibrates noise: computes how wide the noise must be for (ε, δ)-differential privacy. */
 import type { PrivacyParams } from '@measurement-exchange/contract';
 import { erfc, erfcx, erfcxDrop, expMinusSquare } from './erfc.ts';
 import { exactRational, type Rational, roundedUp, toNumber } from './rational.ts';
 
-/** The upper limit for σ. More noise would be useless, and σ² must still be a finite double. */
+/** The upper limit for σ. Results with more noise would be useless, and σ² must remain a finite double. */
 const MAX_SIGMA = 1e100;
 
 /** Returns the standard deviation of continuous Gaussian noise for (ε, δ), using Balle and Wang's mechanism (2018). */
@@ -21,16 +21,19 @@ export function gaussianSigma(params: PrivacyParams, sensitivity = 1): number {
   return sensitivity * leastEnough(low, high, enough);
 }
 
-/** Returns the δ of continuous Gaussian noise with this σ, for ε and sensitivity 1. δ decreases as σ grows. */
+/**
+ * Returns the δ that continuous Gaussian noise with this σ achieves at this ε and sensitivity 1. A larger σ has a smaller
+ * δ.
+ */
 function gaussianDelta(sigma: number, epsilon: number): number {
   const low = (sigma * epsilon - 1 / (2 * sigma)) / Math.SQRT2;
   return tailDifference(low, 1 / sigma / Math.SQRT2, 0);
 }
 
 /**
- * Computes (erfc(low) − (1 − gap) exp(high² − low²) erfc(high)) / 2 with high = low + step ≥ 0. The papers write this as
- * SF − e^ε SF, where SF is a survival function. We factor exp(−low²) out of both terms, so that e^ε cannot overflow and
- * small differences keep their precision.
+ * Computes (erfc(low) − (1 − gap) exp(high² − low²) erfc(high)) / 2, where high = low + step ≥ 0. The papers write this as
+ * SF − e^ε SF, where SF is a survival function. Both terms have the factor exp(−low²), which is computed separately so that
+ * e^ε cannot overflow and small differences stay precise.
  */
 function tailDifference(low: number, step: number, gap: number): number {
   const factor = expMinusSquare(low);
@@ -38,16 +41,19 @@ function tailDifference(low: number, step: number, gap: number): number {
   return (factor * (erfcxDrop(low, step) + gap * erfcx(low + step))) / 2;
 }
 
-/** Returns the σ that `drawNoise` uses for (ε, δ): the continuous σ, raised if the discrete distribution needs more. */
+/**
+ * Returns the σ that `drawNoise` uses for (ε, δ). This is the σ of continuous noise, or a larger one if discrete noise
+ * needs it.
+ */
 export function discreteGaussianSigma(params: PrivacyParams, sensitivity: number | bigint = 1): number {
   return Math.sqrt(toNumber(discreteGaussianSigmaSquared(params, sensitivity)));
 }
 
-/** Calibrations are cached, because each takes a few milliseconds and a result draws many times from the same few. */
+/** A cache of calibrations. Each takes a few milliseconds, and a result draws noise many times with the same parameters. */
 const calibrations = new Map<string, Rational>();
 const MAX_CALIBRATIONS = 256;
 
-/** Returns σ² of the discrete Gaussian as a fraction for the sampler, rounded up. */
+/** Returns σ² of the discrete Gaussian, rounded up to a fraction that the sampler accepts. */
 export function discreteGaussianSigmaSquared(params: PrivacyParams, sensitivity: number | bigint): Rational {
   const { epsilon, delta } = params;
   const key = `${epsilon} ${delta} ${sensitivity}`;
@@ -68,8 +74,8 @@ function calibrate(params: PrivacyParams, sensitivity: number): Rational {
     while (!enough(sigma * (1 + step))) step *= 2;
     sigma = leastEnough(sigma, sigma * (1 + step), enough);
   }
-  // The margin of 4e-9 covers the error of δ, which falls at least as fast as σ rises. Check the rounded value again,
-  // because δ may not fall at every single step.
+  // The margin of 4e-9 covers the computation error of δ. Check the rounded variance again, because a slightly larger σ may
+  // have a slightly larger δ.
   for (let variance = sigma * sigma * (1 + 4e-9); ; variance *= 1 + 1e-9) {
     const rational = roundedUp(exactRational(variance));
     if (enough(Math.sqrt(toNumber(rational)))) return rational;
@@ -77,16 +83,17 @@ function calibrate(params: PrivacyParams, sensitivity: number): Rational {
 }
 
 /**
- * If σ is at least SMOOTH_SIGMA and terms fall at a rate of at most SMOOTH_RATE, the Euler–Maclaurin expansion replaces the
- * sum over the integers. The first omitted term would change σ by less than 1e-10 of its value.
+ * The conditions for replacing the sum over the integers with the Euler–Maclaurin expansion: a σ of at least SMOOTH_SIGMA
+ * and a rate (sensitivity / σ²) of at most SMOOTH_RATE. The first omitted term would change σ by less than 1e-10 of its
+ * value.
  */
 const SMOOTH_SIGMA = 500;
 const SMOOTH_RATE = 1 / 20;
 
 /**
- * Returns the exact δ of discrete Gaussian noise at ε (Canonne, Kamath, and Steinke 2020, theorem 7):
- * P[Y > a] − e^ε P[Y > a + Δ] with a = εσ²/Δ − Δ/2. We write it as a single sum over y > a of
- * P[Y = y] (1 − exp(−Δ(y − a)/σ²)), in which every term is positive and nothing cancels.
+ * Returns the exact δ of discrete Gaussian noise Y at ε and sensitivity Δ (Canonne, Kamath, and Steinke 2020, theorem 7):
+ * P[Y > a] − e^ε P[Y > a + Δ], where a = εσ²/Δ − Δ/2. This is computed as the sum of P[Y = y] (1 − exp(−Δ(y − a)/σ²)) over
+ * y > a. All terms of the sum are positive, so no precision is lost to cancellation.
  */
 export function discreteGaussianDelta(sigma: number, epsilon: number, sensitivity: number): number {
   const variance = sigma * sigma;
@@ -107,7 +114,10 @@ function directSum(first: number, a: number, sigma: number, rate: number): numbe
   }
 }
 
-/** Computes ∫ g from `first` to infinity, plus g/2 − g′/12 at `first`, where g(y) = exp(−y²/2σ²) (1 − exp(−Δ(y − a)/σ²)). */
+/**
+ * Approximates the sum of g(y) = exp(−y²/2σ²) (1 − exp(−Δ(y − a)/σ²)) over the integers y ≥ `first`, where Δ is the
+ * sensitivity. The result is the integral of g from `first` to infinity, plus g/2 − g′/12 at `first`.
+ */
 function smoothSum(first: number, a: number, sigma: number, sensitivity: number): number {
   const rate = sensitivity / (sigma * sigma);
   const gap = -Math.expm1(-rate * (first - a));
@@ -118,7 +128,7 @@ function smoothSum(first: number, a: number, sigma: number, sensitivity: number)
   return integral + expMinusSquare(low) * (gap / 2 - slope / 12);
 }
 
-/** Computes Σ exp(−y²/2σ²) over the integers. For σ ≥ 1, Poisson summation needs only three terms. */
+/** Computes the sum of exp(−y²/2σ²) over all integers y. For σ ≥ 1, Poisson summation needs only three terms. */
 function totalWeight(sigma: number): number {
   if (sigma >= 1) {
     const q = Math.exp(-2 * Math.PI * Math.PI * sigma * sigma);
@@ -129,7 +139,7 @@ function totalWeight(sigma: number): number {
   return sum;
 }
 
-/** For σ < 2, no integer above this has a weight of more than 1e-20. */
+/** The largest integer to include in sums for σ < 2. Larger integers have weights below 1e-20. */
 const SMALL_SIGMA_REACH = 20;
 
 /** Returns the variance of the discrete Gaussian with parameter σ, which is slightly below σ² if σ is small. */
@@ -155,8 +165,8 @@ export function discreteLaplaceVariance(scale: number): number {
 }
 
 /**
- * Returns the least value in (low, high] for which `enough` is true, to a relative error of 1e-12. It must be true for
- * `high` and false for `low`.
+ * Returns the smallest value between `low` and `high` for which `enough` is true, to a relative error of 1e-12. `enough`
+ * must be true for `high` and false for `low`.
  */
 function leastEnough(low: number, high: number, enough: (sigma: number) => boolean): number {
   while (high - low > high * 1e-12) {

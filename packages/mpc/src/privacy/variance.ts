@@ -1,25 +1,28 @@
 /**
- * The error of released figures. The variances include sampling and noise, but not two small biases. First, dividing by the
- * width and rounding down subtracts half a unit on average (nothing if the width is 1). Second, a figure clamped at 0 is
- * too high on average if the true value is within a few standard deviations of 0.
+ * The error of released figures. The variances include sampling and noise, but not two small biases. First, dividing by a
+ * width below 1 and rounding down subtracts half a unit on average. Second, clamping at 0 makes a figure too high on
+ * average if the true value is within a few standard deviations of 0.
  */
 import type { specs } from '@measurement-exchange/contract';
 
 /** The two-sided 95% quantile of the normal distribution. */
 export const NORMAL_95 = 1.959964;
 
-/** A figure with its uncertainty. An unknown variance is Infinity, and so is any sum that includes it. */
+/**
+ * A figure with its uncertainty. An unknown variance is Infinity, and so is the variance of any sum that includes the
+ * figure.
+ */
 export interface Estimate {
   value: number;
   variance: number;
   standardDeviation: number;
-  /** The 95% confidence interval, clamped to the range of possible true values. `standardDeviation` ignores that range. */
+  /** The 95% confidence interval, clamped to the range of possible true values. `standardDeviation` is not clamped. */
   interval: [low: number, high: number];
 }
 
 /**
- * Returns an estimate with its 95% confidence interval, clamped to [0, maximum]. Counts have no maximum; for fractions it
- * is 1.
+ * Returns an estimate with its 95% confidence interval, clamped to [0, maximum]. Fractions have the maximum 1, and counts
+ * have no maximum.
  */
 export function estimate(
   value: number | bigint,
@@ -34,7 +37,7 @@ export function estimate(
   return { value: figure, variance: known, standardDeviation, interval: [low, high] };
 }
 
-/** Returns the variance stated by a provider's custom methodology, or undefined if it states none. */
+/** Returns the variance that a provider's custom methodology states, or undefined if it does not state a variance. */
 export function customVariance(
   methodology: specs.CustomDirectMethodology,
   frequency?: { frequency: number; orMore: boolean },
@@ -57,7 +60,7 @@ export interface ScalarParams {
   noiseVariance: number;
 }
 
-/** Returns the variance of a counted value X: (M X w(1 − w) + noise) / w² with M = `maximumPerUser` and w = `width`. */
+/** Returns (M X w(1 − w) + noise) / w², the variance of the value X, where M is `maximumPerUser` and w is `width`. */
 export function scalarVariance({ value, maximumPerUser, width, noiseVariance }: ScalarParams): number {
   const sampling = maximumPerUser * Math.max(0, value) * width * (1 - width);
   return (sampling + noiseVariance) / width ** 2;
@@ -78,7 +81,7 @@ export interface RelativeFrequencyParams {
 
 export function relativeFrequencyVariance(params: RelativeFrequencyParams): number {
   const { ratio, reach, reachVariance, width, maximumFrequency, buckets, noiseVariance } = params;
-  // If the reach may be 0, its shares are unknown. A uniform share in [0, 1] has variance 1/12.
+  // If the reach may be 0, the share is unknown. A share that is uniform in [0, 1] has variance 1/12.
   if (reach - NORMAL_95 * Math.sqrt(reachVariance) <= 0) return buckets === maximumFrequency ? 0 : 1 / 12;
   const sampled = reach * width;
   const sampling = (ratio * (1 - ratio) * (1 - width)) / sampled;
@@ -102,8 +105,8 @@ export function countAtFrequencyVariance(params: CountAtFrequencyParams): number
 
 /**
  * Returns the confidence interval of a product of two independent figures. On each side, combines the distances from the
- * figures to the ends of their intervals, like the standard deviations of a product. Unlike value ± 1.96 standard
- * deviations, the result is as asymmetric as the two intervals.
+ * figures to the ends of their intervals, with the formula for the standard deviation of a product. Asymmetric intervals
+ * therefore produce an asymmetric result.
  */
 export function productInterval(a: Estimate, b: Estimate): [low: number, high: number] {
   const value = a.value * b.value;

@@ -1,23 +1,23 @@
 /**
  * Decides which virtual people are in a sample. The public rule hashes a VID to u in [0, 1] and compares u with the
- * interval in 32-bit floats. This module makes the same decision on the integer that u is computed from, so that any
- * database engine can reproduce it exactly.
+ * interval in 32-bit floats. This file compares the integer from which u is computed, with the same result, so that any
+ * database engine can reproduce the decision exactly.
  */
 import { Fingerprint64 } from './farmHash.ts';
 
 /** The number added to a VID before hashing. */
 export const VID_SALT = 1_414_214n;
-/** A bucket is the low 23 bits of the hash, and u is bucket / BUCKET_MASK. */
+/** The mask for a VID's bucket, which is the low 23 bits of the hash. The number u is bucket / BUCKET_MASK. */
 export const BUCKET_MASK = 0x7fffff;
 export const BUCKET_COUNT = BUCKET_MASK + 1;
 
-/** A part of the unit interval. It may extend past 1 and continue at 0. */
+/** A part of the interval [0, 1]. It may extend past 1 and continue at 0. */
 export interface VidSamplingInterval {
   start: number;
   width: number;
 }
 
-/** A bucket is sampled when `from` ≤ bucket < `to`, or bucket < `wrapTo`. */
+/** The sampled buckets: those with `from` ≤ bucket < `to`, and those with bucket < `wrapTo`. */
 export interface BucketRange {
   from: number;
   to: number;
@@ -27,7 +27,7 @@ export interface BucketRange {
 const word = new DataView(new ArrayBuffer(8));
 const fingerprint = new Fingerprint64(new Uint8Array(word.buffer));
 
-/** Returns a VID's bucket (0 … 2^23 − 1), from the FarmHash Fingerprint64 of its 8 bytes. */
+/** Returns a VID's bucket (0 to 2^23 − 1), from the FarmHash Fingerprint64 of the VID plus the salt. */
 export function sampleBucket(vid: bigint): number {
   if (BigInt.asIntN(64, vid) !== vid) throw new RangeError('vid must be a 64-bit signed integer');
   word.setBigInt64(0, vid + VID_SALT, true);
@@ -36,8 +36,8 @@ export function sampleBucket(vid: bigint): number {
 }
 
 /**
- * Returns the buckets of an interval. Width 1 includes everybody, even though the float rule alone would exclude VIDs with
- * u = 1 (one in 8,388,608) from an interval that ends at 1.
+ * Returns the buckets of an interval. Width 1 includes everybody. The float comparison alone would exclude VIDs with u = 1
+ * (one in 8,388,608) from an interval that ends at 1.
  */
 export function bucketRange({ start, width }: VidSamplingInterval): BucketRange {
   if (!(start >= 0 && start <= 1)) {
@@ -59,7 +59,9 @@ export function isSampled(vid: bigint, interval: VidSamplingInterval): boolean {
   return (bucket >= from && bucket < to) || bucket < wrapTo;
 }
 
-/** Returns how many buckets have u below the bound. We can bisect, because u never falls from one bucket to the next. */
+/**
+ * Returns how many buckets have a u below the bound. Uses binary search, because u never decreases from bucket to bucket.
+ */
 function bucketsBelow(bound: number): number {
   let low = 0;
   let high = BUCKET_COUNT;

@@ -1,4 +1,4 @@
-/** The interface that every duchy protocol must define, in a folder next to this file. */
+/** The interface of a duchy protocol. Each protocol implements it in a folder next to this file. */
 import type { DuchyRole, MeasurementType, PlainSpec, Violation } from '@measurement-exchange/contract';
 import type { MpcRelease } from '../privacy/countCost.ts';
 import type { Charge } from '../privacy/noise.ts';
@@ -19,9 +19,9 @@ export interface ProtocolMath<Config, Parameters> {
   computes: readonly MeasurementType[];
   stages: StageTable;
   rolesOf(config: Config): Roles;
-  /** Returns the problems with a config, by field. Assumes that the fields already have the right types. */
+  /** Returns the problems with a config, by field. Assumes that every field has the right type. */
   violationsOf(config: Config): Violation[];
-  /** Returns undefined if the protocol needs no common population. */
+  /** Returns the population that all data providers must share, or undefined if the protocol does not need one. */
   populationOf(config: Config): CommonPopulation | undefined;
   /** Whether a sampling interval may extend past 1 and continue at 0. */
   takesWrappedSamples: boolean;

@@ -1,6 +1,6 @@
 /**
- * Frequency vectors encoded as protobuf, without message objects. `FrequencyVector` is a packed field 1 with one-byte
- * values. `AggregationPhaseInput` is the same, followed by a number in field 2.
+ * Encodes and decodes frequency vectors as protobuf, without message objects. `FrequencyVector` is a packed field 1 with
+ * one-byte values. `AggregationPhaseInput` has the same field, followed by a number in field 2.
  */
 import { areBelow, checkModulus } from './ring.ts';
 
@@ -8,7 +8,7 @@ const PACKED_VALUES = 0x0a;
 const REGISTER_COUNT = 0x10;
 const MAX_VARINT_BYTES = 5;
 
-/** Returns the bytes that precede `count` values. */
+/** Returns the encoded bytes that come before `count` values. */
 export function valuesPrefix(count: number): Uint8Array<ArrayBuffer> {
   return numberField(PACKED_VALUES, count);
 }
@@ -27,7 +27,9 @@ function numberField(tag: number, value: number): Uint8Array<ArrayBuffer> {
   return Uint8Array.of(...bytes, rest);
 }
 
-/** Reads the values of either message from chunks of any size. Throws a RangeError if the encoding is not canonical. */
+/**
+ * Reads the values of either message type from chunks of any size. Throws a RangeError if the encoding is not canonical.
+ */
 export class ValuesReader {
   private readonly modulus: number;
   private readonly most: number;
@@ -54,7 +56,7 @@ export class ValuesReader {
     return values;
   }
 
-  /** Call this after the last chunk. */
+  /** Returns the counts that the message states. Call this after the last chunk. */
   end(): { count: number; registerCount: number } {
     if (this.missing > 0 || this.field?.isBegun) throw new RangeError('data must not end within a field');
     return { count: this.count, registerCount: this.registerCount };
@@ -79,7 +81,9 @@ export class ValuesReader {
   }
 }
 
-/** Calls `use` with each chunk's values and the index of the first one. Returns the same counts as `ValuesReader.end`. */
+/**
+ * Calls `use` with each chunk's values and the index of the chunk's first value. Returns the same as `ValuesReader.end`.
+ */
 export async function readValues(
   modulus: number,
   most: number,
@@ -110,7 +114,7 @@ class NumberField {
     return this.bytes > 0;
   }
 
-  /** Returns the number after its last byte, and undefined before that. */
+  /** Takes the next byte of the field. Returns the number after its last byte, and undefined before then. */
   push(byte: number): number | undefined {
     if (this.bytes === 0 && byte !== this.tag) {
       throw new RangeError(`data must have the field ${this.tag >>> 3} here`);

@@ -1,12 +1,14 @@
-/** Random values that every party with the seed can reproduce: an AES-256-CTR stream, and uniform ring values from it. */
+/**
+ * Random values that every party with the seed can reproduce: an AES-256-CTR byte stream, and ring values drawn from it.
+ */
 import { type Cipheriv, createCipheriv, createSecretKey, randomBytes } from 'node:crypto';
 import type { RandomSource } from '../privacy/random.ts';
 import { checkModulus } from './ring.ts';
 
-/** A seed is an AES-256 key followed by the first counter block. */
+/** The size of a seed: an AES-256 key, followed by the first counter block. */
 export const SEED_BYTES = 48;
 const KEY_BYTES = 32;
-/** The most bytes to encrypt at once. More would not fit in the processor's caches. */
+/** The most bytes to encrypt at once. Larger pieces would not fit in the processor's caches. */
 const PIECE = 1 << 16;
 const ZEROS = new Uint8Array(PIECE);
 
@@ -14,7 +16,7 @@ export function newSeed(): Uint8Array<ArrayBuffer> {
   return new Uint8Array(randomBytes(SEED_BYTES));
 }
 
-/** Combines the halves chosen by the two workers into the seed that both share. */
+/** Combines the two workers' contributions into the seed that both workers use. */
 export function combineSeeds(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
   checkSeed(one);
   checkSeed(other);
@@ -43,16 +45,16 @@ export class Keystream implements RandomSource {
   }
 }
 
-/** Values that can be drawn in pieces. Draw all of them before drawing anything else from the same keystream. */
+/** A fixed number of values, drawn in pieces. Draw all of them before drawing anything else from the same keystream. */
 export interface RingValues {
   /** Draws the next `into.length` values. */
   fill(into: Uint8Array): void;
 }
 
 /**
- * Draws `count` uniform values below the modulus: cuts keystream bytes to the bits of the modulus, and rejects those that
- * are too large. Bytes are drawn in batches, each expected to be enough for the missing values. The rest of the last batch
- * is skipped, so that all parties continue at the same byte.
+ * Draws `count` uniform values below the modulus. Each keystream byte is cut to the number of bits of the modulus and
+ * rejected if it is too large. Bytes are drawn in batches, each expected to be enough for the missing values. The rest of
+ * the last batch is skipped, so that all parties continue at the same byte.
  */
 export class UniformValues implements RingValues {
   private readonly keystream: Keystream;
@@ -76,7 +78,7 @@ export class UniformValues implements RingValues {
     let filled = 0;
     while (filled < into.length) {
       if (this.batch === 0) this.batch = batchSize(this.missing - filled, this.rejected);
-      // Draw no more bytes than fit in `into`, so that no value is lost.
+      // Draw at most as many bytes as fit in `into`, so that no value is lost.
       const bytes = this.keystream.bytes(Math.min(into.length - filled, this.batch, PIECE));
       this.batch -= bytes.length;
       filled = accept(this.rule, bytes, into, filled);
@@ -89,7 +91,7 @@ export class UniformValues implements RingValues {
   }
 }
 
-/** Draws uniform values that are not zero: batches of uniform values with the zeros removed. */
+/** Draws uniform values that are not zero. Draws batches of uniform values and removes the zeros. */
 export class NonZeroValues implements RingValues {
   private readonly keystream: Keystream;
   private readonly modulus: number;
@@ -133,19 +135,19 @@ function batchSize(missing: number, rejected: number): number {
   return Math.floor(missing + 1 + (rejected * missing) / (1 - rejected));
 }
 
-/** A byte is masked with `mask`, and accepted if (byte xor `flip`) is less than `limit`. */
+/** A rule for accepting bytes: mask the byte with `mask`, and accept it if (byte xor `flip`) is less than `limit`. */
 interface Rule {
   mask: number;
   flip: number;
   limit: number;
 }
 
-/** Accepts everything but zero, because zero becomes the largest 7-bit value when it is flipped. */
+/** Accepts every value except zero. Flipping turns zero into 0x7f, the only value that is not below the limit. */
 const NON_ZERO: Rule = { mask: 0x7f, flip: 0x7f, limit: 0x7f };
 
 /**
  * Writes the accepted bytes to `into`, starting at `at`, and returns the next free index. Rejected bytes are written too,
- * and the next byte overwrites them. A branch per byte would be far slower, because the processor could not predict it.
+ * but the next byte overwrites them. This avoids a branch per byte, which the processor could not predict.
  */
 function accept({ mask, flip, limit }: Rule, bytes: Uint8Array, into: Uint8Array, at: number): number {
   let next = at;
@@ -184,7 +186,7 @@ function accept({ mask, flip, limit }: Rule, bytes: Uint8Array, into: Uint8Array
   return next;
 }
 
-/** Returns a mask with as many bits as the ring's largest value. */
+/** Returns a bit mask that is just large enough for the largest value, modulus − 1. */
 function bitMask(modulus: number): number {
   return 2 ** (32 - Math.clz32(modulus - 1)) - 1;
 }

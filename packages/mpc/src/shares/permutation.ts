@@ -1,8 +1,11 @@
-/** The shuffle that both workers perform with the same seed, so that the aggregator cannot tell whose register it sees. */
+/**
+ * The shuffle that both workers perform with the same seed. It hides from the aggregator which person a register belongs
+ * to.
+ */
 import { Keystream } from './keystream.ts';
 import { drawPlaces, MAX_PLACES, PLACE_BYTES } from './places.ts';
 
-/** Fisher–Yates shuffle: swaps value i with the value at i + random mod (count − i). */
+/** Shuffles with the Fisher–Yates method: swaps value i with the value at i + random mod (count − i). */
 export function shuffle(values: Uint8Array, seed: Uint8Array): void {
   const keystream = new Keystream(seed);
   for (let from = 0; from < values.length - 1; from += MAX_PLACES) {
@@ -13,8 +16,8 @@ export function shuffle(values: Uint8Array, seed: Uint8Array): void {
 }
 
 /**
- * Swaps in a separate loop, so that the processor can fetch many places at once. Doing four swaps per iteration keeps the
- * function too long to be inlined into its caller, where the engine would optimize it less.
+ * Swaps value `from` + i with the value at places[i]. A separate loop lets the processor fetch many values at once. Four
+ * swaps per iteration make the function too long to be inlined into its caller, where the engine would optimize it less.
  */
 export function swapAll(values: Uint8Array, from: number, places: Uint32Array, count: number): void {
   let i = 0;

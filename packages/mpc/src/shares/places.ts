@@ -1,17 +1,18 @@
 /**
- * Draws the positions that a shuffle swaps: from + i + random mod (total − from − i), where random is a little-endian
- * uint128. The loop is hand-assembled WebAssembly, because native 64-bit integers make it twice as fast as JavaScript.
+ * Draws the positions ("places") that a shuffle swaps. Place i is from + i + random mod (total − from − i), where random is
+ * a little-endian uint128. The loop is hand-assembled WebAssembly, because native 64-bit integers make it twice as fast as
+ * JavaScript.
  */
 import { type Code, countDown, get, I32, i32, increase, set, wasmModule } from '../curve/wasmModule.ts';
 
 /** The maximum number of places to draw at once. */
 export const MAX_PLACES = 1 << 12;
-/** Each place takes one uint128 of random bytes. */
+/** The number of random bytes per place: one uint128. */
 export const PLACE_BYTES = 16;
 
 const I64 = 0x7e;
 const F64 = 0x7c;
-// The indexes of the function's parameters, followed by those of its locals.
+// The indexes of the function's parameters, followed by the indexes of its local variables.
 const [WORDS, PLACES, COUNT, DIVISOR, FROM, REST, NUMBER, INVERSE] = [0, 1, 2, 3, 4, 5, 6, 7] as const;
 
 const i32Load = (address: Code, offset: number): Code => [...address, 0x28, 2, offset];
@@ -30,22 +31,22 @@ const ONE: Code = [0x44, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f];
 const i32AsF64 = (value: Code): Code => [...value, 0xb8];
 const i64AsF64 = (value: Code): Code => [...value, 0xb9];
 const u64AsF64 = (value: Code): Code => [...value, 0xba];
-/** Drops the fraction of a number and returns the low 32 bits. */
+/** Drops the fraction of a 64-bit float and returns the low 32 bits of the integer. */
 const truncated = (value: Code): Code => [...value, 0xfc, 0x06, 0xa7];
-/** Returns i32 · 2^32. */
+/** Returns a 32-bit integer times 2^32. */
 const upperWord = (value: Code): Code => [...value, 0xac, 0x42, 32, 0x86];
 const select = (yes: Code, no: Code, condition: Code): Code => [...yes, ...no, ...condition, 0x1b];
 /**
- * Computes rest = number mod divisor, plus or minus a multiple of the divisor, by estimating the quotient with the inverse.
- * The low words are enough, because the rest is small. For the first 64 bits it is less than divisor + 2^13, because a
- * double rounds the quotient of a small divisor; after that, it is at most one divisor off.
+ * Computes rest = number − quotient · divisor, where the quotient is estimated with the inverse of the divisor. The low 32
+ * bits are enough, because the rest is small. After the first 64 bits, the rest is below divisor + 2^13, because a double
+ * rounds large quotients. After the next bits, it differs from number mod divisor by at most one divisor.
  */
 const reduce = (offset: number, numberAsF64: Code): Code => {
   const quotient = truncated(f64Mul(numberAsF64, get(INVERSE)));
   return [...i32Sub(i32Load(get(WORDS), offset), i32Mul(quotient, get(DIVISOR))), ...set(REST)];
 };
 
-/** Appends the next 32 bits to the rest. */
+/** Sets number = rest · 2^32 + the next 32 random bits. */
 const append = (offset: number): Code => [
   ...i64Or(upperWord(get(REST)), i64Load32(get(WORDS), offset)),
   ...set(NUMBER),
@@ -89,7 +90,7 @@ const PLACES_AT = MAX_PLACES * PLACE_BYTES;
 const words = new Uint8Array(memory.buffer, 0, PLACES_AT);
 const places = new Uint32Array(memory.buffer, PLACES_AT, MAX_PLACES);
 
-/** Draws one place per 16 random bytes, the first for index `from` of `total`. The next call overwrites the result. */
+/** Draws one place per 16 random bytes, starting with the place for index `from`. The next call overwrites the result. */
 export function drawPlaces(random: Uint8Array, from: number, total: number): Uint32Array {
   const count = random.length / PLACE_BYTES;
   if (count === 0) return places.subarray(0, 0);

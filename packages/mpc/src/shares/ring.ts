@@ -1,6 +1,6 @@
 /**
- * Arithmetic modulo a small number on byte arrays, four bytes (one 32-bit word) at a time. Values are below the modulus,
- * which is at most 128, so the sum of two values still fits in a byte.
+ * Arithmetic on arrays of bytes, modulo a small number. Processes four bytes (one 32-bit word) at a time. Values are below
+ * the modulus, which is at most 128, so the sum of two values still fits in a byte.
  */
 export const MAX_MODULUS = 128;
 
@@ -12,17 +12,17 @@ export function checkModulus(modulus: number): void {
   throw new RangeError(`ringModulus must be a whole number from 2 to ${MAX_MODULUS}`);
 }
 
-/** Returns a word-aligned byte array whose buffer extends to the end of its last word. */
+/** Allocates a word-aligned array of `bytes` bytes. Its buffer extends to the end of the last 32-bit word. */
 export function wordAligned(bytes: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Math.ceil(bytes / 4) * 4).subarray(0, bytes);
 }
 
-/** Returns the words of a word-aligned array, including the last word if the array ends inside it. */
+/** Returns the 32-bit words of a word-aligned array, including a last word that the array fills only in part. */
 export function wordsOf(bytes: Uint8Array): Uint32Array {
   return new Uint32Array(bytes.buffer, bytes.byteOffset, Math.ceil(bytes.length / 4));
 }
 
-/** Computes into[at + i] += values[i] for `count` words. */
+/** Computes into[at + i] += values[i], byte by byte, for `count` words. */
 export function addWords(
   modulus: number,
   into: Uint32Array,
@@ -39,7 +39,7 @@ export function addWords(
   }
 }
 
-/** Computes into[at + i] −= values[i] for `count` words. */
+/** Computes into[at + i] −= values[i], byte by byte, for `count` words. */
 export function subtractWords(
   modulus: number,
   into: Uint32Array,
@@ -56,7 +56,7 @@ export function subtractWords(
   }
 }
 
-/** Returns a multiplication table: a · b is at index a · MAX_MODULUS + b. */
+/** Returns a multiplication table. The product a · b (modulo `modulus`) is at index a · MAX_MODULUS + b. */
 export function productTable(modulus: number): Uint8Array {
   const table = new Uint8Array(MAX_MODULUS * MAX_MODULUS);
   for (let a = 0; a < modulus; a++) {

@@ -1,4 +1,6 @@
-/** Maps each VID of a population to its index: its position in the order that all providers share. */
+/**
+ * Maps each VID of a population to its index, which is its position in the order that all providers share. See vidOrder.ts.
+ */
 import { createHash } from 'node:crypto';
 import type { VidRange } from '@measurement-exchange/contract';
 import { canonicalRanges, populationBytes } from '@measurement-exchange/contract/population';
@@ -15,7 +17,7 @@ export class VidIndex {
   private readonly positions: VidPositions;
   private readonly indexes: Uint32Array;
 
-  /** `indexes` must be the result of `orderVids` for the ranges. */
+  /** The `indexes` must be the result of `orderVids` for these ranges. */
   constructor(ranges: readonly VidRange[], indexes: Uint32Array) {
     this.positions = new VidPositions(canonicalRanges(ranges));
     this.size = this.positions.size;

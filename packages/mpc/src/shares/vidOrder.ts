@@ -1,11 +1,11 @@
 /**
- * The order of a population's VIDs that all providers share: by the FarmHash Fingerprint64 of the VID and a salt, as a
- * signed number, and then by VID. A VID's index is its position in this order.
+ * Sorts the VIDs of a population into the order that all providers share. The order is by the FarmHash Fingerprint64 of the
+ * VID and a salt, as a signed number, and then by VID. A VID's index is its position in this order.
  */
 import type { VidRange } from '@measurement-exchange/contract';
 import { hashVid } from '../privacy/farmHash.ts';
 
-/** Numbers the VIDs of ascending ranges consecutively, starting with the first range. */
+/** Numbers the VIDs of ascending ranges consecutively. The first VID of the first range has position 0. */
 export class VidPositions {
   readonly size: number;
   private readonly starts: Float64Array;
@@ -25,7 +25,7 @@ export class VidPositions {
     this.size = size;
   }
 
-  /** Returns −1 if no range contains the VID. */
+  /** Returns the position of a VID, or −1 if no range contains the VID. */
   of(vid: number): number {
     let low = 0;
     let high = this.starts.length - 1;
@@ -38,14 +38,14 @@ export class VidPositions {
   }
 }
 
-/** The number of VIDs that can be sorted in the processor's caches. */
+/** The target size of a bucket: the number of VIDs that can be sorted in the processor's caches. */
 const BUCKET_SIZE = 2048;
-/** The number of further hash bits that divide a bucket into smaller ones. */
+/** The number of hash bits that divide a bucket into smaller buckets. They follow the bits that choose the bucket. */
 const INNER_BITS = 10;
 
 /**
- * Returns the index of each VID, in the order of the ranges, which must be ascending. VIDs are put into buckets by the
- * first bits of their hashes, and then sorted within each bucket.
+ * Returns the index of each VID. The result is in the order of the ranges, which must be ascending. VIDs are first put into
+ * buckets by the first bits of their hashes, and then sorted within each bucket.
  */
 export function orderVids(ranges: readonly VidRange[]): Uint32Array<ArrayBuffer> {
   const positions = new VidPositions(ranges);
@@ -76,7 +76,10 @@ function countBuckets(start: number, end: number, shift: number, counts: Uint32A
   }
 }
 
-/** Puts VIDs into the buckets. This moves each entry of `places` from the start of its bucket to the end. */
+/**
+ * Puts VIDs into the buckets. At first, places[bucket] is the start of the bucket. Each VID moves it one further, up to the
+ * end of the bucket.
+ */
 function fillBuckets(start: number, end: number, shift: number, places: Uint32Array, ordered: Uint32Array) {
   const hash = new Int32Array(2);
   for (let vid = start; vid <= end; vid++) {
@@ -88,7 +91,7 @@ function fillBuckets(start: number, end: number, shift: number, places: Uint32Ar
   }
 }
 
-/** Replaces each bucket's count with the position where the bucket starts. */
+/** Replaces the count of VIDs in each bucket with the position where the bucket starts. */
 function startsOf(counts: Uint32Array): void {
   let place = 0;
   for (let bucket = 0; bucket < counts.length; bucket++) {
@@ -98,7 +101,7 @@ function startsOf(counts: Uint32Array): void {
   }
 }
 
-/** Maps the high half of a hash so that unsigned order equals the signed order of hashes, with negative ones first. */
+/** Flips the sign bit of a hash's high half, so that unsigned numbers sort in the order of the signed hashes. */
 function unsigned(high: number): number {
   return (high ^ 0x80000000) >>> 0;
 }
@@ -118,7 +121,7 @@ class BucketSorter {
     this.sorting = { highs: array(), lows: array(), vids: array() };
   }
 
-  /** The next call overwrites the result. */
+  /** Returns the VIDs in order. The next call overwrites the result. */
   sorted(vids: Uint32Array): Uint32Array {
     this.hashAll(vids);
     startsOf(this.places);
@@ -153,7 +156,7 @@ class BucketSorter {
     }
   }
 
-  /** Insertion sort is fast here, because almost every VID is already in its place. */
+  /** Sorts by hash with insertion sort, which is fast because almost every VID is already in its place. */
   private insertAll(count: number): void {
     const { highs, lows, vids } = this.sorting;
     for (let i = 1; i < count; i++) {

@@ -1,6 +1,6 @@
 /**
- * Encrypts sketches, register by register. To hide what the registers contain, empty ones are encrypted too, and the order
- * of the ciphertexts is random.
+ * Encrypts sketches, register by register. Empty registers are encrypted too, and the ciphertexts are in random order, so
+ * that nobody can tell which registers are empty.
  */
 
 import {
@@ -17,9 +17,9 @@ import { uniformBelow32 } from '../privacy/random.ts';
 import { countPoints, DESTROYED_KEY, NOBODY_INDEX } from './points.ts';
 import { DESTROYED } from './sketch.ts';
 
-/** A register of a reach sketch is just an index. */
+/** The size of an encrypted register of a reach sketch, which is only an index. */
 export const REACH_REGISTER_BYTES = CIPHERTEXT_BYTES;
-/** A register of a frequency sketch is an index, a key, and a count. */
+/** The size of an encrypted register of a frequency sketch, which is an index, a key, and a count. */
 export const FREQUENCY_REGISTER_BYTES = 3 * CIPHERTEXT_BYTES;
 
 /** Encrypts under the combined key of all duchies. Each thread needs its own encrypter. */
@@ -51,7 +51,7 @@ export class SketchEncrypter {
 
   /**
    * Yields the encrypted registers in batches. A count above the maximum is encrypted as the maximum plus one. An empty
-   * register gets the index of publisher noise, and otherwise looks like a destroyed one.
+   * register gets the index `NOBODY_INDEX`, and the key and count of a destroyed register.
    */
   *frequency(
     { keys, frequencies }: Record<'keys' | 'frequencies', Uint32Array>,
@@ -79,7 +79,7 @@ export class SketchEncrypter {
     return this.points(places, (place) => registers[place] !== 0, String, this.paddingIndex);
   }
 
-  /** Returns one point per register: the point of its text, or `otherwise` if it has no text. */
+  /** Returns one point per register: the point that its text maps to, or `otherwise` if the register has no text. */
   private points(
     places: Uint32Array,
     hasText: (place: number) => boolean,

@@ -15,7 +15,7 @@ export class Fingerprints {
     this.suffix = new TextEncoder().encode(`:${name}`);
   }
 
-  /** Returns an object with the result in `high` and `low`. The next call overwrites it. */
+  /** Returns an object with the result in `high` and `low`. The next call overwrites the object. */
   of(vid: number | bigint): Fingerprint64 {
     const { bytes, suffix, hash } = this;
     let at = typeof vid === 'number' && vid <= 0xffffffff ? this.writeDigits(vid) : this.writeText(`${vid}`);
@@ -24,7 +24,10 @@ export class Fingerprints {
     return hash;
   }
 
-  /** Writes a VID's digits and returns where they end. This avoids creating a string for each of millions of people. */
+  /**
+   * Writes a VID's digits and returns the index after the last digit. This avoids creating a string for each of millions of
+   * VIDs.
+   */
   private writeDigits(vid: number): number {
     let digits = 1;
     for (let least = 10; vid >= least; least *= 10) digits++;

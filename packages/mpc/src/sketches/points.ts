@@ -1,12 +1,12 @@
 /** The curve points that represent registers, keys, and counts. */
 import { type Curve, mapToCurve, POINT_BYTES, SCALAR_BYTES } from '../elGamal.ts';
 
-/** The texts that map to special points: the index of a register nobody hit, and the key of one that several people hit. */
+/** The texts that map to two special points: the index of an empty register, and the key of a destroyed register. */
 export const NOBODY_INDEX = 'publisher_noise_register_id';
 export const DESTROYED_KEY = 'destroyed_register_key';
 const UNIT = 'unit_ec_point';
 
-/** Returns n times the unit point for n from 1 to `most`. Encrypting counts as these points lets us add them up. */
+/** Returns n times the unit point for n from 1 to `most`. Counts that are encrypted as these points can be added up. */
 export function countPoints(curve: Curve, most: number): Uint8Array<ArrayBuffer> {
   const points = new Uint8Array(most * POINT_BYTES);
   const [batch] = curve.spare;

@@ -8,14 +8,14 @@ import { Fingerprints } from './fingerprint.ts';
 export type LiquidLegionsParams = LiquidLegionsSize;
 
 export interface FrequencySketchParams extends LiquidLegionsParams {
-  /** The number of sampling indicators. Two people in the same register have the same indicator only by chance. */
+  /** The number of possible sampling indicators. Two people in the same register have the same indicator only by chance. */
   samplingIndicatorSize: number;
 }
 
-/** Assigns people to registers. Probabilities decrease exponentially from the lowest register to the highest. */
+/** Assigns people to registers. The probability of a register decreases exponentially with its index. */
 export class RegisterIndexes {
   private readonly params: LiquidLegionsParams;
-  /** e^decayRate. */
+  /** The value e^decayRate, computed once. */
   private readonly highest: number;
   private readonly fingerprints = new Fingerprints('Index');
 
@@ -36,7 +36,7 @@ export class RegisterIndexes {
   }
 }
 
-/** The key of a register shared by people with different sampling indicators. Its frequency is meaningless. */
+/** The key of a destroyed register: people with different sampling indicators share it, so its frequency is meaningless. */
 export const DESTROYED = 0;
 
 export const MAX = 2 ** 32 - 1;

@@ -1,4 +1,7 @@
-/** The aggregator's part: adds up both workers' values and counts the sums. `estimate.ts` turns the counts into results. */
+/**
+ * The aggregator's part of the protocol. It adds both workers' values and counts how often each sum occurs. See estimate.ts
+ * for the result.
+ */
 import { readValues } from '../../shares/framing.ts';
 import { MAX_MODULUS } from '../../shares/ring.ts';
 import { type ShareShuffleParameters, shuffledCount } from './limits.ts';
@@ -15,8 +18,8 @@ export async function countValues(
 ): Promise<Float64Array> {
   const one = new Uint8Array(shuffledCount(parameters));
   await readInput(parameters, inputs[0], (at, values) => one.set(values, at));
-  // Count pairs of values, because most pairs are rare. A single counter for zeros would be incremented so often that the
-  // increments would wait for each other.
+  // Count pairs of values instead of sums. Most sums are zero, and each increment of a single counter for zero would have
+  // to wait for the previous increment.
   const pairs = new Uint32Array(MAX_MODULUS * MAX_MODULUS);
   await readInput(parameters, inputs[1], (at, values) => countPairs(pairs, one, at, values));
   return sums(parameters.modulus, pairs);

@@ -14,17 +14,17 @@ export function rolesOf({ firstWorker, secondWorker, aggregator }: ShareShuffleC
   ];
 }
 
-/** Returns no violations, because a config can be checked only together with the spec, in `parametersOf`. */
+/** Returns no violations. A config can be checked only together with the spec, which `parametersOf` in limits.ts does. */
 export function violationsOf(_config: ShareShuffleConfig): Violation[] {
   return [];
 }
 
-/** All providers need the same population, because each register represents one of its people. */
+/** Returns the population that all providers must share. Each register represents one person of this population. */
 export function populationOf({ population, populationFingerprint }: ShareShuffleConfig): CommonPopulation {
   return { name: population, fingerprint: populationFingerprint };
 }
 
-/** A sample that reaches the end of the population's order may continue at its start. */
+/** Whether a sample that reaches the end of the population's order may continue at its start. */
 export const takesWrappedSamples = true;
 
 export function registerCountOf(
@@ -35,7 +35,7 @@ export function registerCountOf(
   return sampledRegisters(populationSize, interval).count;
 }
 
-/** No limit here, because `parametersOf` checks the maximum frequency together with the number of data providers. */
+/** Returns no limit. `parametersOf` checks the maximum frequency together with the number of data providers. */
 export function maximumFrequencyOf(_config: ShareShuffleConfig): number {
   return Number.POSITIVE_INFINITY;
 }

@@ -1,7 +1,7 @@
 /**
- * The worker's part: adds up the shares of all providers, hides the sums (for reach only), appends noise, and shuffles. The
- * other worker does the same with the other shares. Added up, their two messages give the frequencies of all people,
- * shuffled and with noise.
+ * A worker's part of the protocol. It adds up the shares of all providers, hides the sums (for reach only), appends noise,
+ * and shuffles. The other worker does the same with the other shares. The sum of the two workers' messages is the
+ * frequencies of all people, with noise and shuffled.
  */
 import { readValues } from '../../shares/framing.ts';
 import { shuffle } from '../../shares/permutation.ts';
@@ -31,15 +31,15 @@ export interface ShuffleInput {
   role: 'FIRST_WORKER' | 'SECOND_WORKER';
   /** One share from each provider, in any order. */
   shares: Share[];
-  /** The result of `combineSeeds` on the halves that both workers chose, so it is the same for both. */
+  /** The seed that both workers share: the result of `combineSeeds` on the contributions of both workers. */
   commonSeed: Uint8Array;
-  /** A seed that only this worker knows. Store it before the stage runs, so that a retry uses the same seed. */
+  /** A seed that only this worker knows. The caller stores it before the stage runs, so that a retry uses the same seed. */
   noiseSeed: Uint8Array;
 }
 
 /** The number of values to process at once, chosen to fit in the processor's caches. */
 const PIECE = 1 << 16;
-/** The space before the values in the message, chosen so that the values are word-aligned. */
+/** The number of bytes reserved before the values in the message. A multiple of 4 keeps the values word-aligned. */
 const PREFIX_ROOM = 8;
 const SUFFIX_ROOM = 8;
 
@@ -88,17 +88,20 @@ class RegisterSum {
     this.pieceWords = wordsOf(this.piece);
   }
 
-  /** Adds values to the registers starting at `at`. Both must be word-aligned. Zeroes the rest of the last word. */
+  /**
+   * Adds values to the registers starting at index `at`. `at` must be a multiple of 4, and `values` must be word-aligned.
+   * Zeroes the rest of the last word of `values`.
+   */
   addAligned(at: number, values: Uint8Array): void {
     const words = wordsOf(values);
     new Uint8Array(values.buffer, values.byteOffset, 4 * words.length).fill(0, values.length);
     addWords(this.modulus, this.words, at >>> 2, words, words.length);
   }
 
-  /** Adds values to the registers starting at `at`. */
+  /** Adds values to the registers starting at index `at`, which need not be word-aligned. */
   add(at: number, values: Uint8Array): void {
     for (let done = 0; done < values.length; ) {
-      // The first and last words may include other registers, so zeros are added to those.
+      // The first and last words may contain registers outside this range. Add zeros to those registers.
       const lead = (at + done) & 3;
       const part = values.subarray(done, done + this.piece.length - lead);
       const end = lead + part.length;
@@ -129,7 +132,9 @@ async function addUpload(
     throw new RangeError(`data must hold ${registerCount} values, and holds ${count}`);
 }
 
-/** Makes nonzero sums uniformly random (but still nonzero), to hide how many providers reached a person. */
+/**
+ * Multiplies each sum by a random nonzero factor. This hides how many providers reached a person, and zero remains zero.
+ */
 function multiplyAll(modulus: number, registers: Uint8Array, factors: RingValues): void {
   const table = productTable(modulus);
   inPieces(registers.length, factors, (at, values) => multiply(table, registers, at, values));
@@ -155,8 +160,8 @@ function multiply(table: Uint8Array, registers: Uint8Array, at: number, factors:
 }
 
 /**
- * Appends this worker's shares of both workers' noise. Its share of the other worker's noise comes from the common
- * keystream. Its share of its own noise is that noise minus the other worker's share, which comes from the keystream too.
+ * Appends this worker's shares of both workers' noise. The share of the other worker's noise is drawn from the common
+ * keystream. The share of this worker's own noise is that noise minus the values that the other worker draws as its share.
  */
 function shareNoise(
   modulus: number,

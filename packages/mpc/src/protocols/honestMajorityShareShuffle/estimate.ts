@@ -1,11 +1,15 @@
-/** Estimates the result from the counts of values. Never throws, whatever values the registers have. */
+/**
+ * Estimates the result from the counts that aggregate.ts computes. Never throws, even if the registers have invalid values.
+ */
 import { NOISE_WORKERS } from '@measurement-exchange/contract/shareShuffle';
 import { drawAggregatorNoise, Keystream, type MpcNoise } from '../../shares.ts';
 import type { ShareShuffleParameters } from './limits.ts';
 
 export interface ShareShuffleEstimate {
   reach: number;
-  /** The share of each frequency among people reached; the last one means "or more". Empty if nobody was reached. */
+  /**
+   * The share of each frequency among the people reached. The last frequency means "or more". Empty if nobody was reached.
+   */
   relativeFrequencyDistribution?: Map<number, number>;
 }
 
@@ -14,7 +18,10 @@ export interface EstimateInput {
   counts: Float64Array;
   /** The width of the sampling interval, a 32-bit float in the spec. */
   width: number;
-  /** A seed that only the aggregator knows. Store it before the estimate, so that a retry releases the same noise. */
+  /**
+   * A seed that only the aggregator knows. The caller stores it before the estimate, so that a retry releases the same
+   * noise.
+   */
   noiseSeed: Uint8Array;
 }
 
@@ -40,8 +47,8 @@ function estimateReach(
 }
 
 /**
- * Estimates the frequency distribution. The registers that remain after subtracting all lower frequencies are at or above
- * the maximum frequency. They include values that no honest provider can report.
+ * Estimates the frequency distribution. All registers that are not at a lower frequency count as the maximum frequency,
+ * including registers with values that no honest provider can report.
  */
 function estimateFrequencies(
   { registerCount, maximumFrequency, reachNoise, frequencyNoise }: ShareShuffleParameters,

@@ -1,4 +1,4 @@
-/** The parameters that the workers and the aggregator of a computation must agree on, from the spec and the config. */
+/** Computes the parameters that all duchies of a computation must agree on, from the spec and the config. */
 import type {
   MpcNoiseMechanism,
   PlainSpec,
@@ -35,11 +35,11 @@ export interface ShareShuffleParameters {
   registerCount: number;
   /** The maximum frequency, or 1 for a reach measurement. */
   maximumFrequency: number;
-  /** The noise on the number of people who were not reached, or for a reach measurement, on the number who were. */
+  /** The noise on the number of people not reached. For a reach measurement, the noise on the number of people reached. */
   reachNoise: MpcNoise;
-  /** The noise on the number of people at each frequency. A reach measurement has none. */
+  /** The noise on the number of people at each frequency. For a reach measurement, its mechanism is `NONE`. */
   frequencyNoise: MpcNoise;
-  /** The number of registers that each worker appends, regardless of its noise. */
+  /** The number of noise registers that each worker appends. It does not depend on the noise that the worker draws. */
   noiseRegisterCount: number;
 }
 
@@ -60,7 +60,9 @@ export function parametersOf(
   }
 }
 
-/** Throws a RangeError that names the field if the protocol cannot compute what the spec requests. */
+/**
+ * Computes the parameters. Throws a RangeError that names the field if the protocol cannot compute what the spec requests.
+ */
 export function shareShuffleParameters(spec: ShareShuffleSpec): ShareShuffleParameters {
   const { measurementType, ringModulus: modulus, noiseMechanism, dataProviderCount, registerCount } = spec;
   if (!(Number.isInteger(dataProviderCount) && dataProviderCount >= 1)) {
@@ -110,7 +112,7 @@ function checkRoom(modulus: number, dataProviders: number, maximumFrequency: num
   if (!(Number.isInteger(maximumFrequency) && maximumFrequency > 1)) {
     throw new RangeError('maximumFrequency must be a whole number above 1');
   }
-  // The ring's largest value marks registers that are not counted.
+  // The largest value, modulus − 1, is reserved for registers that are not counted.
   const least = maximumFrequency * dataProviders + 1;
   if (modulus > least) return;
   throw new RangeError(

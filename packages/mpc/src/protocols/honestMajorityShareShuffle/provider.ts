@@ -1,4 +1,7 @@
-/** The provider's part: counts how often it reached each person in the sample, and splits the counts into two shares. */
+/**
+ * A provider's part of the protocol. It counts how often it reached each person in the sample, and splits the counts into
+ * two shares.
+ */
 import {
   registerOf,
   type SampledRegisters,
@@ -10,7 +13,10 @@ import { Keystream, UniformValues } from '../../shares/keystream.ts';
 import { subtractWords, wordAligned, wordsOf } from '../../shares/ring.ts';
 import type { VidIndex } from '../../shares/vidIndex.ts';
 
-/** The frequency of each register, at most `cap`. The cap is 1 for reach, the maximum frequency for reach and frequency. */
+/**
+ * The frequency of each register, limited to `cap`. The cap is 1 for reach, and the maximum frequency for reach and
+ * frequency.
+ */
 export class FrequencyVector {
   readonly frequencies: Uint8Array<ArrayBuffer>;
   private readonly index: VidIndex;
@@ -43,8 +49,8 @@ export class FrequencyVector {
 const CHUNK = 1 << 19;
 
 /**
- * Yields the share to upload as the bytes of a `FrequencyVector` message: the frequencies minus the other share, which is
- * expanded from the seed. Each chunk takes a few milliseconds, so let the event loop run between chunks.
+ * Yields the share to upload, as the bytes of a `FrequencyVector` message. The share is the frequencies minus the other
+ * share, which is expanded from the seed. The caller should let the event loop run between chunks.
  */
 export function* uploadChunks(
   frequencies: Uint8Array,

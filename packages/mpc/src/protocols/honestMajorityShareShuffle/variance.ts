@@ -1,14 +1,14 @@
 /**
- * The error of HonestMajorityShareShuffle results. The sample is drawn without replacement from a universe of known size.
- * From all registers, the aggregator subtracts those at 0 (with the reach noise) and those at each frequency (each with
- * separate noise); the remainder is at the highest frequency.
+ * The error of Honest Majority Share Shuffle results. The sample is drawn without replacement from a population of known
+ * size. The aggregator counts the registers at 0 (with the reach noise) and at each frequency below the maximum (each with
+ * separate noise). All remaining registers count as the maximum frequency.
  */
 import { NORMAL_95 } from '../../privacy/variance.ts';
 
 /** A reach computed by share shuffle. */
 export interface ShareShuffleReachParams {
   reach: number;
-  /** The number of people in the sample, one per register. The result's methodology states it. */
+  /** The number of people in the sample, one per register. The methodology in the result states this number. */
   frequencyVectorSize: number;
   /** The width of the VID sampling interval. */
   width: number;
@@ -21,7 +21,9 @@ export interface ShareShuffleFrequencyParams extends ShareShuffleReachParams {
   /** The number of people at this frequency. */
   count: number;
   frequency: number;
-  /** True for "this often or more", false for "exactly this often". The maximum frequency always means "or more". */
+  /**
+   * True for "this frequency or more", false for "exactly this frequency". The maximum frequency always means "or more".
+   */
   orMore?: boolean;
   maximumFrequency: number;
   /** The variance of the duchies' combined noise on the number of people at each frequency. */
@@ -44,18 +46,18 @@ export function shareShuffleReachVariance(params: ShareShuffleReachParams): numb
 /** Returns the variance of the number of people at a frequency. */
 export function shareShuffleCountVariance(params: ShareShuffleFrequencyParams): number {
   const { count, frequency, noiseVariance, frequencyNoiseVariance, width } = params;
-  // The remainder after subtracting all lower frequencies has the noise of each of them, including 0.
+  // The remainder is computed by subtracting all lower frequencies, including 0. So it has the noise of each of them.
   const noise = isRemainder(params)
     ? noiseVariance + (frequency - 1) * frequencyNoiseVariance
     : frequencyNoiseVariance;
   return samplingCovariance(count, count, params) + noise / width ** 2;
 }
 
-/** Returns the variance of these people's share of the reach, using the delta method. */
+/** Returns the variance of count / reach, the share of the people at a frequency. Uses the delta method. */
 export function shareShuffleShareVariance(params: ShareShuffleFrequencyParams): number {
   const { reach, count, noiseVariance, width } = params;
   const reachVariance = shareShuffleReachVariance(params);
-  // If the reach may be 0, its shares are unknown. A uniform share in [0, 1] has variance 1/12.
+  // If the reach may be 0, the share is unknown. A share that is uniform in [0, 1] has variance 1/12.
   if (reach - NORMAL_95 * Math.sqrt(reachVariance) <= 0) return 1 / 12;
   const share = count / reach;
   const common = isRemainder(params) ? noiseVariance / width ** 2 : 0;
@@ -68,7 +70,7 @@ function isRemainder({ frequency, orMore, maximumFrequency }: ShareShuffleFreque
   return orMore === true || frequency === maximumFrequency;
 }
 
-/** Returns the covariance, due to sampling, of two estimated numbers of people. `whole` includes all people in `part`. */
+/** Returns the sampling covariance of two estimated numbers of people. `whole` includes all people in `part`. */
 function samplingCovariance(whole: number, part: number, params: ShareShuffleReachParams): number {
   const universe = shareShuffleUniverse(params);
   if (universe <= 1) return 0;

@@ -1,9 +1,9 @@
 /** Operations on byte arrays that consist of blocks of equal size. */
 
-/** Bytes whose buffer can be transferred to a thread. */
+/** Bytes with a buffer of their own, which can be transferred to another thread. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Sorts blocks, so that their order reveals nothing. Appends `tail` unchanged. */
+/** Concatenates the parts and sorts their blocks, so that the original order is lost. Appends `tail` unchanged. */
 export function sortBlocks(parts: readonly Uint8Array[], size: number, tail?: Uint8Array): Bytes {
   const blocks = Buffer.concat(parts);
   const sorted = takeBlocks(blocks, size, sortedOrder(blocks, size), tail?.length);
@@ -12,9 +12,9 @@ export function sortBlocks(parts: readonly Uint8Array[], size: number, tail?: Ui
 }
 
 /**
- * Returns the indexes of blocks in the order of their bytes. Most blocks differ in their first four bytes, so we first sort
- * 64-bit numbers that have these bytes as their high half and the block's index as their low half. Blocks with equal first
- * bytes are then compared in full.
+ * Returns the indexes of blocks in the order of their bytes. Most blocks differ in their first four bytes. So the function
+ * first sorts 64-bit numbers, with these bytes as the high half and the block's index as the low half. It then compares
+ * blocks with equal first bytes in full.
  */
 export function sortedOrder(blocks: Buffer, size: number): Uint32Array<ArrayBuffer> {
   const count = blocks.length / size;
@@ -36,11 +36,11 @@ export function sortedOrder(blocks: Buffer, size: number): Uint32Array<ArrayBuff
   return order;
 }
 
-/** Which 32-bit word of a 64-bit number is which half. This depends on the machine's byte order. */
+/** The positions of the low and high 32-bit words in a 64-bit number. They depend on the machine's byte order. */
 const LOW = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 0 : 1;
 const HIGH = 1 - LOW;
 
-/** Returns copies of the blocks at these indexes, followed by `room` unused bytes. */
+/** Returns copies of the blocks at these indexes, followed by `room` zero bytes. */
 export function takeBlocks(bytes: Uint8Array, size: number, places: ArrayLike<number>, room = 0): Bytes {
   const taken = new Uint8Array(places.length * size + room);
   for (let i = 0; i < places.length; i++) {
@@ -70,7 +70,9 @@ export function putColumn(column: Uint8Array, size: number, into: Uint8Array, st
     into.set(column.subarray(i, i + size), to);
 }
 
-/** Returns where each run of blocks with equal keys (first `keySize` bytes) begins, and where the last run ends. */
+/**
+ * Returns the start of each run of blocks with equal keys, and the end of the last run. A key is the first `keySize` bytes.
+ */
 export function runs(blocks: Buffer, size: number, keySize: number, order: Uint32Array): number[] {
   const starts: number[] = [];
   for (let i = 0; i < order.length; i++) {

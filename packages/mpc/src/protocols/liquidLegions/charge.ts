@@ -7,7 +7,9 @@ import {
 import { asCharge, type Cost, costOfCount, FREE, type MpcRelease } from '../../privacy/countCost.ts';
 import type { Charge } from '../../privacy/noise.ts';
 
-/** A release by a Liquid Legions protocol, with the privacy parameters for the other numbers that its aggregator sees. */
+/**
+ * A release by a Liquid Legions protocol. It includes the privacy parameters for other numbers that the aggregator sees.
+ */
 export type LegionsRelease = MpcRelease & {
   dataProviders: number;
   /** The number of duchies that add noise, including the aggregator. */
@@ -17,8 +19,8 @@ export type LegionsRelease = MpcRelease & {
 };
 
 /**
- * Returns the charge to one privacy unit for everything that a ring's aggregator sees, which is more than the consumer sees
- * (docs/privacy.md derives the sum). The aggregator knows its own noise, so only the other duchies' noise protects people.
+ * Returns the charge to one privacy unit for everything that the aggregator sees, which is more than the consumer sees. The
+ * aggregator knows its own noise, so only the other duchies' noise protects people. docs/privacy.md derives the formula.
  * Throws a RangeError if no noise can meet the parameters.
  */
 export function legionsCharge(release: LegionsRelease): Charge {

@@ -1,6 +1,7 @@
 /**
- * Compares the tuples' counts with each frequency below the maximum, and finds the equal ones. There is one column of
- * comparisons per frequency. Each column has a separate order, so that nobody can link two comparisons of the same count.
+ * Compares the counts of tuples with each frequency below the maximum, and finds the counts that are equal to it. Each
+ * frequency has a column of comparisons. Each column is sorted separately, so that nobody can link two comparisons of the
+ * same count.
  */
 import { CIPHERTEXT_BYTES, drawScalars, Keystream, POINT_BYTES } from '../../sketches.ts';
 import { type Bytes, takeBlocks, takeColumn } from './blocks.ts';
@@ -8,7 +9,10 @@ import type { RingKeys } from './ringKeys.ts';
 import { COUNT, FLAGS, FLAGS_BYTES, TUPLE_BYTES } from './tuples.ts';
 import { ALONE, type Batch, type Workspace } from './workspace.ts';
 
-/** Counts histogram noise tuples, and compares the counts of tuples with a frequency. Flags must be under one key only. */
+/**
+ * Counts the tuples of histogram noise, and compares the counts of the tuples that have a frequency. All flags must be
+ * encrypted under this duchy's key alone.
+ */
 export function compareTuples(
   workspace: Workspace,
   { blocks: tuples, seed, keys, maximumFrequency }: Batch & { keys: RingKeys; maximumFrequency: number },
@@ -28,8 +32,8 @@ export function compareTuples(
 }
 
 /**
- * Computes a column of count − i · unit for each i from 1 to `compared`; an entry is zero if the count is i. Comparisons
- * are re-randomized, so that workers see only fresh ciphertexts.
+ * Computes a column of count − i · unit for each i from 1 to `compared`. An entry encrypts zero if the count is i. The
+ * entries are re-randomized, so that workers cannot recognize the ciphertexts.
  */
 function compare(
   workspace: Workspace,
@@ -51,7 +55,10 @@ function compare(
   return comparisons;
 }
 
-/** Removes a key from comparisons. Random factors keep the aggregator from telling unequal counts apart. */
+/**
+ * Removes a key from comparisons and multiplies each by a random factor. The aggregator then cannot tell unequal counts
+ * apart.
+ */
 export function decryptComparisons(
   workspace: Workspace,
   { blocks: comparisons, seed, keys }: Batch & { keys: RingKeys },
@@ -61,7 +68,7 @@ export function decryptComparisons(
   return decrypted;
 }
 
-/** Returns one byte per ciphertext: 1 if it encrypts zero, else 0. All must be encrypted under this key only. */
+/** Returns one byte per ciphertext: 1 if it encrypts zero, else 0. All must be encrypted under this key alone. */
 export function findZeros(
   workspace: Workspace,
   { blocks, secretKey }: { blocks: Uint8Array; secretKey: Uint8Array },

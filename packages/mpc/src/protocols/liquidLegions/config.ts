@@ -1,4 +1,4 @@
-/** The roles and registers of a ring of duchies, for both ring protocols. */
+/** The roles and registers of a ring of duchies, for both Liquid Legions protocols. */
 import type { LiquidLegionsConfig } from '@measurement-exchange/contract';
 import type { Roles } from '../protocol.ts';
 
@@ -9,10 +9,12 @@ export function rolesOf({ workers, aggregator }: Pick<LiquidLegionsConfig, 'work
   return [...workers.map((worker): Roles[number] => [worker, 'WORKER']), [aggregator, 'AGGREGATOR']];
 }
 
-/** No common population is needed, because a register depends only on the VID. */
+/** Returns no common population. Providers do not need one, because a register depends only on the VID. */
 export function populationOf(_config: LiquidLegionsConfig): undefined {}
 
-/** A sample cannot wrap around, because a sketch's registers have no circular order. */
+/**
+ * Whether a sampling interval may extend past 1 and continue at 0. It may not, because registers have no circular order.
+ */
 export const takesWrappedSamples = false;
 
 export function registerCountOf({ maxSize }: LiquidLegionsConfig): number {

@@ -1,4 +1,4 @@
-/** The noise that all duchies of a computation must agree on, from the spec and the protocol's config. */
+/** Computes the noise that all duchies of a computation must agree on, from the spec and the protocol's config. */
 import {
   knownRegisterCount,
   type LiquidLegionsConfig,
@@ -22,10 +22,14 @@ export interface NoiseSpec extends LiquidLegionsParams {
   /** The privacy parameters for the reach. */
   privacyParams?: PrivacyParams;
   /**
-   * The privacy parameters for a histogram that the aggregator sees: for each k, how many registers occur in k sketches.
+   * The privacy parameters for a histogram that the aggregator sees: the number of registers that occur in k sketches, for
+   * each k.
    */
   histogramPrivacyParams?: PrivacyParams;
-  /** The privacy parameters for the number of registers of one provider, which the aggregator could otherwise learn. */
+  /**
+   * The privacy parameters for the number of registers of one provider. Without noise, the aggregator could learn this
+   * number.
+   */
   publisherPrivacyParams?: PrivacyParams;
 }
 
@@ -36,11 +40,11 @@ export interface NoiseParameters extends LiquidLegionsParams {
   histogramNoise: MpcNoise;
   publisherNoise: MpcNoise;
   /**
-   * The minimum number of times that each duchy adds the publisher noise register, and the padding register. Duchies add
-   * both even without noise, because providers fill up their sketches with the publisher noise register.
+   * The minimum number of times that each duchy adds the publisher noise register, and also the padding register. Duchies
+   * add both even without noise, because providers use the publisher noise register for their empty registers.
    */
   knownRegisters: number;
-  /** The number of registers that each duchy adds, regardless of its noise. */
+  /** The number of noise registers that each duchy adds. It does not depend on the noise that the duchy draws. */
   noiseRegisterCount: number;
 }
 
@@ -49,7 +53,7 @@ export interface TupleNoise {
   maximumFrequency: number;
   /** The noise on the number of registers at each frequency. */
   frequencyNoise: MpcNoise;
-  /** The number of tuples that each duchy adds, regardless of its noise. */
+  /** The number of noise tuples that each duchy adds. It does not depend on the noise that the duchy draws. */
   noiseTupleCount: number;
 }
 
@@ -60,7 +64,9 @@ export function checkNoise(count: number, field: string): void {
   );
 }
 
-/** Throws a RangeError that names the field if the protocol cannot compute what the spec requests. */
+/**
+ * Computes the parameters. Throws a RangeError that names the field if the protocol cannot compute what the spec requests.
+ */
 export function noiseParameters(spec: NoiseSpec, protocol: LiquidLegionsProtocol): NoiseParameters {
   const { decayRate, maxSize, noiseMechanism: mechanism, dataProviderCount, duchyCount } = spec;
   if (!(Number.isInteger(dataProviderCount) && dataProviderCount >= 1)) {
@@ -94,7 +100,9 @@ export function noiseSpecOf({ workers, ...config }: LiquidLegionsConfig, dataPro
   };
 }
 
-/** Throws a RangeError if the registers of all providers and duchies do not fit in each duchy's memory. */
+/**
+ * Returns the parameters. Throws a RangeError if the registers of all providers and duchies do not fit in a duchy's memory.
+ */
 export function fitting<N extends NoiseParameters & { noiseTupleCount?: number }>(parameters: N): N {
   const { dataProviderCount, maxSize, duchyCount, noiseRegisterCount, noiseTupleCount = 0 } = parameters;
   const registers = legionsRegisterCount(

@@ -1,16 +1,20 @@
-/** Noise registers, which represent nobody: how many of each kind a duchy adds, and the texts of their indexes. */
+/**
+ * Noise registers, which represent nobody. Draws how many of each kind a duchy adds, and computes the texts of their
+ * indexes.
+ */
 import { drawMpcNoise, drawScalars, Keystream, NOBODY_INDEX, SCALAR_BYTES } from '../../sketches.ts';
 import type { Bytes } from './blocks.ts';
 import type { NoiseParameters } from './noiseParameters.ts';
 
 /**
- * `histogram` registers look as if several providers had them. `publisher` is one register, added many times, that hides
- * how many registers a provider has. `reach` registers look like people. `padding` keeps the total number constant.
+ * The kinds of noise registers. `histogram` registers look as if several providers had them. `publisher` is one register,
+ * added many times, that hides how many registers a provider has. `reach` registers look like people. `padding` registers
+ * keep the total number constant.
  */
 export const NOISE_KINDS = ['histogram', 'publisher', 'reach', 'padding'] as const;
 export type NoiseKind = (typeof NOISE_KINDS)[number];
 
-/** A noise register is one byte for its kind, followed by the number at the end of its index text. */
+/** The size of a noise register: one byte for its kind, followed by the number that ends its index text. */
 export const NOISE_REGISTER_BYTES = 1 + SCALAR_BYTES;
 
 /** The index texts. For `histogram` and `reach`, a number is appended. */
@@ -22,8 +26,8 @@ const INDEX_TEXTS: Record<NoiseKind, string> = {
 };
 
 /**
- * Draws `noiseRegisterCount` registers, and counts the distinct ones that are histogram noise. The same seed gives the same
- * result, because repeating a stage must not draw new noise.
+ * Draws `noiseRegisterCount` registers, and counts the distinct registers of histogram noise. The same seed returns the
+ * same result, because repeating a stage must not draw new noise.
  */
 export function drawNoiseRegisters(
   _: unknown,
@@ -52,7 +56,10 @@ export function drawNoiseRegisters(
   return { registers, histogramCount };
 }
 
-/** Returns a noise register's index text. Unlike the index text of a person's register, it is not a decimal number. */
+/**
+ * Returns a noise register's index text. It differs from the index text of any person's register, which is a decimal
+ * number.
+ */
 export function indexText(kind: NoiseKind, number: Uint8Array): string {
   const hasNumber = kind === 'histogram' || kind === 'reach';
   return `${INDEX_TEXTS[kind]}${hasNumber ? BigInt(`0x${Buffer.from(number).toString('hex')}`) : ''}`;

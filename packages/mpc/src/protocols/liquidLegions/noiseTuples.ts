@@ -1,4 +1,7 @@
-/** Noise tuples. They represent no register, but look like registers with each frequency or without one. */
+/**
+ * Noise tuples, which represent nobody. Each looks like a register with some frequency, or like a register without a
+ * frequency.
+ */
 
 import { CIPHERTEXT_BYTES, drawMpcNoise, Keystream } from '../../sketches.ts';
 import { type Bytes, putColumn } from './blocks.ts';
@@ -6,11 +9,14 @@ import type { TupleNoise } from './noiseParameters.ts';
 import { COUNT, FLAGS_BYTES, TUPLE_BYTES } from './tuples.ts';
 import type { Batch, Plain, Workspace } from './workspace.ts';
 
-/** A noise tuple's kind is the frequency that it imitates, 1 or more, or one of these two values. */
+/** The kinds of noise tuples without a frequency. Any other kind is the frequency that the tuple imitates (1 or more). */
 const DIFFERENT_KEYS = 0;
 const DESTROYED = 255;
 
-/** Draws the kinds of `noiseTupleCount` tuples, one byte each. A repeated stage draws the same kinds from the same seed. */
+/**
+ * Draws the kinds of `noiseTupleCount` tuples, one byte each. The same seed returns the same kinds, so a repeated stage
+ * draws no new noise.
+ */
 export function drawNoiseTuples(
   _: unknown,
   { parameters, seed }: { parameters: TupleNoise; seed: Uint8Array },
@@ -28,7 +34,10 @@ export function drawNoiseTuples(
   return tuples;
 }
 
-/** Encrypts flags under the keys that other tuples' flags still have, and counts under the combined key of all duchies. */
+/**
+ * Encrypts noise tuples. The flags are encrypted under `restKey`, like the flags of other tuples at this stage. The counts
+ * are encrypted under the combined key of all duchies.
+ */
 export function encryptNoiseTuples(
   workspace: Workspace,
   { blocks, seed, key, restKey }: Batch & { key: Uint8Array; restKey: Uint8Array },

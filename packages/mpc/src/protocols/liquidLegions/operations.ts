@@ -1,4 +1,7 @@
-/** The operations that the pool's threads run. Inputs and outputs are bytes and numbers, which threads can exchange. */
+/**
+ * The operations that the threads of a duchy's pool run. Inputs and outputs are bytes and numbers, which threads can
+ * exchange.
+ */
 import { sortBlocks } from './blocks.ts';
 import { compareTuples, decryptComparisons, findZeros } from './comparisons.ts';
 import { drawNoiseRegisters } from './noiseRegisters.ts';

@@ -6,7 +6,7 @@ import type { RingKeys } from './ringKeys.ts';
 import { HISTOGRAM_KEY } from './tuples.ts';
 import { ALONE, type Batch, type Plain, type Workspace } from './workspace.ts';
 
-/** Encrypts noise registers, either in full (index, key, and count) or only their indexes. */
+/** Encrypts noise registers: their indexes, keys, and counts if `isFull`, otherwise only their indexes. */
 export function encryptNoiseRegisters(
   workspace: Workspace,
   { blocks, seed, key, isFull }: Batch & { key: Uint8Array; isFull: boolean },
@@ -16,7 +16,7 @@ export function encryptNoiseRegisters(
   const [histogram, destroyed] = workspace.points([HISTOGRAM_KEY, DESTROYED_KEY]);
   const keys: { [K in NoiseKind]?: Plain } = { histogram: histogram!, reach: destroyed! };
   const texts = registers.flatMap(({ kind }, i): Plain[] =>
-    // Nobody reads a noise register's count, so it is random.
+    // Use a random count, because nobody reads the count of a noise register.
     isFull ? [indexes[i]!, keys[kind] ?? 'random', 'random'] : [indexes[i]!],
   );
   return workspace.encrypt(texts, workspace.key(key), new Keystream(seed));
@@ -46,7 +46,8 @@ export function blindRegisters(
   const blinded = new Uint8Array(blocks.length);
   workspace.change(blocks, { stride: size, at: 0 }, blinded, (batch, count) => {
     batch.blind(keys.secretKey, blinding);
-    // Otherwise a party could send ciphertexts that are multiples of each other, and trace them by that relation.
+    // Re-randomize, because a party could otherwise send ciphertexts that are multiples of each other, and recognize them
+    // later.
     batch.reRandomize(restKey, drawScalars(random, count));
   });
   const others = size - CIPHERTEXT_BYTES;
@@ -60,7 +61,9 @@ export function blindRegisters(
   return blinded;
 }
 
-/** Decrypts the indexes of registers, which must be under one key only. Replaces each index ciphertext with its point. */
+/**
+ * Replaces each register's index ciphertext with the decrypted point. The indexes must be encrypted under this key alone.
+ */
 export function openIndexes(
   workspace: Workspace,
   { blocks, size, secretKey }: { blocks: Uint8Array; size: number; secretKey: Uint8Array },
@@ -80,7 +83,7 @@ export function countDistinct(_: Workspace, { parts }: { parts: Uint8Array[] }):
   return runs(points, POINT_BYTES, POINT_BYTES, sortedOrder(points, POINT_BYTES)).length - 1;
 }
 
-/** Encrypts a number in a form that allows ciphertexts of numbers to be added up. */
+/** Encrypts a number as a point. Ciphertexts of such points can be added up. */
 export function encryptCount(
   workspace: Workspace,
   { count, key, seed }: { count: number; key: Uint8Array; seed: Uint8Array },
@@ -90,7 +93,7 @@ export function encryptCount(
   return workspace.encrypt([text], workspace.key(key), random);
 }
 
-/** Adds up encrypted numbers. The parties that sent them cannot recognize the ciphertext of the sum. */
+/** Adds up encrypted numbers. The sum is re-randomized, so that no party can recognize the ciphertext. */
 export function addCounts(
   workspace: Workspace,
   { counts, key, seed }: { counts: Uint8Array[]; key: Uint8Array; seed: Uint8Array },
@@ -104,8 +107,9 @@ export function addCounts(
 }
 
 /**
- * Decrypts a number that is under one key only. Returns `expected` unless the number is from 0 to `most`: a worker may have
- * replaced the ciphertext with a provider's register, and the outcome must not tell the worker which one that is.
+ * Decrypts a number that is encrypted under this key alone. Returns `expected` if the number is not from 0 to `most`. A
+ * worker may have replaced the ciphertext with a provider's register, and an error would tell the worker something about
+ * that register.
  */
 export function decryptCount(
   workspace: Workspace,
@@ -122,7 +126,7 @@ export function decryptCount(
   return place >= 0 && place < most ? place + 1 : expected;
 }
 
-/** Removes a key from an encrypted number, and re-randomizes it under the remaining keys. */
+/** Removes a key from an encrypted number, and re-randomizes the ciphertext under the remaining keys. */
 export function passCount(
   workspace: Workspace,
   { count, keys, seed }: { count: Uint8Array; keys: RingKeys; seed: Uint8Array },

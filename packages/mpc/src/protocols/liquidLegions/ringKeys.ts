@@ -1,16 +1,22 @@
 /** The keys that one duchy has for a computation. */
 import { Curve, combineKeys } from '../../sketches.ts';
 
-/** Public keys are compressed points. */
+/** One duchy's keys. Public keys are compressed points. */
 export interface RingKeys {
   secretKey: Uint8Array;
   /** The combined key of all duchies. */
   key: Uint8Array;
-  /** The combined key of the duchies after this one. The aggregator starts each round, so all duchies come after it. */
+  /**
+   * The combined key of the duchies after this one in the round. For the aggregator, which starts a round, these are all
+   * duchies.
+   */
   restKey: Uint8Array;
 }
 
-/** `publicKeys` must be in ring order, with the aggregator's key last. Throws if keys are equal or cancel out. */
+/**
+ * Computes a duchy's keys. `publicKeys` must be in ring order, with the aggregator's key last. `place` is the duchy's index
+ * in the ring. Throws if keys are equal or cancel out.
+ */
 export function ringKeys(secretKey: Uint8Array, publicKeys: readonly Uint8Array[], place: number): RingKeys {
   const curve = new Curve(1);
   const key = combineKeys(curve, publicKeys);

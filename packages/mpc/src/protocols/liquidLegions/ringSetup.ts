@@ -1,4 +1,4 @@
-/** The first stages of both ring protocols, as functions from bytes to bytes. */
+/** The setup stages of both Liquid Legions protocols, as functions from bytes to bytes. */
 import { CIPHERTEXT_BYTES } from '../../sketches.ts';
 import type { MessageSize, Sender } from '../messageSize.ts';
 import { copyOf } from './blocks.ts';
@@ -10,7 +10,7 @@ import { type Executor, type StageRun, StageWork } from './stageWork.ts';
 
 export interface RegisterForm {
   registerBytes: number;
-  /** Whether a message ends with the encrypted number of registers that histogram noise added. */
+  /** Whether a message ends with an encrypted count of the registers that histogram noise added. */
   countsNoise: boolean;
 }
 
@@ -25,7 +25,7 @@ export class RingSetup<P extends NoiseParameters> {
     this.form = form;
   }
 
-  /** Every duchy runs this. Appends noise to the providers' sketches, encrypted under the combined key of all duchies. */
+  /** Appends noise to the providers' sketches, encrypted under the combined key of all duchies. Every duchy runs this. */
   async setup(sketches: readonly Uint8Array[], { key }: RingKeys, seed: Uint8Array, run: StageRun = {}) {
     const { registerBytes, countsNoise } = this.form;
     for (const sketch of sketches) checkBlocks(sketch, registerBytes, 'a sketch');
@@ -43,8 +43,9 @@ export class RingSetup<P extends NoiseParameters> {
   }
 
   /**
-   * The aggregator runs this. Combines the messages of all duchies, including its own, and re-randomizes the result.
-   * Otherwise the first worker would recognize the registers that it sent, and could drop everyone else's noise.
+   * Combines the messages of all duchies, including the aggregator's own, and re-randomizes the result. The first worker
+   * would otherwise recognize the registers that it sent, and could drop all other duchies' noise. Only the aggregator runs
+   * this.
    */
   async combine(messages: readonly Uint8Array[], { key }: RingKeys, seed: Uint8Array, run: StageRun = {}) {
     const size = this.form.registerBytes;
@@ -59,7 +60,7 @@ export class RingSetup<P extends NoiseParameters> {
     return work.sort(fresh, size, excess);
   }
 
-  /** Splits a message into its registers and the encrypted noise count, which is empty if noise is not counted. */
+  /** Splits a message into its registers and the encrypted count of noise. The count is empty if `countsNoise` is false. */
   protected partsOf(message: Uint8Array): { registers: Uint8Array; excess: Uint8Array } {
     const { registerBytes, countsNoise } = this.form;
     checkBlocks(message, registerBytes, 'a message');
@@ -69,7 +70,10 @@ export class RingSetup<P extends NoiseParameters> {
     return { registers: message.subarray(0, end), excess: copyOf(message, end) };
   }
 
-  /** Returns the size of a worker's message to the aggregator: the sketches that the worker received, plus its noise. */
+  /**
+   * Returns the size of a worker's message to the aggregator. The message has the sketches that the worker received, and
+   * its noise.
+   */
   protected sizeOfSetup({ uploads }: Sender): MessageSize {
     const { maxSize, noiseRegisterCount } = this.parameters;
     return this.sizeOf(uploads * maxSize + noiseRegisterCount);

@@ -5,14 +5,14 @@ import { type Bytes, copyOf } from './blocks.ts';
 import { checkBlocks } from './errors.ts';
 import type { BatchOperation, Input, OperationName, Output } from './operations.ts';
 
-/** Lets the caller of a stage abort it and follow its progress. */
+/** Options for running a stage: a signal that aborts the stage, and a callback that follows its progress. */
 export interface StageRun {
   signal?: AbortSignal | undefined;
   /** Called with the fraction of the stage that is done, from 0 to 1. */
   onProgress?: ((fraction: number) => void) | undefined;
 }
 
-/** Runs operations on a duchy's thread pool. The caller must not use the buffers in `transfer` afterwards. */
+/** Runs operations on a duchy's thread pool. After `run`, the caller must not use the buffers in `transfer`. */
 export interface Executor {
   /** The number of operations that run at once. */
   readonly size: number;
@@ -23,14 +23,17 @@ export interface Executor {
   ): Promise<Output<O>>;
 }
 
-/** A batch's input without its seed. */
+/** The input of a batch, without its seed. */
 type Batch<O extends BatchOperation> = Omit<Input<O>, 'seed'>;
 
-/** The most blocks in a batch: enough that its one inversion costs little, and at most a few seconds of work. */
+/**
+ * The most blocks in a batch. At this size, the one inversion per batch costs little, and a batch takes at most a few
+ * seconds.
+ */
 const MOST = 2048;
-/** The fewest blocks in a batch. Half as many would take just as long. */
+/** The fewest blocks in a batch. Halving this would not make a batch faster. */
 const LEAST = 512;
-/** The number of batches is a multiple of this, so that 2, 4, or 8 threads finish at the same time. */
+/** The number of batches is a multiple of this number, so that 2, 4, or 8 threads finish at the same time. */
 const BATCHES = 8;
 
 export function batchSize(count: number): number {
@@ -43,11 +46,11 @@ export class StageWork {
   private readonly stageSeed: Uint8Array | undefined;
   private readonly signal: AbortSignal | undefined;
   private readonly onProgress: (fraction: number) => void;
-  /** The fractions of the stage that will be done when the previous step ends, and when the current step ends. */
+  /** The fraction of the stage that is done when the current step begins (`before`) and when it ends (`until`). */
   private before = 0;
   private until: number | undefined;
 
-  /** `seed` may be omitted if the stage uses no randomness. */
+  /** A stage without randomness may omit `seed`. */
   constructor(pool: Executor, { signal, onProgress = () => {} }: StageRun, seed?: Uint8Array) {
     this.pool = pool;
     this.stageSeed = seed;
@@ -55,7 +58,7 @@ export class StageWork {
     this.onProgress = onProgress;
   }
 
-  /** Sets the fraction of the stage that will be done when the next step ends. */
+  /** Starts the next step, and sets the fraction of the stage that will be done when the step ends. */
   upTo(fraction: number): this {
     this.before = this.until ?? 0;
     this.until = fraction;
@@ -72,7 +75,7 @@ export class StageWork {
     return this.pool.run(operation, input, { signal: this.signal, transfer });
   }
 
-  /** Sorts the blocks of all parts, so that their order reveals nothing. The caller must not use the parts afterwards. */
+  /** Sorts the blocks of all parts, so that the original order is lost. The caller must not use the parts afterwards. */
   sort(parts: Uint8Array[], size: number, tail?: Uint8Array): Promise<Bytes> {
     return this.run('sort', { parts, size, ...(tail && { tail }) }, parts);
   }
@@ -109,7 +112,7 @@ export class StageWork {
       }
     };
     try {
-      // Use one more lane than threads, so that a thread that finishes finds its next batch already queued.
+      // Use one more lane than threads, so that a thread that finishes a batch finds the next batch already queued.
       await Promise.all(Array.from({ length: this.pool.size + 1 }, lane));
     } finally {
       isFailed = true;

@@ -1,16 +1,22 @@
-/** The stages of a ring protocol: the aggregator collects all sketches, and then each round goes around the ring once. */
+/**
+ * The stages of a Liquid Legions protocol. The aggregator first collects all sketches. Then each round passes a message
+ * once around the ring of duchies.
+ */
 import { COMPLETE, EXCHANGE, RESULT, type StageRow, type StageTable } from '../stages.ts';
 
 const [W, AGG] = ['WORKER', 'AGGREGATOR'] as const;
 
-/** The stages and the message that both ring protocols share. */
+/** The stages, and one message, that both Liquid Legions protocols share. */
 const KEYS = 'WAIT_REQUISITIONS_AND_KEY_SET';
 const CONFIRM = 'CONFIRMATION_PHASE';
 const START = 'WAIT_TO_START';
 const WAIT_S = 'WAIT_SETUP_PHASE_INPUTS';
 const SKETCHES = 'SETUP_PHASE_INPUT';
 
-/** A round is one stage, in which workers and the aggregator each run one of these functions. */
+/**
+ * One round of the ring is one stage. The workers run the `worker` function, and the aggregator runs the `aggregator`
+ * function.
+ */
 export interface Round<Run extends string> {
   stage: string;
   worker: Run;
@@ -37,7 +43,10 @@ export function ringStages<Run extends string>(rounds: readonly Round<Run>[]): S
   ];
 }
 
-/** `following` is the next round's stage. It is undefined for the last round, which produces the result. */
+/**
+ * Returns a round's rows. `following` is the next round's stage. It is undefined for the last round, which produces the
+ * result.
+ */
 function roundRows<Run extends string>(
   { stage, worker, aggregator }: Round<Run>,
   following: string | undefined,

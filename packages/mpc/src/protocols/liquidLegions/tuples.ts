@@ -1,11 +1,10 @@
 /**
  * Combines the registers with the same index into a tuple of three flags and a count. The first flag is zero if all keys
- * are the same, the second if all of them are the key of a destroyed register, the third if all of them are the key of
- * histogram noise. The count is the sum of all counts, and is used only if the keys are the same.
+ * are equal. The second is zero if all keys are the key of a destroyed register. The third is zero if all keys are the key
+ * of histogram noise. The count is the sum of all counts, and is used only if the keys are equal.
  *
- * The aggregator makes tuples from ciphertexts and knows every factor that it used, so a nonzero flag would reveal the key.
- * Each worker therefore multiplies each flag by a separate random number: zero stays zero, and anything else becomes
- * random.
+ * A nonzero flag would reveal a key to the aggregator, which makes the tuples and knows every factor that it used. Each
+ * worker therefore multiplies each flag by a separate random number. Zero remains zero, and any other flag becomes random.
  */
 import type { RandomSource } from '../../privacy/random.ts';
 import {
@@ -27,10 +26,10 @@ export const COUNT: Column = { stride: TUPLE_BYTES, at: FLAGS_BYTES };
 
 export const HISTOGRAM_KEY = 'blinded_histogram_noise_register_key';
 
-/** A member of a group: a register's blinded index, followed by the ciphertexts of its key and count. */
+/** The size of a group's member: a register's blinded index, followed by the ciphertexts of its key and count. */
 export const MEMBER_BYTES = POINT_BYTES + 2 * CIPHERTEXT_BYTES;
 
-/** Groups registers by index. An index with more registers than there are sketches is noise, so it is omitted. */
+/** Groups registers by index. An index with more registers than providers must be noise, so its registers are omitted. */
 export function groupMembers(
   _: Workspace,
   { parts, dataProviderCount }: { parts: Uint8Array[]; dataProviderCount: number },
@@ -51,7 +50,7 @@ export function groupMembers(
   return { members: grouped, sizes: sizes.slice(0, groups) };
 }
 
-/** Returns the tuples of some groups, encrypted under the combined key of all duchies. */
+/** Combines each group of registers into a tuple, encrypted under the combined key of all duchies. */
 export function makeTuples(
   workspace: Workspace,
   { blocks: members, sizes, seed, key }: Batch & { sizes: Uint32Array; key: Uint8Array },
@@ -90,8 +89,8 @@ export function makeTuples(
 }
 
 /**
- * Computes into[i] += sign · added[i]. `into` must be random, like a fresh encryption. Otherwise a dishonest worker could
- * choose ciphertexts that cancel out, and learn from a failure that both are in the same group.
+ * Computes into[i] += sign · added[i]. `into` must be fresh random ciphertexts. Otherwise a dishonest worker could choose
+ * ciphertexts that cancel out, and learn from the failure that both are in the same group.
  */
 function addColumn(workspace: Workspace, into: Uint8Array, added: Uint8Array, sign: 1 | -1 = 1): void {
   workspace.change(into, ALONE, into, (batch, count, from) => {
@@ -107,7 +106,10 @@ function addAt(workspace: Workspace, into: Uint8Array, places: readonly number[]
   putBlocks(sums, CIPHERTEXT_BYTES, places, into);
 }
 
-/** Completes the tuples with the other two flags, each computed as special key + same − key, and with the counts. */
+/**
+ * Completes the tuples with the counts and the other two flags. Each flag is computed as special key + same − key, where
+ * `same` is the first flag.
+ */
 function finished(
   workspace: Workspace,
   { same, keys, sums }: Record<'same' | 'keys' | 'sums', Uint8Array>,
@@ -122,7 +124,8 @@ function finished(
     addColumn(workspace, flags, keys, -1);
     workspace.change(flags, ALONE, flags, (batch, count) => {
       batch.addPoints(special, 1, { stride: 0, at: i * POINT_BYTES });
-      // Without new randomness, subtracting two flags would yield the ciphertext of a key, which a worker may have seen before.
+      // Re-randomize, because subtracting two flags would otherwise produce the ciphertext of a key, which a worker may
+      // recognize.
       batch.reRandomize(publicKey, drawScalars(random, count));
     });
     putColumn(flags, CIPHERTEXT_BYTES, tuples, TUPLE_BYTES, (i + 1) * CIPHERTEXT_BYTES);

@@ -1,4 +1,4 @@
-/** Operates on any number of ciphertexts, one batch at a time. Each thread needs its own workspace. */
+/** Functions on any number of ciphertexts, which are processed one batch at a time. Each thread needs its own workspace. */
 import type { RandomSource } from '../../privacy/random.ts';
 import {
   areZero,
@@ -31,7 +31,7 @@ export interface Batch {
   seed: Uint8Array;
 }
 
-/** The number of keys to cache, enough for two computations that alternate. */
+/** The number of public keys to cache. This is enough for two computations that alternate. */
 const KEPT_KEYS = 4;
 
 export const ALONE: Column = { stride: CIPHERTEXT_BYTES, at: 0 };
@@ -67,7 +67,7 @@ export class Workspace {
     for (let from = 0; from < total; from += capacity) work(from, Math.min(capacity, total - from));
   }
 
-  /** Loads each batch of a column, calls `work` to change it, and stores it in `into`. */
+  /** Loads each batch of a column, calls `work` to change the batch, and stores it in `into`. */
   change(
     blocks: Uint8Array,
     { stride, at }: Column,
@@ -83,7 +83,7 @@ export class Workspace {
 
   /**
    * Removes a key from ciphertexts, multiplies each by a separate random number, and re-randomizes it. The duchy that
-   * removes the last key then sees only whether zero was encrypted.
+   * removes the last key then learns only which ciphertexts encrypt zero.
    */
   blindEach(ciphertexts: Uint8Array, { secretKey, restKey }: RingKeys, random: RandomSource): void {
     const rest = this.key(restKey);
@@ -131,7 +131,7 @@ export class Workspace {
     return ciphertexts;
   }
 
-  /** Returns one byte per ciphertext: 1 if it encrypts zero, else 0. All must be encrypted under this key only. */
+  /** Returns one byte per ciphertext: 1 if it encrypts zero, else 0. All must be encrypted under this key alone. */
   zeros(ciphertexts: Uint8Array, secretKey: Uint8Array): Bytes {
     const found = new Uint8Array(ciphertexts.length / CIPHERTEXT_BYTES);
     this.inBatches(found.length, (from, count) => {
@@ -140,7 +140,7 @@ export class Workspace {
     return found;
   }
 
-  /** Decrypts a column that is encrypted under this key only. */
+  /** Decrypts a column that is encrypted under this key alone. */
   decrypt(blocks: Uint8Array, { stride, at }: Column, secretKey: Uint8Array): Bytes {
     const points = new Uint8Array((blocks.length / stride) * POINT_BYTES);
     this.inBatches(blocks.length / stride, (from, count) => {

@@ -1,2 +1,2 @@
-/** Both ring protocols charge for everything that the aggregator sees. */
+/** The privacy charge. Both Liquid Legions protocols charge for everything that the aggregator sees. */
 export { chargeOf } from '../liquidLegions/charge.ts';

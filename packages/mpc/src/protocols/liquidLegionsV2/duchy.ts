@@ -1,20 +1,22 @@
 /**
- * Liquid Legions v2, stage by stage, as functions from bytes to bytes. A register is three ciphertexts: index, key, count.
+ * The stages of Liquid Legions v2, as functions from bytes to bytes. A register is three ciphertexts: index, key, and
+ * count.
  *
- * Setup: every duchy appends its noise to the sketches that it received. The aggregator combines and re-randomizes them.
+ * Setup: every duchy appends its noise to the sketches that it received. The aggregator combines and re-randomizes all
+ * registers.
  *
- * First round: each worker removes its key from the indexes and multiplies them by a secret number. The aggregator then
- * sees which registers have the same index, and combines each group of them into one tuple.
+ * First round: each worker removes its key from the indexes and multiplies the indexes by a secret number. The aggregator
+ * then sees which registers have the same index, and combines these registers into one tuple.
  *
- * Second round: workers remove their keys from the tuples' flags, multiply each flag by a random number, and add noise. The
- * aggregator sees which flags are zero.
+ * Second round: each worker removes its key from the tuples' flags, multiplies each flag by a random number, and adds
+ * noise. The aggregator then sees which flags are zero, and compares each tuple's count with every frequency.
  *
- * Third round: workers remove their keys from the comparisons of tuples with every frequency, and multiply each comparison
- * by a random number. The aggregator sees which comparisons are zero. Every message of a round is re-randomized and sorted.
+ * Third round: each worker removes its key from the comparisons, and multiplies each comparison by a random number. The
+ * aggregator then sees which comparisons are zero.
  *
- * The aggregator sees only four kinds of numbers, each with noise (docs/privacy.md). In the first round, it sees how many
- * indexes have k registers, and how large the groups of known noise are. In the second, it sees how many tuples have each
- * combination of flags. In the third, it sees how many comparisons are zero for each frequency. It cannot link the rounds.
+ * Every message of a round is re-randomized and sorted, so the aggregator cannot link the rounds. It sees only noisy
+ * numbers (docs/privacy.md): how many indexes have k registers, the sizes of the groups of known noise, how many tuples
+ * have each combination of flags, and how many comparisons are zero for each frequency.
  */
 
 import { CIPHERTEXT_BYTES, drawScalars, FREQUENCY_REGISTER_BYTES, Keystream } from '../../sketches.ts';
@@ -76,8 +78,8 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
   }
 
   /**
-   * Second round, aggregator: estimates how many registers are hit. Also compares the count of each register that has a
-   * frequency with 1, 2, …, maximumFrequency − 1.
+   * Second round, aggregator: estimates how many registers are hit. For each register that has a frequency, also compares
+   * its count with 1, 2, …, maximumFrequency − 1.
    */
   async countRegisters(tuples: Uint8Array, keys: RingKeys, seed: Uint8Array, run: StageRun = {}) {
     checkBlocks(tuples, TUPLE_BYTES, 'a message');
@@ -102,7 +104,7 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
     return this.sortColumns(work, columns);
   }
 
-  /** Third round, aggregator: counts registers by frequency, starting at 1. The last count is for the maximum or more. */
+  /** Third round, aggregator: counts registers at each frequency from 1 on. The last count is for the maximum or more. */
   async countFrequencies(comparisons: Uint8Array, { secretKey }: RingKeys, run: StageRun = {}) {
     const { maximumFrequency, duchyCount, frequencyNoise } = this.parameters;
     const work = new StageWork(this.pool, run);
@@ -117,7 +119,7 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
     return [...equal, above].map((count) => Math.max(0, count - duchyCount * frequencyNoise.offset));
   }
 
-  /** Returns undefined if the protocol has no such message. */
+  /** Returns the size limits of a message, or undefined if the protocol has no such message. */
   messageSize(message: string, sender: Sender): MessageSize | undefined {
     const { noiseTupleCount, duchyCount, maximumFrequency } = this.parameters;
     switch (message) {
@@ -126,7 +128,8 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
       case 'EXECUTION_PHASE_ONE_INPUT':
         return this.sizeOf(this.allRegisters);
       case 'EXECUTION_PHASE_TWO_INPUT': {
-        // The aggregator starts the round, so the message has its noise and the noise of every worker up to the sender.
+        // The aggregator starts the round. So the message has the aggregator's noise, and the noise of every worker up to
+        // the sender.
         const noise = (1 + ((sender.place + 1) % duchyCount)) * noiseTupleCount;
         return { least: noise * TUPLE_BYTES, most: (this.allRegisters + noise) * TUPLE_BYTES };
       }

@@ -1,7 +1,13 @@
-/** Estimates the distribution from the register counts per frequency, and the reach as in the reach-only protocol. */
+/**
+ * Estimates the frequency distribution from the number of registers at each frequency. The reach estimate is that of the
+ * reach-only protocol.
+ */
 export { estimateReach } from '../reachOnlyLiquidLegionsV2/estimate.ts';
 
-/** Returns each frequency's share of the registers that have a frequency. The map is empty if no register has a frequency. */
+/**
+ * Returns the share of each frequency among the registers that have a frequency. The map is empty if there are no such
+ * registers.
+ */
 export function relativeFrequencies(frequencies: readonly number[]): Map<number, number> {
   const total = frequencies.reduce((sum, count) => sum + count, 0);
   const shares = frequencies.map((count, i) => [i + 1, count / total] as const);

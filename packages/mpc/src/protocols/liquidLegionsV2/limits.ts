@@ -1,4 +1,4 @@
-/** The parameters that all duchies must agree on to compute reach and frequency, from the spec and the config. */
+/** Computes the parameters that all duchies must agree on for reach and frequency, from the spec and the config. */
 import {
   type LiquidLegionsV2Config,
   legionsNoiseShapes,
@@ -46,7 +46,9 @@ export function parametersOf(
   );
 }
 
-/** Throws a RangeError that names the field if the protocol cannot compute what the spec requests. */
+/**
+ * Computes the parameters. Throws a RangeError that names the field if the protocol cannot compute what the spec requests.
+ */
 export function frequencyParameters(spec: FrequencySpec): FrequencyParameters {
   const { noiseMechanism, maximumFrequency, dataProviderCount, duchyCount } = spec;
   if (!(Number.isInteger(maximumFrequency) && maximumFrequency > 1)) {

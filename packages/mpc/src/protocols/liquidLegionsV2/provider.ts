@@ -4,11 +4,13 @@ import { DESTROYED, type FrequencySketchParams, MAX, RegisterIndexes } from '../
 
 export { FREQUENCY_REGISTER_BYTES } from '../../sketches/encryptSketch.ts';
 
-/** For each register, the key of the person in it and how often that person was reached. */
+/** A sketch that has, for each register, the key of the person in it and how often that person was reached. */
 export class FrequencySketch {
-  /** The sampling indicator plus one, or DESTROYED. The key of an empty register means nothing. */
+  /**
+   * The key of each register: the sampling indicator plus one, or DESTROYED. The key of an empty register is meaningless.
+   */
   readonly keys: Uint32Array<ArrayBuffer>;
-  /** The frequency of each register, or 0 if it is empty. */
+  /** The frequency of each register, or 0 if the register is empty. */
   readonly frequencies: Uint32Array<ArrayBuffer>;
   private readonly indexes: RegisterIndexes;
   private readonly indicators = new Fingerprints('SamplingIndicator');
@@ -38,7 +40,7 @@ export class FrequencySketch {
   indicatorOf(vid: number | bigint): number {
     const { high, low } = this.indicators.of(vid);
     const size = this.indicatorCount;
-    // Reduce the hash 16 bits at a time, so that every intermediate number is exact.
+    // Compute the hash modulo `size`, 16 bits at a time, so that every intermediate number is exact.
     const rest = ((high % size) * 2 ** 16 + (low >>> 16)) % size;
     return (rest * 2 ** 16 + (low & 0xffff)) % size;
   }

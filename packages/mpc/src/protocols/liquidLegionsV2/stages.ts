@@ -1,4 +1,4 @@
-/** Liquid Legions v2, stage by stage: three rounds. */
+/** The table of the stages of Liquid Legions v2, which has three rounds. */
 import { ringStages } from '../liquidLegions/stages.ts';
 
 export const stages = ringStages([

@@ -1,8 +1,10 @@
 /**
- * Reach-only Liquid Legions v2, stage by stage, as functions from bytes to bytes. A message is the sorted registers of all
- * sketches, each of them an encrypted index, followed by the encrypted number of registers that histogram noise added.
+ * The stages of reach-only Liquid Legions v2, as functions from bytes to bytes. A register is an encrypted index. A message
+ * is all registers, sorted, followed by the encrypted number of registers that histogram noise added.
  *
- * Setup: every duchy appends its noise to the sketches that it received. The aggregator combines and re-randomizes them.
+ * Setup: every duchy appends its noise to the sketches that it received. The aggregator combines and re-randomizes all
+ * registers.
+ *
  * Execution: each worker removes its key and multiplies the registers by a secret number. The aggregator then sees equal
  * registers as equal points, but nobody knows which index a point belongs to.
  */

@@ -1,4 +1,4 @@
-/** Reach-only Liquid Legions v2, stage by stage: one round. */
+/** The table of the stages of reach-only Liquid Legions v2, which has one round. */
 import { ringStages } from '../liquidLegions/stages.ts';
 
 export const stages = ringStages([{ stage: 'EXECUTION_PHASE', worker: 'execute', aggregator: 'count' }]);
