@@ -1,4 +1,7 @@
-/** Authorization. It needs only the names in a request, so it runs before any lookup. The rules are in the routes table. */
+/**
+ * Decides whether a caller may call a route. The decision needs only the names in the request, so it runs before any
+ * database query. See routes.ts in the contract package for the rules of each route.
+ */
 import {
   ExchangeError,
   formatName,
@@ -13,7 +16,7 @@ export interface Principal {
   kind: PrincipalKind;
   /** The ID of the party; empty for the operator. */
   id: string;
-  /** A name such as `dataProviders/x`, or `operator`. */
+  /** The resource name of the party, such as `dataProviders/x`, or `operator`. */
   name: string;
 }
 
@@ -50,7 +53,10 @@ export function may(principal: Principal, route: Route, params: Record<string, s
   return rule === 'all' || owner !== WILDCARD;
 }
 
-/** Throws the same error whether or not the resource exists, so that callers cannot find out which resources exist. */
+/**
+ * Throws if the caller may not call the route. The error is the same whether or not the resource exists, so that callers
+ * cannot find out which resources exist.
+ */
 export function authorize(principal: Principal, route: Route, params: Record<string, string>): void {
   if (may(principal, route, params)) return;
   throw new ExchangeError('PERMISSION_DENIED', `${principal.name} may not do this here.`);

@@ -1,4 +1,7 @@
-/** The records of a measurement, its requisitions, and its participants, and all transitions between their states. */
+/**
+ * Defines the records of a measurement, its requisitions, and its participants, and the allowed transitions between their
+ * states.
+ */
 import type {
   Deferral,
   DuchyRole,
@@ -20,21 +23,23 @@ import type {
 import type { StoredProtocolConfig } from './protocolConfig.ts';
 import { strictlyAfter } from './time.ts';
 
-/** A measurement without its long fields. Those can be megabytes in size, and most rules do not need them. */
+/** A measurement without its long fields, which can be megabytes in size. Most code does not need them. */
 export interface MeasurementOutline {
   id: string;
-  /** A name such as `measurementConsumers/x`. */
+  /** The consumer's resource name, such as `measurementConsumers/x`. */
   consumer: string;
   /** The ID of the consumer's certificate. */
   certificate: string;
   labels: Labels;
   measurementType: MeasurementType | undefined;
   protocol: Protocol;
-  /** Undefined for a direct measurement. */
+  /** The settings of the protocol; undefined for a direct measurement, in which no duchy takes part. */
   protocolConfig: StoredProtocolConfig | undefined;
   state: MeasurementState;
   failure: { reason: FailureReason; message: string } | undefined;
-  /** The result that the duchies computed together. A direct measurement has its results in its requisitions. */
+  /**
+   * The result that the duchies computed together. In a direct measurement, each requisition has its own result instead.
+   */
   result: OfDuchy<ResultOutline> | undefined;
   /** The trace context of the request that created the measurement; undefined if the request was not traced. */
   traceparent: string | undefined;
@@ -60,7 +65,7 @@ type Labels = Omit<
 /** A requisition without its long fields. */
 export interface RequisitionOutline {
   id: string;
-  /** A name such as `dataProviders/x`. */
+  /** The provider's resource name, such as `dataProviders/x`. */
   provider: string;
   /** The ID of the provider's certificate. */
   certificate: string;
@@ -97,7 +102,7 @@ interface Fulfillment<R extends ResultOutline> {
 }
 
 interface ResultOutline {
-  /** The ID of the provider's or duchy's certificate whose key signed the result. */
+  /** The ID of the certificate of the provider or duchy that signed the result. */
   certificate: string;
 }
 
@@ -105,28 +110,28 @@ interface Result extends ResultOutline {
   encryptedResult: EncryptedMessage;
 }
 
-/** `duchy` is the aggregator's name, such as `duchies/x`. */
+/** A result and the resource name of the duchy that set it, such as `duchies/x`. Only the aggregator sets a result. */
 type OfDuchy<R extends ResultOutline> = R & { duchy: string };
 
 /** A duchy that takes part in computing a measurement. */
 export interface ParticipantRecord {
-  /** A name such as `duchies/x`. */
+  /** The duchy's resource name, such as `duchies/x`. */
   duchy: string;
   role: DuchyRole;
   state: ParticipantState;
   parameters: DuchyParameters | undefined;
   version: number;
-  /** When the computation last changed. It is the same for all participants. */
+  /** The time of the computation's last change. It is the same for all participants. */
   updateTime: Timestamp;
 }
 
 /** The keys that each duchy must set before requisitions can be fulfilled. */
 export interface DuchyParameters {
-  /** The ID of the duchy's certificate. Its key signs both public keys. */
+  /** The ID of the duchy's certificate. Its private key signed both public keys below. */
   certificate: string;
-  /** An EncryptionPublicKey. */
+  /** A signed `EncryptionPublicKey` message. */
   publicKey: SignedMessage | undefined;
-  /** An ElGamalPublicKey. Only the Liquid Legions protocols need it. */
+  /** A signed `ElGamalPublicKey` message. Only the Liquid Legions protocols need it. */
   elGamalPublicKey: SignedMessage | undefined;
 }
 
@@ -134,7 +139,7 @@ export interface DuchyParameters {
 export interface AggregateOf<M extends MeasurementOutline, R extends RequisitionOutline> {
   measurement: M;
   requisitions: R[];
-  /** Empty for a direct measurement. */
+  /** The duchies that compute the measurement; empty for a direct measurement. */
   participants: ParticipantRecord[];
 }
 
@@ -157,9 +162,9 @@ export function dependenciesOf({ measurement, requisitions, participants }: Outl
 export type Outline = AggregateOf<MeasurementOutline, RequisitionOutline>;
 export type Aggregate = AggregateOf<MeasurementRecord, RequisitionRecord>;
 
-/** A transition, as stored in the log. */
+/** A state transition, as stored in the transition log. */
 export interface Step {
-  /** The ID of a requisition, the name of a participant (`duchies/x`), or '' for the measurement. */
+  /** The resource that changed: a requisition's ID, a participant's name (`duchies/x`), or '' for the measurement. */
   subject: string;
   version: number;
   from: string | undefined;
@@ -173,7 +178,7 @@ export interface Change<A extends Outline = Aggregate> {
   steps: Step[];
 }
 
-/** All allowed transitions: resource, trigger, state before, and state after. */
+/** All allowed transitions. Each entry lists the resource, the trigger, the state before, and the state after. */
 export const EDGES = [
   ['measurement', 'created', undefined, 'AWAITING_REQUISITION_FULFILLMENT'],
   ['measurement', 'allFulfilled', 'AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING'],
@@ -190,7 +195,7 @@ export const EDGES = [
   ['measurement', 'overdue', 'AWAITING_REQUISITION_FULFILLMENT', 'FAILED'],
   ['measurement', 'overdue', 'COMPUTING', 'FAILED'],
   ['requisition', 'created', undefined, 'UNFULFILLED'],
-  // All duchies have set their parameters. From now on, the requisition includes them.
+  // All duchies have set their parameters. The requisition now includes them.
   ['requisition', 'parametersSet', 'UNFULFILLED', 'UNFULFILLED'],
   // The provider has explained why it cannot fulfill the requisition yet.
   ['requisition', 'deferred', 'UNFULFILLED', 'UNFULFILLED'],
@@ -198,7 +203,8 @@ export const EDGES = [
   ['requisition', 'refused', 'UNFULFILLED', 'REFUSED'],
   ['requisition', 'withdrawn', 'UNFULFILLED', 'WITHDRAWN'],
   ['participant', 'created', undefined, 'CREATED'],
-  // In share-shuffle, duchies do not confirm that they have all data.
+  // In the share-shuffle protocol, a duchy is ready once it has set its parameters. In the other protocols, it must also
+  // confirm that it has all data.
   ['participant', 'parametersSet', 'CREATED', 'READY'],
   ['participant', 'keysSet', 'CREATED', 'PARAMS_SET'],
   ['participant', 'confirmed', 'PARAMS_SET', 'READY'],
@@ -215,7 +221,7 @@ export type TriggerTo<State> = Extract<Edge, readonly ['measurement', string, un
 type RequisitionTrigger = Extract<Edge, readonly ['requisition', ...unknown[]]>[1];
 type ParticipantTrigger = Extract<Edge, readonly ['participant', ...unknown[]]>[1];
 
-/** Returns the state after a trigger, or undefined if the trigger is not allowed. */
+/** Returns the state that a trigger leads to, or undefined if the trigger is not allowed in the state `from`. */
 export function target(resource: Edge[0], trigger: Trigger, from: string | undefined): string | undefined {
   return EDGES.find((e) => e[0] === resource && e[1] === trigger && e[2] === from)?.[3];
 }
@@ -231,7 +237,7 @@ export class ChangeBuilder<A extends Outline> {
   constructor(before: A, now: Timestamp) {
     this.measurement = before.measurement;
     this.requisitions = before.requisitions;
-    // Every change to a measurement also changes its computation.
+    // Every change to a measurement counts as a change to its computation, so all participants get a new update time.
     this.participants = before.participants.map((p) => ({
       ...p,
       updateTime: strictlyAfter(now, p.updateTime),
@@ -292,7 +298,7 @@ export class ChangeBuilder<A extends Outline> {
 
   done(): Change<A> {
     const { measurement, requisitions, participants, steps } = this;
-    // The cast is safe, because records keep the fields that were loaded, and a new result or fulfillment has all fields.
+    // The cast is safe: each step keeps the fields that were loaded, and new results and fulfillments are complete.
     return { after: { measurement, requisitions, participants } as A, steps };
   }
 }

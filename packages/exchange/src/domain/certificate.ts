@@ -2,7 +2,7 @@ import { ExchangeError, type RevocationState, type Timestamp } from '@measuremen
 
 /** The properties that determine whether a certificate may be used. */
 export interface Certificate {
-  /** A name such as `dataProviders/x`. */
+  /** The resource name of the certificate's owner, such as `dataProviders/x`. */
   party: string;
   id: string;
   notBefore: Timestamp;
@@ -10,7 +10,7 @@ export interface Certificate {
   revocationState: RevocationState | undefined;
 }
 
-/** A certificate's version changes only with its revocation state. */
+/** A certificate with a version number, which changes only when the revocation state changes. */
 export interface VersionedCertificate extends Certificate {
   version: number;
 }
@@ -49,7 +49,10 @@ export function whyUnusable(certificate: Certificate, now: Timestamp): string | 
   return undefined;
 }
 
-/** A measurement that depends on a revoked certificate will fail soon, so it accepts no more results. */
+/**
+ * Throws if the measurement depends on a revoked certificate. Such a measurement will fail soon, so it accepts no more
+ * data.
+ */
 export function requireNoneRevoked([revoked]: Certificate[]): void {
   if (revoked === undefined) return;
   const name = certificateName(revoked.party, revoked.id);
@@ -67,11 +70,12 @@ export function revoke<C extends VersionedCertificate>(before: C, to: Revocation
   return { ...before, revocationState: to, version: before.version + 1 };
 }
 
-/** `cascading` is true if some measurements that depend on the certificate have not been failed yet. */
+/** Releases a hold. `cascading` is true while measurements that depend on the certificate are still being failed. */
 export function releaseHold<C extends VersionedCertificate>(before: C, cascading: boolean): C {
   if (before.revocationState !== 'HOLD') throw stateIllegal(before);
   if (cascading) {
-    // After the release, we could not tell the measurements that the hold must fail from those created later.
+    // The release must wait until all measurements created before the hold have failed. After the release, they would look
+    // like measurements created later.
     throw new ExchangeError(
       'UNAVAILABLE',
       'Measurements that depend on the certificate are still being failed: retry.',
@@ -93,7 +97,7 @@ function inWords(state: RevocationState): string {
   return state === 'HOLD' ? 'on hold' : 'revoked';
 }
 
-/** The failure message for measurements that depend on the certificate. */
+/** Returns the failure message for measurements that depend on the certificate. */
 export function revocationMessage(certificate: string, state: RevocationState): string {
   return `${certificate} was ${state === 'HOLD' ? 'put on hold' : 'revoked'}.`;
 }

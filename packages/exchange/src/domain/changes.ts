@@ -1,4 +1,4 @@
-/** The changes that each party sees in its change log. */
+/** Determines which changes each party sees in its change log. */
 import type { ChangeKind, Timestamp } from '@measurement-exchange/contract';
 import { type Change, measurementName, type Outline } from './aggregate.ts';
 import { certificateName, type VersionedCertificate } from './certificate.ts';
@@ -9,18 +9,18 @@ import type { PartyRecord } from './party.ts';
 /** A new version of a resource, addressed to one of the parties that may read the resource. */
 export interface ChangeRecord {
   party: string;
-  /** The resource name that this party uses. */
+  /** The name that this party uses for the resource. */
   name: string;
   kind: ChangeKind;
-  /** Undefined for a resource without states. */
+  /** The resource's state; undefined for a kind of resource that has no states. */
   state: string | undefined;
   version: number;
   time: Timestamp;
 }
 
 /**
- * The consumer sees each step of the measurement and its requisitions, and a provider sees each step of its own
- * requisition. A duchy sees a single change to its computation.
+ * Returns the changes for each party. The consumer sees each step of the measurement and its requisitions, and a provider
+ * sees each step of its own requisition. A duchy sees a single change to its computation.
  */
 export function changesOf({ after, steps }: Change<Outline>): ChangeRecord[] {
   const { measurement: m, requisitions, participants } = after;
@@ -72,7 +72,7 @@ export function descriptorChange(d: {
   return { party, name, kind: 'DESCRIPTOR', state: undefined, version, time };
 }
 
-/** The provider and the consumer use different names for an event group. */
+/** Returns one change for the provider and one for the consumer, because they use different names for the event group. */
 export function eventGroupChanges(group: EventGroupRecord): ChangeRecord[] {
   const { provider, consumer, id, state, version, updateTime: time } = group;
   return [provider, consumer].map((party) => {

@@ -43,15 +43,18 @@ export function computationEtag(aggregate: Outline): string {
 
 interface FulfillRequisitionInput {
   etag: string;
-  /** A name such as `dataProviders/x/requisitions/y`. */
+  /** The requisition's resource name, such as `dataProviders/x/requisitions/y`. */
   requisition: string;
   nonce: bigint;
-  /** The hashes of the nonce, one for each encoding that the exchange accepts. */
+  /** The hashes of the nonce. There is one hash for each encoding of the nonce that the exchange accepts. */
   nonceHashes: Uint8Array[];
   context: FulfillmentContext | undefined;
 }
 
-/** Records that a duchy has stored a provider's data. The last requisition starts the computation or the confirmations. */
+/**
+ * Records that a duchy has stored a provider's data. Once all requisitions are fulfilled, the computation starts. In some
+ * protocols, the duchies must first confirm that they have all data.
+ */
 export function fulfillRequisition<A extends Outline>(
   before: A,
   duchy: string,
@@ -84,12 +87,12 @@ export function fulfillRequisition<A extends Outline>(
 
 interface ResultInput {
   etag: string;
-  /** The certificate named in the request; undefined if it does not exist. */
+  /** The certificate that the request names; undefined if it does not exist. */
   certificate: Certificate | undefined;
   encryptedResult: EncryptedMessage;
 }
 
-/** The aggregator sets the computation's only result. */
+/** Stores the computation's result, which only the aggregator may set. */
 export function setResult<A extends AggregateOf<MeasurementRecord, RequisitionOutline>>(
   before: A,
   duchy: string,
@@ -118,7 +121,7 @@ export function setResult<A extends AggregateOf<MeasurementRecord, RequisitionOu
   return changing.done();
 }
 
-/** A duchy gives up. The measurement fails, and its open requisitions are withdrawn. */
+/** Records that a duchy gave up. The measurement fails, and its open requisitions are withdrawn. */
 export function giveUp<A extends Outline>(
   before: A,
   duchy: string,
@@ -140,7 +143,10 @@ export function giveUp<A extends Outline>(
   return changing.done();
 }
 
-/** All parties to the measurement can read the position, so it may name only resources of this measurement. */
+/**
+ * Checks the position, which says where a problem occurred. All parties to the measurement can read it, so it may name only
+ * resources of this measurement.
+ */
 export function requirePosition({ requisitions, participants }: Outline, position: Position = {}): void {
   const allowed = {
     requisition: requisitions.map(({ provider, id }) => `${provider}/requisitions/${id}`),
@@ -156,7 +162,7 @@ export function requirePosition({ requisitions, participants }: Outline, positio
   if (violations.length > 0) throw invalid(violations);
 }
 
-/** A duchy confirms that it has all data. The last confirmation starts the computation. */
+/** Records that a duchy has all data. The last confirmation starts the computation. */
 export function confirm<A extends Outline>(
   before: A,
   duchy: string,
@@ -175,7 +181,7 @@ export function confirm<A extends Outline>(
   return changing.done();
 }
 
-/** Duchies may report progress until the computation ends. */
+/** Throws if the computation has ended. After that, duchies can neither report progress nor change the computation. */
 export function requireOpenComputation(aggregate: Outline, duchy: string): void {
   const state = computationState(aggregate);
   if (isTerminal(state as MeasurementState))
@@ -190,7 +196,10 @@ export function unchanged<A extends Outline>(before: A): Change<A> {
   return { after: before, steps: [] };
 }
 
-/** Checks first whether the computation has ended, because then rereading it to get the current etag would not help. */
+/**
+ * Throws if the computation has ended, or if the etag is stale. An ended computation is reported first, because a new etag
+ * would not help.
+ */
 export function requireCurrent(aggregate: Outline, duchy: string, etag: string): void {
   requireOpenComputation(aggregate, duchy);
   const actual = computationEtag(aggregate);

@@ -1,4 +1,7 @@
-/** Checks a request's signature, its certificates' trust, and the keys that its requisition specs are encrypted for. */
+/**
+ * Checks whether a request is signed, whether its certificates are trusted, and whether its requisition specs are encrypted
+ * for the providers' current keys.
+ */
 import { fromBinary } from '@bufbuild/protobuf';
 import {
   equalBytes,
@@ -12,7 +15,7 @@ import { finding } from './findings.ts';
 export interface ConsentFacts {
   /** Whether the spec was signed with the key of the consumer's certificate. */
   isSpecSigned: boolean;
-  /** Why each certificate in the request is untrusted, by certificate name; undefined for a trusted certificate. */
+  /** Maps the name of each certificate in the request to the reason it is untrusted, or to undefined if it is trusted. */
   untrusted: ReadonlyMap<string, string | undefined>;
   /** The parties in the request, by name. */
   parties: ReadonlyMap<string, { publicKey: SignedMessage | undefined }>;
@@ -39,7 +42,10 @@ export function inspectConsent(input: MeasurementInput, facts: ConsentFacts): Fi
   return findings;
 }
 
-/** `field` is the request field with the certificate or its name. `why` is the reason the certificate is not trusted. */
+/**
+ * `field` is the request field with the certificate or its name. `why` says why the certificate is untrusted; undefined if
+ * it is trusted.
+ */
 export function trustFindings(field: string, why: string | undefined): Finding[] {
   return why === undefined ? [] : [finding('CERTIFICATE_UNTRUSTED', field, why)];
 }

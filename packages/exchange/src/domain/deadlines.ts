@@ -40,7 +40,7 @@ export interface Report extends Pick<LogRequest, 'stage' | 'attempt' | 'progress
   duchy: string;
 }
 
-/** Fails a computation that has been in this state for too long. The failure message names the late parties. */
+/** Fails a computation that has been in the given state for too long. The failure message names the late parties. */
 export function expireComputation<A extends Outline>(
   before: A,
   state: WaitingState,
@@ -79,14 +79,16 @@ const MESSAGES: Record<WaitingState, (before: Outline, within: string, reports: 
   },
 };
 
-/** Returns the duchies that are at the earliest stage. All other duchies wait for them. */
+/** Returns the duchies with the earliest unfinished step. All other duchies wait for them. */
 export function behind(aggregate: Outline, reports: Report[]): string[] {
   const open = openSteps(aggregate, reports);
   const first = Math.min(...open.map(({ step }) => step));
   return open.filter(({ step }) => step === first).map(({ duchy }) => duchy);
 }
 
-/** Returns each duchy's first unfinished step according to its report. Duchies that are done are left out. */
+/**
+ * Returns each duchy's first unfinished step according to its report. Duchies that have finished all steps are left out.
+ */
 export function openSteps(
   { measurement, participants }: Outline,
   reports: Report[],
@@ -104,14 +106,14 @@ export function openSteps(
   return open.filter(({ step }) => step !== Number.POSITIVE_INFINITY);
 }
 
-/** Returns the first unfinished step among a duchy's `own` steps, or infinity if it has finished all of them. */
+/** Returns the number of the first unfinished step among a duchy's `own` steps, or infinity if all of them are finished. */
 function openStep(own: ProtocolStep[], report: Report | undefined, last: ProtocolStep): number {
   const reported = own.findIndex(({ stage }) => stage === report?.stage);
   const open = report?.progress === 1 ? reported + 1 : Math.max(0, reported);
   return own[open]?.step ?? (own.includes(last) ? last.step : Number.POSITIVE_INFINITY);
 }
 
-/** The maximum number of providers to list in a failure message. A measurement may have a hundred. */
+/** The maximum number of providers that a failure message lists. A measurement may have a hundred providers. */
 const MAX_LISTED = 10;
 
 function listed(names: string[]): string {

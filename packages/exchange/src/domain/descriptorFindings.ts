@@ -1,4 +1,7 @@
-/** Findings about a well-formed descriptor set. */
+/**
+ * Creates findings about a well-formed descriptor set. A finding is a problem that is reported to the caller. See
+ * findings.ts.
+ */
 import type { Finding } from '@measurement-exchange/contract';
 import { quote } from '../protobuf/descriptor/model.ts';
 import type { SetDiff } from '../protobuf/schemaDiff/schemaDiff.ts';
@@ -26,11 +29,16 @@ export function packageFindings(messagesWithoutPackage: string[]): Finding[] {
 /** A message type that other descriptors also define. */
 interface RegisteredType {
   type: string;
-  /** Another descriptor of the same provider that defines the type; undefined if only other providers' descriptors do. */
+  /**
+   * The name of another descriptor of the same provider that defines the type; undefined if only other providers define it.
+   */
   own: string | undefined;
 }
 
-/** The findings do not reveal the names of other providers' descriptors. */
+/**
+ * Returns findings about types that other descriptors also define. They do not reveal the names of other providers'
+ * descriptors.
+ */
 export function typeFindings(registered: RegisteredType[]): { own: Finding[]; others: Finding[] } {
   const code = 'TYPE_ALREADY_REGISTERED';
   const toFinding = ({ type, own }: RegisteredType) => {
@@ -43,7 +51,7 @@ export function typeFindings(registered: RegisteredType[]): { own: Finding[]; ot
   };
 }
 
-/** `eventGroups` is the number of event groups that refer to the descriptor. */
+/** Returns a finding for each breaking change. `eventGroups` is the number of event groups that refer to the descriptor. */
 export function schemaChangeFindings({ changes, breaking }: SetDiff, eventGroups: number): Finding[] {
   const groups = eventGroups === 1 ? '1 event group' : `${eventGroups} event groups`;
   const remedy =

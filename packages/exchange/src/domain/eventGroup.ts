@@ -1,4 +1,6 @@
-/** Event groups. An event group describes a data provider's data to a measurement consumer. */
+/**
+ * Validates, creates, and updates event groups. An event group describes a data provider's data to a measurement consumer.
+ */
 import {
   type EncryptedMessage,
   type EncryptionPublicKey,
@@ -40,9 +42,9 @@ export interface ReadableMetadata {
 
 export interface EventGroupRecord extends EventGroupContent {
   id: string;
-  /** A name such as `dataProviders/x`. */
+  /** The provider's resource name, such as `dataProviders/x`. */
   provider: string;
-  /** A name such as `measurementConsumers/x`. */
+  /** The consumer's resource name, such as `measurementConsumers/x`. */
   consumer: string;
   state: 'ACTIVE' | 'DELETED';
   version: number;
@@ -57,7 +59,7 @@ export function eventGroupName(party: string, id: string): string {
 
 export const METADATA_FIELD = 'encryptedMetadata.metadata';
 
-/** Checks the rules that do not depend on stored data. */
+/** Returns the violations that can be found without reading stored data. */
 export function inputViolations(provider: string, input: EventGroupInput): Violation[] {
   const violations: Violation[] = [];
   const report = (field: string, description: string) => violations.push({ field, description });
@@ -83,14 +85,14 @@ export function inputViolations(provider: string, input: EventGroupInput): Viola
   return violations;
 }
 
-/** `at` is the path prefix of the event group's fields in the request. */
+/** Checks the type of the public key. `at` is the path prefix of the event group's fields in the request. */
 export function inspectEventGroup(input: EventGroupInput, at: string): Finding[] {
   const type = input.measurementConsumerPublicKey?.['@type'];
   if (type === undefined) return [];
   return typeUrlFindings(`${at}measurementConsumerPublicKey.@type`, type, [TYPE_URLS.EncryptionPublicKey]);
 }
 
-/** The input must have no violations. `readable` is its decoded metadata. */
+/** Converts an input that has no violations. `readable` is the input's decoded metadata. */
 export function contentOf(input: EventGroupInput, readable: ReadableMetadata | undefined): EventGroupContent {
   const { ciphertext, typeUrl } = input.encryptedMetadata ?? {};
   const campaign = input.eventGroupMetadata?.adMetadata.campaignMetadata;
@@ -114,7 +116,7 @@ export function create(
   return { ...ids, ...content, state: 'ACTIVE', version: 1, createTime: now, updateTime: now };
 }
 
-/** Throws the same error for a deleted event group as for one that never existed. */
+/** Returns the event group, or throws if it does not exist or was deleted. The error is the same in both cases. */
 export function requireActive(
   group: EventGroupRecord | undefined,
   provider: string,
@@ -124,7 +126,7 @@ export function requireActive(
   throw notFound('EVENT_GROUP_NOT_FOUND', eventGroupName(provider, id));
 }
 
-/** An event group's measurement consumer cannot change, because it determines who may read the event group. */
+/** Throws if an update changes the measurement consumer, which determines who may read the event group. */
 export function requireSameConsumer(group: EventGroupRecord, consumer: string, at: string): void {
   if (group.consumer === consumer) return;
   const field = `${at}measurementConsumer`;
@@ -146,7 +148,7 @@ export function replace(
   return { ...before, ...content, ...nextVersion(before, now) };
 }
 
-/** A deleted event group loses its metadata, key, brand, and campaign. The remaining fields stay readable. */
+/** Deletes an event group. Its metadata, key, brand, and campaign are removed, and the other fields stay readable. */
 export function remove(before: EventGroupRecord, now: Timestamp): EventGroupRecord {
   return {
     ...before,

@@ -1,6 +1,6 @@
 /**
- * Checks on well-formed requests. If the setting is `advisory`, findings only inform the caller; if it is `strict`, they
- * cause the request to be rejected.
+ * Checks well-formed requests and returns the problems as findings. With the setting `advisory`, findings only inform the
+ * caller. With `strict`, most findings cause the request to be rejected.
  */
 import {
   decodeMeasurementSpec,
@@ -18,8 +18,8 @@ import {
 export type Checks = 'advisory' | 'strict';
 
 /**
- * All finding codes, with the remedy and whether the finding rejects a request under `strict`. If `refuses` is `true`, the
- * error's reason is CHECK_FAILED; otherwise `refuses` is the reason.
+ * All finding codes. `refuses` says whether the finding rejects a request under `strict`: `true` rejects it with the reason
+ * CHECK_FAILED, and a string rejects it with that reason.
  */
 export const FINDING_CODES = {
   SPEC_UNDECODABLE: {
@@ -64,8 +64,7 @@ export const FINDING_CODES = {
     refuses: true,
     remedy: 'Give the file a package, so that the type name cannot collide with that of another provider.',
   },
-  // A type that only other providers define does not reject a request, because several providers may share an industry
-  // schema.
+  // Rejects a request only if the same provider has registered the type. Several providers may share an industry schema.
   TYPE_ALREADY_REGISTERED: {
     refuses: 'EVENT_GROUP_METADATA_DESCRIPTOR_ALREADY_EXISTS_WITH_TYPE',
     remedy: 'Update the descriptor that has the type, or give the new type a package of its own.',
@@ -86,7 +85,10 @@ export function finding(
   return { code, field, message, remedy };
 }
 
-/** Under `strict`, throws one error for all findings that reject the request. The first finding determines its reason. */
+/**
+ * Under `strict`, throws one error for all findings that reject the request. The first of them determines the error's
+ * reason.
+ */
 export function enforce(checks: Checks, findings: Finding[]): void {
   const refusing = findings.filter((f) => refusal(f) !== false);
   if (checks === 'advisory' || refusing.length === 0) return;
@@ -145,7 +147,7 @@ export function inspectMeasurement(input: MeasurementInput): {
   return { spec: 'spec' in decoded ? decoded.spec : undefined, findings };
 }
 
-/** A spec may omit the nonce hashes. If it has them, they must match the entries. */
+/** A spec may omit the nonce hashes. If it has them, they must match those in the `dataProviders` entries. */
 function nonceHashFindings(hashes: Uint8Array[], entries: { nonceHash: Uint8Array }[]): Finding[] {
   if (hashes.length === 0 || areNonceHashesOf(entries, hashes)) return [];
   const message = 'The nonce hashes of the spec are not those of the entries in dataProviders.';

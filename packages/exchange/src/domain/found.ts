@@ -3,7 +3,10 @@ import { camelCase, ExchangeError, type Reason } from '@measurement-exchange/con
 
 type NotFound = Extract<Reason, `${string}_NOT_FOUND`>;
 
-/** The error's metadata has the resource name under a key such as `trustedRoot`, which is the reason minus `_NOT_FOUND`. */
+/**
+ * Returns an error with the resource name in its metadata. The key is derived from the reason: `trustedRoot` for
+ * `TRUSTED_ROOT_NOT_FOUND`.
+ */
 export function notFound(reason: NotFound, name: string, code?: 'FAILED_PRECONDITION'): ExchangeError {
   const resource = camelCase(reason.replace('_NOT_FOUND', '').toLowerCase());
   return new ExchangeError(reason, `${name} does not exist.`, {

@@ -43,7 +43,7 @@ export function legionsRegisterReasons(
   return [{ field: 'dataProviders', reason }];
 }
 
-/** The number of noise registers and the number of noise tuples that each duchy adds. */
+/** Returns the number of noise registers and the number of noise tuples that each duchy adds. */
 function noiseOf(
   protocol: LiquidLegionsProtocol,
   spec: CountingSpec,

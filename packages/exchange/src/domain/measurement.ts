@@ -35,7 +35,7 @@ export function etagOf({ id, version }: Pick<RequisitionOutline, 'id' | 'version
   return hash('sha256', `${id} ${version}`).slice(0, 20);
 }
 
-/** Fields that are set only by the state machine. */
+/** The fields that only the state machine sets. */
 type Progress = 'state' | 'version' | 'createTime' | 'updateTime';
 export type NewMeasurement = Omit<MeasurementRecord, Progress | 'failure' | 'result'>;
 export type NewRequisition = Omit<
@@ -73,11 +73,11 @@ export function create(measurement: NewMeasurement, requisitions: NewRequisition
 interface FulfillInput {
   etag: string;
   nonce: bigint;
-  /** The hashes of the nonce, one for each encoding that the exchange accepts. */
+  /** The hashes of the nonce. There is one hash for each encoding of the nonce that the exchange accepts. */
   nonceHashes: Uint8Array[];
   encryptedResult: EncryptedMessage;
   context: FulfillmentContext | undefined;
-  /** The certificate named in the request; undefined if it does not exist. */
+  /** The certificate that the request names; undefined if it does not exist. */
   certificate: Certificate | undefined;
 }
 
@@ -113,7 +113,7 @@ export function fulfill<A extends Outline>(
   return changing.done();
 }
 
-/** `hashes` are the accepted hashes of the nonce in the request. */
+/** Throws unless one of `hashes` is the requisition's nonce hash. `hashes` are the hashes of the nonce in the request. */
 export function requireNonce({ nonceHash }: RequisitionOutline, hashes: Uint8Array[]): void {
   if (includesHash(hashes, nonceHash)) return;
   const description = 'does not hash to the nonceHash of the requisition';
@@ -122,7 +122,9 @@ export function requireNonce({ nonceHash }: RequisitionOutline, hashes: Uint8Arr
   });
 }
 
-/** A provider refuses its requisition. The measurement fails, and the other open requisitions are withdrawn. */
+/**
+ * Records that a provider refuses its requisition. The measurement fails, and the other open requisitions are withdrawn.
+ */
 export function refuse<A extends Outline>(
   before: A,
   requisitionId: string,
@@ -141,9 +143,9 @@ export function refuse<A extends Outline>(
 }
 
 const MAX_DEFERRAL_DAYS = 30;
-/** The number of deferrals that create a new version of a requisition. Later ones only overwrite the stored deferral. */
+/** Only this many deferrals create a new version of a requisition. Later deferrals just overwrite the stored deferral. */
 const MAX_LOGGED_DEFERRALS = 10;
-/** After MAX_LOGGED_DEFERRALS, a provider must wait at least this long between deferrals. */
+/** After MAX_LOGGED_DEFERRALS deferrals, a provider must wait at least this long between deferrals. */
 const DEFERRAL_INTERVAL_SECONDS = 60;
 
 export interface EarlierDeferrals {
@@ -248,7 +250,10 @@ function requireEtag(requisition: RequisitionOutline, etag: string): void {
   );
 }
 
-/** Checks the etag before the state, so that a stale etag results in ABORTED even if the requisition is closed. */
+/**
+ * Returns an open requisition. Checks the etag before the state, so that a stale etag results in ABORTED even if the
+ * requisition is closed.
+ */
 function openRequisition(aggregate: Outline, id: string, etag: string): RequisitionOutline {
   const requisition = aggregate.requisitions.find((r) => r.id === id)!;
   requireEtag(requisition, etag);

@@ -1,4 +1,7 @@
-/** Decides on a new measurement, first based on the request alone, then with the rows that the request refers to. */
+/**
+ * Decides whether to create a measurement, and with which protocol. `draftMeasurement` needs only the request.
+ * `decideMeasurement` also needs the rows that the request refers to.
+ */
 import {
   ExchangeError,
   type Finding,
@@ -25,11 +28,11 @@ import {
   type Protocols,
 } from './protocol.ts';
 
-/** A request whose names and hashes are consistent, and the keys of the rows needed for the decision. */
+/** A request with consistent names and hashes, and the names of the rows to load for the decision. */
 export interface Draft {
   consumer: string;
   input: MeasurementInput;
-  /** Undefined if the spec cannot be decoded. */
+  /** The decoded spec; undefined if it cannot be decoded. */
   spec: PlainSpec | undefined;
   candidate: Candidate;
   /** The consumer's certificate, followed by each data provider's certificate. */
@@ -42,7 +45,10 @@ export interface Draft {
   findings: Finding[];
 }
 
-/** `wrongNonces` are the data providers whose disclosed nonce does not match the nonce hash. */
+/**
+ * Checks a request, and prepares the decision. `wrongNonces` are the data providers whose disclosed nonce does not match
+ * the nonce hash.
+ */
 export function draftMeasurement(
   consumer: string,
   input: MeasurementInput,
@@ -100,11 +106,11 @@ function splitCertificate(name: string): { party: string; id: string } {
 /** The rows that were loaded for a draft, and the other facts needed for the decision. */
 export interface NewMeasurementFacts extends Circumstances, ConsentFacts {
   parties: Circumstances['parties'] & ConsentFacts['parties'];
-  /** Those certificates in the draft that exist, by name. */
+  /** The certificates in the draft, by name. Certificates that do not exist are left out. */
   certificates: ReadonlyMap<string, Certificate>;
   /** The maximum number of open measurements, if the consumer has reached it; otherwise undefined. */
   reachedLimit: number | undefined;
-  /** New IDs: one for the measurement, followed by one per requisition. */
+  /** The new IDs: one for the measurement, followed by one per requisition. */
   ids: string[];
   /** The trace context of the request; undefined if the request is not traced. */
   traceparent: string | undefined;
@@ -139,7 +145,7 @@ function requireRoom(consumer: string, limit: number | undefined): void {
   throw new ExchangeError('TOO_MANY_OPEN_MEASUREMENTS', message, { violations });
 }
 
-/** Reports data providers that do not exist before those that are suspended. */
+/** Throws if a data provider does not exist or is suspended. Data providers that do not exist are reported first. */
 function requireActive(dataProviders: string[], parties: NewMeasurementFacts['parties']): void {
   for (const name of dataProviders) requireFound(parties.get(name), 'DATA_PROVIDER_NOT_FOUND', name);
   const dataProvider = dataProviders.find((name) => parties.get(name)!.state === 'SUSPENDED');

@@ -30,19 +30,19 @@ export interface ParameterKeys {
 
 export interface ParametersInput {
   etag: string;
-  /** The certificate named in the request; undefined if it does not exist. */
+  /** The certificate that the request names; undefined if it does not exist. */
   certificate: Certificate | undefined;
   keys: ParameterKeys;
-  /** Those members of `keys` that were signed with the certificate's key. */
+  /** The members of `keys` that were signed with the certificate's private key. */
   signed: KeyMember[];
 }
 
-/** The key size is limited, because the keys are repeated in every requisition of the measurement. */
+/** The maximum size of a key. It is small, because the keys are repeated in every requisition of the measurement. */
 const MAX_KEY_BYTES = 1024;
 export const KEY_MEMBERS = ['publicKey', 'elGamalPublicKey'] as const;
 export type KeyMember = (typeof KEY_MEMBERS)[number];
 
-/** Reads the keys from a request, and checks whatever can be checked without a lookup. */
+/** Reads the keys from a request, and makes all checks that need no database query. */
 export function readKeys(request: Partial<SetParametersRequest>): ParameterKeys {
   const [protocol, another] = PROTOCOLS.filter((name) => name !== 'direct' && request[name] !== undefined);
   if (another !== undefined) {
@@ -63,7 +63,7 @@ export function readKeys(request: Partial<SetParametersRequest>): ParameterKeys 
   return keys;
 }
 
-/** Does not check whether the element is a point on the curve. The duchies that compute with the key check that. */
+/** Checks only that the key can be parsed. The duchies that compute with the key check that it is a point on the curve. */
 function requireElGamalPublicKey(key: SignedMessage | undefined, field: string): void {
   if (key === undefined) return;
   try {
@@ -75,7 +75,7 @@ function requireElGamalPublicKey(key: SignedMessage | undefined, field: string):
   }
 }
 
-/** Requisitions can be fulfilled once the last participant has set its parameters. */
+/** Stores a duchy's parameters. Requisitions can be fulfilled once every duchy has set its parameters. */
 export function setParameters<A extends Outline>(
   before: A,
   duchy: string,
@@ -128,8 +128,9 @@ function isSameMessage(a: SignedMessage | undefined, b: SignedMessage | undefine
 }
 
 /**
- * In share-shuffle, data providers encrypt for the workers, so the aggregator's key is optional. In Liquid Legions, every
- * duchy has an ElGamal key for the registers and another key for messages from other duchies.
+ * Checks that the required keys are set and signed. In share-shuffle, the aggregator's key is optional, because data
+ * providers encrypt only for the workers. In Liquid Legions, every duchy needs an ElGamal key for the registers and another
+ * key for messages from other duchies.
  */
 function requireKeys(
   protocol: Protocol,

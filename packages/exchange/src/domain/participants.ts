@@ -6,7 +6,10 @@ import type { StoredProtocolConfig } from './protocolConfig.ts';
 
 type Configured = Pick<MeasurementOutline, 'protocolConfig'>;
 
-/** Returns the workers first, in the order defined by the protocol. */
+/**
+ * Returns the role of each duchy. The workers come first, in the order that the protocol defines. The aggregator comes
+ * last.
+ */
 function rolesOf(config: StoredProtocolConfig): { duchy: string; role: DuchyRole }[] {
   const workers: { duchy: string; role: DuchyRole }[] =
     'workers' in config
@@ -18,7 +21,7 @@ function rolesOf(config: StoredProtocolConfig): { duchy: string; role: DuchyRole
   return [...workers, { duchy: config.aggregator, role: 'AGGREGATOR' }];
 }
 
-/** A direct measurement has no participants. */
+/** Returns the initial participants. A direct measurement has no participants. */
 export function createParticipants(
   { protocolConfig: config }: Configured,
   now: Timestamp,
@@ -43,7 +46,7 @@ export function fulfillingDuchyOf(
   return workers[hash('sha256', requisition, 'buffer')[0]! % workers.length]!.duchy;
 }
 
-/** Requisitions can be fulfilled once every participant has set its parameters. */
+/** Whether every participant has set its parameters. Only then can requisitions be fulfilled. */
 export function areParametersSet({ participants }: Pick<Outline, 'participants'>): boolean {
   return participants.every((p) => p.parameters !== undefined);
 }
@@ -53,7 +56,7 @@ export function hasConfirmation({ protocol }: Pick<MeasurementOutline, 'protocol
   return protocol !== 'honestMajorityShareShuffle';
 }
 
-/** The duchies that have not yet confirmed that they have all data. */
+/** Returns the duchies that have not yet confirmed that they have all data. */
 export function unconfirmed({ participants }: Pick<Outline, 'participants'>): string[] {
   return participants.filter((p) => p.state === 'PARAMS_SET').map((p) => p.duchy);
 }
@@ -62,7 +65,7 @@ export function computationName(duchy: string, id: string): string {
   return `${duchy}/computations/${id}`;
 }
 
-/** A computation's version is the sum of the versions of its records. None of them ever decreases. */
+/** Returns the sum of the versions of all records. It grows with every change, because no version ever decreases. */
 export function computationVersion({ measurement, requisitions, participants }: Outline): number {
   return [measurement, ...requisitions, ...participants].reduce((sum, { version }) => sum + version, 0);
 }

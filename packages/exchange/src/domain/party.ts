@@ -22,7 +22,7 @@ import { notFound } from './found.ts';
 import { nextVersion } from './time.ts';
 
 export interface PartyRecord {
-  /** A name such as `dataProviders/x`. */
+  /** The party's resource name, such as `dataProviders/x`. */
   name: string;
   displayName: string;
   state: PartyState;
@@ -39,7 +39,10 @@ export interface PartyRecord {
   updateTime: Timestamp;
 }
 
-/** In production, a duchy's endpoint must use https, and it must be public unless its host is one of `privateHosts`. */
+/**
+ * The rules for a duchy's endpoint. `anywhere` is for development. In production, the endpoint must use https, and its host
+ * must be public or one of `privateHosts`.
+ */
 export type EndpointRules = 'anywhere' | { privateHosts: readonly string[] };
 const PUBLIC: EndpointRules = { privateHosts: [] };
 
@@ -80,7 +83,7 @@ export function setState(before: PartyRecord, state: PartyState, now: Timestamp)
   return before.state === state ? before : { ...before, state, ...nextVersion(before, now) };
 }
 
-/** `certificate` is the ID of the certificate that verifies the public key. */
+/** Records which certificate verifies the party's public key. `certificate` is the ID of that certificate. */
 export function bindPublicKey(before: PartyRecord, certificate: string, now: Timestamp): PartyRecord {
   return { ...before, publicKeyCertificate: certificate, ...nextVersion(before, now) };
 }
@@ -104,8 +107,8 @@ function requireInterval(interval: Interval | undefined): void {
 }
 
 /**
- * Returns the origin, to which callers append paths. It does not resolve the host, because providers and duchies connect
- * from their own networks, where a private address belongs to a different machine.
+ * Returns the URL's origin, to which callers append paths. The host name is not resolved here, because providers and
+ * duchies resolve it in their own networks.
  */
 function readEndpoint(endpoint: string, rules: EndpointRules): string {
   const reject = (description: string) => invalid([{ field: 'endpoint', description }]);
@@ -123,13 +126,13 @@ function readEndpoint(endpoint: string, rules: EndpointRules): string {
   return url.origin;
 }
 
-/** `field` is the request field that contains the signed key. */
+/** Throws if the key is not a serialized EncryptionPublicKey. `field` is the request field that contains the signed key. */
 export function requireEncryptionPublicKey(key: SignedMessage | undefined, field: string): void {
   if (key === undefined) return;
   try {
     if (fromBinary(specs.EncryptionPublicKeySchema, key.message).data.length > 0) return;
   } catch {
-    // Bytes that are not protobuf cause the same error.
+    // Bytes that are not protobuf cause the error below.
   }
   throw invalid([{ field: `${field}.message`, description: 'must be a serialized EncryptionPublicKey' }]);
 }

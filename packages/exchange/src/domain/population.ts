@@ -96,7 +96,7 @@ function sameRanges(a: VidRange[], b: VidRange[]): boolean {
   return a.length === b.length && a.every(({ start, end }, i) => start === b[i]!.start && end === b[i]!.end);
 }
 
-/** A range must not end before it starts, and must not overlap a range that starts earlier. */
+/** Finds ranges that end before they start, or that overlap a range that starts earlier. */
 function rangeViolations(ranges: VidRange[]): Violation[] {
   const violations: Violation[] = [];
   const order = ranges.map((_, i) => i).sort((a, b) => ranges[a]!.start - ranges[b]!.start);
@@ -122,7 +122,7 @@ function modelLineViolations(modelLines: string[] = []): Violation[] {
   );
 }
 
-/** `takers` are the other populations that already have one of this population's model lines. */
+/** Throws if another population already has one of the model lines. `takers` lists those populations. */
 export function requireFreeModelLines(
   population: PopulationRecord,
   takers: { modelLine: string; population: string }[],

@@ -36,7 +36,7 @@ export type DuchyOperators = Readonly<Record<string, readonly string[]>>;
 
 interface Choice {
   protocol: Protocol;
-  /** Undefined for a direct measurement. */
+  /** The settings of the protocol; undefined for a direct measurement. */
   config: StoredProtocolConfig | undefined;
   findings: Finding[];
 }
@@ -48,11 +48,11 @@ export type Option =
 
 /** The protocols that might be able to compute a measurement. */
 export interface Candidate {
-  /** Undefined if only `direct` applies. */
+  /** The spec to compute; undefined if only the `direct` protocol can be used. */
   spec: CountingSpec | undefined;
   /** The options in the order they are tried. The first one with no reason against it is chosen. */
   options: Option[];
-  /** Why the requested protocol is not one of the options. */
+  /** The findings that explain why the requested protocol is not one of the options. */
   findings: Finding[];
   /** The protocol that the consumer requested. */
   wish?: Protocol | undefined;
@@ -64,7 +64,7 @@ interface Traits {
   needsPopulation: boolean;
 }
 
-/** The protocols in the order they are tried. */
+/** The properties of the multi-party protocols, in the order in which the protocols are tried. */
 const TRAITS: Record<keyof Protocols, Traits> = {
   honestMajorityShareShuffle: { computes: ['REACH', 'REACH_AND_FREQUENCY'], needsPopulation: true },
   reachOnlyLiquidLegionsV2: { computes: ['REACH'], needsPopulation: false },
@@ -83,7 +83,7 @@ export function duchiesOf({ protocol, setting }: Option): string[] {
   return [setting.firstWorker, setting.secondWorker, setting.aggregator];
 }
 
-/** `wish` is the protocol that the consumer requested. */
+/** Finds the protocols that might be able to compute the spec. `wish` is the protocol that the consumer requested. */
 export function candidateOf(
   spec: PlainSpec | undefined,
   providers: number,
@@ -119,7 +119,7 @@ export function needsPopulation({ protocol }: Option): boolean {
   return TRAITS[protocol].needsPopulation;
 }
 
-/** The facts besides the request that the choice depends on. */
+/** The facts, besides the request itself, that determine which protocol is chosen. */
 export interface Circumstances {
   /** The parties named in the request and the duchies of the options, by name. */
   parties: ReadonlyMap<string, { state: PartyState; protocols: Protocol[] }>;
@@ -130,7 +130,7 @@ export interface Circumstances {
   duchyOperators: DuchyOperators;
 }
 
-/** The entries in a request, keyed by the data provider's name. */
+/** The `dataProviders` entries in a request, keyed by the data provider's name. */
 type Entries = Readonly<Record<string, { nonceHash: Uint8Array }>>;
 
 export function chooseProtocol(
@@ -153,9 +153,8 @@ export function chooseProtocol(
 }
 
 /**
- * A data provider that also runs the aggregator would learn more than either role alone, because it knows its own data and
- * sees all counts before they are released. It may run a worker, since a worker sees only data that other duchies have
- * masked.
+ * Returns a reason for each data provider that also runs the aggregator. Such a provider knows its own data, and would also
+ * see all counts before they are released. A provider may run a worker, because workers see only masked data.
  */
 function twoRolesReasons(
   { setting: { aggregator } }: Option,
@@ -171,7 +170,10 @@ function twoRolesReasons(
     }));
 }
 
-/** If a provider also runs the aggregator, a consumer that requested this protocol gets an error, not another protocol. */
+/**
+ * Throws if a provider also runs the aggregator. A consumer that requested this protocol gets an error instead of another
+ * protocol.
+ */
 function requireAllowed(option: Option, providers: string[], circumstances: Circumstances): void {
   const [first] = twoRolesReasons(option, providers, circumstances);
   if (first === undefined) return;
@@ -232,7 +234,9 @@ function circumstanceReasons(
   return reasons;
 }
 
-/** Duchies compute only what the consumer has signed in full. For a direct measurement, the providers check this. */
+/**
+ * Checks that the consumer signed the spec, including all nonce hashes. For a direct measurement, the providers check this.
+ */
 function consentReasons(
   { nonceHashes }: CountingSpec,
   entries: Entries,

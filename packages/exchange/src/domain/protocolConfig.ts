@@ -8,7 +8,7 @@ import {
   type ShareShuffleConfig,
 } from '@measurement-exchange/contract';
 
-/** The fingerprint is stored as base64. */
+/** A share-shuffle configuration as it is stored, with the population's fingerprint in base64. */
 export type StoredShareShuffleConfig = Omit<ShareShuffleConfig, 'populationFingerprint'> & {
   populationFingerprint: string;
 };

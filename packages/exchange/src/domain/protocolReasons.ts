@@ -9,7 +9,7 @@ import {
 /** A spec whose measurement type is supported by multi-party protocols. */
 export type CountingSpec = Extract<PlainSpec, { measurementType: 'REACH' | 'REACH_AND_FREQUENCY' }>;
 
-/** Why a protocol was not chosen, and the request field responsible for that. */
+/** A reason not to choose a protocol, and the request field that caused it. */
 export interface Reason {
   field: string;
   reason: string;

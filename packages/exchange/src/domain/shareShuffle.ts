@@ -14,7 +14,7 @@ import type { StoredShareShuffleConfig } from './protocolConfig.ts';
 import type { CountingSpec, Reason } from './protocolReasons.ts';
 
 export interface ShareShuffleSetting {
-  /** A name such as `duchies/x`. The three duchies must be different. */
+  /** The duchy's resource name, such as `duchies/x`. The two workers and the aggregator must be different duchies. */
   firstWorker: string;
   secondWorker: string;
   aggregator: string;
@@ -39,7 +39,9 @@ export function shareShuffleConfig(
   };
 }
 
-/** The ring modulus must be greater than the sum of a person's frequencies across all providers. */
+/**
+ * Returns a reason if the ring modulus is too small. It must exceed the sum of a person's frequencies across all providers.
+ */
 export function shareShuffleReasons(
   spec: CountingSpec,
   setting: ShareShuffleSetting,
@@ -56,7 +58,7 @@ export function shareShuffleReasons(
   return [{ field: 'measurementSpec.message.reachAndFrequency.maximumFrequency', reason }];
 }
 
-/** Returns a reason if the sample would be empty, or larger than duchies can hold. */
+/** Returns a reason if the sample would be empty, or if the sample or the noise would be too large for the duchies. */
 export function shuffledRegisterReasons(
   spec: CountingSpec,
   setting: ShareShuffleSetting,
@@ -78,7 +80,7 @@ export function shuffledRegisterReasons(
   return [{ field, reason }];
 }
 
-/** The number of noise registers that each worker adds. */
+/** Returns the number of noise registers that each worker adds. */
 function noiseRegistersOf(spec: CountingSpec, setting: ShareShuffleSetting): number {
   if (setting.noiseMechanism === 'NONE') return 0;
   const modulus = ringModulusOf(spec, setting);

@@ -1,8 +1,8 @@
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 
 /**
- * Returns `now`, or one microsecond after `previous` if the clock has not advanced or has gone backward. Otherwise, a
- * reader that pages by update time would miss the change.
+ * Returns `now`, or one microsecond after `previous` if `now` is not later. Update times must increase, because a reader
+ * that pages by update time would otherwise miss a change.
  */
 export function strictlyAfter(now: Timestamp, previous: Timestamp): Timestamp {
   if (now > previous) return now;
@@ -16,7 +16,7 @@ export function nextVersion(before: { version: number; updateTime: Timestamp }, 
   return { version: before.version + 1, updateTime: strictlyAfter(now, before.updateTime) };
 }
 
-/** Returns 1970 at the earliest, because the database cannot parse years before 0001. */
+/** Subtracts hours from a time. The result is never before 1970, because the database cannot parse years before 0001. */
 export function hoursBefore(now: Timestamp, hours: number): Timestamp {
   return timestampOf(Math.max(0, Date.parse(now) - hours * 3600_000));
 }

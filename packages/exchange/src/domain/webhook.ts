@@ -1,4 +1,4 @@
-/** Webhooks: allowed URLs, the payload and its signature, and the retry schedule. */
+/** Defines which URLs a webhook may have, the payload and its signature, and the retry schedule. */
 import { createHmac, hash } from 'node:crypto';
 import { isIP } from 'node:net';
 import {
@@ -22,7 +22,7 @@ export interface WebhookRecord {
   id: string;
   url: string;
   description: string;
-  /** An empty list means every kind. */
+  /** The kinds of changes to deliver. An empty list means all kinds. */
   kinds: ChangeKind[];
   state: WebhookState;
   /** Why the webhook is paused; undefined while it is active. */
@@ -34,7 +34,10 @@ export interface WebhookRecord {
 }
 
 export const MAX_WEBHOOKS = 10;
-/** How long the old secret also signs deliveries after a rotation, so that receivers can switch without missing any. */
+/**
+ * How long the old secret stays valid after a rotation. During this time, both secrets sign each delivery, so that
+ * receivers can switch to the new secret at any moment.
+ */
 export const OLD_SECRET_HOURS = 24;
 export const SECRET_BYTES = 32;
 /** The maximum number of changes that can be redelivered per hour, across all webhooks of a party. */
@@ -94,8 +97,8 @@ function readUrl(text: string, isDevelopment: boolean): string {
 }
 
 /**
- * Returns why nothing may be sent to this URL, or undefined if it is allowed. The address that a host name resolves to is
- * checked on each connection, because it may change later.
+ * Returns the reason that a webhook URL is not allowed, or undefined if it is allowed. The IP address of a host name is
+ * checked on each connection instead, because it may change.
  */
 export function urlProblem(text: string, isDevelopment: boolean): string | undefined {
   // The URL parser alone would also accept spaces, backslashes, and control characters.
@@ -112,12 +115,15 @@ export function urlProblem(text: string, isDevelopment: boolean): string | undef
   return isAllowedName ? undefined : 'must have a public host name';
 }
 
-/** Allows public addresses. Development mode also allows this machine's loopback addresses. */
+/** Whether a webhook may connect to this address. It must be public, or a loopback address in development mode. */
 export function isAllowed(address: string, isDevelopment: boolean): boolean {
   return isPublicAddress(address) || (isDevelopment && isLoopbackAddress(address));
 }
 
-/** `total` is the number of changes redelivered to the party in its current hour, including this request's `count`. */
+/**
+ * Throws if a party redelivers too many changes. `total` is the number of changes redelivered to the party in its current
+ * hour, including this request's `count`.
+ */
 export function requireRedeliverable(
   total: { since: Timestamp; count: number },
   count: number,
@@ -134,7 +140,7 @@ export function requireRedeliverable(
   throw new ExchangeError('TOO_MANY_DELIVERIES', message, { violations, retryAfterSeconds });
 }
 
-/** `waiting` is the number of test deliveries that have not been sent yet. */
+/** Throws if too many tests are waiting. `waiting` is the number of test deliveries that have not been sent yet. */
 export function requireTestable(waiting: number): void {
   if (waiting < MAX_TESTS) return;
   const message = `${waiting} tests of this webhook are not sent yet: wait for them.`;
@@ -144,18 +150,21 @@ export function requireTestable(waiting: number): void {
 /** The content of a delivery: a change to a resource, or a test that the owner requested. */
 export type WebhookEvent = Omit<Change, 'kind'> & { kind: ChangeKind | 'TEST' };
 
-/** All attempts have the same ID, even after `:redeliver`, so that receivers can recognize duplicates. */
+/**
+ * Returns the ID of a delivery. All attempts have the same ID, even after `:redeliver`, so that receivers can recognize
+ * duplicates.
+ */
 export function messageId(webhook: string, { name, version, time }: WebhookEvent): string {
   return `msg_${hash('sha256', JSON.stringify([webhook, name, version, time]), 'base64url').slice(0, 27)}`;
 }
 
-/** The payload has the fields that Standard Webhooks recommends: type, timestamp, and data. */
+/** Returns the payload, which has the fields that Standard Webhooks recommends: type, timestamp, and data. */
 export function payloadOf({ time, ...event }: WebhookEvent): string {
   const type = event.kind === 'TEST' ? 'webhook.test' : `${event.kind.toLowerCase()}.changed`;
   return JSON.stringify({ type, timestamp: time, data: { ...event, time } });
 }
 
-/** The headers for one attempt. They have one signature per valid secret. */
+/** Returns the headers for one attempt. They contain one signature per valid secret. */
 export function signedHeaders(
   id: string,
   atSeconds: number,
@@ -181,7 +190,10 @@ const RETRY_HOURS = 72;
 const FIRST_RETRY_SECONDS = 5;
 const LONGEST_RETRY_SECONDS = 6 * 3600;
 
-/** The delay triples with each failure, plus or minus a random 25%. `random` is between 0 and 1. */
+/**
+ * Returns the delay before the next attempt. It triples with each failure, plus or minus a random 25%. `random` is between
+ * 0 and 1.
+ */
 export function retrySeconds(failures: number, random: number): number {
   const delay = Math.min(FIRST_RETRY_SECONDS * 3 ** (failures - 1), LONGEST_RETRY_SECONDS);
   return delay * (0.75 + random / 2);
@@ -200,7 +212,7 @@ export function retryAfterSeconds(header: string | undefined, now: Timestamp): n
 /** Determines how a round of deliveries affects the webhook. */
 export function endRound(
   round: {
-    /** The number of consecutive rounds without a successful delivery before this one. */
+    /** The number of consecutive rounds before this round that had no successful delivery. */
     failures: number;
     settled: { state: string; status: number | undefined }[];
     /** When each failed delivery failed for the first time. */

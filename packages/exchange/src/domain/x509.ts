@@ -13,7 +13,10 @@ interface CertificateDescription {
   notAfter: Timestamp;
 }
 
-/** The message is the rest of a sentence that begins with the field name: "x509Der is not …". */
+/**
+ * An error about an unusable certificate. Its message continues a sentence that starts with the field name: "x509Der is not
+ * …".
+ */
 export class BadCertificate extends Error {}
 
 /** Key identifiers are hashes of keys. The longest hash in use, SHA-512, has 64 bytes. */

@@ -33,9 +33,12 @@ export interface Exchange {
   feed: Feed;
   /** Encrypts secrets, so that nobody can read them from a copy of the database. */
   secrets: Secrets;
-  /** Call this after changing a party or binding. This replica sees the change immediately, all others within 30 s. */
+  /**
+   * Must be called after a change to a party or to a principal's binding. This replica sees the change immediately, and all
+   * others see it within 30 s.
+   */
   principalsChanged: () => void;
-  /** Announces changes, and notifies the background jobs of work. */
+  /** Announces changes, and wakes the background jobs that have work to do. */
   bus: ChangeBus;
 }
 
@@ -45,7 +48,9 @@ export interface Call {
   subject: string;
   /** The ID that identifies the request's log line. */
   requestId: string;
-  /** Set by the operation. The findings are logged, and the response header `x-mex-findings` has their number. */
+  /**
+   * The findings that the operation reports. They are logged, and the response header `x-mex-findings` has their number.
+   */
   findings: Finding[];
   /** Runs a job in a worker thread when it is the caller's turn. The job's time counts toward the caller's rate limit. */
   compute<J extends JobName>(job: J, input: Input<J>): Promise<Output<J>>;
@@ -53,7 +58,7 @@ export interface Call {
   waitAside(wait: (gone: AbortSignal) => Promise<void>): Promise<void>;
 }
 
-/** An operation. The routes table defines its request and response types. */
+/** The function that runs an operation. See routes.ts in the contract package for its request and response types. */
 export type Handler<O extends Operation> = (
   exchange: Exchange,
   call: Call,

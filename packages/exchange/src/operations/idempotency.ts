@@ -1,4 +1,6 @@
-/** A requestId creates at most one resource per parent and method, even if requests are repeated or run concurrently. */
+/**
+ * Ensures that a requestId creates at most one resource per parent and method, even if requests are repeated or concurrent.
+ */
 import { hash } from 'node:crypto';
 import { ExchangeError, equalBytes } from '@measurement-exchange/contract';
 import { uniqueViolation } from '../database/db.ts';
@@ -8,7 +10,8 @@ export function contentHash(content: string | Uint8Array): Uint8Array {
 }
 
 /**
- * A request that loses the race for a requestId waits at the unique index. Its second attempt finds the existing resource.
+ * Runs `attempt` again if a concurrent request with the same requestId came first. The second attempt finds the resource
+ * that the other request created.
  */
 export async function idempotently<T>(index: string, attempt: () => Promise<T>): Promise<T> {
   try {

@@ -1,6 +1,6 @@
 /**
- * The common part of all mutations. In a named transaction, the operation loads rows and decides. Then the findings are
- * enforced, the writes and audit entries are sent, and the response is built while the database commits.
+ * Runs every operation that writes. In a transaction, the operation loads rows and decides what to change. Then `mutate`
+ * enforces the findings, sends the writes and audit entries, and builds the response while the database commits.
  */
 import type { Finding, Operation, Timestamp } from '@measurement-exchange/contract';
 import type { Transaction } from '../database/db.ts';
@@ -14,12 +14,15 @@ export interface Decision<Resource> {
   rejecting?: Finding[];
   /** Sends the writes. Undefined if nothing changes. */
   save?: (() => void | Promise<void>) | undefined;
-  /** Whether `validateOnly` sends the writes and rolls them back, because only a write can detect an existing resource. */
+  /**
+   * Whether a `validateOnly` request sends the writes and rolls them back. This is needed if only a write can detect that
+   * the resource already exists.
+   */
   savesToValidate?: boolean;
-  /** The versions for the audit log. Changes to measurements have none, because they are in the transition log. */
+  /** The versions for the audit log. Measurements omit them, because their changes are in the transition log. */
   versions?: Version[];
   view: () => Resource;
-  /** The response to `validateOnly`. By default, it is the view without the fields that only a write sets. */
+  /** The response to a `validateOnly` request. By default, it is the view without the fields that only a write sets. */
   viewValidated?: () => Resource;
 }
 
@@ -60,7 +63,10 @@ export function mutate<Resource extends object>(
   });
 }
 
-/** The `save` function for deletes. The DELETE has already been sent, because it also returns the deleted row. */
+/**
+ * The `save` function of delete operations. It does nothing, because `decide` already sent the DELETE to get the deleted
+ * row.
+ */
 export function alreadySent(): void {}
 
 /** Returns the resource as it would be created or changed, without the fields that only a write sets. */

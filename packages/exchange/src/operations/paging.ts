@@ -1,4 +1,7 @@
-/** Page tokens. A token is authenticated, and valid only for the list that returned it. It does not grant access. */
+/**
+ * Creates and reads page tokens. A token is authenticated, and valid only for the list that returned it. It does not grant
+ * access.
+ */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { DEFAULT_PAGE_SIZE, ExchangeError, type Timestamp } from '@measurement-exchange/contract';
 import type { Cursor } from '../database/page.ts';
@@ -26,7 +29,7 @@ interface ListPage {
   next<T>(more: boolean, items: readonly T[], cursorOf: (last: T) => Cursor): string | undefined;
 }
 
-/** A row's position in a list sorted by creation time. */
+/** Returns a row's position in a list that is sorted by creation time. */
 export function byCreation({ createTime, id }: { createTime: Timestamp; id: string }): Cursor {
   return { time: createTime, id };
 }

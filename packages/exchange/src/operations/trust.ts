@@ -10,7 +10,10 @@ import type { Timestamp } from '@measurement-exchange/contract';
 import type { CertificateRecord } from '../database/certificates.ts';
 import type { TrustedRootRecord } from '../database/trustedRoots.ts';
 
-/** Returns undefined if an earlier version of the exchange accepted the certificate, but this version cannot parse it. */
+/**
+ * Parses a stored certificate. Returns undefined if an earlier version of the exchange accepted the certificate, but this
+ * version cannot parse it.
+ */
 export function storedCertificate(x509Der: Uint8Array): X509 | undefined {
   try {
     return cachedCertificate(x509Der);
@@ -26,7 +29,10 @@ type StoredRoot = Pick<TrustedRootRecord, 'party' | 'x509Der'>;
 /** Returns a sentence that explains why a certificate is not trusted, or undefined if it is trusted. */
 export type TrustCheck = (certificate: StoredCertificate) => Promise<string | undefined>;
 
-/** Parses the roots once for all certificates in a request. If no root applies to a party, its certificates are trusted. */
+/**
+ * Returns a check that parses the roots only once for all certificates in a request. If no root applies to a party, its
+ * certificates are trusted.
+ */
 export function trustCheck(stored: readonly StoredRoot[], now: Timestamp): TrustCheck {
   let roots: Root[] | undefined;
   return async ({ party, x509Der }) => {

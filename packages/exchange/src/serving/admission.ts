@@ -1,22 +1,25 @@
 /**
- * Decides which requests run, and which one is next.
+ * Decides which requests run, and which request runs next.
  *
- * This is fair queueing over a fixed number of slots: each principal is a flow with its own queue, and flows take turns
- * (Nagle, RFC 970; for several servers, SFQ(D): Jin, Chase, and Kaur 2004). Turns alone would let the busiest flow keep the
- * CPU busy, so if there are several flows, they share only half of the slots. If that leaves less than one slot per flow,
- * each flow gets one slot and a token bucket of slot time (like CPU bandwidth control: Turner, Rao, and Rao 2010).
+ * Requests run in a fixed number of slots. Each principal is a flow with its own queue, and flows take turns (fair
+ * queueing: Nagle, RFC 970; for several servers, SFQ(D): Jin, Chase, and Kaur 2004). Several flows share only half of the
+ * slots, so that the busiest flow cannot use the whole CPU. If that leaves less than one slot per flow, each flow gets one
+ * slot and a token bucket of slot time (like CPU bandwidth control: Turner, Rao, and Rao 2010).
  */
 import { WaitingQueue } from './waitingQueue.ts';
 
-/** Equal to the size of the database pool. Any further request would only wait for a connection. */
+/**
+ * The number of requests that may run at the same time. It equals the size of the database pool, because further requests
+ * would only wait for a connection.
+ */
 const SLOTS = 16;
-/** A flow is active for this long after its last request. The other flows leave room for its next one. */
+/** A flow is active for this long after its last request. The other flows keep slots free for its next request. */
 const ACTIVE_MS = 1_000;
-/** The token bucket's limit: how much slot time a flow may save up, and how much it may owe. */
+/** The limit of the token bucket: the maximum slot time that a flow may save up, and the maximum that it may owe. */
 const BURST_MS = 20;
-/** The minimum rate: however many flows are active, a flow may use a slot for this fraction of the time. */
+/** The minimum rate. A flow may always use a slot for this fraction of the time, no matter how many flows are active. */
 const MIN_RATE = 1 / 8;
-/** A flow that uses at most this many times the average is about as busy as the others, and need not wait for credit. */
+/** A flow that uses at most this many times the average slot time does not have to wait for credit. */
 const MEAN_MULTIPLE = 3;
 /** The time constant of the load's moving average. */
 const LOAD_MS = 100;
@@ -28,7 +31,7 @@ interface Flow {
   /** The flow's credit at `creditAt`, in milliseconds of slot time. */
   credit: number;
   creditAt: number;
-  /** Fires when the flow has credit again. */
+  /** The timer that fires when the flow has credit again. */
   pause?: NodeJS.Timeout | undefined;
 }
 
@@ -46,7 +49,7 @@ export class Admission {
   private sweptAt = 0;
   /** How many slots have been handed to waiting requests in this turn of the event loop. */
   private handedOn = 0;
-  /** True if free slots will be granted in the next turn. */
+  /** True if free slots will be granted in the next turn of the event loop. */
   private granting = false;
   private readonly maxWaiting: number | undefined;
 
@@ -83,8 +86,8 @@ export class Admission {
   }
 
   /**
-   * Returns undefined if the request gets a slot immediately; otherwise it has one once the promise resolves. Call `leave`
-   * afterward.
+   * Returns undefined if the request gets a slot immediately, or a promise that resolves when it gets a slot. The caller
+   * must call `leave` when the request is done.
    */
   enter(principal: string, isGone: () => boolean): Promise<void> | undefined {
     const flow = this.flowOf(principal);
@@ -105,8 +108,8 @@ export class Admission {
       this.grant();
       return;
     }
-    // Grant slots in a later turn of the event loop: a queue of operations that never wait would otherwise block everything
-    // else.
+    // Grant slots in a later turn of the event loop. Otherwise, a queue of operations that never wait would block all other
+    // work.
     this.granting = true;
     setImmediate(() => {
       this.granting = false;
@@ -146,7 +149,10 @@ export class Admission {
     return false;
   }
 
-  /** Updates the credit, which grows with the rate and shrinks with the slots in use. Returns the rate. */
+  /**
+   * Updates a flow's credit and returns its rate. Credit grows at this rate, and shrinks by the slot time that the flow
+   * uses.
+   */
   private settle(flow: Flow): number {
     const now = this.clock();
     this.load = this.running + (this.load - this.running) * Math.exp((this.loadAt - now) / LOAD_MS);

@@ -1,5 +1,6 @@
 /**
- * Runs jobs for operations. Short jobs run immediately; others run one at a time in a thread, where principals take turns.
+ * Runs jobs for operations. Short jobs run immediately on the main thread. Other jobs run one at a time in a worker thread,
+ * where principals take turns.
  */
 import { ComputeThread, failure } from '../compute/computeThread.ts';
 import { type Input, isShort, type JobName, jobs, type Output } from '../compute/jobs.ts';
@@ -9,7 +10,10 @@ import type { RateLimiter } from './rateLimiter.ts';
 
 /** How many of a principal's jobs may wait. Each waiting job keeps its input in memory. */
 const MAX_WAITING = 4;
-/** How much CPU time is charged as one request. At the default rate, a caller can pay for the entire thread. */
+/**
+ * The CPU time that counts as one request toward the caller's rate limit. At the default rate, one caller can use the
+ * entire thread.
+ */
 const MS_PER_REQUEST = 2;
 
 export class Computing {

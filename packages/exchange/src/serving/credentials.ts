@@ -1,13 +1,13 @@
 /**
- * The credentials that a face received from its caller. To add another kind, such as a client certificate or an API key,
- * add a member here, a case in `identify.ts`, and a verifier in `auth/`. `address` is the caller's network address.
+ * The credentials that the HTTP layer received from a caller. `address` is the caller's network address. To add another
+ * kind, such as an API key, add a member here, a case in `identify.ts`, and a verifier in `auth/`.
  */
 export type Credentials =
   | { kind: 'bearer'; token: string; address: string }
   /** `why` is logged and contains no secrets. */
   | { kind: 'none'; why: string; address: string };
 
-/** RFC 6750, section 2.1. The token verifier checks the token's characters, because it accepts fewer than the RFC does. */
+/** The start of a bearer token header (RFC 6750, section 2.1). The token verifier checks the token itself. */
 const BEARER = /^Bearer [^ ]/i;
 
 export function credentialsIn(authorization: string | undefined, address: string): Credentials {

@@ -1,6 +1,6 @@
 import { ExchangeError } from '@measurement-exchange/contract';
 
-/** Limits how long work may take, not counting the time that it waits on purpose. */
+/** Limits how long a request may take. The time spent in `pause` does not count. */
 export class Deadline {
   private leftMs: number;
   private startedAt = 0;
@@ -11,7 +11,10 @@ export class Deadline {
     this.leftMs = ms;
   }
 
-  /** Rejects at the deadline. `work` cannot be canceled, so it continues and keeps its slot until it ends. */
+  /**
+   * Returns the result of `work`, or rejects at the deadline. `work` cannot be canceled, so it continues and keeps its slot
+   * until it ends.
+   */
   bound<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.expire = () =>

@@ -1,6 +1,6 @@
 /**
- * Identifies callers. Bad tokens are limited by address, because nothing else is known about the sender. But other callers
- * may have the same address, and bad tokens must not block their good tokens. So:
+ * Identifies callers, and limits how many bad tokens an address may send. Several callers may share an address, so bad
+ * tokens must not block the good tokens of other callers:
  *
  * - A token that was accepted before is not limited.
  * - Checks that need no signature are always made, because they are cheap.
@@ -22,14 +22,14 @@ export interface Identity {
 export interface IdentifierOptions {
   tokens: TokenVerifier;
   principals: PrincipalResolver;
-  /** The rate for a subject that is bound to no principal or to a suspended one. */
+  /** The rate limit for a subject that is not bound to a principal, or whose principal is suspended. */
   strangerRate: Rate;
 }
 
 const BAD_TOKENS: Rate = { perSecond: 50, burst: 200 };
 const FORGED_TOKENS: Rate = { perSecond: 50, burst: 200 };
 const FORGED_TOKENS_OF_KNOWN_SUBJECT: Rate = { perSecond: 1, burst: 10 };
-/** Error codes that say nothing about the caller. */
+/** Error codes that do not say whether the caller is authorized. */
 const UNDECIDED: readonly Code[] = ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'INTERNAL'];
 const TOO_MANY_BAD_TOKENS = 'Too many bad tokens from this address';
 
@@ -46,7 +46,8 @@ export class Identifier {
   }
 
   /**
-   * Returns a caller that was identified recently, as most are. Awaiting a promise instead would take 10% of a read's time.
+   * Returns the caller if it was identified recently, which is the usual case. It returns no promise, because awaiting one
+   * would take 10% of a read's time.
    */
   recall(credentials: Credentials): Identity | undefined {
     if (credentials.kind !== 'bearer') return undefined;
@@ -66,7 +67,7 @@ export class Identifier {
     }
   }
 
-  /** Whether the caller is still authorized. True if the caller cannot be looked up right now. */
+  /** Whether the caller is still authorized. Also returns true if this cannot be determined right now. */
   async isStillAuthorized(credentials: Credentials, { route, params }: Match): Promise<boolean> {
     try {
       const { principal } = this.recall(credentials) ?? (await this.identify(credentials));
@@ -93,7 +94,7 @@ export class Identifier {
     }
   }
 
-  /** Returns the bucket that a bad signature is charged to. */
+  /** Returns the rate limit bucket that a bad signature is charged to. */
   private forgeriesOf(address: string, knownSubject: string | undefined): Bucket {
     if (knownSubject !== undefined) {
       const bucket = this.forgedOfKnownSubjects.bucketOf(`${address} ${knownSubject}`);
@@ -102,7 +103,10 @@ export class Identifier {
     return this.forgedTokens.bucketOf(address);
   }
 
-  /** Returns the given error as long as the bucket has tokens, and then the rate limit error. */
+  /**
+   * Takes a token from the bucket and returns the given error. If the bucket is empty, returns the rate limit error
+   * instead.
+   */
   private charge(bucket: Bucket, what: string, error: unknown): unknown {
     if (bucket.isEmpty) return bucket.error(what);
     bucket.take();

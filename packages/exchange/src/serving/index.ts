@@ -1,4 +1,4 @@
-/** The parts of the pipeline that faces use. */
+/** The parts of the pipeline that the HTTP layer uses. */
 export type { ChangeEvent, Watch } from '../operations/index.ts';
 export { type Credentials, credentialsIn } from './credentials.ts';
 export type { Outcome, Progress } from './observe.ts';

@@ -7,24 +7,24 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { Call, Principal } from '../operations/index.ts';
 import type { Quota } from './rateLimiter.ts';
 
-/** The facts known about a request so far. A face creates this object, and the pipeline fills it in. */
+/** The facts known about a request so far. The HTTP layer creates this object, and the pipeline fills it in. */
 export interface Progress {
   readonly requestId: string;
   principal?: Principal;
   match?: Match;
   quota?: Quota;
-  /** The operation's argument, which also collects the findings. */
+  /** The `Call` that was passed to the operation. It also collects the findings. */
   call?: Call | undefined;
   error?: ExchangeError;
 }
 
-/** The facts about how a request ended that only the face knows. */
+/** The facts about a finished request that only the HTTP layer knows. */
 export interface Outcome {
-  /** The label for counting a request that reached no operation: `page` for a page outside the API, otherwise `none`. */
+  /** The metrics label for a request that reached no operation: `page` for a page outside the API, otherwise `none`. */
   kind: 'none' | 'page';
-  /** The face's own log fields, such as the HTTP method and status. */
+  /** The log fields that the HTTP layer adds, such as the HTTP method and status. */
   wire: Record<string, string | number>;
-  /** Undefined for input that never became a request, which is logged but not counted. */
+  /** The duration of the request. Undefined for input that never became a request, which is logged but not counted. */
   ms?: number;
 }
 
@@ -36,7 +36,7 @@ export function observe(log: Logger, metrics: Metrics, progress: Progress, outco
   defer(() => {
     const operation = match?.route.operation ?? kind;
     const code = error?.code ?? 'OK';
-    // Use the HTTP status: unlike the code, it tells the exchange's failures from the caller's.
+    // Use the HTTP status, because it separates failures of the exchange from errors of the caller. The code does not.
     const isFailure = error !== undefined && error.httpStatus >= 500;
     if (ms !== undefined) metrics.request(operation, code, ms / 1000);
     // The line contains names, but never bodies, queries, tokens, or header values.
@@ -59,7 +59,7 @@ export function observe(log: Logger, metrics: Metrics, progress: Progress, outco
   });
 }
 
-/** Keeps only these fields, because a database error's other fields contain row data. */
+/** Returns only the fields of an error that are safe to log. The other fields of a database error contain row data. */
 function describe(error: unknown): object | undefined {
   if (!(error instanceof Error)) return undefined;
   const { name, message, stack } = error;

@@ -1,7 +1,7 @@
 /**
- * Every request from every face goes through these steps: authenticate, authorize, rate limit, admit, set a deadline, run
- * the operation, observe. A face translates its wire format to plain values and back. It cannot skip a step: `run` and
- * `open` need an `Authorized`, which only `authorize` creates, from an `Authenticated`, which only `authenticate` creates.
+ * Every request goes through these steps: authenticate, authorize, rate limit, admit, set a deadline, run the operation,
+ * observe. The HTTP layer only translates between HTTP and plain values. It cannot skip a step: `run` and `open` need an
+ * `Authorized`, which only `authorize` creates. `authorize` needs an `Authenticated`, which only `authenticate` creates.
  */
 import { ExchangeError, type Match, type Operation, type RequestOf } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
@@ -33,7 +33,7 @@ export interface PipelineOptions extends IdentifierOptions {
   deadlineMs?: number;
 }
 
-/** Callers wait at most 10 s, even though both authentication and the operation query the database. */
+/** The time limit for authentication and the operation together. Callers should get a response within 10 s. */
 const DEADLINE_MS = 9_500;
 
 class Authenticated {
@@ -42,7 +42,7 @@ class Authenticated {
   readonly progress: Progress;
   readonly credentials: Credentials;
   readonly identity: Identity;
-  /** How much of the deadline is left. The time that the body takes to arrive does not count. */
+  /** The remaining time until the deadline. The time that the body takes to arrive does not count. */
   readonly leftMs: number;
 
   constructor(progress: Progress, credentials: Credentials, identity: Identity, leftMs: number) {
@@ -57,7 +57,7 @@ class Authenticated {
   }
 }
 
-/** A call that its caller is allowed to make and that is within the caller's rate. */
+/** A call that the caller may make, and that is within the caller's rate limit. */
 class Authorized {
   declare protected readonly brand: 'authorized';
   readonly caller: Authenticated;
@@ -72,7 +72,7 @@ class Authorized {
 // Only the types are exported, so that no other module can create these objects.
 export type { Authenticated, Authorized };
 
-/** The functions that a face provides for each request. */
+/** The functions that the HTTP layer provides for each request. */
 export interface Transfer {
   isGone(): boolean;
   /** Aborted when the caller hangs up. */
@@ -99,7 +99,7 @@ export class Pipeline {
     watchAdmission(options.metrics, this.admission);
   }
 
-  /** Returns without a promise if the caller was identified recently, as most are. */
+  /** Identifies the caller. Returns no promise if the caller was identified recently, which is the usual case. */
   authenticate(credentials: Credentials, progress: Progress): Authenticated | Promise<Authenticated> {
     const known = this.identifier.recall(credentials);
     if (known !== undefined) return this.identified(credentials, progress, known, this.deadlineMs);
@@ -123,7 +123,10 @@ export class Pipeline {
     return new Authenticated(progress, credentials, identity, leftMs);
   }
 
-  /** Authorizes by names alone, before any lookup, and then charges the request to the caller's rate. */
+  /**
+   * Checks whether the caller may make this call, then counts it toward the caller's rate limit. The check needs only the
+   * names in the request.
+   */
   authorize(caller: Authenticated, match: Match): Authorized {
     const { progress, principal } = caller;
     progress.match = match;
@@ -144,13 +147,13 @@ export class Pipeline {
     return deadline.bound(this.admit(authorized, transfer, deadline, write));
   }
 
-  /** Opens a stream. The pipeline ends it after a few minutes, or when the caller is no longer authorized. */
+  /** Opens a stream. The pipeline ends the stream after a few minutes, or when the caller is no longer authorized. */
   async open(authorized: Authorized, transfer: Transfer): Promise<OpenStream> {
     const { caller, match } = authorized;
     const deadline = new Deadline(caller.leftMs);
     const opening = this.admit(authorized, transfer, deadline, (resource) => resource as Watch);
     const watch = await deadline.bound(opening).catch((error) => {
-      // Nobody reads a stream that opens after the deadline.
+      // Nobody reads a stream that opens after the deadline, so close it.
       opening.then((late) => late.close()).catch(() => {});
       throw error;
     });
@@ -199,7 +202,7 @@ export class Pipeline {
     return this.computing.stop();
   }
 
-  /** Call after the response was sent or the stream has ended. */
+  /** Logs and counts a request. Must be called after the response was sent or the stream has ended. */
   observe(progress: Progress, outcome: Outcome): void {
     observe(this.options.log, this.options.metrics, progress, outcome);
   }
@@ -219,7 +222,7 @@ function callOf({ caller }: Authorized, serving: Pick<Call, 'compute' | 'waitAsi
   return progress.call;
 }
 
-/** The error that callers get if the exchange is at fault. The cause is only logged. */
+/** Returns the error that callers get if the exchange is at fault. The cause is only logged. */
 export function internalError(cause: unknown): ExchangeError {
   return new ExchangeError('INTERNAL', 'The exchange failed on this request; report its request ID.', {
     cause,

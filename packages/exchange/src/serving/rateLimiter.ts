@@ -16,7 +16,10 @@ export interface Quota {
   resetSeconds: number;
 }
 
-/** Beyond this number, the least recently used bucket is evicted, so that unknown callers cannot fill up the memory. */
+/**
+ * The maximum number of buckets. The least recently used bucket is evicted, so that unknown callers cannot fill up the
+ * memory.
+ */
 const MAX_BUCKETS = 10_000;
 
 export function rateLimited(what: string, retryAfterSeconds: number): ExchangeError {
@@ -74,8 +77,8 @@ export class Bucket {
   }
 
   /**
-   * Takes a token, but never goes below zero: requests that start together and are charged later should not extend the
-   * wait.
+   * Takes a token, but never goes below zero. Requests that start at the same time and are charged later must not extend
+   * the wait.
    */
   take(): void {
     this.tokens = Math.max(0, this.tokens - 1);

@@ -5,9 +5,9 @@ import type { Found, Watch } from '../operations/index.ts';
 /** Authorization is rechecked every `checkMs`. A stream ends after about `maxAgeMs`, and its caller reconnects. */
 const TIMES = { checkMs: 15_000, maxAgeMs: 300_000 };
 
-/** A stream that a face reads until it ends. If the caller hangs up, the face ends it. */
+/** A stream that the HTTP layer reads until it ends. If the caller hangs up, the HTTP layer ends the stream. */
 export class OpenStream {
-  /** True once the stream has ended because of its age, its caller, or a lost authorization. */
+  /** True once the stream has ended, because of its age, or because the caller hung up or is no longer authorized. */
   isOver = false;
   readonly isAuthorized: () => Promise<boolean>;
   private readonly watch: Watch;
@@ -74,7 +74,7 @@ export class Streams {
     }
   }
 
-  /** One function shared by thousands of streams. */
+  /** Forgets a stream that has ended. All streams share this one function, which saves memory. */
   private readonly remove = (stream: OpenStream): void => {
     this.streams.delete(stream);
     if (this.streams.size > 0) return;

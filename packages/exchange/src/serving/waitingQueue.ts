@@ -1,10 +1,14 @@
-/** One principal's requests that are waiting for a slot. Both their number and their waiting time are limited. */
+/**
+ * The queue of one principal's requests that are waiting for a slot. Both their number and their waiting time are limited.
+ */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { rateLimited } from './rateLimiter.ts';
 
-/** The same as a principal's default burst. */
+/** The maximum number of waiting requests. It equals the default burst of a principal's rate limit. */
 const MAX_WAITING = 1_000;
-/** Every request must get its response within 10 s, including the time for the operation after the wait. */
+/**
+ * The maximum waiting time. Every request must get its response within 10 s, including the time that the operation takes.
+ */
 const MAX_WAIT_MS = 4_000;
 
 interface Waiter {

@@ -6,7 +6,7 @@ import type { Facts } from './facts.ts';
 const AGAIN = 'It stays so; create the measurement again.';
 const DONE = 'Nothing is left to do.';
 
-/** How to describe a failed measurement, by the cause of its last step. */
+/** The code and the remedy for a failed measurement, keyed by the cause of its last step. */
 const FAILURES: Record<TriggerTo<'FAILED'>, Pick<Ending, 'code' | 'remedy'>> = {
   refused: {
     code: 'REFUSED',
@@ -27,7 +27,7 @@ const FAILURES: Record<TriggerTo<'FAILED'>, Pick<Ending, 'code' | 'remedy'>> = {
       'It may be transient: create the measurement again; if it fails again, ask the operator of the duchy.',
   },
 };
-/** How to describe a cancelled measurement, by the cause of its last step. */
+/** The code and the explanation for a cancelled measurement, keyed by the cause of its last step. */
 const CANCELLATIONS: Record<TriggerTo<'CANCELLED'>, (consumer: string) => Pick<Ending, 'code' | 'detail'>> = {
   cancelled: (consumer) => ({ code: 'CANCELLED', detail: `${consumer} cancelled it.` }),
   expired: () => ({
@@ -54,7 +54,10 @@ export function endingOf({ aggregate, cause, viewer }: Facts): Ending {
   return { code, detail: failure!.message, remedy: isLeft ? remedy : DONE };
 }
 
-/** The provider learns the measurement's state, but not which party ended it. */
+/**
+ * Explains to a provider how its requisition ended. The provider learns the measurement's state, but not which party ended
+ * it.
+ */
 export function requisitionEnding({ aggregate }: Facts, { state, refusal }: RequisitionOutline): Ending {
   const measurement = aggregate.measurement.state;
   if (state === 'FULFILLED') {

@@ -45,7 +45,7 @@ export type ExplainedAggregate = AggregateOf<MeasurementOutline, RequisitionWith
 
 export interface Facts {
   viewer: Viewer;
-  /** If the viewer is a provider, the aggregate has only the provider's own requisition. */
+  /** The measurement and its requisitions. If the viewer is a provider, only the provider's own requisition is included. */
   aggregate: ExplainedAggregate;
   /** The cause of the measurement's last step. */
   cause: Trigger;
@@ -65,19 +65,22 @@ export function isPresent({ parties, now }: Facts, party: string): boolean {
   return lastSeen !== undefined && Date.parse(now) - Date.parse(lastSeen) <= OFFLINE_AFTER_MS;
 }
 
-/** Always false for a duchy if the viewer is a consumer, because consumers may not read a duchy's state. */
+/**
+ * Whether a party is suspended. Always false if a consumer asks about a duchy, because consumers may not read a duchy's
+ * state.
+ */
 export function isSuspended({ viewer, parties }: Facts, party: string): boolean {
   if (viewer === 'measurementConsumer' && party.startsWith('duchies/')) return false;
   return parties.get(party)?.state === 'SUSPENDED';
 }
 
-/** Whether the provider's current public key is not the one that the requisition was encrypted for. */
+/** Whether the provider's public key has changed since the requisition was encrypted for it. */
 export function hasChangedKey({ parties }: Facts, { provider, publicKey }: RequisitionWithKey): boolean {
   const current = parties.get(provider)?.publicKey;
   return current !== undefined && !equalBytes(keysetOf(current), publicKey.data);
 }
 
-/** The resource name that the viewer uses for a requisition. */
+/** Returns the name that the viewer uses for a requisition. */
 export function requisitionName({ viewer, aggregate }: Facts, { provider, id }: RequisitionOutline): string {
   const parent = viewer === 'measurementConsumer' ? measurementName(aggregate.measurement) : provider;
   return `${parent}/requisitions/${id}`;

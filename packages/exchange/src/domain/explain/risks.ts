@@ -1,4 +1,4 @@
-/** The deadline at which a pending measurement ends automatically, and the risks until then. */
+/** Computes the deadline at which a pending measurement ends automatically, and the risks before that deadline. */
 import { type Risk, type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { certificateName, EXPIRING_DAYS } from '../certificate.ts';
 import { WAITING, type WaitingState } from '../deadlines.ts';

@@ -1,4 +1,6 @@
-/** The parties that a pending measurement is waiting for, what each one has to do, and what may keep it from doing so. */
+/**
+ * Lists the parties that a pending measurement is waiting for, the action that each party must take, and what prevents it.
+ */
 import type { Timestamp, Wait, WaitCode } from '@measurement-exchange/contract';
 import { type Certificate, certificateName } from '../certificate.ts';
 import { behind, openSteps } from '../deadlines.ts';
@@ -30,7 +32,7 @@ interface Task {
   remedy: string;
 }
 
-/** Returns the waits of a pending measurement, the most severe first. */
+/** Returns everything that a pending measurement is waiting for, the most severe wait first. */
 export function waitsOf(facts: Facts): Wait[] {
   const revoked = certificatesOf(facts).filter(({ revocationState }) => revocationState !== undefined);
   // A revoked certificate makes the measurement fail, so nothing else matters.
@@ -81,7 +83,10 @@ function tasksOf(facts: Facts): Wait[] {
   }
 }
 
-/** Duchies that are offline but have later stages to compute. The current stage cannot send them its output. */
+/**
+ * Returns the waits for duchies that are offline but have later stages to compute. The other duchies cannot send them their
+ * output.
+ */
 function goneTasks(facts: Facts, late: string[]) {
   return openSteps(facts.aggregate, [...facts.reports])
     .filter(({ duchy }) => !late.includes(duchy) && !isPresent(facts, duchy))
@@ -91,7 +96,10 @@ function goneTasks(facts: Facts, late: string[]) {
     });
 }
 
-/** The time of the duchy's last report. If it has not reported yet, the time when the computation last changed. */
+/**
+ * Returns the time of the duchy's last report. If it has not reported yet, returns the time of the computation's last
+ * change.
+ */
 function stageSince({ reports, aggregate }: Facts, duchy: string): Timestamp {
   const report = reports.find((r) => r.duchy === duchy);
   return report?.time ?? aggregate.participants.find((p) => p.duchy === duchy)!.updateTime;
@@ -122,13 +130,13 @@ function stageTask(facts: Facts, duchy: string): Wait {
   });
 }
 
-/** Only the consumer and the reporting duchy itself may see the message in a report. */
+/** Describes a report. Includes its message only for the consumer, because the other duchies may not read it. */
 function reportWords({ viewer }: Facts, { stage, attempt, message }: WordedReport): string {
   const words = `${stage}, attempt ${attempt}`;
   return viewer === 'measurementConsumer' ? `${words} (“${message}”)` : words;
 }
 
-/** A computation's name. Duchies may read it, and consumers see it in their timeline, but data providers never see it. */
+/** Returns the computation's name, or undefined for data providers, which may not see it. */
 function computationOf({ viewer, aggregate }: Facts, duchy: string): string | undefined {
   return viewer === 'dataProvider' ? undefined : computationName(duchy, aggregate.measurement.id);
 }
@@ -167,7 +175,9 @@ function requisitionTask(facts: Facts, requisition: RequisitionWithKey): Wait {
   });
 }
 
-/** The consumer and the provider may see the reason for a deferral, but duchies may not. */
+/**
+ * Describes a deferred requisition. The consumer and the provider may see the reason for the deferral, but duchies may not.
+ */
 function deferredTask(
   facts: Facts,
   requisition: RequisitionWithKey,
@@ -187,7 +197,7 @@ function deferredTask(
   };
 }
 
-/** If something, such as a suspension, keeps the party from acting, reports that instead of the task. */
+/** Returns the wait for a party's task. If the party is suspended or offline, the wait reports that instead. */
 function taskOf(facts: Facts, { party, resource, since, code, owes, remedy }: Task): Wait {
   const common = about(facts, party, resource, since);
   if (isSuspended(facts, party)) {
@@ -220,7 +230,10 @@ function seen(facts: Facts, party: string, since: Timestamp): string {
   return `, and was last seen ${ago}`;
 }
 
-/** `lastSeen` is rounded down to half a minute, so we round the creation time in the same way. */
+/**
+ * Whether a party was last seen before the measurement was created. `lastSeen` is rounded down to half a minute, so the
+ * creation time is rounded in the same way.
+ */
 function isBeforeCreation({ aggregate }: Facts, lastSeen: Timestamp): boolean {
   return lastSeen < halfMinuteOf(aggregate.measurement.createTime);
 }

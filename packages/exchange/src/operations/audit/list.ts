@@ -2,7 +2,10 @@ import { listAudit } from '../../database/log.ts';
 import type { Handler } from '../context.ts';
 import { START } from '../paging.ts';
 
-/** Lists entries in the order of transaction IDs, up to the oldest running transaction, so that readers miss no entries. */
+/**
+ * Lists audit entries by transaction ID. The list stops before the oldest running transaction, so that readers miss no
+ * entries.
+ */
 export const listAuditEntries: Handler<'listAuditEntries'> = async (exchange, _call, { query }) => {
   const name = query['filter.name'];
   const page = exchange.pageTokens.page(['listAuditEntries', '', name], query);

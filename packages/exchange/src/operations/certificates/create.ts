@@ -54,7 +54,9 @@ export const createCertificate: Handler<'createCertificate'> = async (exchange, 
   });
 };
 
-/** Whether the certificate is currently usable and is the first one to verify the party's public key. */
+/**
+ * Whether the certificate is usable and verifies the party's public key. Returns false if another certificate already does.
+ */
 async function verifiesKey(
   certificate: CertificateRecord,
   { publicKey, publicKeyCertificate }: PartyRecord,

@@ -5,7 +5,10 @@ import { releaseHold } from '../../domain/certificate.ts';
 import type { Handler } from '../context.ts';
 import { changeCertificate } from './change.ts';
 
-/** How long to wait for a cascade. Most end within milliseconds, so most callers do not have to retry. */
+/**
+ * How long to wait until all measurements that depend on the certificate have failed. This usually takes milliseconds, so
+ * most callers do not have to retry.
+ */
 const CASCADE_WAIT_MS = 2_000;
 const CASCADE_POLL_MS = 20;
 

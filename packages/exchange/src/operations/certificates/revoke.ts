@@ -3,7 +3,10 @@ import { revoke } from '../../domain/certificate.ts';
 import { authorOf, type Handler } from '../context.ts';
 import { changeCertificate } from './change.ts';
 
-/** Creates and fulfillments see the revocation once it is committed. A background job fails the dependent measurements. */
+/**
+ * Revokes a certificate or puts it on hold. Later requests see the change at once, and a background job fails the
+ * measurements that depend on the certificate.
+ */
 export const revokeCertificate: Handler<'revokeCertificate'> = async (exchange, call, request) => {
   const { revocationState } = request.body;
   const revoked = await changeCertificate(

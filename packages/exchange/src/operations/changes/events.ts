@@ -1,7 +1,7 @@
-/** The events that watching for changes returns. */
+/** The events that `watchChanges` returns. */
 import type { Change } from '@measurement-exchange/contract';
 
-/** A change, and the token for continuing after it. */
+/** A change and a token. The token resumes the watch after this change. */
 export interface ChangeEvent {
   token: string;
   change: Change;
@@ -11,13 +11,13 @@ export interface ChangeEvent {
 export interface Found {
   /** Empty if no change matches the filter. */
   events: ChangeEvent[];
-  /** The token for continuing after all changes that were read. */
+  /** A token that resumes the watch after all changes that were read. */
   token: string;
 }
 
-/** A watch occupies no request slot. It reads the feed's shared rows, and queries the database only if it is far behind. */
+/** A subscription to a party's changes. It occupies no request slot, and queries the database only if it is far behind. */
 export interface Watch {
-  /** The token for the starting position; undefined if the first events are already available. */
+  /** A token for the starting position; undefined if the first events are already available. */
   token: string | undefined;
   /** Waits for more events. Returns undefined when the watch is closed or the exchange stops. */
   next(): Promise<Found | undefined>;

@@ -5,7 +5,7 @@ import type { Feed, Follower } from '../../feed/feed.ts';
 import type { Call, Exchange, Handler } from '../context.ts';
 import { changeTokenExpired, startOf, tokenAt, viewChange } from './token.ts';
 
-/** The maximum number of rows that a filtered page reads. Even if none match, the next token continues after them. */
+/** The maximum number of rows that a filtered page reads. Even if no row matches, the next page starts after these rows. */
 const MAX_LOOKED = 1000;
 
 export const listChanges: Handler<'listChanges'> = async (exchange, call, { path, query }) => {
@@ -78,7 +78,7 @@ async function waitFor(
   return page;
 }
 
-/** The maximum number of followers that may wait in this process, per party and in total. */
+/** The maximum number of requests in this process that may wait for changes, per party and in total. */
 const MAX_OF_PARTY = 500;
 const MAX_FOLLOWERS = 3_000;
 

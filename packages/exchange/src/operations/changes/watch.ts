@@ -43,7 +43,7 @@ export const watchChanges: Handler<'watchChanges'> = async (exchange, _call, { p
   }
 };
 
-/** All of a party's followers share the latest rows of its log, so each row is signed and serialized only once. */
+/** Caches the event of each row. All watches of a party share the same rows, so each row's token is computed only once. */
 const events = new WeakMap<PlacedChange, ChangeEvent>();
 
 function eventOf(exchange: Exchange, placed: PlacedChange): ChangeEvent {

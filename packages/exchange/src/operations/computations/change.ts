@@ -23,7 +23,10 @@ interface Decided {
   findings?: Finding[];
 }
 
-/** The queries in `prepare` are sent together with the lock. `decide` gets their results and the locked aggregate. */
+/**
+ * Locks a computation and saves the change that `decide` returns. The queries in `prepare` are sent together with the lock,
+ * and `decide` gets their results.
+ */
 export function changeComputation<Prepared>(
   operation: Operation,
   exchange: Exchange,
@@ -42,7 +45,7 @@ export function changeComputation<Prepared>(
     const { aggregate: before, requisitionSpecHashes } = computation;
     const { change, findings = [] } = await decide(before, duchy, prepared);
     const view = () => viewComputation({ aggregate: change.after, requisitionSpecHashes }, duchy);
-    // A repeated request was already checked the first time.
+    // A repeated request changes nothing. Its findings were enforced the first time.
     if (change.steps.length === 0) return { view };
     return { findings, save: () => saveMeasurements(tx, [{ before, change }], authorOf(call)), view };
   });

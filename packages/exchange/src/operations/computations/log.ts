@@ -7,7 +7,10 @@ import type { Handler } from '../context.ts';
 import { mutate } from '../mutate.ts';
 import { viewComputation } from './view.ts';
 
-/** A report includes its author and time, so it needs no audit entry. It does not create a new version. */
+/**
+ * Stores a progress report. The report creates no new version of the computation. It needs no audit entry, because it
+ * includes its author and time.
+ */
 export const logComputation: Handler<'logComputation'> = async (exchange, call, request) => {
   const { params, path, body } = request;
   const { code, position, stage, attempt, progress } = body;

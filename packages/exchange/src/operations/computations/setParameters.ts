@@ -41,7 +41,7 @@ export const setComputationParameters: Handler<'setComputationParameters'> = asy
   );
 };
 
-/** Returns the certificate's ID. The certificate must belong to the duchy. */
+/** Returns the certificate's ID, or throws if the certificate does not belong to the duchy. */
 export function requireOwnCertificate(duchy: string, name: string): string {
   const named = parseName('duchyCertificate', name)!;
   if (named.duchy === duchy) return named.certificate;
@@ -49,7 +49,7 @@ export function requireOwnCertificate(duchy: string, name: string): string {
   throw invalid([{ field: 'certificate', description }]);
 }
 
-/** Returns those keys that were signed with the certificate's key. */
+/** Returns the keys that were signed with the certificate's private key. */
 async function signedBy(
   certificate: CertificateRecord | undefined,
   keys: ParameterKeys,

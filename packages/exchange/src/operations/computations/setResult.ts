@@ -22,8 +22,7 @@ export const setComputationResult: Handler<'setComputationResult'> = async (exch
     (tx) =>
       Promise.all([
         lockCertificatesForShare(tx, [{ party, id }]),
-        // No need to lock these certificates: a revocation that commits after this query is treated as happening after the
-        // result.
+        // These certificates are not locked. A revocation that commits after this query counts as later than the result.
         revokedOfComputation(tx, params.computation),
         rootsForParties(tx, [party]),
       ]),

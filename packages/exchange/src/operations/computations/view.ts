@@ -1,4 +1,4 @@
-/** Computations as API resources. Each participant uses its own name for them. */
+/** Converts computations to API resources. Each duchy uses its own name for a computation. */
 import type { Computation, Participant, Protocol } from '@measurement-exchange/contract';
 import type { ComputationRecord } from '../../database/computations.ts';
 import type { ParticipantRecord } from '../../domain/aggregate.ts';

@@ -30,7 +30,7 @@ export const batchGetEventGroupMetadataDescriptors: Handler<'batchGetEventGroupM
   if (views.length < found.length) throw responseTooLarge();
   const viewOf = new Map(found.map((d, i) => [d, views[i]!]));
   const asked = descriptors.map((d) => viewOf.get(d)!);
-  // For sets that an earlier version stored, we know the JSON size only after converting them.
+  // Descriptor sets that an earlier version of the exchange stored have an unknown JSON size until they are converted.
   if (asked.reduce((sum, view) => sum + sizeOf(view), 0) > MAX_BATCH_BYTES) throw responseTooLarge();
   return { eventGroupMetadataDescriptors: asked };
 };

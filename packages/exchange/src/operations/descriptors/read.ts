@@ -1,4 +1,4 @@
-/** Checks on descriptor sets that create and update have in common. */
+/** The checks on descriptor sets that create and update requests share. */
 import { exactJson, fromBase64, invalid, type JsonValue } from '@measurement-exchange/contract';
 import type { Transaction } from '../../database/db.ts';
 import { lockTypes, registeredTypes } from '../../database/descriptorTypes.ts';

@@ -3,7 +3,10 @@ import type { Missing, SchemaSource } from '../../compute/jobs.ts';
 import type { Queryable } from '../../database/db.ts';
 import { getDescriptors } from '../../database/descriptors.ts';
 
-/** Runs a job without descriptor sets. If a schema has not been compiled yet, runs the job again with the sets. */
+/**
+ * Runs a job with only the IDs and versions of its schemas. If a schema has not been compiled yet, runs the job again with
+ * the descriptor sets.
+ */
 export async function withSchemas<T extends object | undefined>(
   db: Queryable,
   schemas: SchemaSource[],

@@ -34,7 +34,8 @@ export async function viewDescriptors(
   if (encoding === 'BASE64') return descriptors.map((d) => viewDescriptor(d, undefined));
   const sets = descriptors.map(({ descriptorSet }) => descriptorSet);
   const texts = await call.compute('printSets', { sets, maxBytes }).catch((error) => {
-    // An earlier version accepted a set that cannot be converted to JSON, so we return the sets as base64.
+    // An earlier version of the exchange accepted a set that cannot be converted to JSON, so all sets are returned as
+    // base64.
     if (isTooCostly(error)) return sets.map(() => undefined);
     throw error;
   });
@@ -45,13 +46,16 @@ export function isTooCostly(error: unknown): boolean {
   return error instanceof ExchangeError && error.reason === 'DESCRIPTOR_TOO_COSTLY';
 }
 
-/** The size of a descriptor in a response, in bytes. A JSON size that an earlier version did not store counts as 0. */
+/**
+ * Returns the size of a descriptor in a response, in bytes. If an earlier version did not store the JSON size, it counts as
+ * 0.
+ */
 export function printedBytes({ descriptorSet, jsonBytes = 0 }: DescriptorRecord, encoding: Encoding): number {
   const base64 = Math.ceil(descriptorSet.length / 3) * 4;
   return encoding === 'BASE64' ? base64 : Math.max(base64, jsonBytes);
 }
 
-/** The number of characters that the set takes up in a response. */
+/** Returns the number of characters that the descriptor set takes up in a response. */
 export function sizeOf({ descriptorSet }: EventGroupMetadataDescriptor): number {
   return descriptorSet instanceof JsonText ? descriptorSet.text.length : (descriptorSet as string).length;
 }

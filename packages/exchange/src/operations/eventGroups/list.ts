@@ -39,7 +39,9 @@ const NOTHING = { items: [], more: false };
 
 type Filters = Pick<EventGroupListQuery, 'parties' | 'mediaTypes' | 'start' | 'end' | 'words'>;
 
-/** Returns `none` if a filter excludes the list's own party, so that nothing can match. */
+/**
+ * Returns the filters, or `none` if nothing can match because a filter excludes the party whose event groups are listed.
+ */
 function filtersOf(
   side: Side,
   party: string,

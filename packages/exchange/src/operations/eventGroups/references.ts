@@ -31,7 +31,7 @@ export interface Part {
 /** The rows that event groups refer to. The descriptors are locked until the transaction ends. */
 export interface References {
   consumers: ReadonlyMap<string, unknown>;
-  /** The IDs of those descriptors that exist. */
+  /** The IDs of the descriptors that exist. */
   descriptors: ReadonlySet<string>;
   messages: Messages;
 }
@@ -39,7 +39,7 @@ export interface References {
 /** The decoded metadata of the event groups, and the descriptor versions used to decode it. */
 export interface Messages {
   versions: Map<string, number>;
-  /** Undefined for an event group whose schema cannot be linked. */
+  /** The decoded metadata of each event group; undefined if its schema cannot be linked. */
   read: Map<Part, ReadMessage | { violations: Violation[] } | undefined>;
 }
 

@@ -1,4 +1,4 @@
-/** Event groups as API resources. The provider and the consumer use different names for them. */
+/** Converts event groups to API resources. The provider and the consumer use different names for an event group. */
 import { type EventGroup, JsonText, toBase64 } from '@measurement-exchange/contract';
 import type { Queryable } from '../../database/db.ts';
 import { type DescriptorVersion, descriptorVersions, type Side } from '../../database/eventGroups.ts';
@@ -26,8 +26,8 @@ export function versionOf(group: EventGroupRecord): Version {
 const MAX_SCHEMA_BYTES = 2 * 1024 * 1024;
 
 /**
- * Decodes metadata according to the current version of its descriptor. Metadata that does not match is returned as base64.
- * Returns as many views as fit into `maxBytes` of JSON, but at least one.
+ * Returns as many event groups as fit into `maxBytes` of JSON, but at least one. Metadata that does not match the current
+ * version of its descriptor is returned as base64.
  */
 export async function viewEventGroups(
   db: Queryable,
@@ -57,7 +57,7 @@ export async function viewEventGroups(
   return views;
 }
 
-/** The approximate size of an event group in a response, in bytes. */
+/** Returns the approximate size of an event group in a response, in bytes. */
 function bytesOf(group: EventGroupRecord, json: string | undefined): number {
   const { encrypted, readable, publicKey, brandName = '', campaignName = '' } = group;
   const bytes = [encrypted?.ciphertext, publicKey?.data, json === undefined ? readable?.value : undefined];
@@ -103,7 +103,8 @@ async function printMetadata(
       call.compute('printMetadata', { schemas, messages, maxBytes }),
     );
   } catch (error) {
-    // An earlier version of the exchange accepted a descriptor that this version cannot convert to JSON.
+    // An earlier version of the exchange accepted a descriptor that this version cannot convert. The metadata is returned
+    // as base64.
     if (isTooCostly(error)) return messages.map(() => undefined);
     throw error;
   }

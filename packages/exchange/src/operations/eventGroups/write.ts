@@ -138,7 +138,8 @@ export async function updateEventGroups(
 }
 
 /**
- * Returns findings about the fresh parts, and views of all parts. An earlier request wrote the parts that are not fresh.
+ * Returns the findings about the `fresh` parts, and the views of all parts. An earlier request wrote the parts that are not
+ * in `fresh`.
  */
 async function written<P extends Part>(
   tx: Transaction,
@@ -166,8 +167,8 @@ async function written<P extends Part>(
 }
 
 /**
- * Retries an attempt that lost a race for a requestId; the next attempt finds the existing event group. A batch can lose
- * once per request ID, each time to a different batch.
+ * Retries if a concurrent request has just used the same request ID. The next attempt finds the event group that the other
+ * request created. A batch may need one retry per request ID.
  */
 async function untilUnique<T>(races: number, attempt: () => Promise<T>): Promise<T> {
   for (let lost = 0; ; lost++) {

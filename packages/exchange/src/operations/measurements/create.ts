@@ -52,8 +52,8 @@ async function wrongNonces({ dataProviders }: MeasurementInput): Promise<Set<str
 }
 
 /**
- * The hash does not cover the requested protocol. If a client reads a measurement and sends it again, the request has the
- * protocol that the exchange chose.
+ * Leaves the requested protocol out of the hash. A client that reads a measurement and sends it again sends the protocol
+ * that the exchange chose.
  */
 function requestKeyOf({ requestId, body }: RequestOf<'createMeasurement'>) {
   if (requestId === undefined) return undefined;

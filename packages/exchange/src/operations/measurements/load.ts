@@ -34,7 +34,8 @@ export async function loadForDraft(
     needsPopulation ? populationOfMeasurement(tx, candidate.spec!.modelLine) : undefined,
   ]);
   if (earlier !== undefined) return { earlier };
-  // Read the clock after acquiring the locks, so that the time is later than any hold that was committed before.
+  // Read the clock after acquiring the locks, so that the time is later than any certificate hold that was already
+  // committed.
   const now = clock();
   const facts = await gatherConsent(input, certificates, isSpecSignedBy, trustCheck(roots, now));
   return { now, parties, certificates, population, ...facts };
@@ -57,12 +58,12 @@ export async function gatherConsent(
 /** Returns whether the spec was signed with the key of the given certificate (DER). */
 type SpecCheck = (x509Der: Uint8Array | undefined) => Promise<boolean>;
 
-/** The certificates that consumers used most recently to sign a spec, by certificate name. */
+/** Caches the certificates that consumers used most recently to sign a spec, by certificate name. */
 const signers = new LRUCache<string, X509>({ max: 2_000 });
 
 /**
- * Verifies the spec's signature. A name always refers to the same certificate, so verification starts with the cached
- * certificate while the stored one is being loaded.
+ * Verifies the spec's signature. A certificate's name never refers to another certificate, so verification starts with the
+ * cached certificate while the stored one is being loaded.
  */
 export function verifySpec(input: MeasurementInput): SpecCheck {
   const { measurementConsumerCertificate: name, measurementSpec: spec } = input;

@@ -38,7 +38,7 @@ export const getMeasurementTimeline: Handler<'getMeasurementTimeline'> = async (
   };
 };
 
-/** The start and size of a page in a timeline. */
+/** Returns the start and the size of a page in a timeline. */
 export function timelinePage(
   { pageTokens }: Exchange,
   operation: 'getMeasurementTimeline' | 'getRequisitionTimeline',

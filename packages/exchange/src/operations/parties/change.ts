@@ -31,6 +31,6 @@ export function changeParty(
       view: () => viewParty({ ...after, preferredCertificate: before.preferredCertificate }),
     };
   });
-  // After an error, the outcome may be unknown, because the change may have been committed.
+  // This runs even after an error, because the change may have been committed anyway.
   return changed.finally(exchange.principalsChanged);
 }

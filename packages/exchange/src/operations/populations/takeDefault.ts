@@ -4,7 +4,7 @@ import { savePopulation } from '../../database/populations.ts';
 import { noLongerDefault, type PopulationRecord, populationName } from '../../domain/population.ts';
 import type { Version } from '../mutate.ts';
 
-/** Only one population can be the default, so the current default is reset in the same transaction. */
+/** Resets the current default population in the same transaction, because only one population can be the default. */
 export function takeDefault(
   population: PopulationRecord,
   current: PopulationRecord | undefined,

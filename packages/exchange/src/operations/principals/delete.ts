@@ -14,6 +14,6 @@ export const deletePrincipal: Handler<'deletePrincipal'> = async (exchange, call
       view: () => viewPrincipal(binding),
     };
   });
-  // After an error, the outcome may be unknown, because the binding may have been deleted.
+  // This runs even after an error, because the binding may have been deleted anyway.
   return deleted.finally(exchange.principalsChanged);
 };

@@ -16,7 +16,7 @@ export const deferRequisition: Handler<'deferRequisition'> = async (exchange, ca
     const earlier = await earlierDeferrals(tx, params.requisition);
     const change = defer(before, params.requisition, body, earlier, now);
     const view = () => viewOwn(change.after, params.requisition);
-    // The provider repeated its last deferral.
+    // The provider repeated its last deferral, so nothing changes.
     if (change.after === before) return { view };
     const save = () => {
       if (change.steps.length > 0) saveMeasurements(tx, [{ before, change }], authorOf(call));

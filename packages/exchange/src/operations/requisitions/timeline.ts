@@ -5,7 +5,7 @@ import type { Handler } from '../context.ts';
 import { timelinePage, viewTransition } from '../measurements/timeline.ts';
 import { viewTombstone } from './view.ts';
 
-/** Returns a requisition's transitions for its provider. If another provider's refusal withdrew it, hides that provider. */
+/** Returns a requisition's transitions for its provider. Hides the name of any other provider whose refusal withdrew it. */
 export const getRequisitionTimeline: Handler<'getRequisitionTimeline'> = async (
   exchange,
   _call,

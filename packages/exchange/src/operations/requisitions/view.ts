@@ -42,7 +42,10 @@ export function viewRequisition(
   };
 }
 
-/** Returns undefined until all duchies have set their parameters. Until then, the requisition cannot be fulfilled. */
+/**
+ * Returns the duchies' keys, or undefined if some duchies have not set their parameters. Until then, the requisition cannot
+ * be fulfilled.
+ */
 function viewDuchies(
   protocol: Protocol,
   participants: ParticipantRecord[],
@@ -58,7 +61,8 @@ function viewDuchies(
         duchy,
         {
           duchyCertificate: certificateName(duchy, certificate),
-          // In share-shuffle, a provider encrypts a share for one worker and a seed for the other.
+          // In share-shuffle, a provider encrypts a share for one worker and a seed for the other, so it needs their public
+          // keys.
           [protocol]: isShuffle ? { publicKey } : { elGamalPublicKey },
         },
       ];

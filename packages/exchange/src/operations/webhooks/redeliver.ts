@@ -8,8 +8,7 @@ import { addressed, viewWebhook } from './view.ts';
 
 export const redeliverWebhook: Handler<'redeliverWebhook'> = async (exchange, call, request) => {
   const { party } = addressed(request.path);
-  // Search before the transaction starts: once a transaction has been assigned an ID, it holds up every reader of the
-  // change log until it ends.
+  // Search before the transaction starts, because a running write transaction holds up every reader of the change log.
   const position = await positionBefore(exchange.db, party, request.body.from);
   return changeWebhook('redeliverWebhook', exchange, call, request, async (tx, webhook, now) => {
     const count = await countBehind(tx, webhook.id, position, MAX_REDELIVERED + 1);

@@ -1,6 +1,6 @@
 /**
- * Checks an EventGroupMetadataDescriptor's descriptor set. A set that passes links without any other files, and can be
- * printed as JSON together with the custom options it declares.
+ * Checks the descriptor set of an EventGroupMetadataDescriptor. A valid set can be linked without any other files. It can
+ * also be converted to JSON, including the custom options that it declares.
  */
 import { type DescMessage, fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
@@ -25,36 +25,45 @@ export const MAX_SET_BYTES = 1024 * 1024;
 const MAX_SET_FILES = 256;
 
 /**
- * In an ordinary set each element takes at least 8 bytes, but a malicious set could fill 1 MiB with empty elements. The
- * protobuf runtime reads 100 levels; 64 nested messages and the innermost one's options take about 70.
+ * `maxMessages` rejects a malicious set that fills 1 MiB with empty elements. In an ordinary set, each element takes at
+ * least 8 bytes. `maxDepth` fits the protobuf runtime, which reads 100 levels. A set with 64 nested messages takes about
+ * 70.
  */
 const LIMITS: WireLimits = { maxMessages: MAX_SET_BYTES / 8, maxDepth: 99 };
 
-/** Limits the printed JSON, because one byte of an option can print as a long name. One set can fill a list page. */
+/**
+ * Limits the size of the JSON, because one byte of an option can become a long name. A set of this size fills a list page.
+ */
 const MAX_SET_JSON = 8 * 1024 * 1024;
 
 export interface DescriptorSet {
   /** The bytes from the request, or the serialized set if the request contained JSON. */
   bytes: Uint8Array;
   files: number;
-  /** Full names of the top-level messages, except those in google/protobuf and google/type. */
+  /** The full names of the top-level messages, except those in google/protobuf and google/type. */
   messageTypes: string[];
   /** The `messageTypes` that have no package, so their names may collide with other providers' messages. */
   messagesWithoutPackage: string[];
-  /** proto3 JSON, as text. */
+  /** The set as proto3 JSON text. */
   json: string;
 }
 
 export type DescriptorSetResult = DescriptorSet | { violations: Violation[] };
 
-/** Field paths in violations are relative to the set. The empty path means the set itself. */
+/**
+ * Reads and checks a descriptor set. Field paths in violations are relative to the set, and the empty path means the set
+ * itself.
+ */
 export function readDescriptorSet(input: { json: unknown } | { bytes: Uint8Array }): DescriptorSetResult {
   return Report.of((report) =>
     'bytes' in input ? printed(link(input.bytes, report), report) : fromPlainJson(input.json, report),
   );
 }
 
-/** Returns proto3 JSON text, or undefined if the set was accepted by an earlier version but exceeds today's limits. */
+/**
+ * Returns the set as proto3 JSON text. Returns undefined for a set that only an earlier version of the exchange would
+ * accept.
+ */
 export function printDescriptorSet(bytes: Uint8Array): string | undefined {
   try {
     return jsonText(
@@ -67,7 +76,7 @@ export function printDescriptorSet(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Returns an accepted set's files, without the well-known files. */
+/** Returns the files of a set that was already accepted, without the well-known files. */
 export function ownFiles(bytes: Uint8Array): FileProto[] {
   const wire = readWire(FileDescriptorSetSchema, bytes, LIMITS);
   if ('reason' in wire) throw new Error(`${wire.field} ${wire.reason}`);
@@ -75,7 +84,7 @@ export function ownFiles(bytes: Uint8Array): FileProto[] {
   return withoutWellKnown(file);
 }
 
-/** Returns the full names of an accepted set's top-level messages, without the well-known messages. */
+/** Returns the full names of the top-level messages in a set that was already accepted, without the well-known messages. */
 export function messageTypesOf(bytes: Uint8Array): string[] {
   return ownFiles(bytes).flatMap(messageNames);
 }
@@ -98,7 +107,7 @@ function fromPlainJson(given: unknown, report: Report): DescriptorSet {
   const customOptions = checkSetJson(json, report);
   report.requireNone();
 
-  // Reading custom options takes a schema that the rest of the set declares, so read the rest first.
+  // Custom options can be read only with a schema that the rest of the set declares, so read the rest first.
   const hasOptions = customOptions.length > 0;
   const linked = link(encode(json, { schema: FileDescriptorSetSchema }, hasOptions, report), report);
   if (!hasOptions) return printed(linked, report);
@@ -129,7 +138,8 @@ function encode(
   try {
     return toBinary(schema, fromJson(schema, json, { ignoreUnknownFields, ...(registry && { registry }) }));
   } catch (error) {
-    // Keep "cannot decode field google.protobuf.FieldDescriptorProto.number from JSON", and drop the value that follows it.
+    // Keep only the first part of the message, such as "cannot decode field … from JSON". The rest contains the invalid
+    // value.
     const [reason = ''] = error instanceof Error ? error.message.split(': ') : [];
     return report.reject('', '', cut(reason, 300));
   }
@@ -165,7 +175,7 @@ function link(bytes: Uint8Array, report: Report): Linked {
     messageTypes: own.flatMap(messageNames),
     messagesWithoutPackage: own.filter((file) => !file.package).flatMap(messageNames),
   };
-  // A set without extensions has no custom options, so the runtime does not have to read the set too.
+  // A set without extensions has no custom options, so the protobuf runtime does not have to read it.
   if (symbols.extensions.length === 0) return { set, options: undefined };
   try {
     return { set, options: optionSchemaOf(fromBinary(FileDescriptorSetSchema, bytes).file) };
@@ -183,7 +193,10 @@ function messageNames(file: FileProto): string[] {
   return (file.messageType ?? []).map(({ name }) => fullName(file.package ?? '', name!));
 }
 
-/** Adds the set's JSON. Reads custom options with the schema that the set declares. */
+/**
+ * Converts the set to JSON text, and adds the text to the result. Reads custom options with the schema that the set
+ * declares.
+ */
 function printed({ set, options }: Linked, report: Report): DescriptorSet {
   if (options) wireOf(options.schema, set.bytes, report);
   let json: string | undefined;

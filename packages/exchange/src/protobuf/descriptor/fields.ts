@@ -1,4 +1,4 @@
-/** Rules for fields, extensions, and map entries that can be checked without looking up other names. */
+/** Checks the rules for fields, extensions, and map entries that do not depend on other declarations. */
 import { protoCamelCase } from '@bufbuild/protobuf/reflect';
 import {
   FieldDescriptorProto_Label as Label,
@@ -22,7 +22,10 @@ export function isMessageType(type: number | undefined): boolean {
   return type === Type.MESSAGE || type === Type.GROUP;
 }
 
-/** Returns why a default value is not valid for its field, or undefined if it is. `values` are the enum's value names. */
+/**
+ * Returns the reason that a field's default value is invalid, or undefined if it is valid. `values` are the enum's value
+ * names.
+ */
 export function defaultFault(field: FieldProto, values?: ReadonlySet<string>): string | undefined {
   const { defaultValue: text, label, type } = field;
   if (text === undefined) return undefined;
@@ -43,7 +46,7 @@ export function defaultFault(field: FieldProto, values?: ReadonlySet<string>): s
 
 const MAP_KEYS: ReadonlySet<number> = new Set([...INTEGERS.keys(), Type.BOOL, Type.STRING]);
 
-/** Returns why a message marked as a map entry is not a valid one, or undefined if it is. */
+/** Returns the reason that a map entry message is invalid, or undefined if it is valid. */
 export function mapEntryFault(proto: MessageProto, isNested: boolean): string | undefined {
   const [key, value, ...more] = proto.field ?? [];
   const singular = (field: FieldProto | undefined, name: string, number: number) =>
@@ -60,7 +63,7 @@ export function mapEntryFault(proto: MessageProto, isNested: boolean): string | 
   return isEntry ? undefined : 'must be a nested message with a `key` 1 and a `value` 2 and nothing else';
 }
 
-/** The name of a map field's entry message: `LabelsByIdEntry` for `labels_by_id`. */
+/** Returns the name of a map field's entry message: `LabelsByIdEntry` for `labels_by_id`. */
 export function mapEntryName(fieldName: string): string {
   return `${protoCamelCase(`_${fieldName}`)}Entry`;
 }

@@ -4,15 +4,15 @@ import { type FileProto, MAX_NAME_LENGTH, Path, quote, type Report } from './mod
 
 export interface SetFile {
   proto: FileProto;
-  /** Undefined for a well-known file that is not part of the set. */
+  /** The file's path in the set; undefined for a well-known file that is not part of the set. */
   path: Path | undefined;
   /** The imported files, in the same order as `dependency`. */
   imports: SetFile[];
   /** The file's index in the list of all files: first the set's own files, then the well-known files. */
   index: number;
   /**
-   * Has a 1 at the index of each file whose types this file may use: itself, its imports, and their public imports. Flags
-   * are faster than sets, with which 256 files that all publicly import each other would take a tenth of a second.
+   * Has a 1 at the index of each file whose types this file may use: itself, its imports, and their public imports. A `Set`
+   * per file would be slow if 256 files all publicly import each other.
    */
   visible: Uint8Array;
 }
@@ -99,7 +99,7 @@ function importsOf(file: SetFile, find: (name: string) => SetFile | undefined, r
 }
 
 /**
- * Returns the files and everything they import, each after its imports, and reports cycles. Recursion is safe because a set
+ * Returns the files and everything they import, with imported files first. Reports cycles. Recursion is safe, because a set
  * has at most 256 files.
  */
 function importedFirst(files: SetFile[], report: Report): Set<SetFile> {

@@ -14,7 +14,7 @@ export interface JsonOption {
   name: string;
 }
 
-/** Reports violations, and returns the set's custom options. */
+/** Reports violations in the JSON of a descriptor set, and returns the set's custom options. */
 export function checkSetJson(set: unknown, report: Report): JsonOption[] {
   const options: JsonOption[] = [];
   /** Each message's fields, by both of the names that proto3 JSON allows. */
@@ -68,7 +68,10 @@ export function checkSetJson(set: unknown, report: Report): JsonOption[] {
   return options;
 }
 
-/** A number may be written as a string. An enum, which has no scalar type, may be written as a name or a number. */
+/**
+ * Returns the JSON types that a field may have. A number may also be a string. An enum, which has no scalar type, may be a
+ * name or a number.
+ */
 function kindsOf(scalar: ScalarType | undefined): string[] {
   if (scalar === ScalarType.STRING || scalar === ScalarType.BYTES) return ['string'];
   if (scalar === ScalarType.BOOL) return ['boolean'];
@@ -80,8 +83,8 @@ export function isObject(json: unknown): json is JsonObject {
 }
 
 /**
- * `exceeds` is true if the value has too many objects or nests them too deeply. `exact` is true if it contains numbers from
- * our exact JSON reader, which the protobuf runtime does not know; it is reliable only if `exceeds` is false.
+ * `exceeds` is true if the value has too many objects or nests them too deeply. Otherwise, `exact` is true if the value
+ * contains numbers from our exact JSON reader, which the protobuf runtime cannot read.
  */
 export function inspectJson(json: unknown, limits: WireLimits): { exceeds: boolean; exact: boolean } {
   let objects = 0;
@@ -105,7 +108,10 @@ export function jsonText(json: unknown, limit: number): string | undefined {
   return Buffer.byteLength(text) > limit ? undefined : text;
 }
 
-/** Adds up string lengths before any text is built, because the text of a million long names would use up the memory. */
+/**
+ * Whether the strings alone are longer than `limit`. Checks this before any text is built, because the text of a million
+ * long names would use up the memory.
+ */
 function stringsExceed(json: unknown, limit: number): boolean {
   let length = 0;
   const visit = (value: unknown): boolean => {

@@ -17,7 +17,7 @@ import {
 } from './ranges.ts';
 import type { Declared, EnumSymbol, MessageSymbol, Symbols } from './symbols.ts';
 
-/** Checks only elements with a path. Well-known files that are not part of the set have no path and are trusted. */
+/** Checks all declarations that have a path. Well-known files that are not part of the set have no path and are trusted. */
 export function linkSymbols(files: SetFile[], symbols: Symbols, report: Report): void {
   const linker = new Linker(symbols.types, report);
   for (const file of files) if (file.path) linker.file(file, file.path);
@@ -42,7 +42,7 @@ const OPTIONS =
 class Linker {
   private readonly types: Symbols['types'];
   private readonly report: Report;
-  /** The extension numbers in use, by the message that they extend. */
+  /** The extension numbers that are in use, by the message that they extend. */
   private readonly extended = new Map<MessageSymbol, { ranges: Ranges; numbers: Set<number> }>();
   /** Caches the value names, because thousands of fields may have the same large enum as their type. */
   private readonly enumValues = new Map<EnumSymbol, ReadonlySet<string>>();

@@ -1,6 +1,4 @@
-/**
- * A FileDescriptorSet as returned by the strict reader: plain objects with JSON names and only those fields that are set.
- */
+/** A FileDescriptorSet as `readWire` returns it: plain objects with JSON names, and only the fields that are set. */
 import type { Message } from '@bufbuild/protobuf';
 import type {
   DescriptorProto,
@@ -25,7 +23,7 @@ export type MessageProto = Plain<DescriptorProto>;
 export type FieldProto = Plain<FieldDescriptorProto>;
 export type EnumProto = Plain<EnumDescriptorProto>;
 export type ServiceProto = Plain<ServiceDescriptorProto>;
-/** The features that an element sets itself. It inherits all others. */
+/** The protobuf features that an element sets itself. It inherits all other features from the element that contains it. */
 export type FeaturesProto = Plain<FeatureSet>;
 
 /** The end of a range is exclusive for messages and inclusive for enums. */
@@ -112,11 +110,11 @@ export function quote(name: string): string {
   return JSON.stringify(name.length <= 100 ? name : `${cut(name, 100)}…`);
 }
 
-/** Protobuf itself has no limit, but long nested names would add up to gigabytes of full names. */
+/** The maximum length of a name. Protobuf has no limit, but the full names of nested messages could add up to gigabytes. */
 export const MAX_NAME_LENGTH = 512;
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Returns why a name is not an identifier, or undefined if it is one. */
+/** Returns the reason that a name is not a valid identifier, or undefined if it is valid. */
 export function nameFault(name: string): string | undefined {
   if (name === '') return REQUIRED;
   if (name.length > MAX_NAME_LENGTH) return `is longer than ${MAX_NAME_LENGTH} characters`;
@@ -124,7 +122,7 @@ export function nameFault(name: string): string | undefined {
   return undefined;
 }
 
-/** Returns the full name of a package's or message's child, without a leading dot. */
+/** Returns the full name of an element in a package or message, without a leading dot. */
 export function fullName(scope: string, name: string): string {
   return scope === '' ? name : `${scope}.${name}`;
 }

@@ -31,7 +31,7 @@ import {
 import { WELL_KNOWN_FILES } from '@measurement-exchange/contract';
 
 export interface OptionSchema {
-  /** google.protobuf.FileDescriptorSet, including the custom options. */
+  /** The schema of google.protobuf.FileDescriptorSet, including the custom options. */
   schema: DescMessage;
   /** The message types that an Any in an option may contain. */
   registry: Registry;
@@ -51,7 +51,8 @@ export function optionSchemaOf(set: FileDescriptorProto[]): OptionSchema | undef
     if (extension.kind !== 'extension') continue;
     const { name, typeName } = extension.extendee;
     const ours = file_google_protobuf_descriptor.messages.find((message) => message.typeName === typeName);
-    // The set may have its own descriptor.proto, in which a number that ours uses is still free.
+    // Skip extensions of other messages, and numbers that our descriptor.proto uses. The set may have another
+    // descriptor.proto.
     if (ours === undefined || ours.fields.some(({ number }) => number === extension.number)) continue;
     descriptor.messageType.find((message) => message.name === name)!.field.push(asField(extension));
     optionsOf.set(typeName, (optionsOf.get(typeName) ?? new Set()).add(extension.typeName));
@@ -63,7 +64,7 @@ export function optionSchemaOf(set: FileDescriptorProto[]): OptionSchema | undef
   return { schema: types.getMessage(FileDescriptorSetSchema.typeName)!, registry, optionsOf };
 }
 
-/** Returns the files that declare extensions and everything they import, each after its imports. */
+/** Returns the files that declare extensions and everything they import, with imported files first. */
 function withExtensions(set: FileDescriptorProto[]): FileDescriptorProto[] {
   const byName = new Map(set.map((file) => [file.name, file]));
   const find = (name: string) => byName.get(name) ?? WELL_KNOWN_FILES.get(name)?.proto;

@@ -1,4 +1,7 @@
-/** A message's or enum's reserved ranges and extension ranges. Fields and values must not use numbers in these ranges. */
+/**
+ * Handles the reserved ranges and extension ranges of messages and enums. Fields and values must not use numbers in these
+ * ranges.
+ */
 import type { EnumProto, MessageProto, Path, Report } from './model.ts';
 
 const MAX_FIELD_NUMBER = 536_870_911;
@@ -86,7 +89,7 @@ export function checkEnumRanges(proto: EnumProto, path: Path, report: Report): R
   return enumRanges(proto).reportOverlaps(path, report);
 }
 
-/** Returns why a field must not have this number, or undefined if it may. */
+/** Returns the reason that a field must not have this number, or undefined if it may. */
 export function fieldNumberFault(number: number): string | undefined {
   if (number < 1 || number > MAX_FIELD_NUMBER) return `must be from 1 to ${MAX_FIELD_NUMBER}`;
   if (number >= IMPLEMENTATION.from && number <= IMPLEMENTATION.to) {

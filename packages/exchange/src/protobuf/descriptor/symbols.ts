@@ -33,7 +33,7 @@ export interface EnumSymbol extends Declared<EnumProto> {
   name: string;
 }
 
-/** Full names have no leading dot, unlike references. */
+/** The declarations in a descriptor set. The full names in `types` have no leading dot, unlike type names in fields. */
 export interface Symbols {
   types: Map<string, MessageSymbol | EnumSymbol>;
   extensions: Declared<FieldProto>[];
@@ -156,7 +156,10 @@ class Declaring {
     return undefined;
   }
 
-  /** Declares the element at `path`, or its child `step[index]`. */
+  /**
+   * Declares a name, and returns whether it is valid and unique. The name belongs to the element at `path`, or to its child
+   * `step[index]`.
+   */
   private name(scope: Scope, name = '', path?: Path, step?: string, index?: number): boolean {
     if (this.report.full) return false;
     const fault = nameFault(name) ?? (scope.has(name) ? `${quote(name)} is declared twice` : undefined);

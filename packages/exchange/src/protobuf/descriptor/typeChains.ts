@@ -1,11 +1,14 @@
-/** Limits chains of message types: A has a field of type B, B has a field of type C, and so on. */
+/**
+ * Limits the length of chains of message types. In a chain, type A has a field of type B, B has a field of type C, and so
+ * on.
+ */
 import { isMessageType } from './fields.ts';
 import { cached, type FieldProto, quote, type Report } from './model.ts';
 import type { Symbols } from './symbols.ts';
 
 /**
- * The protobuf runtime follows a chain recursively before it reads or prints the first message, and 2,000 types overflow
- * the stack. A cycle of types counts as a chain of all its types.
+ * The maximum number of types in a chain. The protobuf runtime follows a chain recursively, and 2,000 types overflow the
+ * stack. A cycle of types counts as a chain of all its types.
  */
 const MAX_CHAIN = 256;
 
@@ -42,8 +45,8 @@ interface Node {
 }
 
 /**
- * Tarjan's algorithm (1972) for strongly connected components, here called cycles (`circle`), without recursion. A cycle is
- * complete only after all the cycles that it leads to.
+ * Finds long chains with Tarjan's algorithm (1972) for strongly connected components, without recursion. The code calls a
+ * component a cycle (`circle`). A cycle is complete only after all the cycles that it leads to.
  */
 export class TypeChains {
   private readonly nodes = new Map<string, Node>();
@@ -73,7 +76,8 @@ export class TypeChains {
           continue;
         }
         if (target !== undefined) {
-          // A target's low link is final only after its own targets have been visited, so read it on the way back.
+          // A target's low link is final only after its own targets have been visited, so read it when the search is back
+          // here.
           if (target.length === 0) node.low = Math.min(node.low, target.low);
           node.next++;
           continue;

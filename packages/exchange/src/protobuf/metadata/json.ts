@@ -1,4 +1,7 @@
-/** Checks a message in JSON before the protobuf runtime does, which stops at the first error and reports no path. */
+/**
+ * Checks a message in JSON before the protobuf runtime reads it, because the runtime stops at the first error and reports
+ * no path.
+ */
 import { type DescEnum, type DescField, type DescMessage, fromJson } from '@bufbuild/protobuf';
 import {
   JsonDecimal,
@@ -18,7 +21,7 @@ const WRAPPER = /^google\.protobuf\.(?:Double|Float|U?Int(?:64|32)|Bool|String|B
 const SPECIAL = /^google\.protobuf\.(?:Timestamp|Duration|FieldMask|Struct|Value|ListValue)$/;
 const DURATION = /^-?\d{1,12}(?:\.\d{1,9})?s$/;
 
-/** Whether the type has a special form in proto3 JSON. */
+/** Whether the type has a special form in proto3 JSON. A Timestamp, for example, is written as a string. */
 export function hasOwnForm({ typeName }: DescMessage): boolean {
   return typeName === ANY || SPECIAL.test(typeName) || WRAPPER.test(typeName);
 }
@@ -158,7 +161,7 @@ class JsonReader {
         return plain;
       }
     } catch {
-      // For example, a duration of a million years.
+      // The runtime rejects some other values, such as a duration of a million years.
     }
     return this.fault(at, `is not the JSON of a ${type.typeName}`);
   }

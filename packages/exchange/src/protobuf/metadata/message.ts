@@ -7,7 +7,10 @@ import type { Report } from '../descriptor/model.ts';
 import { ANY, hasOwnForm } from './json.ts';
 import { findAnyType, isRequired, type MetadataSchema } from './schema.ts';
 
-/** Nested Anys have their own limit, because the message depth starts over at 1 inside each Any. */
+/**
+ * The maximum number of Anys inside each other. They have their own limit, because the depth starts over at 1 inside each
+ * Any.
+ */
 const MAX_NESTED_ANY = 8;
 
 export function checkMessage(schema: MetadataSchema, root: ReflectMessage, report: Report): void {
@@ -66,7 +69,7 @@ export function checkMessage(schema: MetadataSchema, root: ReflectMessage, repor
     try {
       toJson(desc, message);
     } catch {
-      // Some valid messages have no JSON form, such as a timestamp in the year 10000, a Value with no kind, or a Value of NaN.
+      // Some valid messages have no JSON form, such as a timestamp in the year 10000, or a Value that is empty or NaN.
       report.add(at, '', `is a ${desc.typeName} that JSON has no form for`);
     }
   }

@@ -1,6 +1,6 @@
 /**
- * An event group's readable metadata: a google.protobuf.Any that must match its descriptor exactly. A client sends proto3
- * JSON with `@type`, or serialized bytes. The exchange always stores bytes.
+ * Reads an event group's readable metadata, which is a google.protobuf.Any that must match its descriptor exactly. A client
+ * sends proto3 JSON with `@type`, or serialized bytes. The exchange always stores bytes.
  */
 import { fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf';
 import { reflect } from '@bufbuild/protobuf/reflect';
@@ -31,11 +31,14 @@ export interface Metadata {
 
 export type MetadataResult = Metadata | { violations: Violation[] };
 
-/** The JSON has its own limit, because a few bytes can print as a long name. A batch of 50 must fit in a response. */
+/**
+ * The maximum size of a message as bytes and as JSON. The JSON has its own limit, because a few bytes can become a long
+ * name, and the JSON of 50 messages must fit in a response.
+ */
 export const MAX_METADATA_BYTES = 1024 * 1024;
 export const MAX_METADATA_JSON = 1024 * 1024;
 
-/** Field paths in violations are relative to the Any. The empty path means the Any itself. */
+/** Reads and checks an Any. Field paths in violations are relative to the Any, and the empty path means the Any itself. */
 export function readMetadata(schema: MetadataSchema, any: unknown): MetadataResult {
   return Report.of((report) => {
     const given = any as JsonValue;

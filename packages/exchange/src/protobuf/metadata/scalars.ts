@@ -1,9 +1,12 @@
-/** Converts proto3 JSON scalars from what our exact JSON reader returns to what the protobuf runtime expects. */
+/**
+ * Converts the scalars in proto3 JSON. The input comes from our exact JSON reader, and the output is for the protobuf
+ * runtime.
+ */
 import { ScalarType } from '@bufbuild/protobuf';
 import { fromBase64, JsonDecimal, type JsonValue, toBase64 } from '@measurement-exchange/contract';
 import { INTEGERS } from '../descriptor/fields.ts';
 
-/** Returned (not thrown) for an invalid value. The message says what is wrong with it. */
+/** The error for an invalid value, which is returned and not thrown. The message says why the value is invalid. */
 export class Fault extends Error {}
 
 /**
@@ -51,7 +54,7 @@ function readFloat(json: JsonValue, max: number): number | string | Fault {
   return Math.abs(value) <= max ? value : new Fault('is out of range');
 }
 
-/** Accepts `1.0` and `1e3` as integers too, up to a double's safe integers. */
+/** Reads an integer. Also accepts `1.0` and `1e3`, up to the largest integer that a double represents exactly. */
 function readInteger(json: JsonValue, min: bigint, max: bigint): bigint | Fault {
   const text = numberText(json) ?? '';
   const isPlain = /^-?\d{1,20}$/.test(text);

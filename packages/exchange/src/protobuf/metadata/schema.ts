@@ -36,17 +36,20 @@ export interface MetadataSchema {
   limits: WireLimits;
   /** Whether the enum allows only the values that it lists. */
   isClosed: (type: DescEnum) => boolean;
-  /** The name that the field has in its file. Linking renames all fields. */
+  /** Returns the field's name in its .proto file. Linking renames all fields. */
   nameOf: (field: DescField) => string;
 }
 
-/** Returns a type URL's message if the set itself defines it. Well-known types are not accepted as metadata. */
+/**
+ * Returns the message type that a type URL names, if the set itself defines it. Well-known types are not accepted as
+ * metadata.
+ */
 export function findType(schema: MetadataSchema, typeUrl: string): DescMessage | undefined {
   const type = findAnyType(schema, typeUrl);
   return type && !isWellKnownFile(type.file.proto.name) ? type : undefined;
 }
 
-/** Returns a type URL's message, which may be a well-known type. */
+/** Returns the message type that a type URL names. It may be a well-known type. */
 export function findAnyType(schema: MetadataSchema, typeUrl: string): DescMessage | undefined {
   const slash = typeUrl.lastIndexOf('/');
   return slash < 0 ? undefined : schema.registry.getMessage(typeUrl.slice(slash + 1));
@@ -57,17 +60,17 @@ export function isRequired({ presence }: DescField): boolean {
 }
 
 /**
- * Creating and printing a message takes a microsecond per field of its type, whether or not the field is set. A malicious
- * type could have 40,000 fields, and 1 MiB has room for 500,000 messages. A request may nest JSON 64 levels deep, and each
- * message level may take two of those, an array and an object.
+ * Limits the cost of a message. Creating and printing it takes a microsecond per field of its type, and 1 MiB has room for
+ * 500,000 messages. The maximum depth is 28, because JSON in a request has at most 64 levels, and each message may take two
+ * of them.
  */
 const MAX_FIELDS = 500_000;
 const MAX_MESSAGES = 10_000;
 const MAX_DEPTH = 28;
 
 /**
- * Links an accepted set. Returns undefined if its well-known files differ too much from ours or its type chains are too
- * long.
+ * Links a set that was already accepted. Returns undefined if its well-known files differ too much from ours, or if its
+ * type chains are too long.
  */
 export function compileSchema(descriptorSet: Uint8Array): MetadataSchema | undefined {
   try {
@@ -121,8 +124,8 @@ class Linker {
   }
 
   /**
-   * Renames fields by number, because the runtime turns names into property names, and `a_b` and `aB` would share one. Also
-   * fills in JSON names that a compiler may omit.
+   * Renames fields by number, because the runtime would give `a_b` and `aB` the same property name. Also fills in JSON
+   * names that a compiler may omit.
    */
   private message(message: DescriptorProto, scope: string, file: FileDescriptorProto): void {
     const name = fullName(scope, message.name);
@@ -143,7 +146,10 @@ class Linker {
   }
 }
 
-/** With editions, only files and enums can set this feature, and so far every edition's default is open. */
+/**
+ * Whether an enum allows only the values that it lists. With editions, the enum or its file can set this. The default is
+ * open.
+ */
 function isClosed(type: EnumDescriptorProto, file: FileDescriptorProto): boolean {
   if (file.syntax !== 'editions') return file.syntax !== 'proto3';
   const set = type.options?.features?.enumType || file.options?.features?.enumType;
@@ -151,8 +157,8 @@ function isClosed(type: EnumDescriptorProto, file: FileDescriptorProto): boolean
 }
 
 /**
- * Turns an extension into a field of the message that it extends, with the JSON name `[my.pkg.extension]`. Otherwise the
- * runtime would search all unknown fields once per extension.
+ * Turns an extension into a field of the message that it extends, with the JSON name `[my.pkg.extension]`. Otherwise, the
+ * runtime would search all unknown fields once per extension, which is slow.
  */
 function addAsField(extension: DescExtension): void {
   const { extendee, number } = extension;

@@ -3,8 +3,9 @@ import type { SchemaChange } from '@measurement-exchange/contract';
 import { quote } from '../descriptor/model.ts';
 
 /**
- * A change is breaking if a message written with one version reads differently with the other, in bytes or in JSON, or if a
- * name is removed that a reader could look up. A breaking kind has a reason; a kind without one is compatible.
+ * All kinds of changes. Each value is the reason why the kind is breaking, or undefined if it is compatible. A change is
+ * breaking if a message of one version reads differently with the other, or if it removes a name that a reader could look
+ * up.
  */
 export const CHANGE_KINDS = {
   SYNTAX_CHANGED: undefined,
@@ -52,7 +53,10 @@ export type ChangeKind = keyof typeof CHANGE_KINDS;
 
 const MAX_PATH_LENGTH = 1000;
 
-/** The limit for breaking changes, and again for compatible changes. Two unrelated sets could have 100,000 differences. */
+/**
+ * The maximum number of breaking changes in the list, and also of compatible changes. Two unrelated sets could have 100,000
+ * differences.
+ */
 const MAX_LISTED = 1_000;
 
 export class Changes {
@@ -65,7 +69,7 @@ export class Changes {
     return this.breaking + this.compatible - this.list.length;
   }
 
-  /** `what` continues a sentence that starts with the element at `path`. */
+  /** Adds a change to the list. `what` continues a sentence that starts with the element at `path`. */
   add(kind: ChangeKind, path: string, what: string): void {
     const because = CHANGE_KINDS[kind];
     if ((because === undefined ? ++this.compatible : ++this.breaking) > MAX_LISTED) return;

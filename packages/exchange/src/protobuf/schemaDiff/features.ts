@@ -1,4 +1,4 @@
-/** Resolves an element's features, for proto2, proto3, and editions. */
+/** Determines the protobuf features of an element, such as field presence, for proto2, proto3, and editions. */
 import {
   FeatureSet_EnumType as EnumType,
   FeatureSet_RepeatedFieldEncoding as FieldEncoding,
@@ -16,7 +16,7 @@ export type Features = Required<
   >
 >;
 
-/** So far, all editions have the same defaults for these features. */
+/** The defaults of these features. They are the same in all editions so far. */
 const EDITIONS: Features = {
   fieldPresence: FieldPresence.EXPLICIT,
   enumType: EnumType.OPEN,
@@ -44,7 +44,7 @@ export function inherit(outer: Features, options: { features?: FeaturesProto } |
 
 export type Presence = 'implicit' | 'explicit' | 'required';
 
-/** Returns a singular field's presence. */
+/** Returns the presence of a field that is not repeated. */
 export function presenceOf(field: FieldProto, { fieldPresence }: Features): Presence {
   if (field.label === Label.REQUIRED || fieldPresence === FieldPresence.LEGACY_REQUIRED) return 'required';
   // In proto3, an `optional` field is in a oneof of its own.
@@ -59,7 +59,7 @@ export function isPacked(field: FieldProto, { repeatedFieldEncoding }: Features)
   return field.options?.packed ?? repeatedFieldEncoding === FieldEncoding.PACKED;
 }
 
-/** Whether the field's message is delimited, as groups are, instead of length-prefixed. */
+/** Whether a message field is encoded with delimiters, like a group, instead of with a length prefix. */
 export function isDelimited({ type }: FieldProto, { messageEncoding }: Features): boolean {
   return type === Type.GROUP || (type === Type.MESSAGE && messageEncoding === MessageEncoding.DELIMITED);
 }

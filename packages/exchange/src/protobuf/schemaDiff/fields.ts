@@ -62,7 +62,7 @@ const WIRE_GROUPS: Record<string, string> = {
   bytes: 'length',
 };
 
-/** Checks `kind` first, because a message may be named like a scalar type. */
+/** Returns the wire group of a field's type. Checks `kind` first, because a message may be named like a scalar type. */
 function wireGroup({ kind, type }: Field): string | undefined {
   return kind === 'message' ? undefined : WIRE_GROUPS[kind === 'enum' ? 'int32' : type];
 }

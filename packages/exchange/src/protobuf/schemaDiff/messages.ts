@@ -83,7 +83,7 @@ function compareOneofs(
   }
 }
 
-/** Finds renamed oneofs: those that are gone and whose remaining fields are all in the same new oneof. */
+/** Finds renamed oneofs. A oneof was renamed if it is gone and all its remaining fields are in the same new oneof. */
 function renamedOneofs(before: Message, after: Message, pairs: FieldPair[]): Map<string, string> {
   const [was, is] = [before, after].map(({ fields }) => new Set(fields.map(({ oneof }) => oneof)));
   const renamed = new Map<string, string>();

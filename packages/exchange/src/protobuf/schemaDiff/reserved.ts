@@ -4,7 +4,10 @@ import { type ChangeKind, type Changes, short } from './changes.ts';
 
 type Reserving = Pick<MessageProto, 'reservedRange' | 'reservedName'>;
 
-/** If `closed` is true, the end of a range is inclusive, as it is for enums. */
+/**
+ * Reports reserved numbers and names that were removed. If `closed` is true, the end of a range is inclusive, as it is for
+ * enums.
+ */
 export function compareReserved(
   path: string,
   before: Reserving,

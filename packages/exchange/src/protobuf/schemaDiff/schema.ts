@@ -1,7 +1,6 @@
 /**
- * A descriptor set as its readers see it: types by full name, and fields with the features they inherit. We can't use the
- * protobuf runtime's registry, because it cannot link every set we accept: a set may contain well-known files that differ
- * from ours.
+ * Reads the types of a descriptor set, and the fields with the features they inherit. It does not use the protobuf
+ * runtime's registry, which cannot link every set that we accept: a set may contain well-known files that differ from ours.
  */
 import { protoCamelCase } from '@bufbuild/protobuf/reflect';
 import { Label, Type } from '../descriptor/fields.ts';
@@ -25,7 +24,7 @@ import {
   verifiesUtf8,
 } from './features.ts';
 
-/** Full names have no leading dot. */
+/** The declarations of a descriptor set. Full names have no leading dot. */
 export interface Schema {
   files: Map<string, FileProto>;
   messages: Map<string, Message>;
@@ -38,10 +37,10 @@ export interface Schema {
   services: Map<string, ServiceProto>;
 }
 
-/** Where a message or an enum is declared. */
+/** The file and the parent of a message or enum. */
 export interface Declared {
   file: string;
-  /** The message that contains the type, or '' at the top level. */
+  /** The full name of the message that contains the type, or '' at the top level. */
   parent: string;
 }
 
@@ -54,7 +53,7 @@ export interface Enum extends Declared {
   proto: EnumProto;
   open: boolean;
   numbers: Map<string, number>;
-  /** The first value's number, which is the default for fields that don't set one. */
+  /** The first value's number, which is the default value of fields that do not declare a default. */
   first: number;
 }
 

@@ -13,11 +13,11 @@ export interface SetDiff {
   changes: SchemaChange[];
   /** The number of breaking changes, whether or not they are listed. */
   breaking: number;
-  /** The number of changes left out because there are too many. */
+  /** The number of changes that are not listed because there are too many. */
   omitted: number;
 }
 
-/** Compares two accepted sets. Ignores well-known files, declaration order, comments, and options. */
+/** Compares two sets that were already accepted. Ignores well-known files, declaration order, comments, and options. */
 export function diffDescriptorSets(before: Uint8Array, after: Uint8Array): SetDiff {
   const changes = new Changes();
   const comparison = { was: readSchema(ownFiles(before)), is: readSchema(ownFiles(after)), changes };
@@ -64,7 +64,9 @@ function compareTypes(
   }
 }
 
-/** Explains a removal if the file's package was renamed, which renames all types in the file. */
+/**
+ * Returns an explanation if a type was removed because its file's package was renamed; otherwise returns an empty string.
+ */
 function newName(
   name: string,
   file: string,
