@@ -4,7 +4,7 @@ import { type ExchangeClient, Unreachable } from '@measurement-exchange/sdk/clie
 import { LRUCache } from 'lru-cache';
 import type { Metrics } from './observability/metrics.ts';
 
-/** How long a certificate stays in the cache, and so how long a revoked one may still be accepted. */
+/** How long a certificate stays in the cache. A revoked certificate may still be accepted for this long. */
 const CERTIFICATE_MS = 60_000;
 const MAX_CERTIFICATES = 10_000;
 
@@ -30,7 +30,7 @@ function withCachedCertificates(client: ExchangeClient): ExchangeClient {
       if (known !== undefined) return known;
       const certificate = client.getCertificate({ name });
       cache.set(name, certificate);
-      // Failures are not cached, not even NOT_FOUND, since the certificate may be created at any time.
+      // Don't cache failures. Even NOT_FOUND is temporary, because the certificate may be created at any time.
       certificate.catch(() => {
         if (cache.peek(name) === certificate) cache.delete(name);
       });

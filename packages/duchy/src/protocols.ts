@@ -30,7 +30,7 @@ export function uploadRules(protocol: MpcProtocol): UploadRules {
 
 /** The maximum size of everything in a message other than its data. */
 const ENVELOPE_BYTES = 64 * 1024;
-/** Encryption makes a message larger by less than this factor. */
+/** An upper bound for the factor by which encryption enlarges a message. */
 const ENCRYPTION = 1.02;
 
 /** Returns the maximum size of this message after encryption. */

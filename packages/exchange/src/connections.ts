@@ -17,7 +17,10 @@ export interface Connections {
 /** The role that serves requests. It is not the schema's owner, so it cannot rewrite the logs. */
 const EMBEDDED_APP_ROLE = 'mex_app';
 
-/** Adds the cleanup to `opened`: stopping the embedded server and releasing the lock on its directory. */
+/**
+ * Opens the database, and starts the embedded server if `databaseUrl` is not set. Adds the cleanup to `opened`: stopping
+ * that server and releasing the lock on its directory.
+ */
 export async function openDatabase(
   config: Config,
   log: Logger,

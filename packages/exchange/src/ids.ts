@@ -14,8 +14,8 @@ const drawn = new Uint8Array(1_024);
 let used = drawn.length;
 
 function oneOf(characters: string): string {
-  // Reject bytes from the last multiple of the alphabet's length on, because they would make the first characters more
-  // likely.
+  // Discard the few largest byte values, so that every character is equally likely. With all 256 values, the remainder
+  // would favor the first characters.
   const fair = 256 - (256 % characters.length);
   for (;;) {
     if (used === drawn.length) {

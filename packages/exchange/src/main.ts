@@ -39,7 +39,7 @@ export interface Running {
   url: string;
   /** Undefined in production mode. */
   development: Development | undefined;
-  /** Reports that it is not ready, lets requests in progress finish, and then closes everything. */
+  /** Reports that the exchange is not ready, lets requests in progress finish, and then closes everything. */
   stop(): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
   let tokens: TokenVerifier | undefined;
   const pipeline = new Pipeline({
     exchange,
-    // In development mode, the issuer's address is known only once the server is listening.
+    // `tokens` is set later, because in development mode the issuer's address is known only once the server is listening.
     tokens: {
       verify: (token, permit) => tokens?.verify(token, permit) ?? Promise.reject(starting()),
       recall: (token) => tokens?.recall(token),
@@ -100,7 +100,7 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
     }),
   );
   opened.defer(stop);
-  // Disposed before the server, so that waiting requests get their responses.
+  // Stop the feed before the server, so that waiting requests get their responses.
   opened.defer(() => feed.stop());
 
   if (!production) {
@@ -109,7 +109,7 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
     development = await startDevelopment({ dataDir, baseUrl: url, db, clock, duchies, newId, log });
     opened.defer(() => development?.stop());
   }
-  // Check only now, because this is when demo duchies exist. Until `tokens` is set, every request is told to retry.
+  // Check the duchies only now, after the demo duchies were created. Until `tokens` is set, every request is told to retry.
   await requireDuchies(db, protocols);
   tokens = createTokenVerifier({ issuers: development ? [development.issuer.issuerConfig] : config.issuers });
   log.info({ url, mode: config.mode, checks: config.checks }, 'listening');

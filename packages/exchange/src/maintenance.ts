@@ -61,7 +61,7 @@ export function bindOperator(
 
 const sum = ({ cancel, remove }: RetentionCounts) => cancel + remove;
 
-/** The minimum time between two counts. Counting a large table is slow. */
+/** The minimum time between two counts of the remaining measurements, because counting a large table is slow. */
 const COUNT_EVERY_MS = 1_000;
 
 /** Counts the measurements that retention would cancel and remove. With `apply`, actually cancels and removes them. */
@@ -71,7 +71,7 @@ export function runRetention(
   options: { apply: boolean; onProgress?: (done: number, total: number) => void },
 ): Promise<RetentionCounts> {
   const { apply, onProgress } = options;
-  // The role that serves requests has just the rights that retention needs.
+  // Connect as the role that serves requests, because it has all the rights that retention needs.
   return withDatabase(config, ({ app }) =>
     withConnection(app, async (db) => {
       const exchange = { db, clock };

@@ -1,6 +1,6 @@
 /**
- * The checks that a duchy runs before it joins a computation. It accepts a value from the exchange only if the consumer
- * signed it, or if a wrong value would do no harm. If a check fails permanently, the computation fails.
+ * Checks a computation before this duchy joins it. The duchy accepts a value from the exchange only if the consumer signed
+ * it, or if a wrong value would do no harm. If a check fails permanently, the computation fails.
  */
 import { verifySignature } from '@measurement-exchange/consent';
 import {
@@ -26,7 +26,7 @@ import { configOf, planOf, protocolOf } from './plan.ts';
 export interface Accepted {
   role: DuchyRole;
   protocol: MpcProtocol;
-  /** The bytes that the consumer signed. */
+  /** The serialized MeasurementSpec that the consumer signed. */
   spec: Uint8Array;
   registerCount: number;
 }
@@ -70,7 +70,7 @@ function requireRoles({ name }: Duchy, view: Computation, roles: Roles): DuchyRo
   return own;
 }
 
-/** Requires that every requisition has a different provider, and that a worker receives its upload. */
+/** Requires that every requisition has a different provider, and that a worker receives each requisition's upload. */
 function requireRequisitions({ requisitions }: Computation, roles: Roles): void {
   const workers = roles.filter(([, role]) => role !== 'AGGREGATOR').map(([duchy]) => duchy);
   const ids = new Set(requisitions.map(({ name }) => name.split('/').at(-1)));
@@ -130,7 +130,9 @@ async function requireRegisters(duchy: Duchy, view: Computation, protocol: MpcPr
   return registerCountOf(config, spec.vidSamplingInterval ?? { start: 0, width: 1 }, size);
 }
 
-/** Returns the population's size. Its VID ranges must match the fingerprint that providers also check. */
+/**
+ * Returns the population's size. Throws unless its ranges of virtual IDs match the fingerprint that providers also check.
+ */
 async function requirePopulation({ client }: Duchy, population: CommonPopulation): Promise<number> {
   const { vidRanges } = await client.getPopulation({ name: population.name });
   if (!equalBytes(populationFingerprint(vidRanges), population.fingerprint)) {

@@ -10,7 +10,7 @@ import {
 import type { Duchy } from './context.ts';
 import { NotReady, PermanentError } from './errors.ts';
 
-/** Fetches a party's certificate. It must be valid, and issued by a root that this duchy trusts for that party. */
+/** Fetches a party's certificate. Throws unless it is valid and issued by a root that this duchy trusts for the party. */
 export async function trustedCertificate(
   { client, trust }: Pick<Duchy, 'client' | 'trust'>,
   party: string,
@@ -18,7 +18,7 @@ export async function trustedCertificate(
 ): Promise<X509> {
   const position = positionOf(party);
   const [parent, id = ''] = name.split('/certificates/');
-  // The error does not include the invalid name, because it could be of any length.
+  // Leave the invalid name out of the error, because the name could be of any length.
   if (parent !== party || !isId(id) || id === PREFERRED) {
     throw new PermanentError('CERTIFICATE_FOREIGN', position);
   }
@@ -53,7 +53,7 @@ const UNBOUND: Partial<Record<ConsentErrorCode, FailureCode>> = {
   TERMS_DIFFER: 'TERMS_MISMATCH',
 };
 
-/** Converts a failed check of a signature, a key or a ciphertext to an error that ends the computation. */
+/** Awaits a check of a signature, a key or a ciphertext. Converts a ConsentError to an error that ends the computation. */
 export async function requireConsent<T>(code: FailureCode, at: Position, check: Promise<T>): Promise<T> {
   try {
     return await check;

@@ -8,7 +8,7 @@ import type { Database } from '../database/index.ts';
 import type { Metrics } from '../observability/metrics.ts';
 
 export interface Duchy {
-  /** The name has the form `duchies/…`. */
+  /** This duchy's name: `duchies/…`. */
   name: string;
   /** The name of this duchy's signing certificate: `duchies/…/certificates/…`. */
   certificate: string;
@@ -17,15 +17,17 @@ export interface Duchy {
   db: Database;
   /** The trusted root certificates of consumers, providers and other duchies. */
   trust: TrustStore;
-  /** The noise mechanisms this duchy accepts. Only the exchange states a computation's mechanism, so we must check it. */
+  /**
+   * The noise mechanisms this duchy accepts. The exchange chooses each computation's mechanism, so the duchy must check it.
+   */
   noiseMechanisms: readonly MpcNoiseMechanism[];
   /** Keeps blobs for a while after their computation ends, so that operators can examine them. */
   keepsBlobs?: boolean | undefined;
-  /** Settings for other duchies. If a duchy has none, its endpoint comes from the exchange. */
+  /** Settings for other duchies, by name. If a duchy is not listed, the exchange provides its endpoint. */
   peers?: Readonly<Record<string, PeerSettings>> | undefined;
   /** If true, messages are sent over https only, and an endpoint from the exchange must have a public address. */
   requiresPublicPeers?: boolean | undefined;
-  /** Sends messages to other duchies when their address does not need to be checked. */
+  /** Sends messages to duchies whose address needs no check. See send.ts. */
   fetch: typeof fetch;
   log: Logger;
   metrics: Metrics;

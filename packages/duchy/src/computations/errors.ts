@@ -8,7 +8,7 @@ import {
 } from '@measurement-exchange/contract';
 
 interface Options extends ErrorOptions {
-  /** Text for this duchy's log only. Even so, it must not contain anyone's data. */
+  /** Text for this duchy's log only. It must not contain any party's data. */
   detail?: string | undefined;
 }
 
@@ -23,7 +23,7 @@ abstract class CodedError<Code> extends Error {
     position: Position,
     { detail, ...options }: Options,
   ) {
-    // Drop an invalid position, because the exchange would reject the code along with it.
+    // Drop an invalid position, because the exchange would reject a report that contains it.
     const valid = positionViolations(position).length === 0 ? position : {};
     super(describe(code, valid), options);
     this.code = code;

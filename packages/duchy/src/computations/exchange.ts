@@ -13,14 +13,18 @@ import type { PermanentError } from './errors.ts';
 /** One protocol's parameters, in a property named after the protocol. */
 type Parameters = Omit<SetParametersRequest, 'etag' | 'certificate'>;
 
-/** Many attempts may be needed, because every participant and every upload changes the computation's etag. */
+/**
+ * The maximum number of attempts at a change. An attempt fails if another participant changes the computation's etag first.
+ */
 const MAX_ATTEMPTS = 20;
 
 export function hasEnded({ state }: Pick<Computation, 'state'>): boolean {
   return (TERMINAL_MEASUREMENT_STATES as readonly string[]).includes(state);
 }
 
-/** Codes that do not mean the request is wrong: the duchy has no access right now, or another party made a change first. */
+/**
+ * Error codes after which a retry may succeed. Another party made a change first, or the duchy has no access at the moment.
+ */
 const NOT_NOW = ['ABORTED', 'UNAUTHENTICATED', 'PERMISSION_DENIED'];
 
 /** Returns whether the exchange or the network failed, rather than the request. If so, the caller waits and retries. */
@@ -87,7 +91,9 @@ export function fail(
   );
 }
 
-/** Adds a progress entry to the timeline. Errors are ignored, because the computation does not depend on the timeline. */
+/**
+ * Adds an entry to the computation's progress log at the exchange. Ignores errors, because no computation needs the log.
+ */
 export async function report(client: ExchangeClient, name: string, entry: LogRequest): Promise<void> {
   await client.logComputation({ name, body: entry }).catch(() => {});
 }

@@ -19,7 +19,10 @@ import { endWaitIfReady, firstStage, runAfter } from './progress.ts';
 
 const KEY_TEMPLATE = 'DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_256_GCM';
 
-/** Safe to repeat, and to call from several processes at once. Throws if the caller must retry. */
+/**
+ * Creates, updates or ends the stored computation to match `view`. Safe to repeat, even from several processes at once.
+ * Throws if the caller must retry.
+ */
 export async function follow(duchy: Duchy, view: Computation): Promise<void> {
   const { db } = duchy;
   const id = idOf(duchy, view);
@@ -57,7 +60,7 @@ async function begin(duchy: Duchy, id: string, view: Computation): Promise<void>
       runAfter: runAfter(place),
       secrets: { randomSeed: newSeed(), noiseSeed: newSeed(), privateKeyset },
     });
-    // Another process of this duchy may have created the computation first.
+    // If the computation is stored, another process of this duchy created it first, and nothing is wrong.
     if (!isNew && (await readComputation(duchy.db, id)) === undefined) {
       duchy.log.error({ computation: id }, 'the exchange shows an ended and removed computation as new');
     }
@@ -70,8 +73,8 @@ async function begin(duchy: Duchy, id: string, view: Computation): Promise<void>
 }
 
 /**
- * Reports that this duchy has joined a computation that its database does not have. The database was lost or is the wrong
- * one, so we don't fail the computation: a process with the wrong database would fail all of them.
+ * Reports that this duchy has joined a computation that its database does not contain: the database was lost, or is the
+ * wrong one. The computation does not fail, because a process with the wrong database would fail every computation.
  */
 async function reportUnknown({ client, log }: Duchy, id: string, view: Computation): Promise<void> {
   log.error({ computation: id }, 'this duchy takes part in a computation that its database does not have');

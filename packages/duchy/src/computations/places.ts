@@ -1,4 +1,4 @@
-/** Finds the duchies that a row of the stage table refers to. */
+/** Finds the duchies that a protocol's stage table refers to, such as the next duchy in the ring. */
 import { type Computation, type DuchyRole, parseName } from '@measurement-exchange/contract';
 import { protocolMath } from '@measurement-exchange/mpc/protocols';
 import type { Roles } from '@measurement-exchange/mpc/protocols/protocol';
@@ -8,7 +8,7 @@ import { configOf, protocolOf } from './plan.ts';
 
 type View = Pick<Computation, 'name' | 'participants' | 'protocolConfig'>;
 
-/** Returns the duchies at a place. Throws PermanentError if no participant has the role. */
+/** Returns the duchies that `place` refers to. Throws PermanentError if `place` is a role that no participant has. */
 export function duchiesAt(place: Place, view: View): string[] {
   switch (place) {
     case 'EVERY_WORKER':
@@ -22,12 +22,12 @@ export function duchiesAt(place: Place, view: View): string[] {
   }
 }
 
-/** Returns the duchy at a place that exactly one duchy can occupy. */
+/** Returns the duchy that `place` refers to. Don't use this for EVERY_WORKER, which refers to several duchies. */
 export function duchyAt(place: Place, view: View): string {
   return duchiesAt(place, view)[0]!;
 }
 
-/** Returns the ring (the workers in order, then the aggregator), and the index in it of the view's owner. */
+/** Returns the ring of duchies (the workers in order, then the aggregator) and this duchy's index in the ring. */
 export function ownPlace(view: View): { ring: string[]; place: number } {
   const ring = rolesOf(view).map(([duchy]) => duchy);
   const { duchy } = parseName('computation', view.name ?? '') ?? {};

@@ -1,4 +1,7 @@
-/** A computation's plan: the protocol parameters, derived from the config and the spec that the consumer signed. */
+/**
+ * A computation's plan: the spec that the consumer signed, and the protocol parameters that follow from the spec and
+ * config.
+ */
 import {
   type Computation,
   decodeMeasurementSpec,

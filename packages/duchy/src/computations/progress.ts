@@ -22,12 +22,14 @@ export function rowOf({ protocol, role, stage }: Placed): StageRow | undefined {
   return row;
 }
 
-/** Returns the first stage, which is the first row of the protocol's table. */
+/** Returns the protocol's first stage, which is the first row of its stage table. */
 export function firstStage(protocol: MpcProtocol): string {
   return protocolMath(protocol).stages[0]!.stage;
 }
 
-/** Returns the duchies that send this message to this duchy, or an empty array if its role expects no such message. */
+/**
+ * Returns the duchies that send this message to this duchy, or an empty array if this duchy's role expects no such message.
+ */
 export function sendersOf(
   { protocol, role, view }: Pick<StoredComputation, 'protocol' | 'role' | 'view'>,
   message: string,
@@ -40,17 +42,17 @@ export function sendersOf(
   );
 }
 
-/** A time that is in the past by any clock. */
+/** A time in the past, so that the stage is due immediately. */
 const AT_ONCE = new Date(0);
 
-/** Returns the time from which a mill may run the stage, or null if the stage has to wait for input. */
+/** Returns the earliest time that a mill may run the stage, or null if the stage has to wait for input. */
 export function runAfter(placed: Placed): Date | null {
   return rowOf(placed)?.run === undefined ? null : AT_ONCE;
 }
 
 /**
- * Starts the next stage if everything the computation waits for has arrived. Must run in the transaction that added an
- * input: it has locked the row, so the second of two concurrent transactions sees both inputs.
+ * Starts the next stage if all the input that the computation waits for has arrived. Call this in the transaction that
+ * stored an input. That transaction locks the row, so the second of two concurrent transactions sees both inputs.
  */
 export async function endWaitIfReady(tx: Queryable, id: string): Promise<void> {
   const computation = await readComputation(tx, id);

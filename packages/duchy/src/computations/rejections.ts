@@ -9,7 +9,7 @@ export function mismatch(field: string, description: string): ExchangeError {
   });
 }
 
-/** Returns the error for a failed call to the exchange, which does not mean that the sender's request is wrong. */
+/** Returns the error for a failed call to the exchange. The sender should retry, because its request may be valid. */
 export function exchangeUnavailable(cause: unknown): ExchangeError {
   return new ExchangeError('UNAVAILABLE', 'The duchy cannot reach the exchange at the moment: retry.', {
     cause,

@@ -54,7 +54,9 @@ const limits = {
   /** After this many rejected requests, further requests from the same address are rejected for the rest of the minute. */
   rejectedPerMinute: integer(1, 1_000_000),
 };
-/** Settings for another duchy, provided by its operator. `endpoint` overrides the message address from the exchange. */
+/**
+ * Settings for another duchy. Messages to that duchy go to `endpoint` instead of the address that the exchange provides.
+ */
 const peer = object({ endpoint: string() });
 const SCHEMA = object(
   partial({
@@ -79,7 +81,7 @@ const SCHEMA = object(
     /** A file with a base64-encoded 32-byte key that encrypts stored data. Every process of the duchy needs this file. */
     secretsKeyFile: string(),
     mills: object(partial({ count: integer(1, 64), leaseSeconds: integer(3, 3_600) })),
-    /** How often to poll the exchange while its change feed is unavailable. */
+    /** The interval between polls of the exchange while its change feed is unavailable. */
     pollSeconds: number({ exclusiveMinimum: 0 }),
     /** How long to keep uploads and messages of ended computations, so that operators can examine them. */
     keepBlobsForHours: integer(0, 24 * 365),
@@ -109,7 +111,7 @@ export function readDuchyConfig(path: string): DuchyConfig {
   return duchyConfig(valueIn(path, bytes), dirname(resolve(path)), path);
 }
 
-/** Paths are relative to `folder`. Error messages refer to the settings as `where`. */
+/** Decodes the settings and adds defaults. Paths are relative to `folder`. `where` names the settings in error messages. */
 export function duchyConfig(value: JsonValue, folder: string, where = 'the settings') {
   const violations: Violation[] = [];
   const file = decode(SCHEMA, value, violations);

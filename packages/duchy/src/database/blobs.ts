@@ -1,4 +1,7 @@
-/** Stores data of any length in chunks, with constant memory, short transactions, and nothing on the local disk. */
+/**
+ * Stores uploads and messages in the database as encrypted chunks. Only one chunk is in memory at a time, and nothing is
+ * written to the local disk.
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import { blobSecrets } from './computations.ts';
 import { type Queryable, type SealingQueryable, sql } from './db.ts';
@@ -17,7 +20,9 @@ const INSERT_CHUNK = sql('insertChunk', 'INSERT INTO blob_chunks (blob, ordinal,
 const MEASURE = sql('measureBlob', 'UPDATE blobs SET length = $2, sha256 = $3 WHERE id = $1 RETURNING id');
 const DISCARD = sql('discardBlob', 'DELETE FROM blobs WHERE id = $1 AND complete_time IS NULL');
 
-/** Writes a blob, or deletes it if the source throws. A blob stays incomplete until an upload or a message refers to it. */
+/**
+ * Writes a blob, and deletes it again if the source throws. The blob counts as incomplete until `completeBlob` is called.
+ */
 export async function writeBlob(
   db: SealingQueryable,
   computation: string,
@@ -51,7 +56,10 @@ export async function discardBlob(db: Queryable, id: string): Promise<void> {
   await db.query(DISCARD, [id]);
 }
 
-/** Regroups the data into chunks of equal size, except for the last. All chunks share one buffer. */
+/**
+ * Regroups the data into chunks of equal size; only the last may be shorter. All chunks share one buffer, so each must be
+ * used before the next is requested.
+ */
 async function* inChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   let filled = 0;

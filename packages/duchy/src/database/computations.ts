@@ -25,10 +25,12 @@ export interface StoredComputation {
   view: Computation;
   /** The serialized MeasurementSpec, whose signature has been verified. */
   spec: Uint8Array;
-  /** The number of registers in each upload: the size of the sample or of a sketch. */
+  /** The number of registers in each upload. Depending on the protocol, this is the size of the sample or of a sketch. */
   registerCount: number;
   attempt: number;
-  /** When a mill may run the stage; null while the stage waits for a message or a state. */
+  /**
+   * The earliest time that a mill may run the stage; null while the stage waits for a message or for a computation state.
+   */
   runAfter: Date | null;
   lastError: string | null;
   outcome: Outcome | null;
@@ -38,10 +40,10 @@ export interface StoredComputation {
 }
 
 export interface ComputationSecrets {
-  /** In share-shuffle, a worker's half of the common seed. In other protocols, the seed of the ElGamal key. */
+  /** The worker's half of the common seed in share-shuffle. The seed of this duchy's ElGamal key in other protocols. */
   randomSeed?: Uint8Array | undefined;
   noiseSeed?: Uint8Array | undefined;
-  /** The private keyset that decrypts what providers and other duchies encrypt for this duchy. */
+  /** The private keyset for data that providers and other duchies encrypt for this duchy. */
   privateKeyset?: Uint8Array | undefined;
   /** A value that a stage stores for a later stage. */
   interim?: Uint8Array | undefined;
@@ -49,7 +51,7 @@ export interface ComputationSecrets {
 
 export interface NewComputation
   extends Pick<StoredComputation, 'id' | 'role' | 'protocol' | 'stage' | 'view' | 'spec' | 'registerCount'> {
-  /** The time from which a mill may run the first stage; null or undefined if this stage waits. */
+  /** The earliest time that a mill may run the first stage; null or undefined if that stage waits. */
   runAfter?: Date | null;
   secrets?: ComputationSecrets;
 }
@@ -67,7 +69,10 @@ const INSERT = sql(
    SELECT id FROM created`,
 );
 
-/** Returns false and changes nothing if the computation exists or ever existed, because it must never get new secrets. */
+/**
+ * Creates a computation with its secrets. Returns false if it exists or ever existed, because it must never get new
+ * secrets.
+ */
 export async function createComputation(db: SealingQueryable, computation: NewComputation): Promise<boolean> {
   const { id, role, protocol, stage, view, spec, registerCount, runAfter = null, secrets = {} } = computation;
   const sealed = SECRETS.map(({ member, column }) => sealSecret(db, id, column, secrets[member]));
@@ -106,7 +111,7 @@ export async function computationOfRequisition(
   return row && computationOf(row);
 }
 
-/** Returns the page after `afterId` of computations that have not ended, ordered by ID. */
+/** Returns a page of computations that have not ended, ordered by ID. The page begins after `afterId`. */
 export async function pendingComputations(
   db: Queryable,
   { afterId = '', limit = 100 } = {},
@@ -120,7 +125,9 @@ const MOVING = sql(
    AND update_time > now() - interval '10 minutes' LIMIT 1`,
 );
 
-/** Returns whether a pending computation of these protocols changed recently, so more work for it may come soon. */
+/**
+ * Returns whether a pending computation of these protocols changed in the last 10 minutes. If so, more work is likely soon.
+ */
 export async function hasMovingComputation(
   db: Queryable,
   protocols: readonly StoredComputation['protocol'][],
@@ -185,7 +192,7 @@ export async function blobSecrets(db: SealingQueryable, id: string, use: 'read' 
   return sealed === null ? db.secrets : new Secrets(db.secrets.open(placeOf(id, BLOB_KEY), sealed));
 }
 
-/** Returns the secrets that are set. An ended computation has none. */
+/** Returns the computation's secrets. After the computation ends, the result is empty. */
 export async function readSecrets(db: SealingQueryable, id: string): Promise<ComputationSecrets> {
   const [row] = await db.query(READ_SECRETS, [id]);
   return Object.fromEntries(
@@ -201,7 +208,10 @@ const KEEP_INTERIM = sql(
   'UPDATE computations SET interim = $2 WHERE id = $1 AND outcome IS NULL',
 );
 
-/** Stores a value for a later stage. Call this before storing the output, because the stage is not computed after that. */
+/**
+ * Stores a value for a later stage. Call this before storing the stage's output: after that, a retry does not compute
+ * again.
+ */
 export async function keepInterim(db: SealingQueryable, id: string, interim: Uint8Array): Promise<void> {
   await db.query(KEEP_INTERIM, [id, sealSecret(db, id, 'interim', interim)]);
 }

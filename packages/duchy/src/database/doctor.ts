@@ -1,4 +1,4 @@
-/** Checks a duchy's database for inconsistent or neglected data, without changing anything. */
+/** Checks a duchy's database for inconsistent data and for overdue work, without changing anything. */
 import { Secrets } from '@measurement-exchange/server';
 import type pg from 'pg';
 import { blobSecrets, readSecrets } from './computations.ts';
@@ -11,11 +11,11 @@ export interface DuchyProblem {
   rows: number;
   meaning: string;
   remedy: string;
-  /** Up to ten of the affected rows. */
+  /** Identifiers of up to ten affected rows. */
   examples: string[];
 }
 
-/** The statement returns the affected rows. Its `example` column identifies each one. */
+/** `statement` is a query that returns the affected rows. Its `example` column identifies each row. */
 type Check = [check: string, meaning: string, remedy: string, statement: string];
 
 const RESTORE = 'Restore a backup, and report this.';

@@ -1,4 +1,7 @@
-/** Leases on stages. A lease expires unless it is renewed, and its token shows whether a mill still holds it. */
+/**
+ * Leases on stages. Only the mill that holds a stage's lease may work on the stage. A lease expires unless it is renewed,
+ * and its token shows whether a mill still holds it.
+ */
 import { cut } from '@measurement-exchange/contract';
 import { COMPUTATION_COLUMNS, computationOf, type StoredComputation } from './computations.ts';
 import { type Queryable, sql } from './db.ts';
@@ -18,7 +21,7 @@ export class LeaseLost extends Error {
 }
 
 const UNTIL = (parameter: string) => `clock_timestamp() + ${parameter} * interval '1 millisecond'`;
-/** Never before now, so that a stage due immediately is queued after the stages that are already due. */
+/** Replaces a time in the past by the current time, so that a new stage is queued after the stages that are already due. */
 const NOT_BEFORE_NOW = (parameter: string) =>
   `CASE WHEN ${parameter}::timestamptz IS NOT NULL THEN greatest(${parameter}, clock_timestamp()) END`;
 const RELEASED = 'lease_token = NULL, lease_until = NULL, lease_owner = NULL';
@@ -55,7 +58,7 @@ const RENEW = sql(
   `UPDATE computations SET lease_until = ${UNTIL('$3')} WHERE id = $1 AND lease_token = $2 RETURNING id`,
 );
 
-/** Returns false if the lease is lost and the mill must stop working. */
+/** Extends the lease. Returns false if the lease is lost and the mill must stop working. */
 export async function renewLease(db: Queryable, { computation, token, leaseMs }: Claim): Promise<boolean> {
   return (await db.query(RENEW, [computation.id, token, leaseMs])).length === 1;
 }
@@ -68,7 +71,7 @@ const FINISH = sql(
 
 interface NextStage {
   stage: string;
-  /** The time from which a mill may run the stage, or null if the stage waits for a message or a state. */
+  /** The earliest time that a mill may run the stage; null if the stage waits for a message or for a computation state. */
   runAfter: Date | null;
 }
 
@@ -88,7 +91,7 @@ const RETRY = sql(
 export interface Retry {
   delayMs: number;
   error: string;
-  /** False if the stage itself did not fail, in which case the attempt is not counted. */
+  /** Whether the attempt counts toward the maximum. Set this to false if the stage itself did not fail. */
   counts?: boolean;
 }
 

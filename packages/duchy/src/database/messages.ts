@@ -7,7 +7,7 @@ export interface Message {
   /** The message's name in the protocol. */
   stage: string;
   direction: 'IN' | 'OUT';
-  /** The sender or receiver: a duchy, or `exchange`. */
+  /** The sender of an incoming message, or the recipient of an outgoing one: a duchy's name, or `exchange`. */
   peer: string;
   /** The sender's signing certificate. */
   certificate: string;

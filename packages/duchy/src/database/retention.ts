@@ -17,7 +17,9 @@ const KEYS = sql(
    RETURNING id`,
 );
 
-/** Returns a statement that removes blobs of ended computations, only a few at a time because blobs can be large. */
+/**
+ * Returns a statement that removes up to five blobs of ended computations. Blobs can be large, so we remove few at once.
+ */
 function removing(condition: string): string {
   return `WITH removed AS (
      UPDATE blobs SET removed_time = now() WHERE id IN (
@@ -60,7 +62,9 @@ const ENDED = sql(
    DELETE FROM computations t USING ended WHERE t.id = ended.id RETURNING t.id`,
 );
 
-/** Removes computations that ended at least `keepDays` ago, but remembers their IDs. Returns how many it removed. */
+/**
+ * Removes computations that ended at least `keepDays` ago, but keeps their IDs. Returns the number of removed computations.
+ */
 export async function removeComputations(db: Queryable, keepDays: number): Promise<number> {
   return repeatedly(db, ENDED, [keepDays]);
 }

@@ -1,9 +1,9 @@
-/** Providers' uploads to this duchy. */
+/** The table of data providers' uploads to this duchy. */
 import { completeBlob } from './blobs.ts';
 import { camelCase, type Queryable, sql } from './db.ts';
 
 export interface Upload {
-  /** The name has the form `dataProviders/…/requisitions/…`. */
+  /** The requisition's name: `dataProviders/…/requisitions/…`. */
   requisition: string;
   computation: string;
   dataProvider: string;
@@ -11,7 +11,7 @@ export interface Upload {
   certificate: string;
   nonce: bigint;
   registerCount: number;
-  /** The encrypted seed for the other worker. */
+  /** The seed that the provider encrypted for the other worker. Empty in protocols without seeds. */
   secretSeed: Uint8Array;
   /** A serialized SignedMessage that contains a Fulfillment. */
   signedFulfillment: Uint8Array;
@@ -32,7 +32,10 @@ const INSERT = sql(
    ON CONFLICT (requisition) DO NOTHING RETURNING requisition`,
 );
 
-/** Stores an upload and completes its blob. Returns false if the requisition has an upload or the computation has ended. */
+/**
+ * Stores an upload and completes its blob. Returns false if the requisition already has an upload or the computation has
+ * ended.
+ */
 export async function storeUpload(tx: Queryable, upload: Upload): Promise<boolean> {
   const { requisition, computation, dataProvider, certificate, nonce, registerCount } = upload;
   const about = [requisition, computation, dataProvider, certificate, nonce, registerCount];
@@ -64,7 +67,9 @@ export async function uploadsOf(db: Queryable, computation: string): Promise<Sto
   return (await db.query(OF_COMPUTATION, [computation])).map((row) => camelCase<StoredUpload>(row));
 }
 
-/** Returns the page after `afterName` of unreported uploads of pending computations, ordered by requisition. */
+/**
+ * Returns a page of unreported uploads of pending computations, ordered by requisition. The page begins after `afterName`.
+ */
 export async function unreportedUploads(
   db: Queryable,
   { afterName = '', limit = 100 } = {},

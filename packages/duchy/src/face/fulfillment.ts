@@ -1,4 +1,6 @@
-/** Checks the Fulfillment that a provider signed against the computation, before the uploaded data is read. */
+/**
+ * Checks a provider's signed Fulfillment message before the uploaded data is read. The message must match the computation.
+ */
 import { createHash } from 'node:crypto';
 import { fromBinary } from '@bufbuild/protobuf';
 import { includesHash, nonceMatches } from '@measurement-exchange/consent';
@@ -29,13 +31,13 @@ export interface CheckedFulfillment {
   requisition: ComputationRequisition;
   signed: SignedMessage;
   fulfillment: duchyMessages.Fulfillment;
-  /** The encrypted seed for the other worker, empty in protocols without seeds. */
+  /** The seed that the provider encrypted for the other worker. Empty in protocols without seeds. */
   secretSeed: Uint8Array;
 }
 
 /**
- * Checks the nonce first, so that a sender who does not know it learns nothing about the requisition. The certificate comes
- * after the other checks, because checking it may take a call to the exchange.
+ * Checks the nonce before the requisition's other values, so that a sender without the nonce learns nothing about them.
+ * Checks the certificate late, because that may need a call to the exchange.
  */
 export async function checkFulfillment({ duchy, requireSigned }: Receiving, name: string, json: JsonValue) {
   const { signed, fulfillment } = readFulfillment(json);
@@ -64,7 +66,7 @@ export async function checkFulfillment({ duchy, requireSigned }: Receiving, name
   const { certificate } = fulfillment;
   const sender = { party: dataProvider, certificate, computation: computation.id };
   await requireSigned(signed, sender, 'fulfillment');
-  // An ended computation has no secrets and accepts no new uploads.
+  // Skip this check if the computation has ended: its secrets are deleted, and it accepts no new upload anyway.
   if (computation.outcome === null) await rules.requireKeys?.(duchy, fulfillment, computation);
   return { computation, requisition, signed, fulfillment, secretSeed };
 }
@@ -83,7 +85,7 @@ function readFulfillment(json: JsonValue): Pick<CheckedFulfillment, 'signed' | '
   }
 }
 
-/** Requires that the provider refers to this computation, and was given the same terms as this duchy. */
+/** Requires that the message names this computation, and that the provider and this duchy were given the same terms. */
 async function requireTerms(
   { computation, termsSha256 }: duchyMessages.Fulfillment,
   stored: StoredComputation,
@@ -122,7 +124,10 @@ function requireParameters(fulfillment: duchyMessages.Fulfillment, computation: 
 
 const NO_POPULATION = { name: 'no population: empty', fingerprint: new Uint8Array(0) };
 
-/** Requires that the provider knows the nonce, and so decrypted the requisition, and that the consumer signed it. */
+/**
+ * Requires that the nonce and the fingerprint match the requisition that the consumer signed. A provider learns the nonce
+ * only by decrypting the requisition.
+ */
 async function requireConsented(
   { requisitionFingerprint, nonce }: duchyMessages.Fulfillment,
   { spec }: StoredComputation,

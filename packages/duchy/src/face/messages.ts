@@ -1,4 +1,7 @@
-/** Receives messages from other duchies: checks each, stores it once, and starts the next stage if no input is missing. */
+/**
+ * Receives messages from other duchies. Checks each message, stores it once, and starts the next stage if it has all its
+ * input.
+ */
 import type { IncomingMessage } from 'node:http';
 import { fromBinary } from '@bufbuild/protobuf';
 import { packSignedMessage, unpackSignedMessage } from '@measurement-exchange/consent';

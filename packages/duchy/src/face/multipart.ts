@@ -1,4 +1,4 @@
-/** Reads a multipart body: a JSON part, then a binary part named `data`, which is never in memory as a whole. */
+/** Reads a multipart body: a JSON part, then a binary part named `data`. The binary part is streamed, not buffered. */
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { ExchangeError, invalid, type JsonValue, parseJson, REQUIRED } from '@measurement-exchange/contract';
@@ -82,7 +82,7 @@ function parserOf(request: IncomingMessage): BusboyInstance {
     return new Busboy({
       headers: { 'content-type': type },
       isPartAFile: (name) => name === 'data',
-      // Allow one more field and one more file than expected, so that an extra one is noticed.
+      // Allow one field and one file more than expected, so that the handlers see an extra one and reject the body.
       limits: { fields: 2, files: 2, parts: 2, fieldSize: MAX_JSON_BYTES, headerPairs: 10, headerSize: 4096 },
     });
   } catch (cause) {

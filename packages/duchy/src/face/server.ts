@@ -61,14 +61,14 @@ export function createFace({ duchy, limits, tls, trustedProxies = [] }: FaceOpti
     },
     onClientError: (_id, error) => metrics.request('none', error, 0),
   });
-  // Behind a trusted proxy, all clients share one address, so this limit would apply to all of them together.
+  // Skip this limit behind a trusted proxy, because all connections then come from the proxy's address.
   if (trustedProxies.length === 0) limitConnections(app.server, MAX_CONNECTIONS / 8);
   // Pass the stream on unparsed, because each operation reads its body while it arrives.
   app.addContentTypeParser('multipart/form-data', (_request, payload, done) => done(null, payload));
   app.decorateRequest('operation', 'none');
   app.decorateRequest('failure', undefined);
   addOperations(app, duchy, limits, rejected);
-  // For load balancers. This page shows only that the process is running.
+  // Load balancers request this page. It shows only that the process is running.
   const page = {
     onRequest: async (request: FastifyRequest) => {
       request.operation = 'page';

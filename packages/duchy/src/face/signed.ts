@@ -43,7 +43,7 @@ async function certificateOf(duchy: Duchy, party: string, name: string, field: s
     return await trustedCertificate(duchy, party, name);
   } catch (error) {
     if (!(error instanceof PermanentError)) throw exchangeUnavailable(error);
-    // The response includes the detail, because the certificate belongs to the sender.
+    // Send the detail to the caller, because it describes the caller's own certificate.
     const description = [error.message, error.detail].filter(Boolean).join(' ');
     throw new ExchangeError('CERTIFICATE_IS_INVALID', `${field}: ${description}`, {
       violations: [{ field, description }],

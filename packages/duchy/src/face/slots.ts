@@ -42,7 +42,10 @@ export class Failures {
     addTo(this.counts, key, 1);
   }
 
-  /** Counts the work as a failure while it runs, so that concurrent work is limited too. Undoes that unless it fails. */
+  /**
+   * Counts the work as a failure while it runs, so that concurrent work is limited too. Afterward, the count stays only if
+   * `isFailure` returns true for the error.
+   */
   async run<T>(key: string, work: () => Promise<T>, isFailure: (error: unknown) => boolean): Promise<T> {
     this.requireFew(key);
     this.count(key);
@@ -86,7 +89,7 @@ export class Slots {
   }
 }
 
-/** Runs at most one task per key at a time, and rejects any others. */
+/** Runs at most one task per key at a time. Throws RATE_LIMITED if another task with the key is running. */
 export class Turns {
   private readonly taken = new Set<string>();
 

@@ -38,7 +38,7 @@ async function keep(duchy: Duchy, checked: CheckedFulfillment, data: AsyncIterab
   let upload = await uploadOf(duchy.db, requisition.name);
   if (upload === undefined) upload = await store(duchy, checked, received);
   else {
-    // The same upload is already stored, and its contents were checked then. The key to check them again may be gone.
+    // Don't check the contents again: the stored upload was checked, and the key for that check may be deleted by now.
     requireSame(upload, checked);
     await discard(received);
   }
@@ -68,7 +68,7 @@ async function store(duchy: Duchy, checked: CheckedFulfillment, received: AsyncI
   if (!isFirst) await discardBlob(db, blob.id);
   const stored = await uploadOf(db, requisition.name);
   if (stored === undefined) throw ended(checked);
-  // Another process of this duchy may have stored an upload first.
+  // Another process of this duchy may have stored an upload for this requisition first.
   requireSame(stored, checked);
   return stored;
 }

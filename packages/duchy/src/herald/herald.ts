@@ -18,31 +18,34 @@ import { Postponed } from './postponed.ts';
 import { reportUploads } from './reportUploads.ts';
 
 export interface HeraldOptions {
-  /** How often to poll while the change feed is unavailable; 1 s by default. */
+  /** The interval between polls of the exchange while its change feed is unavailable; 1 s by default. */
   pollMs?: number;
-  /** How often to compare all pending computations with the exchange; 5 minutes by default. */
+  /** The interval between comparisons of all pending computations with the exchange; 5 minutes by default. */
   reconcileMs?: number;
-  /** How old an unreported upload must be before the herald reports it; 10 s by default. */
+  /** The minimum age of an unreported upload before the herald reports it; 10 s by default. */
   reportAfterMs?: number;
 }
 
 const POLL_MS = 1_000;
 const RECONCILE_MS = 5 * 60_000;
-/** The exchange's transactions take up to this long, so a change may become visible after one with a later timestamp. */
+/**
+ * Each poll begins this long before the latest known change, because a slow transaction can make an older change visible
+ * late.
+ */
 const OVERLAP_MS = 15_000;
-/** We assume that this duchy's clock and the exchange's clock differ by less than this. */
+/** The assumed maximum difference between this duchy's clock and the exchange's clock. */
 const CLOCK_SLACK_MS = 3600_000;
-/** The face reports an upload within this time, unless its process has stopped. */
+/** The duchy's HTTP server reports each upload itself within this time, unless its process stops. */
 const REPORT_AFTER_MS = 10_000;
 
-/** A herald stores no state, because it starts by reading everything that is pending. Several heralds may run at once. */
+/** The herald stores no state: at startup it reads all pending computations. Several heralds may run at once. */
 export class Herald {
   private readonly duchy: Duchy;
   private readonly options: Required<HeraldOptions>;
   /** The time of the latest change found by a poll, according to the exchange's clock. */
   private latestUpdate = Date.now() - CLOCK_SLACK_MS;
   private reconcileAt = 0;
-  /** The etags of computations in the last poll, to skip those that the next poll returns unchanged. */
+  /** The etag of each computation in the last poll, by name. The next poll skips computations with an unchanged etag. */
   private lastPoll = new Map<string, string>();
   private readonly postponed: Postponed;
 
@@ -74,7 +77,7 @@ export class Herald {
     follower.close();
   }
 
-  /** Waits until there are changes or a poll is due, and applies what it finds. */
+  /** Waits until changes arrive or a poll is due, and applies the changed computations to the database. */
   private async applyNext(follower: Follower): Promise<true> {
     const { pollMs } = this.options;
     const wake = await follower.next(pollMs);
@@ -105,7 +108,7 @@ export class Herald {
     this.duchy.metrics.heraldPolled();
   }
 
-  /** Applies the exchange's view of every computation that is pending at the exchange or in the database. */
+  /** Brings every computation that is pending at the exchange or in the database up to date with the exchange. */
   private async reconcile(): Promise<void> {
     const { client, db, name } = this.duchy;
     const seen = new Set<string>();
@@ -122,7 +125,7 @@ export class Herald {
     }
   }
 
-  /** Applies the computations that changed since the last poll, and retries those that failed earlier. */
+  /** Applies the computations that changed since the last poll, and retries failed computations that are due. */
   private async applyUpdated(): Promise<void> {
     const { client, name } = this.duchy;
     const since = timestampOf(Math.max(0, this.latestUpdate - OVERLAP_MS));
@@ -135,13 +138,19 @@ export class Herald {
     for (const computation of this.postponed.due()) await this.readAndApply(computation);
   }
 
-  /** Only polls advance `latestUpdate`, because polls must find every change even without the change feed. */
+  /**
+   * Applies a computation that a poll returned, and advances `latestUpdate`. Changes from the feed do not advance it, so
+   * that polls find every change without relying on the feed.
+   */
   private applyPolled(view: Computation): Promise<void> {
     this.latestUpdate = Math.max(this.latestUpdate, Date.parse(view.updateTime!));
     return this.apply(view);
   }
 
-  /** Throws if the exchange is unreachable. A problem with one computation does not block the others. */
+  /**
+   * Reads a computation from the exchange and applies it. Throws if the exchange is unreachable; any other error only
+   * postpones this computation.
+   */
   private async readAndApply(computation: string): Promise<void> {
     let view: Computation;
     try {
@@ -177,7 +186,9 @@ export class Herald {
     return { name: 'follow computation', attributes, traceparent };
   }
 
-  /** Ends a computation that the exchange no longer has. No other error makes the herald delete secrets. */
+  /**
+   * Ends a computation that no longer exists at the exchange, and deletes its secrets. Other errors never delete secrets.
+   */
   private async end(computation: string): Promise<void> {
     const { db, keepsBlobs } = this.duchy;
     this.postponed.delete(computation);

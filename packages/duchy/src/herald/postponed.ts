@@ -1,6 +1,6 @@
 const MAX_PAUSE_MS = 60_000;
 
-/** The names of computations that could not be followed, and the time of each one's next retry. */
+/** The computations whose last update failed, by name, with the time of each computation's next retry. */
 export class Postponed {
   private readonly entries = new Map<string, { failures: number; retryAt: number }>();
   private readonly pauseMs: number;
@@ -20,7 +20,7 @@ export class Postponed {
     this.entries.delete(computation);
   }
 
-  /** Returns a copy, because retrying changes the entries. */
+  /** Returns the computations whose retry is due. The array is a copy, because a retry changes the entries. */
   due(): string[] {
     const now = Date.now();
     return [...this.entries].filter(([, { retryAt }]) => now >= retryAt).map(([computation]) => computation);

@@ -1,4 +1,7 @@
-/** One attempt at a stage. Computes, stores and sends its output, then advances the computation, or handles a failure. */
+/**
+ * Makes one attempt at a stage: computes, stores and sends the stage's output, then advances the computation. If the
+ * attempt fails, the stage is retried later or the computation fails.
+ */
 import type { Computation, LogRequest } from '@measurement-exchange/contract';
 import { jittered, messageOf } from '@measurement-exchange/server';
 import { inSpan, type SpanOptions } from '@measurement-exchange/server/telemetry';
@@ -25,7 +28,7 @@ import { Lease } from './lease.ts';
 import { throttled } from './throttled.ts';
 
 const MAX_RETRY_MS = 10 * 60_000;
-/** The computation fails after this many attempts at a stage that failed or crashed the process. */
+/** The maximum number of attempts at a stage. If they all fail or crash the process, the computation fails. */
 const MAX_ATTEMPTS = 10;
 
 export class Attempt {
@@ -81,7 +84,7 @@ export class Attempt {
         (await storeOutput(duchy, computation, sends, (await this.compute())!));
       const fresh = await sendOutput(duchy, computation, message, this.lease.signal);
       await this.finish(next, message).catch((error) => {
-        // Sending the result ended the computation, and the herald noticed that first.
+        // Ignore a lost lease if sending the result ended the computation: the herald has already recorded that end.
         if (!(error instanceof LeaseLost && fresh !== undefined && hasEnded(fresh))) throw error;
       });
       if (fresh !== undefined) await follow(duchy, fresh);
@@ -128,7 +131,7 @@ export class Attempt {
     }
   }
 
-  /** Returns whether the computation has ended. If so, its secrets are gone, and the stage's error means nothing. */
+  /** Returns whether the computation has ended. Its secrets are then deleted, so an error in the stage can be ignored. */
   private async isOver(): Promise<boolean> {
     const stored = await readComputation(this.duchy.db, this.computation.id).catch(() => undefined);
     return stored !== undefined && stored.outcome !== null;
@@ -153,7 +156,7 @@ export class Attempt {
     const failure = error instanceof PermanentError ? error : new PermanentError('STAGE_FAILED', { stage });
     const end = await this.failComputation(failure);
     const line = { ...this.about, reason: messageOf(error), detail: (error as { detail?: string }).detail };
-    // The stage may have failed because the computation ended: a peer that noticed first rejects our messages.
+    // The stage may have failed only because the computation ended: a peer that knows this rejects messages.
     if (end === 'CANCELLED' || end === 'SUCCEEDED') {
       log.info(line, 'the computation ended while its stage ran');
       return 'over';
@@ -162,7 +165,10 @@ export class Attempt {
     return 'failed';
   }
 
-  /** Fails the computation for all participants and returns its state, or undefined if that failed and will be retried. */
+  /**
+   * Fails the computation for all participants and returns its final state. If that call fails, schedules a retry and
+   * returns undefined.
+   */
   private async failComputation(failure: PermanentError): Promise<Computation['state'] | undefined> {
     try {
       const ended = await fail(this.duchy.client, this.computation.view.name!, failure);
@@ -194,13 +200,13 @@ function outcomeOf(error: unknown, attempt: number): 'waiting' | 'retried' | 'fa
   return error instanceof PermanentError || attempt >= MAX_ATTEMPTS ? 'failed' : 'retried';
 }
 
-/** Returns the timeline entry for a stage that will be retried. */
+/** Returns the progress report for a stage that will be retried. */
 function progressOf(error: unknown, waits: boolean): Pick<LogRequest, 'code' | 'position'> {
   if (error instanceof NotReady) return { code: error.code, position: error.position };
   return { code: waits ? 'WAITS_FOR_EXCHANGE' : 'RETRIED' };
 }
 
-/** Returns the delay that the peer requested, or the usual delay if that is shorter. */
+/** Returns the peer's requested delay or the usual delay, whichever is shorter. */
 function waitMs(error: unknown, retryMs: number): number {
   const { retryAfterSeconds = Number.POSITIVE_INFINITY } = error as Partial<NotReady>;
   return Math.min(retryAfterSeconds * 1000, retryMs);

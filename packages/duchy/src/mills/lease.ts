@@ -27,7 +27,10 @@ export class Lease {
     clearInterval(this.timer);
   }
 
-  /** Renews the lease. It is lost if another mill has it, or if it expired before it could be renewed. */
+  /**
+   * Renews the lease. Aborts `signal` if the database reports the lease as lost, or if it expired before a renewal
+   * succeeded.
+   */
   private async renew(): Promise<void> {
     const askedAt = performance.now();
     const isHeld = await renewLease(this.db, this.claim).catch(() => undefined);

@@ -9,7 +9,7 @@ export interface MillOptions {
   owner: string;
   /** How long a lease lasts without renewal, before another mill may take the stage; 60 s by default. */
   leaseMs?: number;
-  /** How often the mill looks for a stage that is due; 200 ms by default. */
+  /** The interval at which the mill looks for a stage that is due; 200 ms by default. */
   pollMs?: number;
   /** The delay before the first retry of a failed stage; 5 s by default. */
   retryMs?: number;

@@ -1,7 +1,7 @@
-/** Progress is reported no more often than this, because the exchange stores only a few hundred reports per duchy. */
+/** The minimum time between progress reports. The exchange stores only a few hundred reports per duchy. */
 const REPORT_MS = 5_000;
 
-/** Limits reports to one every few seconds, and never reports 1, because the end of a stage is reported separately. */
+/** Limits reports to one every few seconds. Skips the value 1, because the end of a stage is reported separately. */
 export function throttled(report: (fraction: number) => void): (fraction: number) => void {
   let reportedAt = performance.now();
   return (fraction) => {

@@ -4,7 +4,7 @@ import { Gauge } from 'prom-client';
 import { countPending, type Database } from '../database/index.ts';
 
 const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 600];
-/** Metrics that need a database query are refreshed at most this often. */
+/** The minimum time between two refreshes of a metric that needs a database query. */
 const COUNT_EVERY_MS = 5_000;
 
 export type StageOutcome = 'done' | 'retried' | 'waiting' | 'failed' | 'lease_lost' | 'over' | 'stopped';

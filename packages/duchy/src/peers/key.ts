@@ -4,8 +4,8 @@ import { readComputation, type StoredComputation } from '../database/index.ts';
 import { verifiedPeerKey } from './verifiedKey.ts';
 
 /**
- * Returns the keyset that another duchy created and signed for this computation. Messages are encrypted with it, because
- * the exchange provides the duchy's address and must not be able to read them.
+ * Returns the keyset that another duchy created and signed for this computation. Messages to that duchy are encrypted,
+ * because the exchange provides its address and must not be able to read the messages.
  */
 export async function peerKey(duchy: Duchy, computation: StoredComputation, peer: string) {
   return verifiedPeerKey(duchy, await withParameters(duchy, computation, [peer]), peer);

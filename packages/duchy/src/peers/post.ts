@@ -10,7 +10,10 @@ export interface PeerRequest {
   signal: AbortSignal;
 }
 
-/** Sends a POST request without following redirects. `lookup` checks the address, which Node's `fetch` cannot do. */
+/**
+ * Sends a POST request without following redirects. `lookup` resolves and checks the address, which `fetch` does not
+ * support.
+ */
 export async function post(
   url: URL,
   { headers, body, signal }: PeerRequest,

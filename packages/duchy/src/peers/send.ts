@@ -81,7 +81,7 @@ async function sendMessage(
   }
   if (response.ok) return;
   const error = errorIn(bytes);
-  // Don't log text that a peer wrote, only a reason that we know.
+  // Log only a known reason, never text that a peer wrote.
   const isKnown = error !== undefined && Object.hasOwn(REASONS, error.reason);
   const detail = isKnown ? error.reason : `HTTP ${response.status}`;
   if (error === undefined || RETRY.includes(error.code)) {
@@ -95,8 +95,7 @@ type Send = (path: string, request: PeerRequest) => Promise<Response>;
 
 /**
  * Returns a function that sends requests to a peer. In production, an endpoint from the exchange must have a public
- * address, because it could otherwise be a service in this duchy's own network. An endpoint from the settings is not
- * checked.
+ * address, so that it cannot point to a service in this duchy's own network. An endpoint from the settings is not checked.
  */
 async function senderTo({ client, peers, requiresPublicPeers, fetch }: Duchy, peer: string): Promise<Send> {
   const pinned = peers && Object.hasOwn(peers, peer) ? peers[peer]!.endpoint : undefined;

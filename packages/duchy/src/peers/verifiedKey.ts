@@ -37,7 +37,10 @@ export async function verifiedKey<T>(
   return requireConsent('PEER_KEY_INVALID', { field: member, duchy: peer }, key);
 }
 
-/** Returns the key for messages to a participant. In share-shuffle, `seedCommitment` is a hash of a worker's seed half. */
+/**
+ * Returns the key for messages to a participant. In share-shuffle, `seedCommitment` is a commitment to the worker's half of
+ * the common seed.
+ */
 export function verifiedPeerKey(duchy: Duchy, computation: StoredComputation, peer: string) {
   return verifiedKey(duchy, computation, peer, 'publicKey', (message, context) => {
     const { keyset, binding } = unpackBoundPublicKey(message);

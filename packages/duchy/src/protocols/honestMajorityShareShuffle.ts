@@ -1,4 +1,7 @@
-/** Honest Majority Share Shuffle: two workers add up secret shares, and an aggregator counts them. */
+/**
+ * Honest Majority Share Shuffle: two workers add up secret shares, and an aggregator combines the sums and counts the
+ * values.
+ */
 import { seedCommitment } from '@measurement-exchange/consent';
 import type { MpcStage } from '@measurement-exchange/mpc/protocols';
 import { shuffledCount } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/limits';
@@ -14,7 +17,7 @@ const PROTOCOL = 'honestMajorityShareShuffle';
 /** The maximum size of one seed in a message: an encrypted seed of up to 8 KiB, plus names and counts. */
 const SEED_BYTES = 10 * 1024;
 
-/** The key includes a commitment to the worker's half of the common seed. It is published before either half is sent. */
+/** Publishes the worker's key with a commitment to its half of the common seed. Workers send their halves only later. */
 const publishKey = publishing(async (secrets, context) => {
   const commitment = await seedCommitment(secrets.randomSeed!, context.duchy, context.computation);
   return { publicKey: encryptionKey(secrets, { ...context, seedCommitment: commitment }) };

@@ -1,4 +1,4 @@
-/** Liquid Legions v2: reach and frequencies. */
+/** Liquid Legions v2: a protocol that measures reach and frequencies with encrypted sketches. */
 import { create } from '@bufbuild/protobuf';
 import { specs } from '@measurement-exchange/contract';
 import type { MpcStage } from '@measurement-exchange/mpc/protocols';
@@ -32,13 +32,15 @@ export const LIQUID_LEGIONS_V2: DuchyProtocol<MpcStage<typeof PROTOCOL>> = {
   stages: {
     ...common,
 
-    /** A worker removes its key from the indexes and blinds them, so that registers cannot be recognized. */
+    /**
+     * A worker removes its layer of encryption from the indexes, and blinds them so that registers cannot be recognized.
+     */
     blind: round(ONE, (given, input) => given.stages.blind(input, given.keys, given.seed, given)),
 
     /** The aggregator groups registers with the same index into one tuple. */
     group: round(ONE, (given, input) => given.stages.group(input, given.keys, given.seed, given)),
 
-    /** A worker removes its key from the tuples' flags, multiplies each flag by a random number, and adds noise. */
+    /** A worker removes its encryption from the tuples' flags, multiplies each flag by a random number, and adds noise. */
     decryptFlags: round(TWO, (given, input) =>
       given.stages.decryptFlags(input, given.keys, given.seed, given),
     ),
@@ -51,7 +53,7 @@ export const LIQUID_LEGIONS_V2: DuchyProtocol<MpcStage<typeof PROTOCOL>> = {
       return comparisons;
     }),
 
-    /** A worker removes its key from the comparisons and multiplies each comparison by a random number. */
+    /** A worker removes its layer of encryption from the comparisons, and multiplies each one by a random number. */
     decryptComparisons: round(THREE, (given, input) =>
       given.stages.decryptComparisons(input, given.keys, given.seed, given),
     ),

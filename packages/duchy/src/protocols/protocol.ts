@@ -1,4 +1,4 @@
-/** The parts that a duchy needs to run a protocol, in addition to the protocol's math. */
+/** The functions that a duchy needs to run a protocol, in addition to the protocol's math in the package `mpc`. */
 import type { duchyMessages } from '@measurement-exchange/contract';
 import type { MessageSize } from '@measurement-exchange/mpc/protocols/messageSize';
 import type { Duchy } from '../computations/context.ts';
@@ -6,17 +6,22 @@ import type { StoredComputation } from '../database/index.ts';
 import type { StageFunction } from '../stages/work.ts';
 
 export interface DuchyProtocol<Stage extends string> {
-  /** The functions that the stage table refers to. */
+  /** The functions that compute the stages, by their names in the stage table. */
   stages: Readonly<Record<Stage, StageFunction>>;
   upload: UploadRules;
-  /** Returns the size of a message from another duchy, before encryption. A larger message is rejected. */
+  /**
+   * Returns the minimum and maximum size of a message from another duchy, before encryption. A larger message is rejected.
+   */
   messageSize(computation: StoredComputation, message: string, sender: string): MessageSize;
 }
 
 /** A protocol's rules for uploads, in addition to the rules that apply to every upload. */
 export interface UploadRules {
   dataLength(computation: StoredComputation): number;
-  /** Returns the encrypted seed for another duchy, or an empty array. Throws if the provider was given different terms. */
+  /**
+   * Returns the encrypted seed for another duchy, or an empty array. Throws if the provider and this duchy were given
+   * different terms.
+   */
   secretSeed(fulfillment: duchyMessages.Fulfillment, computation: StoredComputation): Uint8Array;
   /** Runs checks that need the exchange. Called after the signature has been verified. */
   requireKeys?(

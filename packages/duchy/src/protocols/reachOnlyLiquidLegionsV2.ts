@@ -1,4 +1,4 @@
-/** Reach-only Liquid Legions v2. */
+/** Reach-only Liquid Legions v2: a protocol that measures reach with encrypted sketches. */
 import { create } from '@bufbuild/protobuf';
 import { specs } from '@measurement-exchange/contract';
 import type { MpcStage } from '@measurement-exchange/mpc/protocols';
@@ -26,7 +26,7 @@ export const REACH_ONLY_LIQUID_LEGIONS_V2: DuchyProtocol<MpcStage<typeof PROTOCO
   stages: {
     ...common,
 
-    /** A worker removes its key and blinds the registers, so that they cannot be recognized. */
+    /** A worker removes its layer of encryption, and blinds the registers so that they cannot be recognized. */
     execute: round(REGISTERS, (given, input) => given.stages.execute(input, given.keys, given.seed, given)),
 
     /** The aggregator counts the registers. */

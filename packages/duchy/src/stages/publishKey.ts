@@ -15,8 +15,9 @@ import type { StageFunction } from './work.ts';
 type KeysOf = (secrets: ComputationSecrets, context: KeyContext) => Promise<Record<string, Uint8Array>>;
 
 /**
- * Publishes the keys that providers and other duchies use for encryption in this computation. If the exchange has different
- * keys, another database of this duchy created them, with different noise, so this process must not continue.
+ * Publishes the keys that providers and other duchies use for encryption in this computation. Throws if the exchange
+ * already has different keys: another database of this duchy created them, with different noise, so this process must not
+ * continue.
  */
 export function publishing(keysOf: KeysOf): StageFunction {
   return async ({ duchy, computation }) => {
@@ -38,7 +39,7 @@ export function publishing(keysOf: KeysOf): StageFunction {
   };
 }
 
-/** Returns the key for encrypting messages to this duchy. */
+/** Returns the public key that others use to encrypt messages to this duchy. */
 export function encryptionKey(
   { privateKeyset }: ComputationSecrets,
   context: KeyContext & { seedCommitment?: Uint8Array },

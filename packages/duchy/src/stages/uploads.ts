@@ -15,7 +15,7 @@ export async function ownUploads(
   if (missing?.state === 'FULFILLED') {
     throw new NotReady('DATABASE_DIFFERS', { requisition: missing.name });
   }
-  // If the other worker does not wait for the exchange, it may start before this duchy has its last upload.
+  // Wait for the last upload. The other worker's message may have started this stage too early.
   if (missing !== undefined) throw new NotReady('WAITS_FOR_UPLOAD', { requisition: missing.name });
   if (uploads.length !== expected.length) {
     throw new PermanentError('REQUISITIONS_INVALID', { duchy: name });

@@ -11,5 +11,5 @@ export interface Work {
   onProgress: (fraction: number) => void;
 }
 
-/** Returns the output to send, if any. Repeating the stage after a crash returns the same figures with the same noise. */
+/** Runs a stage and returns the output to send, if any. Another run after a crash returns the same figures and noise. */
 export type StageFunction = (work: Work) => Promise<Uint8Array | undefined>;

@@ -20,7 +20,8 @@ export interface Entry extends OpenApiOperation {
 }
 
 /**
- * The commands that set the variables used in the examples. Each token comes from a command, so none appears on the page.
+ * Returns the commands that set the variables used in the examples. The commands fetch the tokens, so the page contains no
+ * token.
  */
 export function setupOf(parties: ExampleParties | undefined): string {
   if (parties === undefined) return 'TOKEN=… # an ID token from an issuer that this exchange trusts';
@@ -29,7 +30,7 @@ export function setupOf(parties: ExampleParties | undefined): string {
     .join('\n');
 }
 
-/** A curl command with only the parameters and fields that the operation requires. */
+/** Returns a curl command with only the parameters and fields that the operation requires. */
 export function curl(entry: Entry, schemas: Schemas, parties: ExampleParties | undefined): string {
   const { method, path, parameters, requestBody, route } = entry;
   const required = parameters
@@ -54,12 +55,12 @@ export function curl(entry: Entry, schemas: Schemas, parties: ExampleParties | u
   return withNames(lines.join(' \\\n  '), parties);
 }
 
-/** The parties that make the example calls: the first consumer and the first provider. */
+/** Returns the parties that make the example calls: the first consumer and the first provider. */
 function callersOf({ measurementConsumers, dataProviders }: ExampleParties): ExampleParty[] {
   return [...measurementConsumers.slice(0, 1), ...dataProviders.slice(0, 1)];
 }
 
-/** The name of the first party that may call the operation, or `operator` if neither may. */
+/** Returns the first example party that may call the operation, or `operator` if no example party may. */
 function callerOf({ access, path }: Route, parties: ExampleParties): string {
   const may = callersOf(parties).filter(({ name }) => {
     const rule = access[name.startsWith('dataProviders/') ? 'dataProvider' : 'measurementConsumer'];
@@ -69,7 +70,7 @@ function callerOf({ access, path }: Route, parties: ExampleParties): string {
   return may[0]?.name ?? 'operator';
 }
 
-/** The name of the variable that `mex env` sets, such as `ACME_TOKEN` for `measurementConsumers/acme`. */
+/** Returns the name of the variable that `mex env` sets, such as `ACME_TOKEN` for `measurementConsumers/acme`. */
 function tokenOf(name: string): string {
   return `${name.split('/').at(-1)!.toUpperCase().replaceAll('-', '_')}_TOKEN`;
 }

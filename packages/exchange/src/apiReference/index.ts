@@ -16,7 +16,7 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
-/** Built by the first exchange in the process and reused by later ones. */
+/** The OpenAPI document, which all exchanges in this process share. */
 let made: ReturnType<typeof makeDocument> | undefined;
 
 function makeDocument() {
@@ -24,7 +24,10 @@ function makeDocument() {
   return { document, json: JSON.stringify(document) };
 }
 
-/** The examples call the API as `parties()`, which returns undefined in production and until the demo parties exist. */
+/**
+ * Adds the pages to the server. The examples call the API as the parties from `parties()`, which returns undefined in
+ * production and until the demo parties exist.
+ */
 export function registerApiReference(
   app: FastifyInstance,
   parties: () => ExampleParties | undefined = () => undefined,
@@ -52,7 +55,8 @@ export function registerApiReference(
 }
 
 /**
- * The exchange's URL as the reader's browser sees it, with `localhost` if the Host header does not look like an address.
+ * Returns the exchange's URL as the reader's browser sees it. Uses `localhost` if the Host header does not look like an
+ * address.
  */
 function addressOf({ protocol, host }: FastifyRequest): string {
   return `${protocol}://${/^[\w.:[\]-]{1,255}$/.test(host) ? host : 'localhost'}`;

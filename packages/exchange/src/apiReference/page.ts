@@ -18,10 +18,12 @@ import { fieldsOf, notesOf, type Schemas, typeOf } from './schema.ts';
 
 export const STYLE = readFileSync(new URL('page.css', import.meta.url), 'utf8');
 
-/** Stands for the exchange's address until the page is served. None of our own text contains this character. */
+/**
+ * A placeholder for the exchange's address until the page is served. The rest of the page never contains this character.
+ */
 const ADDRESS = '\u{fffd}';
 
-/** Returns a function that fills in the address at which the reader reached the exchange. */
+/** Renders the page. Returns a function that fills in the address at which the reader reached the exchange. */
 export function renderPage(document: OpenApiDocument, parties: ExampleParties | undefined) {
   const entries = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): Entry => {
@@ -132,7 +134,7 @@ ${parameters.map(
 </table>`;
 }
 
-/** The reasons for which an operation can fail, grouped by HTTP status. */
+/** Lists the reasons for which an operation can fail, grouped by HTTP status. */
 function operationErrors(route: Route): Html {
   const byStatus = [...Map.groupBy(errorsOf(route), ({ httpStatus }) => httpStatus)].sort(
     ([a], [b]) => a - b,

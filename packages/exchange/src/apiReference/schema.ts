@@ -30,7 +30,7 @@ function fieldItem(name: string, field: JsonSchema, required: boolean, schemas: 
   return html`<li><details><summary>${head}</summary>${notes}${fieldsOf(inner, schemas)}</details></li>\n`;
 }
 
-/** The schema of the object in a field: of the field itself, of the list's items, or of the map's values. */
+/** Returns the schema of the object in a field. In a list or a map, this is the schema of an item or a value. */
 function innerOf(field: JsonSchema, schemas: Schemas): JsonSchema | undefined {
   const schema = resolve(field, schemas);
   if (schema.items !== undefined) return innerOf(schema.items, schemas);

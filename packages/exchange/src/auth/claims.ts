@@ -1,4 +1,4 @@
-/** Validates an ID token's header and claims, which needs no key. */
+/** Validates an ID token's header and claims. These checks need no key. tokens.ts verifies the signature. */
 
 import { array, number, object, optional, type Static, text } from '@measurement-exchange/contract/schema';
 
@@ -12,9 +12,9 @@ export const IssuerConfig = object({
   /** Where to get the issuer's public keys. Exactly one of `jwksUri` and `jwksFile` must be set. */
   jwksUri: optional(string()),
   jwksFile: optional(string()),
-  /** The default is RS256, ES256, and EdDSA. */
+  /** The accepted signature algorithms. The default is RS256, ES256, and EdDSA. */
   algorithms: optional(array(string())),
-  /** The maximum time since `iat`, even if `exp` is later. The default is 24 h. */
+  /** The maximum age of a token since its `iat` claim, even if `exp` is later. The default is 24 h. */
   maxTokenAgeSeconds: optional(number()),
   /** The claim that contains the principal's name. Set it only if the issuer is trusted to name principals. */
   principalClaim: optional(string()),
@@ -25,7 +25,7 @@ export type Json = Record<string, unknown>;
 
 export const DEFAULT_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
 /**
- * All algorithms that may be configured. There are no HMAC algorithms: anyone who can read a shared secret can mint tokens.
+ * The algorithms that may be configured. HMAC is excluded, because anyone who can read the shared secret can mint tokens.
  */
 export const ASYMMETRIC_ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
@@ -36,10 +36,10 @@ const DEFAULT_MAX_TOKEN_AGE_SECONDS = 24 * 3600;
 const SKEW_SECONDS = 60;
 /** The limit from OpenID Connect Core, section 2. */
 const MAX_SUBJECT_LENGTH = 255;
-/** Accepting only these types keeps out access tokens (at+jwt, RFC 9068) and logout tokens (logout+jwt). */
+/** The accepted values of `typ`. They exclude access tokens (at+jwt, RFC 9068) and logout tokens (logout+jwt). */
 const ID_TOKEN_TYPES = ['jwt', 'application/jwt'];
 
-/** Returns why the header is rejected. Uses only `alg` and `kid`, and ignores keys in `jku`, `x5u`, `jwk`, and `x5c`. */
+/** Returns why the header is rejected, or undefined. Keys in the header (`jku`, `x5u`, `jwk`, `x5c`) are ignored. */
 export function headerError(header: Json, issuer: IssuerConfig): string | undefined {
   const { alg, typ, crit } = header;
   if (!(issuer.algorithms ?? DEFAULT_ALGORITHMS).includes(alg as string)) return 'alg is not allowed';
@@ -50,13 +50,13 @@ export function headerError(header: Json, issuer: IssuerConfig): string | undefi
   return undefined;
 }
 
-/** Returns why the claims, apart from `iss`, are rejected. The reason names a claim but never contains its value. */
+/** Returns why the claims are rejected, or undefined. Does not check `iss`. The reason never contains a claim's value. */
 export function claimsError(claims: Json, issuer: IssuerConfig, nowSeconds: number): string | undefined {
   const { aud, azp, sub, exp, iat, nbf } = claims;
   if (typeof sub !== 'string' || sub.length === 0 || sub.length > MAX_SUBJECT_LENGTH) {
     return `sub is not a string of 1 to ${MAX_SUBJECT_LENGTH} characters`;
   }
-  // If the token had another audience too, that audience could replay it here.
+  // Reject a token for several audiences, because another audience could replay it here.
   const audiences = Array.isArray(aud) ? aud : [aud];
   if (audiences.length === 0 || !audiences.every((one) => one === issuer.audience))
     return 'aud is not ours alone';
@@ -72,7 +72,7 @@ export function claimsError(claims: Json, issuer: IssuerConfig, nowSeconds: numb
   return undefined;
 }
 
-/** When an accepted token expires, in epoch seconds. */
+/** Returns when an accepted token expires, in epoch seconds. */
 export function expiryOf(claims: Json, issuer: IssuerConfig): number {
   return Math.min(claims.exp as number, (claims.iat as number) + maxAgeOf(issuer));
 }
@@ -86,7 +86,7 @@ function maxAgeOf(issuer: IssuerConfig): number {
   return issuer.maxTokenAgeSeconds ?? DEFAULT_MAX_TOKEN_AGE_SECONDS;
 }
 
-/** Throws if the configuration would accept too many tokens, or none. */
+/** Throws if an issuer's settings would accept too many tokens, or no tokens at all. */
 export function checkIssuers(issuers: IssuerConfig[]): void {
   if (issuers.length === 0) throw new Error('No token issuer is configured.');
   if (new Set(issuers.map((i) => i.issuer)).size < issuers.length)

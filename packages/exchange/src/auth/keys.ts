@@ -3,9 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { ExchangeError } from '@measurement-exchange/contract';
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
 
-/** How long fetched keys are used. After that, a withdrawn key is rejected, and so is every token if the issuer is down. */
+/**
+ * How long fetched keys are used. A withdrawn key is accepted for up to this long. If the issuer is down for longer, every
+ * token is rejected.
+ */
 const MAX_AGE_MS = 10 * 60_000;
-/** The minimum time between two fetches when no valid keys are left, so every token is being rejected. */
+/** The minimum time between two fetches while the cache has no valid keys and every token is rejected. */
 const RETRY_MS = 1_000;
 const FETCH_TIMEOUT_MS = 5_000;
 
@@ -27,9 +30,8 @@ interface RefreshPolicy {
 }
 
 /**
- * Refreshes keys in the background at half their maximum age, so that a slow issuer does not delay callers. We don't use
- * jose's createRemoteJWKSet: it does not refresh in the background, and it has no cooldown after a failed fetch, so while
- * the issuer is down, each unknown key ID causes another fetch.
+ * Refreshes keys in the background at half their maximum age, so that a slow issuer does not delay callers. jose's
+ * createRemoteJWKSet does not do this, and while the issuer is down, it fetches again for every unknown key ID.
  */
 export function keysFromUrl(url: string, clock: () => number, fetchUrl: typeof fetch): KeySource {
   const load = async () => {
@@ -89,7 +91,7 @@ function keySource(policy: RefreshPolicy, clock: () => number) {
   }
 
   return {
-    /** Returns the cached keys, loading them if needed. Rejects with KEYS_UNAVAILABLE. */
+    /** Returns the cached keys, loading them if needed. Rejects with KEYS_UNAVAILABLE if no valid keys can be loaded. */
     async current(): Promise<KeySet> {
       if (timeLeft() <= 0) {
         if (due(RETRY_MS)) await reload();

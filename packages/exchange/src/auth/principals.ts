@@ -46,7 +46,7 @@ export function createPrincipalResolver(options: {
   }
 
   return {
-    /** Rejects with PRINCIPAL_UNKNOWN or PRINCIPAL_SUSPENDED. */
+    /** Returns the token's principal. Rejects with PRINCIPAL_UNKNOWN or PRINCIPAL_SUSPENDED. */
     async resolve(verified: VerifiedToken): Promise<Principal> {
       const { issuer, subject, claimedPrincipal } = verified;
       if (claimedPrincipal === OPERATOR.name) return OPERATOR;
@@ -60,7 +60,7 @@ export function createPrincipalResolver(options: {
       if (record.state === 'SUSPENDED') {
         throw new ExchangeError('PRINCIPAL_SUSPENDED', `${record.name} is suspended.`);
       }
-      // If `invalidate` was called during the lookup, this writes to the discarded cache.
+      // Write to the map from before the lookup. If `invalidate` was called since then, nobody reads that map anymore.
       asked.set(verified, { principal, until: clock() + cache.getRemainingTTL(key) });
       return principal;
     },
@@ -71,7 +71,9 @@ export function createPrincipalResolver(options: {
       return known !== undefined && clock() < known.until ? known.principal : undefined;
     },
 
-    /** Call after bindings or parties change on this replica. Other replicas notice when their caches expire. */
+    /**
+     * Clears the caches. Call this after bindings or parties change on this replica. Caches of other replicas expire later.
+     */
     invalidate() {
       cache.clear();
       resolved = new WeakMap();

@@ -28,8 +28,8 @@ export interface VerifiedToken {
 export type TokenVerifier = ReturnType<typeof createTokenVerifier>;
 
 /**
- * Called before a token's signature is checked, which is expensive; may throw to prevent the check. Not called for a token
- * that was accepted before. `knownSubject` is the claimed subject if another of that subject's tokens was accepted before.
+ * Called before the expensive check of a token's signature, unless the same token was accepted before. May throw to prevent
+ * the check. `knownSubject` is the token's claimed subject, if another token of that subject was accepted before.
  */
 export type Permit = (knownSubject: string | undefined) => void;
 
@@ -42,7 +42,7 @@ interface AcceptedToken {
 const MAX_TOKEN_LENGTH = 8 * 1024;
 const CACHE_MS = 60_000;
 const CACHE_CAPACITY = 10_000;
-/** Three nonempty parts. This rules out unsigned tokens, JWE (five parts), and the JSON serialization. */
+/** Matches a signed token: three nonempty parts. Excludes unsigned tokens, JWE (five parts), and the JSON serialization. */
 const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 
 /** Every bad token gets the same error, so callers learn nothing. `why` goes to the log and contains no secrets. */
@@ -67,7 +67,8 @@ export function createTokenVerifier(options: {
       return [config.issuer, { config, keys }];
     }),
   );
-  // Checking a signature takes 150 to 200 µs, and a cache hit 3 µs. The cache key is a hash, so no token stays in memory.
+  // Cache accepted tokens: a signature check takes 150 to 200 µs, a cache hit 3 µs. The cache key is a hash, so no token
+  // stays in memory.
   const accepted = new LRUCache<string, AcceptedToken>({ max: CACHE_CAPACITY });
   const subjects = new LRUCache<string, true>({ max: CACHE_CAPACITY });
 
@@ -146,7 +147,7 @@ async function checkSignature(token: string, keys: KeySource, algorithms: string
   const cached = await keys.current();
   const why = await signatureError(token, cached, algorithms);
   if (why === undefined) return cached;
-  // The issuer may have added this key, or replaced the one with this ID, since we loaded its keys.
+  // Try newer keys, because the issuer may have added or replaced this key since we loaded its keys.
   const newer = await keys.newerThan(cached).catch((unavailable) => {
     // Without current keys we cannot judge a token with an unknown key ID, but we can reject a bad signature.
     throw why === UNKNOWN_KEY ? unavailable : tokenInvalid(why);
@@ -158,7 +159,10 @@ async function checkSignature(token: string, keys: KeySource, algorithms: string
 
 const UNKNOWN_KEY = errors.JWKSNoMatchingKey.code;
 
-/** Returns only the code of a jose error, because its message may contain claims. */
+/**
+ * Returns why the signature is rejected, or undefined. Returns only the code of a jose error, because its message may
+ * contain claims.
+ */
 async function signatureError(token: string, keys: KeySet, algorithms: string[]) {
   try {
     await compactVerify(token, keys.find, { algorithms });

@@ -14,7 +14,7 @@ import { type BackupFacts, factsOf, manifestOf, writeManifest } from './manifest
 
 export type { BackupFacts } from './manifest.ts';
 
-/** Files created in development mode. Their keys belong to certificates in the database. */
+/** Files that development mode creates next to the database. Their keys belong to certificates in the database. */
 export const FILES_BESIDE = ['dev.json', 'dev-root.json', 'dev-issuer.json'];
 export const CLUSTER = 'pg';
 

@@ -22,7 +22,10 @@ const EMPTIED = [
   ...['pg_wal', 'pg_replslot', 'pg_dynshmem', 'pg_notify', 'pg_serial', 'pg_snapshots', 'pg_stat_tmp'],
   'pg_subtrans',
 ];
-/** Not copied: the running server's own files, files that the backup writes itself, and temporary files. */
+/**
+ * Matches files that are not copied: the running server's own files, files that the backup writes itself, and temporary
+ * files.
+ */
 const LEFT_OUT =
   /^(postmaster\.(pid|opts)|current_logfiles|backup_label.*|tablespace_map.*)$|(^|\/)(pgsql_tmp.*|pg_internal\.init.*)$/;
 const CONTROL_FILE = 'global/pg_control';
@@ -91,7 +94,7 @@ async function readFacts(client: pg.Client) {
   };
 }
 
-/** Lists the files to copy, except the control file. */
+/** Lists the directories and files to copy, except the control file. */
 async function look(cluster: string): Promise<{ directories: string[]; files: string[]; bytes: number }> {
   const pathOf = (entry: Dirent) => relative(cluster, join(entry.parentPath, entry.name));
   const entries = (await readdir(cluster, { recursive: true, withFileTypes: true })).filter((entry) => {
@@ -105,7 +108,10 @@ async function look(cluster: string): Promise<{ directories: string[]; files: st
   return { directories: [...directories, ...EMPTIED].sort(), files, bytes };
 }
 
-/** If a table is dropped during the copy, its file disappears. Replaying the WAL drops the table in the copy too. */
+/**
+ * Copies a file, or returns undefined if it has disappeared because its table was dropped. Replaying the WAL drops the
+ * table in the copy too.
+ */
 async function copyUnlessGone(from: string, to: string, count: (bytes: number) => void) {
   try {
     return await copyFile(from, to, count);
@@ -116,7 +122,10 @@ async function copyUnlessGone(from: string, to: string, count: (bytes: number) =
   }
 }
 
-/** Copies the control file once two reads agree: replaying the WAL cannot repair one that was read during a write. */
+/**
+ * Copies the control file once two reads return the same bytes. Replaying the WAL cannot repair a copy that was read during
+ * a write.
+ */
 async function copyControlFile(cluster: string, into: string): Promise<CopiedFile> {
   const read = () => readFile(join(cluster, CONTROL_FILE));
   for (let before = await read(); ; ) {

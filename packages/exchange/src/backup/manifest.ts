@@ -38,7 +38,7 @@ export function factsOf(manifest: Manifest): BackupFacts {
   return facts;
 }
 
-/** Must be called last, because a backup without a manifest counts as incomplete. */
+/** Writes the manifest. Call this last, because a backup without a manifest counts as incomplete. */
 export async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
   const text = `${JSON.stringify(manifest, null, 1)}\n`;
   await writeFile(join(directory, NAME), text, { mode: 0o600, flag: 'wx', flush: true });
@@ -70,7 +70,7 @@ export async function readManifest(directory: string): Promise<Manifest> {
   return manifest;
 }
 
-/** Whether a path stays inside the backup. We check this because the manifest is not trusted. */
+/** Returns whether a path stays inside the backup. A damaged or malicious manifest could contain other paths. */
 function isInside(path: unknown): boolean {
   return (
     typeof path === 'string' &&

@@ -65,7 +65,10 @@ function requireFree(home: string): void {
   );
 }
 
-/** Renames the cluster into place last, so that a failure leaves no database behind. */
+/**
+ * Copies the backup to a temporary directory, and renames its files into the data directory. The cluster is renamed last,
+ * so that a failure leaves no database behind.
+ */
 async function place(
   manifest: Manifest,
   directory: string,

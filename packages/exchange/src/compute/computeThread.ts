@@ -8,14 +8,14 @@ import type { Done, Task } from './thread.ts';
 
 /** The thread's source is TypeScript in the workspace and JavaScript in the published package. */
 const THREAD = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
-/** A malicious 1 MiB descriptor set takes about a second on an idle machine. */
+/** The time limit for a job. A malicious 1 MiB descriptor set takes about a second on an idle machine. */
 const MAX_MS = 6_000;
-/** The cached schemas for 2 MiB of descriptor sets take up to 200 MB. */
+/** The memory limit for the thread. The cached schemas for 2 MiB of descriptor sets take up to 200 MB. */
 const LIMITS = { maxOldGenerationSizeMb: 768 };
 
 export class ComputeThread {
   private worker: Worker | undefined;
-  /** Settles the running job, with undefined if the thread ended before the job did. */
+  /** Ends the wait for the running job. The argument is undefined if the thread ended before the job did. */
   private settle: (done: Done | undefined) => void = () => {};
   private readonly maxMs: number;
 
@@ -46,7 +46,7 @@ export class ComputeThread {
     // The thread posts a message when it is ready.
     await once(worker, 'message');
     worker.on('message', (done: Done) => this.settle(done));
-    // A thread that runs out of memory emits an error and then exits.
+    // Ignore errors: a thread that runs out of memory emits an error and then exits.
     worker.on('error', () => {});
     worker.on('exit', () => {
       this.worker = undefined;
@@ -57,7 +57,10 @@ export class ComputeThread {
   }
 }
 
-/** Translates an error thrown by a job. A job that overflowed the stack was too costly; any other error is a bug. */
+/**
+ * Translates an error thrown by a job. A RangeError is a stack overflow, so the job was too costly. Any other error is a
+ * bug.
+ */
 export function failure(error: unknown): unknown {
   return error instanceof RangeError ? tooCostly() : error;
 }

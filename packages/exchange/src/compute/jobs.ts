@@ -1,6 +1,6 @@
 /**
- * Jobs that process descriptor sets and metadata. A malicious 1 MiB set takes most of a second, so only short jobs run on
- * the event loop and the others run in a thread. Inputs and outputs are plain values that can be sent to a thread.
+ * Jobs that process descriptor sets and metadata. Short jobs run on the event loop. The others run in a thread, because a
+ * malicious 1 MiB set takes most of a second. Inputs and outputs are plain values that can be sent to a thread.
  */
 import { parseJson, toPlainJson, type Violation } from '@measurement-exchange/contract';
 import { LRUCache } from 'lru-cache';
@@ -52,8 +52,8 @@ export interface StoredMessage {
 }
 
 /**
- * Converts each message to an Any in JSON, or to undefined if its schema does not match. Stops before the total exceeds
- * `maxBytes`.
+ * Converts each message to a protobuf Any in JSON, or to undefined if its schema does not match. Stops before the total
+ * exceeds `maxBytes`.
  */
 function printMetadata(input: {
   schemas: SchemaSource[];
@@ -83,10 +83,10 @@ function decode(input: {
   });
 }
 
-/** `text` is the whole Any as JSON. */
+/** A message from a request. `text` is the protobuf Any as JSON, including its type. */
 export type ReadMessage = Pick<Metadata, 'typeUrl' | 'value' | 'text'>;
 
-/** Reads messages from requests, each an Any in JSON. A result is undefined if the schema cannot be linked. */
+/** Reads messages from requests. Each is a protobuf Any in JSON. A result is undefined if the schema cannot be linked. */
 function readMetadata(input: {
   schemas: SchemaSource[];
   messages: { descriptor: string; any: string }[];
@@ -102,7 +102,7 @@ function readMetadata(input: {
   );
 }
 
-/** Prints the first item and then more items, as long as the total stays within `maxBytes`. */
+/** Prints items as long as the total stays within `maxBytes`. Always prints the first item. */
 function upTo<T>(
   maxBytes: number,
   items: T[],
@@ -154,11 +154,12 @@ export type Output<J extends JobName> = ReturnType<(typeof jobs)[J]>;
 
 const sum = (sizes: number[]) => sizes.reduce((total, size) => total + size, 0);
 
-/** With this many bytes of input, even the slowest job takes only a few milliseconds. */
+/** The maximum input size of a short job. With this size, even the slowest job takes only a few milliseconds. */
 const SHORT_BYTES = 8 * 1024;
 
 /**
- * A set that imports this file may have custom options. Building a schema for those takes tens of milliseconds for any set.
+ * A set that imports this file may have custom options. Building a schema for them takes tens of milliseconds, even in a
+ * small set.
  */
 const DESCRIPTOR_PROTO = 'google/protobuf/descriptor.proto';
 const hasOptions = (set: Uint8Array) =>
@@ -166,7 +167,7 @@ const hasOptions = (set: Uint8Array) =>
 
 const sizeOfSchemas = (schemas: SchemaSource[]) => sum(schemas.map(({ bytes }) => bytes));
 
-/** Whether a job may run on the event loop. */
+/** For each job, returns whether the input is small enough for the event loop. */
 export const isShort: { [J in JobName]: (input: Input<J>) => boolean } = {
   readSet: ({ set }) =>
     'bytes' in set

@@ -9,7 +9,7 @@ import { type Config, DEFAULTS, eachSetting } from './settings.ts';
 
 export type { Config } from './settings.ts';
 
-/** Thrown if settings are invalid. Each problem says how to fix it. */
+/** Thrown if settings are invalid. The text of each problem says how to fix it. */
 export class ConfigError extends Error {
   readonly problems: string[];
   constructor(problems: string[]) {
@@ -21,7 +21,7 @@ export class ConfigError extends Error {
 
 type Env = Record<string, string | undefined>;
 
-/** `overrides` are the command-line flags. */
+/** Returns the settings from all sources. `overrides` contains the command-line flags. */
 export function loadConfig(env: Env, overrides: Partial<Config> = {}): Config {
   const problems: string[] = [];
   const config = {

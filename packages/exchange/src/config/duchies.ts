@@ -6,7 +6,10 @@ import { duchiesOf, optionsOf, type Protocols } from '../domain/protocol.ts';
 import { type Config, ConfigError } from './config.ts';
 import { at, LIQUID_LEGIONS_DEFAULTS, REACH_ONLY_DEFAULTS, SHARE_SHUFFLE_DEFAULTS } from './protocols.ts';
 
-/** Call before serving requests, so that no measurement is assigned to a duchy that does not exist or has no endpoint. */
+/**
+ * Throws if a configured duchy does not exist or has no endpoint. Call this before serving requests, so that no measurement
+ * is assigned to such a duchy.
+ */
 export async function requireDuchies(db: Queryable, protocols: Protocols): Promise<void> {
   const options = optionsOf(protocols);
   if (options.length === 0) return;
@@ -25,7 +28,7 @@ export async function requireDuchies(db: Queryable, protocols: Protocols): Promi
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-/** The protocols that the demo duchies run, or undefined if they are turned off or `protocols` names other duchies. */
+/** Returns the demo duchies' protocols, or undefined if these duchies are turned off or `protocols` names other duchies. */
 export function demoProtocols({ mode, demoDuchies, protocols }: Config): Protocols | undefined {
   if (mode !== 'development' || !demoDuchies) return undefined;
   const named = optionsOf(protocols).flatMap(duchiesOf);
@@ -47,7 +50,7 @@ const DEMO_SKETCH = {
   ...{ histogramPrivacyParams: HIDING, publisherPrivacyParams: HIDING },
 };
 
-/** The names of the demo duchies that an exchange with this configuration has. */
+/** Returns the names of the demo duchies in an exchange with this configuration. */
 export function demoDuchies(config: Config): string[] {
   const protocols = demoProtocols(config);
   return protocols === undefined ? [] : [...new Set(optionsOf(protocols).flatMap(duchiesOf))];

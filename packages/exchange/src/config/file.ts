@@ -1,4 +1,4 @@
-/** Reads the JSON file that MEX_CONFIG names. A problem names a value's path but never the value, which may be a secret. */
+/** Reads the JSON file that MEX_CONFIG names. Error messages name a setting but never its value, which may be a secret. */
 import { readFileSync } from 'node:fs';
 import {
   ExchangeError,
@@ -13,7 +13,7 @@ import { type Config, DEFAULTS, eachSetting } from './settings.ts';
 
 const FILE = object(partial(eachSetting('schema')));
 
-/** Returns the settings in the file, or none if the file cannot be read. */
+/** Returns the settings in the file, or an empty object if the file cannot be read. */
 export function readConfigFile(path: string | undefined, problems: string[]): Partial<Config> {
   if (path === undefined) return {};
   const report = (problem: string) => problems.push(`MEX_CONFIG ${path}${problem}`);
@@ -42,7 +42,7 @@ function withDefaults(file: Partial<Config>): Partial<Config> {
   };
 }
 
-/** In a request null means absent, but in this file it is more likely a value that somebody forgot to fill in. */
+/** Reports settings that are null, because somebody probably forgot to fill in the value. */
 function nullSettings(file: JsonValue): Violation[] {
   return Object.entries(file ?? {})
     .filter(([, value]) => value === null)

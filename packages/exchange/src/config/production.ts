@@ -41,7 +41,9 @@ function storageProblems(config: Config, facts: ProcessFacts): string[] {
   return problems;
 }
 
-/** Call before opening the database. */
+/**
+ * Throws if the settings or the process do not meet the requirements of production. Call this before opening the database.
+ */
 export function requireProductionConfig(config: Config, process: NodeJS.Process): void {
   const problems = configProblems(config, factsOf(process));
   if (problems.length > 0) throw new ConfigError(problems);

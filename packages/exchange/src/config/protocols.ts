@@ -61,7 +61,7 @@ export function withProtocolDefaults({
   };
 }
 
-/** The path at the start of a problem's text. */
+/** Returns a protocol's path in the settings, which begins an error message. */
 export const at = ({ protocol }: Pick<Option, 'protocol'>) => `protocols.${protocol}`;
 
 export function protocolProblems(protocols: Protocols): string[] {
@@ -81,7 +81,8 @@ function shareShuffleProblems(setting: ShareShuffleSetting, place: string): stri
     .map((duchy) => `${place}: ${duchy} has two roles. Name three duchies, each run by somebody else.`);
   for (const field of ['reachRingModulus', 'reachAndFrequencyRingModulus'] as const) {
     const modulus = setting[field];
-    // Data providers in the public system accept no smaller modulus. Reach needs a prime modulus, and this one is prime.
+    // MAX_RING_MODULUS is the only valid value. It is prime, as reach requires, and data providers in the public system
+    // accept no smaller modulus.
     if (modulus === MAX_RING_MODULUS) continue;
     const size = modulus < MAX_RING_MODULUS ? 'small' : 'large';
     problems.push(`${place}.${field} ${modulus} is too ${size}. Set ${MAX_RING_MODULUS}.`);
@@ -89,7 +90,7 @@ function shareShuffleProblems(setting: ShareShuffleSetting, place: string): stri
   return problems;
 }
 
-/** Production requires noise on every result. */
+/** Reports protocols without noise, because production requires noise on every result. */
 export function noiseProblems(protocols: Protocols): string[] {
   return optionsOf(protocols)
     .filter(({ setting }) => setting.noiseMechanism === 'NONE')
@@ -106,7 +107,7 @@ export function operatorProblems(operators: DuchyOperators): string[] {
     );
 }
 
-/** Warns an operator who enables a ring protocol. */
+/** Returns warnings about each enabled Liquid Legions protocol, in which the duchies form a ring. */
 export function ringWarnings(protocols: Protocols): string[] {
   return optionsOf(protocols)
     .filter(({ protocol }) => protocol !== 'honestMajorityShareShuffle')

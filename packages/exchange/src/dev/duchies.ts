@@ -17,11 +17,13 @@ export const DEMO_POPULATION = {
 };
 
 const HOST = '127.0.0.1';
-/** These ports are below the range for outgoing connections, so such a connection cannot take a restarting duchy's port. */
+/**
+ * The range of the duchies' ports. Outgoing connections use higher ports, so they cannot take a restarting duchy's port.
+ */
 const [FIRST_PORT, PORT_AFTER_LAST] = [20_000, 32_768];
 const HEALTH_TIMEOUT_MS = 500;
 
-/** Returns the last run's endpoint, or a new one if another program now uses its port. */
+/** Returns the duchy's endpoint from the last run, or a new endpoint if another program now uses the port. */
 export async function endpointOf(before: string | undefined): Promise<string> {
   const port = Number(before === undefined ? Number.NaN : URL.parse(before)?.port);
   if (port > 0 && ((await isFree(port)) || (await isDuchy(before!)))) return before!;
@@ -42,8 +44,8 @@ async function isFree(port: number): Promise<boolean> {
 }
 
 /**
- * Whether a duchy is listening there. Another exchange with the same data directory but another database may have started
- * it.
+ * Returns whether a duchy is listening at the endpoint. Another exchange with the same data directory but another database
+ * may have started that duchy.
  */
 async function isDuchy(endpoint: string): Promise<boolean> {
   const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);

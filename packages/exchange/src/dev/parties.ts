@@ -39,7 +39,9 @@ export interface DescribedParty extends Pick<DemoParty, 'name' | 'displayName' |
  */
 export interface DemoStore {
   ensureParty(party: DescribedParty): Promise<void>;
-  /** Whether the certificate exists and contains its party's name. Certificates from earlier versions don't. */
+  /**
+   * Returns whether the certificate exists and contains its party's name. Certificates from earlier versions lack the name.
+   */
   certificateExists(name: string): Promise<boolean>;
   addCertificate(certificate: { party: string; id: string; der: Uint8Array }): Promise<void>;
   /** `message` is a serialized EncryptionPublicKey. `signature` (DER) was made with the key of `certificate`. */
@@ -84,7 +86,7 @@ export async function ensureDemoParties(options: Options): Promise<DemoParties> 
   };
 }
 
-/** Returns an earlier run's parties by name, or none if the root they were issued from was lost. */
+/** Returns an earlier run's parties by name. The map is empty if the root that issued their certificates was lost. */
 function storedParties(file: Partial<DemoParties>, root: Root): Map<string, DemoParty> {
   if (file.rootCertificatePem !== root.certificatePem) return new Map();
   const lists: unknown[] = [file.measurementConsumers, file.dataProviders, file.duchies];

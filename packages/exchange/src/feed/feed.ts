@@ -5,7 +5,7 @@ import type { ChangeBus } from './changeBus.ts';
 import { Horizon } from './horizon.ts';
 import { Tail } from './tail.ts';
 
-/** How often to look for changes whose notification was lost, with one query for all followed parties. */
+/** The interval between polls for changes whose notification was lost. One query covers all followed parties. */
 const POLL_MS = 2_000;
 
 export class Feed {
@@ -85,7 +85,7 @@ export class Feed {
       at,
     );
     this.tails.set(party, tail);
-    // A change may have been committed between the last read and now.
+    // Read immediately, because a change may have been committed since the last read.
     tail.wake();
     return tail;
   }
@@ -102,7 +102,7 @@ export class Feed {
       const places = Array.from(this.tails, ([party, { end }]) => ({ party, at: end }));
       this.bus.emit('changed', await movedOn(this.db, places));
     } catch {
-      // The database is unreachable, so leave it to the next poll.
+      // Ignore the error. The database is unreachable, and the next poll tries again.
     } finally {
       this.isPolling = false;
     }

@@ -1,17 +1,20 @@
-/** The horizon is the oldest transaction still running. Rows written by older transactions can be read. */
+/**
+ * The horizon is the oldest database transaction that is still running. Changes of older transactions can be read, because
+ * no more changes can appear before them.
+ */
 
-/** The pause between two polls. It doubles from the first to the last value as long as the horizon does not move. */
+/** The pause between two polls. It begins with FIRST_MS and doubles up to LAST_MS as long as the horizon does not move. */
 const FIRST_MS = 2;
 const LAST_MS = 64;
 
 export class Horizon {
   private readonly read: () => Promise<string>;
-  /** The callbacks, each with the transaction that it waits for. */
+  /** The waiting callbacks, each with the ID of the transaction that it waits for. */
   private readonly waiting = new Map<() => void, bigint>();
   private timer: NodeJS.Timeout | undefined;
   private last = 0n;
 
-  /** `read` returns the oldest transaction still running. */
+  /** `read` returns the ID of the oldest transaction that is still running. */
   constructor(read: () => Promise<string>) {
     this.read = read;
   }

@@ -9,7 +9,7 @@ import { type Database, sql } from '../database/db.ts';
 import type { ChangeBus } from './changeBus.ts';
 
 const CHANNEL = 'mex_changes';
-/** The minimum time between two of a process's notifications. Commits would wait for each other if each sent a NOTIFY. */
+/** The minimum time between two notifications. Commits would wait for each other if each one sent its own NOTIFY. */
 const NOTIFY_EVERY_MS = 10;
 /** PostgreSQL requires payloads to be shorter than 8,000 bytes. */
 const MAX_PAYLOAD = 7_900;

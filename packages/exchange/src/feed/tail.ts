@@ -1,8 +1,8 @@
-/** The end of a party's log. It is read only once for all of the party's followers in this process. */
+/** The latest changes in a party's log. They are read only once for all of the party's followers in this process. */
 import type { ChangePage, PlacedChange, Position } from '../database/changes.ts';
 
 const READ = 1_000;
-/** How many rows to keep for followers that are slightly behind. Followers further behind query the database themselves. */
+/** The number of changes to keep in memory. Followers that need older changes query the database themselves. */
 const KEPT = 256;
 const RETRY_MS = 1_000;
 
@@ -55,7 +55,7 @@ export class Tail {
     done();
   }
 
-  /** Reads again, because the log may have more changes. */
+  /** Reads the log again, because it may have more changes. */
   readonly wake = (): void => {
     this.isStale = true;
     if (!this.isReading && !this.isStopped) void this.read();
@@ -74,7 +74,8 @@ export class Tail {
       while (this.isStale && !this.isStopped) {
         this.isStale = false;
         const page = await this.readPage(this.end, READ);
-        // The tail's position is no longer in the log. Each follower finds that out when it reads for itself.
+        // The changes after the tail's position were removed from the log. Each follower finds that out when it reads for
+        // itself.
         if (page === undefined) this.stop();
         else this.take(page);
       }

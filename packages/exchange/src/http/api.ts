@@ -53,7 +53,9 @@ export interface HttpProgress extends Progress {
   bodyBytes?: number;
 }
 
-/** JSON is always UTF-8 (RFC 8259, section 8.1), so we would misread text that is declared to have another encoding. */
+/**
+ * Matches a content type with another charset than UTF-8, which is rejected. JSON is always UTF-8 (RFC 8259, section 8.1).
+ */
 const OTHER_CHARSET = /;\s*charset\s*=\s*(?!"?utf-?8"?\s*(?:;|$))/i;
 
 /** Reads JSON bodies within the limits, and releases their memory once the response is finished. */
@@ -70,7 +72,7 @@ function registerBodies(app: FastifyInstance, bodyLimitBytes: number): void {
       progress.bodyBytes = (progress.bodyBytes ?? 0) + bytes;
     });
   });
-  // Don't use `onResponse`: it does not run if the caller hangs up before the response.
+  // Release the memory on `close`, because `onResponse` does not run if the caller hangs up before the response.
   app.addHook('onRequest', ({ method, progress }, reply, done) => {
     if (method !== 'GET') {
       reply.raw.once('close', () => {
@@ -139,7 +141,7 @@ export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: 
     // A stream lasts for minutes, so release the memory of the request that opened it.
     progress.authorized = undefined;
     void streams.serve(reply.raw, reply.getHeaders(), open).then(() => {
-      // Fastify does not call `onResponse` if the client hung up.
+      // If the client hung up, record the request here, because Fastify does not call `onResponse`.
       if (!reply.raw.destroyed) return;
       const wire = { method, status: reply.raw.statusCode };
       pipeline.observe(progress, { kind: 'none', wire, ms: reply.elapsedTime });
@@ -183,7 +185,7 @@ class HttpTransfer implements Transfer {
     if (this.hungUp === undefined) {
       const hungUp = new AbortController();
       if (this.isGone()) hungUp.abort();
-      // Listen to the response: a keep-alive connection closes long after it.
+      // Listen on the response, because a keep-alive connection stays open long after the response.
       this.reply.raw.once('close', () => hungUp.abort());
       this.hungUp = hungUp.signal;
     }
@@ -236,7 +238,7 @@ function setQuota(reply: FastifyReply, { limit, remaining, resetSeconds }: Quota
   reply.header('ratelimit-reset', String(resetSeconds));
 }
 
-/** The principal whose limit a body's memory counts against. Callers of pages are unauthenticated and share one limit. */
+/** Returns the principal whose limit a body's memory counts against. Requests without a principal share one limit. */
 function senderOf({ principal }: Progress): string {
   return principal?.name ?? '';
 }

@@ -4,14 +4,14 @@ import { ExchangeError } from '@measurement-exchange/contract';
 
 const NOTHING = Buffer.alloc(0);
 const FIRST_BYTES = 16 * 1024;
-/** The limit for all of a principal's bodies together: 16 bodies of the default maximum size. */
+/** The maximum memory for all bodies of one principal together: 16 bodies of the default maximum size. */
 const MAX_HELD = 64 * 1024 * 1024;
 
 /** Tracks how much memory each principal's bodies hold. */
 export class BodyMemory {
   private readonly held = new Map<string, number>();
 
-  /** Returns false, and takes nothing, if the principal would exceed the limit. */
+  /** Reserves memory for a principal's body. Returns false and reserves nothing if the principal would exceed the limit. */
   take(principal: string, bytes: number): boolean {
     const held = (this.held.get(principal) ?? 0) + bytes;
     if (held > MAX_HELD) return false;
@@ -27,9 +27,9 @@ export class BodyMemory {
 }
 
 /**
- * Copies at most `limit` bytes into one buffer that grows as needed. We don't use Fastify's reader because it keeps every
- * chunk until the last one arrives: 2.3 MB sent in one-byte chunks took 580 MB of memory. `grow` is called with the number
- * of additional bytes before the buffer grows beyond 16 KiB, and may throw.
+ * Reads at most `limit` bytes into one buffer that grows as needed. Before the buffer grows beyond 16 KiB, calls `grow`
+ * with the number of additional bytes; `grow` may throw. Fastify's own reader would keep every chunk until the last one
+ * arrives: 2.3 MB sent in one-byte chunks took 580 MB of memory.
  */
 export function readBody(
   request: IncomingMessage,

@@ -6,7 +6,9 @@ import { Change, toJson } from '@measurement-exchange/contract';
 import type { ChangeEvent, OpenStream } from '../serving/index.ts';
 import { toExchangeError } from './errors.ts';
 
-/** A comment is sent every `commentMs`. A client that does not read for `slowMs` is disconnected. */
+/**
+ * Every `commentMs`, an empty comment keeps the connection open. A client that does not read for `slowMs` is disconnected.
+ */
 const TIMES = { commentMs: 15_000, slowMs: 10_000 };
 
 export class EventStreams {
@@ -19,14 +21,14 @@ export class EventStreams {
     this.times = times;
   }
 
-  /** Resolves when the stream has ended. */
+  /** Sends the stream's events to the client. Resolves when the stream has ended. */
   serve(
     response: ServerResponse,
     headers: Record<string, number | string | string[] | undefined>,
     stream: OpenStream,
   ): Promise<void> {
-    // Chunked encoding would cost as much per event as the event itself, so the end of the connection marks the stream's
-    // end.
+    // Don't use chunked encoding, because it would cost as much per event as the event itself. The end of the connection
+    // marks the end of the stream.
     response.removeHeader('transfer-encoding');
     // Without x-accel-buffering, a proxy might buffer the response and delay the events.
     response.writeHead(200, { ...headers, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
@@ -35,7 +37,9 @@ export class EventStreams {
     return this.pass(response, stream);
   }
 
-  /** A separate function, so that the headers can be garbage-collected while the stream is open. */
+  /**
+   * Sends the events. This is a separate function so that the headers can be garbage-collected while the stream is open.
+   */
   private async pass(response: ServerResponse, stream: OpenStream): Promise<void> {
     response.once('close', () => stream.end());
     this.add(response);
@@ -51,7 +55,8 @@ export class EventStreams {
     } catch (error) {
       response.write(`event: error\ndata: ${JSON.stringify(toExchangeError(error))}\n\n`);
     } finally {
-      // When the exchange stops, all clients reconnect at once, so tell them to wait longer.
+      // Tell the client when to reconnect. If the exchange is stopping, all clients reconnect at once, so they must wait
+      // longer.
       const retryMs = stream.isOver ? randomInt(100, 300) : randomInt(500, 2_000);
       response.end(`retry: ${retryMs}\n\n`);
       this.remove(response);
@@ -59,7 +64,7 @@ export class EventStreams {
     }
   }
 
-  /** Whether the client read everything in time. */
+  /** Returns whether the client read everything in time. */
   private drained(response: ServerResponse): Promise<boolean> {
     return once(response, 'drain', { signal: AbortSignal.timeout(this.times.slowMs) }).then(
       () => true,
@@ -84,7 +89,9 @@ export class EventStreams {
   }
 }
 
-/** V8 stores the response head as a tree of concatenated strings (1.5 KB). Searching the string flattens it. */
+/**
+ * Saves memory: V8 stores the response head as a tree of concatenated strings (1.5 KB), and searching it flattens the tree.
+ */
 function flattenHead(response: ServerResponse & { _header?: string }): void {
   response._header?.includes('\0');
 }

@@ -1,4 +1,4 @@
-/** The exchange's HTTP server: Fastify with all limits, one error translator, and one log line per request. */
+/** The exchange's HTTP server: a Fastify app with limits, error translation, and one log line per request. */
 import { METHODS, type RequestListener } from 'node:http';
 import { MAX_WAIT_SECONDS } from '@measurement-exchange/contract';
 import { addStatusPages, createApp, isApiUrl, type MetricsPage } from '@measurement-exchange/server/app';
@@ -20,11 +20,11 @@ export interface ServerOptions extends ApiOptions {
 }
 
 const LIMITS = {
-  // Room for an 8 KiB token and a URL with 50 names.
+  // The maximum header size allows an 8 KiB token and a URL with 50 names.
   http: { headersTimeout: 10_000, requestTimeout: 15_000, maxHeaderSize: 32 * 1024 },
   // A request for a page of changes may wait up to MAX_WAIT_SECONDS.
   idleMs: (MAX_WAIT_SECONDS + 15) * 1_000,
-  // Room for 50 names. Requests with more names send them in the body.
+  // This URL length allows 50 names. Requests with more names send them in the body.
   maxUrl: 16 * 1024,
   maxHeaders: 100,
   maxConnections: 4_096,
@@ -57,7 +57,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   });
   // Let every method that Node accepts reach our route table, which responds 405 with the allowed methods.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
-  // Otherwise Node would respond to an unknown Expect header itself, without a body.
+  // Treat a request with an unknown Expect header like any other. By default, Node would respond to it without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   serveInTurn(app.server);
   app.decorateRequest('progress', null as unknown as HttpProgress);

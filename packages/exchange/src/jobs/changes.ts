@@ -20,6 +20,6 @@ export async function removeOldChanges(
     removed += count;
     more ||= count === BATCH;
   }
-  // If nothing was removed, a long transaction is holding the horizon back, so don't try again right away.
+  // If nothing was removed, a long-running transaction prevents the removal, so don't try again right away.
   return more && removed > 0;
 }

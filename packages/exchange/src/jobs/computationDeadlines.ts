@@ -9,7 +9,7 @@ import type { Exchange } from '../operations/context.ts';
 
 type Store = Pick<Exchange, 'db' | 'clock'>;
 
-/** How many measurements to fail per transaction. Small, so that no lock is held for long. */
+/** The number of measurements to fail per transaction. It is small so that no lock is held for long. */
 const BATCH = 50;
 const AUTHOR = { actor: 'deadline', requestId: 'deadline', findings: [] };
 
@@ -28,7 +28,7 @@ function failOverdue(exchange: Store, deadlines: Deadlines, state: WaitingState)
     const ids = await findOverdue[state](tx, hoursBefore(now, deadlines[WAITING[state]]), BATCH);
     if (ids.length === 0) return false;
     const [pending, reports] = await Promise.all([lockMeasurements(tx, ids), latestReports(tx, ids)]);
-    // A computation may have stopped waiting since we found it.
+    // Skip computations that have stopped waiting since we found them.
     const failed = pending
       .filter((aggregate) => computationState(aggregate) === state)
       .map((before) => {

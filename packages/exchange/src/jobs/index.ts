@@ -37,7 +37,7 @@ export class Jobs {
     this.loops = jobsOf(exchange, config, this.deliverer).map((job) => this.loop(job));
   }
 
-  /** Stops the jobs and waits until those that are running have finished their batch. */
+  /** Stops the jobs, and waits until each running job has finished its batch. */
   async stop(): Promise<void> {
     this.exchange.bus.off('work', this.wake).off('changed', this.changed);
     this.isStopping = true;
@@ -63,7 +63,7 @@ export class Jobs {
       try {
         more = await run();
       } catch (error) {
-        // A busy database is only worth a warning, because the next run may succeed.
+        // Log only a warning if the database is busy, because the next run may succeed.
         const isBusy = error instanceof ExchangeError && error.code === 'UNAVAILABLE';
         const failure = { job: name, reason: (error as Error).message };
         this.log[isBusy ? 'warn' : 'error'](failure, 'a background job failed; it runs again');

@@ -11,10 +11,10 @@ import type { Exchange } from '../operations/context.ts';
 export type Retention = NonNullable<Config['retention']>;
 export type RetentionCounts = { cancel: number; remove: number };
 
-/** The parts of an exchange that retention needs. maintenance.ts runs it without an exchange. */
+/** The parts of an exchange that these functions need. maintenance.ts calls them without a running exchange. */
 type Store = Pick<Exchange, 'db' | 'clock'>;
 
-/** How many measurements to process per transaction. Small, so that no lock is held for long. */
+/** The number of measurements to process per transaction. It is small so that no lock is held for long. */
 const CANCEL_BATCH = 50;
 const REMOVE_BATCH = 200;
 const AUTHOR = { actor: 'retention', requestId: 'retention', findings: [] };
@@ -69,7 +69,10 @@ function cancelPending(exchange: Store, cutoff: Timestamp): Promise<boolean> {
   });
 }
 
-/** Returns true if there may be more to remove. If another replica has locked all the rows found, leaves the rest to it. */
+/**
+ * Returns true if there may be more to remove. Returns false if another replica has locked all the rows found, because that
+ * replica removes them.
+ */
 function removeTerminal(exchange: Store, cutoff: Timestamp): Promise<boolean> {
   return exchange.db.tx('removeTerminalMeasurements', async (tx) => {
     const ids = await expiredMeasurements.terminal.find(tx, cutoff, REMOVE_BATCH);

@@ -1,6 +1,6 @@
 /**
- * Defers work that nobody waits for, such as request log lines and metrics. Doing it in batches takes a fraction of the
- * time, because otherwise its code drops out of the CPU caches between requests.
+ * Defers work that nobody waits for, such as request log lines and metrics. Batches take a fraction of the time, because
+ * the code stays in the CPU caches while a batch runs.
  */
 
 const MAX_PENDING = 64;
@@ -10,8 +10,8 @@ let pending: (() => void)[] = [];
 let timer: NodeJS.Timeout | undefined;
 
 /**
- * `work` must not throw. It must not reference a request either, because that would keep the request in memory for up to
- * 0.1 s longer.
+ * Runs `work` later. It must not throw, and it must not reference a request, because that would keep the request in memory
+ * for up to 0.1 s longer.
  */
 export function defer(work: () => void): void {
   pending.push(work);

@@ -43,9 +43,9 @@ export function watchDatabase(
 }
 
 /**
- * Returns a function that measures how many seconds the horizon has been at its current value. We can't use the
- * transaction's start time: the server hides it from other roles, and transactions in other databases hold the horizon back
- * too.
+ * Returns a function that measures for how many seconds the oldest running transaction has held back later changes. The
+ * transaction's start time is unavailable: the server hides it from other roles, and the transaction may be in another
+ * database.
  */
 export function horizonAge(db: Database): () => Promise<{ value: number }[]> {
   let seen = { xid: '', at: 0 };

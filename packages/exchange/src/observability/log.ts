@@ -17,10 +17,10 @@ export function createLog(level: string, to: DestinationStream = destination(STA
   return pino({ level, timestamp: () => `,"time":${lineTime ?? Date.now()}` }, to);
 }
 
-/** While a deferred line is being written, the time of the event it is about, in epoch milliseconds. */
+/** The time of the event that a deferred line reports, in epoch milliseconds. Set only while that line is being written. */
 let lineTime: number | undefined;
 
-/** Gives the lines that `write` logs the time `at`. */
+/** Calls `write`, and gives the lines that it logs the time `at`. */
 export function logAt(at: number, write: () => void): void {
   lineTime = at;
   write();

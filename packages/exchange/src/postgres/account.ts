@@ -8,7 +8,7 @@ import type { Binaries } from './binaries.ts';
 export type Account = {
   uid: number;
   gid: number;
-  /** A command prefix that enters a user namespace. */
+  /** A command that runs another command in a user namespace. Empty if no namespace is needed. */
   prefix: string[];
   /** The uid and gid to pass to spawn, if the account is not our own. */
   identity: { uid?: number; gid?: number };
@@ -17,11 +17,10 @@ export type Account = {
 type Ids = { uid: number; gid: number };
 
 /**
- * Chooses the first account that can run the server, usually our own. PostgreSQL refuses to run as root, so when we are
- * root, we start it as the owner of the cluster or, if there is no cluster yet, of the data directory. If that owner is
- * root too, the server runs in a user namespace, or as `nobody` on systems without user namespaces (macOS, most
- * containers). initdb rejects an account without a name, such as an arbitrary uid in a container; a user namespace gives it
- * one.
+ * Chooses the first account that can run the server, usually our own. PostgreSQL refuses to run as root, so root starts it
+ * as the owner of the cluster, or of the data directory if no cluster exists yet. If that owner is root too, the server
+ * runs in a user namespace, or as `nobody` on systems without user namespaces (macOS, most containers). A user namespace
+ * also gives a name to an account without one, such as an arbitrary uid in a container, which initdb would reject.
  */
 export async function chooseAccount(
   dataDir: string,
@@ -34,7 +33,7 @@ export async function chooseAccount(
 
   const candidates: Account[] = [];
   if (owner.uid !== 0) candidates.push(owner.uid === us.uid ? ourselves(us) : changeTo(owner));
-  // An existing cluster keeps its owner.
+  // Try no other account if we are root and another account owns the cluster, because the cluster must keep its owner.
   if (us.uid !== 0 || owner.uid === 0 || clusterDir === undefined) {
     if (namespaces) candidates.push(inNamespace(us, await nobody()));
     if (us.uid === 0) candidates.push(changeTo(await nobody()));
@@ -60,13 +59,13 @@ export function spawnAs(account: Account, program: string[], options: SpawnOptio
   return spawn(command!, args, { ...options, ...account.identity, cwd: '/', env: environment() });
 }
 
-/** Our environment without variables that initdb and postgres read, such as PGDATA and PGPORT. */
+/** Returns our environment without variables that initdb and postgres read, such as PGDATA and PGPORT. */
 function environment(): NodeJS.ProcessEnv {
   const variables = Object.entries(process.env).filter(([name]) => !name.startsWith('PG'));
   return { ...Object.fromEntries(variables), LC_ALL: 'C' };
 }
 
-/** Returns why the account cannot run the server, as the failed program's error output. */
+/** Returns why the account cannot run the server, as the failed program's error output. Returns undefined if it can. */
 async function findObstacle(
   account: Account,
   dataDir: string,
@@ -95,7 +94,7 @@ function inNamespace(us: Ids, seenAs: Ids): Account {
 }
 
 function changeTo({ uid, gid }: Ids): Account {
-  // spawn expects signed numbers, but stat and chown use unsigned ones, and `nobody` is -2 on macOS.
+  // `spawn` expects signed numbers, but `stat` and `chown` use unsigned numbers. On macOS, the uid of `nobody` is -2.
   return { uid: uid >>> 0, gid: gid >>> 0, prefix: [], identity: { uid: uid | 0, gid: gid | 0 } };
 }
 

@@ -23,7 +23,7 @@ export function findBinaries(): Binaries {
   return binaries;
 }
 
-/** The installed version, such as `18.4`. */
+/** Returns the installed version, such as `18.4`. */
 export async function binariesVersion(): Promise<string> {
   const { stdout } = await promisify(execFile)(findBinaries().postgres, ['--version']);
   return /\d+(\.\d+)*/.exec(stdout)![0];

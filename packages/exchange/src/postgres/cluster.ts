@@ -12,8 +12,8 @@ export const superuser = 'mex_owner';
 export const unfinished = 'pg-unfinished-';
 
 /**
- * Creates the cluster in a temporary directory, and renames it once the cluster is complete and on disk. So a start that is
- * killed halfway leaves no partial cluster, and the next start begins again.
+ * Creates the cluster in a temporary directory, and renames that directory once the cluster is complete and on disk. A
+ * start that is killed halfway therefore leaves no partial cluster.
  */
 export async function createCluster(
   dataDir: string,
@@ -22,7 +22,7 @@ export async function createCluster(
   binaries: Binaries,
 ): Promise<void> {
   for (const entry of await readdir(dataDir)) {
-    // A killed start's initdb may still be writing there. Then the removal fails, and the next start removes the rest.
+    // Ignore errors: the initdb of a killed start may still be writing to this directory. The next start removes the rest.
     if (entry.startsWith(unfinished)) await rm(join(dataDir, entry), { recursive: true }).catch(() => {});
   }
   const directory = await mkdtemp(join(dataDir, unfinished));
@@ -67,7 +67,7 @@ const ACCESS = `# Written at every start. Only the account of the server may ent
 local all,replication all trust
 `;
 
-/** Disallows TCP connections from this machine, which initdb allows by default. */
+/** Allows connections only over the Unix socket. By default, initdb also allows TCP connections from this machine. */
 export async function allowSocketOnly(clusterDir: string): Promise<void> {
   await writeFile(join(clusterDir, 'pg_hba.conf'), ACCESS);
 }
@@ -77,12 +77,13 @@ export async function giveCluster(clusterDir: string, account: Pick<Account, 'ui
   for (const entry of await readdir(clusterDir, { recursive: true })) {
     await lchown(join(clusterDir, entry), account.uid, account.gid);
   }
-  // Change the directory last, because its owner tells whether the change is complete.
+  // Change the directory last, because launch() uses its owner to tell whether the change is complete.
   await lchown(clusterDir, account.uid, account.gid);
 }
 
 /**
- * Throws if the cluster has another major version, which PostgreSQL cannot read. Its own error would be hard to understand.
+ * Throws if the cluster was created by another major version, which the installed PostgreSQL cannot read. PostgreSQL's own
+ * error would be hard to understand.
  */
 export async function requireSameMajor(clusterDir: string): Promise<void> {
   const made = (await readFile(join(clusterDir, 'PG_VERSION'), 'utf8')).trim();

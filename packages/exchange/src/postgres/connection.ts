@@ -10,8 +10,8 @@ export function connectionUrl({ host, port, user, database }: Connection): strin
 }
 
 /**
- * Creates the database if needed. Returns `silent` if no server is listening, or `busy` if it is starting, recovering, or
- * stopping.
+ * Connects to the database, and creates it if needed. Returns `silent` if no server is listening, or `busy` if the server
+ * is starting, recovering, or stopping.
  */
 export async function openDatabase(connection: Connection): Promise<ServerFacts | 'silent' | 'busy'> {
   try {
@@ -51,7 +51,7 @@ async function query(connection: Connection, sql: string) {
 function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error);
   if (code !== undefined) return ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'].includes(code);
-  // pg's own errors have no code, but these messages.
+  // Recognize errors from pg itself by their messages, because they have no code.
   return /^(Connection terminated|timeout expired)/.test((error as Error).message);
 }
 

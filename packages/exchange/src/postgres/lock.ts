@@ -18,19 +18,20 @@ const responseTimeoutMs = 2_000;
 export class DataDirInUse extends Error {}
 
 /**
- * Makes this process the only exchange using the data directory. If another one is, throws DataDirInUse with its pid.
+ * Makes this process the only exchange that uses the data directory. If another process uses it, throws DataDirInUse with
+ * that process's pid.
  *
- * Each process first listens on its own socket, `<pid>-<random>.sock`, and then connects to everyone else's. So of two
- * processes, the later one always sees the earlier one, and a process holds the lock only once no other process is left. If
- * two are waiting, the one with the lower name continues and the other gives up. The kernel closes a killed process's
- * socket. Names are never reused, so removing a closed socket never removes a new one.
+ * Each process first listens on its own socket, `<pid>-<random>.sock`, and then connects to the sockets of all others. The
+ * later of two processes therefore always sees the earlier one, and a process holds the lock once no other process is left.
+ * Of two waiting processes, the one whose socket name sorts first continues, and the other gives up. The kernel closes the
+ * socket of a killed process. Names are never reused, so removing a closed socket never removes a new one.
  */
 export async function acquireDataDirLock(dataDir: string, info: { url?: string } = {}): Promise<DataDirLock> {
   await mkdir(dataDir, { recursive: true });
   const home = await realpath(dataDir);
-  // All names have the same length, so that every process makes the same decision on whether the path is too long.
+  // All socket names have the same length, so that all processes agree on whether the socket's path is too long.
   const name = `${String(process.pid).padStart(7, '0')}-${randomBytes(4).toString('hex')}.sock`;
-  // The data directory's owner also owns this directory, so that root and that owner use the same one.
+  // The data directory's owner also owns the socket directory, so that root and that owner use the same directory.
   const directory = await socketDirectory(home, 'lock', name, await stat(home));
   const path = join(directory, name);
 
@@ -41,8 +42,8 @@ export async function acquireDataDirLock(dataDir: string, info: { url?: string }
     if (server.listening) await new Promise((closed) => server.close(closed));
   };
   try {
-    // Rename the socket once it is listening: between bind and listen it refuses connections, as a dead process's socket
-    // does.
+    // Rename the socket after it listens. Until then it refuses connections, and other processes would take its owner for
+    // dead.
     const unseen = path.slice(0, -'.sock'.length);
     await once(server.listen(unseen), 'listening');
     server.unref();

@@ -1,7 +1,10 @@
 import { constants } from 'node:fs';
 import { open, rename, stat } from 'node:fs/promises';
 
-/** Even a busy server takes months to write this much, because warnings and statement errors are not logged. */
+/**
+ * The log is replaced above this size. Even a busy server takes months to write this much, because warnings and statement
+ * errors are not logged.
+ */
 const largestBytes = 5_000_000;
 
 /** Opens the server's log for appending. If the log is large, first renames it to `.old`, replacing any earlier one. */

@@ -12,14 +12,14 @@ export async function openCluster(path: string): Promise<Cluster> {
   return { path, dev, ino };
 }
 
-/** Returns the pid of the cluster's server, or undefined if none is running. */
+/** Returns the pid of the cluster's server, or undefined if no server is running. */
 export async function findPostmaster(cluster: Cluster): Promise<number | undefined> {
   const pidFile = join(cluster.path, 'postmaster.pid');
   const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
   if (!(pid > 0)) return undefined;
   if (await isPostmaster(pid, cluster)) return pid;
-  // A killed server leaves this file behind. PostgreSQL would refuse to start if that pid now belongs to another of the
-  // account's processes.
+  // Remove the file, which a killed server left. Otherwise PostgreSQL would refuse to start if another process of the
+  // account now has that pid.
   await rm(pidFile, { force: true });
   return undefined;
 }
@@ -51,10 +51,10 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Whether the process is the cluster's server, as opposed to a zombie or another process with the same pid. */
+/** Returns whether the process is the cluster's server, and not a zombie or another process with the same pid. */
 export async function isPostmaster(pid: number, cluster: Cluster): Promise<boolean> {
   if (process.platform === 'linux') {
-    // A server's working directory is its cluster.
+    // The server's working directory is its cluster's directory.
     const cwd = await stat(`/proc/${pid}/cwd`, { bigint: true }).catch(() => undefined);
     return cwd?.dev === cluster.dev && cwd.ino === cluster.ino;
   }

@@ -25,14 +25,14 @@ export type StartOptions = {
   namespaces?: boolean;
 };
 
-/** Only part of the socket's name. No TCP port is opened. */
+/** The number in the socket's name. No TCP port is opened. */
 const port = 5432;
 /** How long to wait for PostgreSQL to listen. It usually takes milliseconds, or seconds on a very busy machine. */
 const silenceMs = 20_000;
 
 /**
- * Starts PostgreSQL on `<dataDir>/pg`, or attaches to a server still running there; the caller must hold the data
- * directory's lock. The server runs in a separate session, so only stop() ends it; Ctrl-C and the end of this process do
+ * Starts PostgreSQL on `<dataDir>/pg`, or attaches to a server that still runs there. The caller must hold the data
+ * directory's lock. The server runs in a separate session, so only stop() ends it. Ctrl-C and the end of this process do
  * not.
  */
 export async function startPostgres(options: StartOptions) {
@@ -105,7 +105,7 @@ async function launch(
     detached: true,
     stdio: ['ignore', serverLog.fd, serverLog.fd],
   });
-  child.on('error', () => {}); // A failed spawn has no pid.
+  child.on('error', () => {}); // If the spawn fails, the child has no pid, and `running` is false.
   child.unref();
 
   const running = () => child.pid !== undefined && child.exitCode === null && child.signalCode === null;
@@ -135,7 +135,7 @@ async function untilReady(
     if (state === 'silent') {
       if (Date.now() - lastSign > silenceMs) return undefined;
     } else if (state === 'busy') {
-      // Starting takes milliseconds. Recovery and shutdown may take longer, but finish on their own.
+      // Keep waiting, because recovery and shutdown may take long but finish on their own.
       lastSign = Date.now();
       if (!logged && lastSign - began > 1_000) log('waiting for PostgreSQL, which is recovering or stopping');
       logged ||= lastSign - began > 1_000;

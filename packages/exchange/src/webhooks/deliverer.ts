@@ -9,10 +9,10 @@ import { SEND_MS } from './send.ts';
 
 /** The maximum number of webhooks being delivered to at the same time. */
 const MAX_WORKING = 64;
-/** The limits per party and per claim, so that slow endpoints do not block the others. */
+/** The maximum number of webhooks per party and per claim. These limits keep slow endpoints from blocking the others. */
 const MAX_WORKING_OF_PARTY = 4;
 const MAX_CLAIMED = 4;
-/** Longer than any round, so that a lease expires only if its holder has died. */
+/** The duration of a lease. It is longer than any round, so that a lease expires only if its holder has died. */
 const LEASE_MS = ROUND_MS + SEND_MS + 15_000;
 /** The minimum time between two claims for changed parties. */
 const CLAIM_EVERY_MS = 20;
@@ -23,7 +23,7 @@ export class Deliverer {
   private readonly working = new Map<Promise<void>, string>();
   /** The parties that had webhooks when `run` was last called. */
   private parties = new Set<string>();
-  /** Those of the `parties` that have new changes. Their webhooks are claimed next. */
+  /** The parties, among `parties`, that have new changes. Their webhooks are claimed next. */
   private readonly changedParties = new Set<string>();
   private running: Promise<void> | undefined;
   private claiming: Promise<void> | undefined;
@@ -55,7 +55,7 @@ export class Deliverer {
     this.claiming ??= this.claimChanged();
   }
 
-  /** Claims changed parties' webhooks, one claim at a time, until no party has changed during the last claim. */
+  /** Claims the webhooks of changed parties, one claim at a time, until `changedParties` is empty. */
   private async claimChanged(): Promise<void> {
     while (this.changedParties.size > 0 && !this.stopping.signal.aborted) {
       const wait = Math.max(0, this.claimedAt + CLAIM_EVERY_MS - performance.now());
@@ -80,7 +80,10 @@ export class Deliverer {
     }
   }
 
-  /** Aborts the requests in progress. The lease's next holder sends the deliveries that have no outcome again. */
+  /**
+   * Aborts the requests in progress. The next process that leases the webhook sends the deliveries without an outcome
+   * again.
+   */
   async stop(): Promise<void> {
     this.stopping.abort();
     await Promise.allSettled([this.running, this.claiming]);

@@ -19,7 +19,7 @@ export const WebhookSetting = object({
 });
 export type WebhookSetting = Static<typeof WebhookSetting>;
 
-/** How many seconds' worth of unused deliveries may be saved up. */
+/** Unused deliveries of up to this many seconds may be sent in one burst. */
 const BURST_SECONDS = 10;
 
 export class Destinations {
@@ -41,7 +41,7 @@ export class Destinations {
     this.ofParty = new RateLimiter(rate(partyPerSecond), clock);
   }
 
-  /** Whether the address is public. In development mode, this machine's own addresses count as public. */
+  /** Returns whether the address is public. In development mode, this machine's own addresses count as public. */
   isPublic(address: string): boolean {
     return isAllowed(address, this.isDevelopment);
   }
@@ -59,7 +59,7 @@ export class Destinations {
   }
 }
 
-/** Throws if an item is not a valid network. */
+/** Converts networks in CIDR notation to a BlockList. Throws if an item is not a valid network. */
 export function networkList(networks: string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {

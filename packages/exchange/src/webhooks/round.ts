@@ -125,7 +125,7 @@ export class Round {
     return feed.read(party, from, room);
   }
 
-  /** Sends several chains at a time, each in order. */
+  /** Sends several chains at a time. A chain contains one resource's deliveries, which are sent in order. */
   private async sendAll(chains: NumberedDelivery[][]): Promise<void> {
     this.until = performance.now() + ROUND_MS;
     const names = chains.map(([first]) => first!.delivery.event.name);
@@ -155,7 +155,10 @@ export class Round {
     return true;
   }
 
-  /** A round also ends early if deliveries have been tried but none has succeeded. */
+  /**
+   * Returns whether the round must end: the exchange is stopping, the time is up, or all deliveries tried so far have
+   * failed.
+   */
   private isOver(): boolean {
     const { settled, until } = this;
     return (
@@ -165,20 +168,21 @@ export class Round {
     );
   }
 
-  /** Waits as long as a rate limit is reached. Returns undefined if the round ends first. */
+  /** Sends a delivery, waiting while a rate limit prevents it. Returns undefined if the round ends first. */
   private async sendInTurn(attempt: () => Promise<Outcome>): Promise<Outcome | undefined> {
     for (;;) {
       const outcome = await attempt();
       if (outcome.waitMs === undefined) return outcome;
-      // If the wait is longer than the round, still wait for the round to end, so that the next round does not start
-      // earlier.
+      // If the wait is longer than the round, wait until the round ends, so that the next round does not start too early.
       const waitMs = Math.min(outcome.waitMs, Math.max(0, this.until - performance.now()));
       await sleep(waitMs, undefined, { signal: this.stopping }).catch(() => {});
       if (waitMs < outcome.waitMs || this.stopping.aborted) return undefined;
     }
   }
 
-  /** Sends as part of the measurement's trace, if it has one. Telemetry adds the header to the request. */
+  /**
+   * Sends the delivery as part of the measurement's trace, if it has one. Telemetry adds the trace header to the request.
+   */
   private async trace(one: NumberedDelivery, traceparent: string | undefined): Promise<Outcome> {
     if (telemetry === undefined) return this.send(one);
     const { party, id } = this.leased.webhook;
@@ -224,7 +228,7 @@ function isSuccess({ status }: Outcome): boolean {
   return status !== undefined && status >= 200 && status < 300;
 }
 
-/** When to try again. The wait grows with each failure and is at least as long as the endpoint's `Retry-After`. */
+/** Returns when to try again. The wait grows with each failure and is at least as long as the endpoint's `Retry-After`. */
 function afterFailures(
   failures: number,
   now: Timestamp,
@@ -235,7 +239,7 @@ function afterFailures(
   return timestampOf(Date.parse(now) + 1000 * Math.max(retrySeconds(failures, random()), ...asked));
 }
 
-/** Groups pending deliveries by resource, in order, leaving out resources whose first delivery is not due yet. */
+/** Groups pending deliveries by resource, in order. Omits resources whose first delivery is not due yet. */
 function dueChains(pending: NumberedDelivery[], now: Timestamp, isPaused: boolean): NumberedDelivery[][] {
   const wanted = isPaused ? pending.filter(({ delivery }) => delivery.event.kind === 'TEST') : pending;
   const chains = Map.groupBy(wanted, ({ delivery }) => delivery.event.name);

@@ -1,6 +1,6 @@
 /**
- * Sends a message to an endpoint chosen by a party: never to a private address, without following redirects, and with a
- * timeout.
+ * Sends a message to an endpoint that a party chose. Never connects to a private address or follows a redirect, and stops
+ * after a timeout.
  */
 import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
@@ -13,7 +13,7 @@ import type { Destinations } from './destinations.ts';
 
 /** The timeout for the entire attempt: name lookup, connection, and response. */
 export const SEND_MS = 10_000;
-/** The limit is low, because only the response's status is used. */
+/** The maximum size of a response. It is small, because only the status and the `Retry-After` header are used. */
 const MAX_RESPONSE_BYTES = 16 * 1024;
 /** The maximum number of interim responses, such as 103 Early Hints. */
 const MAX_INTERIM = 5;
@@ -93,7 +93,7 @@ function post({ url: text, headers, payload }: Message, enter: Gate, signal: Abo
   return new Promise((resolve, reject) => {
     const sent = request(url, {
       method: 'POST',
-      // Use a new connection for each message, because an agent could later reuse a pooled one for another name.
+      // Use a new connection for each message, because an agent could reuse a connection for another host name.
       agent: false,
       headers: {
         ...headers,
@@ -106,7 +106,8 @@ function post({ url: text, headers, payload }: Message, enter: Gate, signal: Abo
       signal,
     });
     sent.on('error', reject);
-    // Node reports 101 Switching Protocols neither as a response nor as an error.
+    // Reject when the connection closes, because Node reports 101 Switching Protocols neither as a response nor as an
+    // error.
     const closed = () => reject(new Refusal(CLOSED));
     sent.on('close', closed);
     let interim = 0;
@@ -117,7 +118,7 @@ function post({ url: text, headers, payload }: Message, enter: Gate, signal: Abo
       sent.destroy();
     });
     sent.on('response', (response) => {
-      // The rest of the response may be read after the connection has closed.
+      // Don't reject on `close` anymore, because the rest of the response may be read after the connection has closed.
       sent.off('close', closed);
       let received = 0;
       response.on('error', reject);
@@ -136,7 +137,8 @@ function post({ url: text, headers, payload }: Message, enter: Gate, signal: Abo
 }
 
 /**
- * Connects only to addresses that passed the check, so that a name cannot change its address between check and connection.
+ * Returns a lookup function that checks the addresses of a host name. Node connects only to the addresses that it returns,
+ * so a name cannot change its address between the check and the connection.
  */
 function checkedLookup(enter: Gate, signal: AbortSignal): LookupFunction {
   return (hostname, options, callback) => {
@@ -156,8 +158,8 @@ function checkedLookup(enter: Gate, signal: AbortSignal): LookupFunction {
 }
 
 /**
- * Resolves a host name. We don't use `dns.lookup` because an unresponsive name server would block its threads, and with
- * them all other lookups.
+ * Resolves a host name. Doesn't use `dns.lookup`, because an unresponsive name server would block its threads and so all
+ * other lookups.
  */
 async function addressesOf(hostname: string, signal: AbortSignal): Promise<LookupAddress[]> {
   // Name servers do not resolve `localhost` (RFC 6761).
@@ -168,7 +170,7 @@ async function addressesOf(hostname: string, signal: AbortSignal): Promise<Looku
   const found = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
   signal.removeEventListener('abort', cancel);
   const failures = found.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
-  // A name may have addresses in only one family.
+  // Accept one failure, because a name may have only IPv4 or only IPv6 addresses.
   if (failures.length < found.length) {
     const addresses = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
     return addresses.map((address) => ({ address, family: isIP(address) }));
@@ -203,7 +205,7 @@ const REASONS: Record<string, string> = {
   HPE_HEADER_OVERFLOW: 'the response headers are too long',
 };
 
-/** Explains the error to the webhook's owner, without revealing the address behind a name. */
+/** Explains the error to the webhook's owner, without revealing the addresses of a host name. */
 function describe(error: NodeJS.ErrnoException): string {
   if (error instanceof Refusal) return error.message;
   const code = error.code ?? '';

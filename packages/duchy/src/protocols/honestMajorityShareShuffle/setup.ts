@@ -4,7 +4,10 @@ import { readSecrets } from '../../database/index.ts';
 import { ownUploads } from '../../stages/uploads.ts';
 import type { StageFunction } from '../../stages/work.ts';
 
-/** Returns the message for the other worker: this worker's half of the common seed, and the seeds from its uploads. */
+/**
+ * Returns the message for the other worker: this worker's half of the common seed, and the encrypted seeds from its
+ * uploads.
+ */
 export const setup: StageFunction = async ({ duchy, computation }) => {
   const uploads = await ownUploads(duchy, computation);
   const { randomSeed } = await readSecrets(duchy.db, computation.id);

@@ -27,7 +27,7 @@ import { ownUploads } from '../../stages/uploads.ts';
 import type { StageFunction, Work } from '../../stages/work.ts';
 import { shuffleInThread } from './shuffleThread.ts';
 
-/** The role of the other worker, and the message that it sends. */
+/** The other worker's role and the message that it sends, for each role that this worker can have. */
 const PEERS = {
   FIRST_WORKER: { role: 'SECOND_WORKER', message: 'SHUFFLE_PHASE_INPUT_TWO' },
   SECOND_WORKER: { role: 'FIRST_WORKER', message: 'SHUFFLE_PHASE_INPUT_ONE' },
@@ -57,8 +57,9 @@ export const shuffle: StageFunction = async (work) => {
 };
 
 /**
- * Reads the other worker's half of the seed. That worker must have committed to its half before it could see this worker's
- * half. Otherwise it could choose the order of all registers and the noise of both workers.
+ * Reads the other worker's message and checks its half of the common seed. That worker must have committed to its half
+ * before it could see this worker's half. Otherwise it could choose the order of all registers and the noise of both
+ * workers.
  */
 async function readInput(
   { duchy, computation }: Work,

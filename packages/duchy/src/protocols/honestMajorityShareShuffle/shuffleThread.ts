@@ -10,7 +10,7 @@ const THREAD = new URL(`./shuffleWorker${extname(import.meta.url)}`, import.meta
 /** The thread's input. Uploads stay in the main thread, and the worker thread requests them chunk by chunk. */
 export type ThreadInput = Omit<ShuffleInput, 'shares'> & { shares: ({ seed: Uint8Array } | 'upload')[] };
 
-/** A message from the thread: a request for the next chunk of this share, or the output. */
+/** A message from the thread: the index of a share whose next chunk it needs, or the output. */
 export type FromThread = { next: number } | { output: Uint8Array<ArrayBuffer> };
 /** A message to the thread: a chunk, or undefined after the last one. */
 export type ToThread = Uint8Array | undefined;
@@ -30,7 +30,8 @@ export async function shuffleInThread(input: ShuffleInput, signal?: AbortSignal)
     ...input,
     shares: input.shares.map((share) => ('seed' in share ? share : 'upload')),
   };
-  // Vectors live outside the thread's heap. A small young generation frees everything else sooner.
+  // Keep V8's young generation small, so that it frees short-lived objects sooner. The vectors are stored outside V8's
+  // heap.
   const worker = new Worker(THREAD, { workerData, resourceLimits: { maxYoungGenerationSizeMb: 6 } });
   // Without this listener, an error after an abort would crash the process.
   worker.on('error', () => {});

@@ -15,7 +15,7 @@ function next(share: number): Promise<ToThread> {
   return chunk;
 }
 
-/** Requests the next chunk while the current one is being processed. */
+/** Yields the chunks of an upload. Requests the next chunk while the current one is being processed. */
 async function* chunksOf(share: number): AsyncGenerator<Uint8Array> {
   let reading = next(share);
   for (;;) {

@@ -44,7 +44,10 @@ async function* openedShare(
   }
 }
 
-/** Returns the encrypted seed. Throws if the provider was given different duchies, noise or modulus than this duchy. */
+/**
+ * Returns the encrypted seed. Throws unless the duchies, noise mechanism and modulus that the provider signed match the
+ * config.
+ */
 function secretSeed({ protocolData }: duchyMessages.Fulfillment, { view }: StoredComputation): Uint8Array {
   const config = configOf(PROTOCOL, view);
   const at = (field: string) => `fulfillment.${PROTOCOL}.${field}`;

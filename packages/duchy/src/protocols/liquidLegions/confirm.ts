@@ -15,8 +15,8 @@ import { ownKeys } from './keys.ts';
 import { legionsConfig, wrongKey, wrongTerm } from './terms.ts';
 
 /**
- * Confirms that this duchy is ready to compute. First it verifies the input, which can no longer change: all providers'
- * nonces, the terms that all duchies signed, the keys and the uploads.
+ * Verifies the input, which can no longer change: all providers' nonces, the terms that all duchies signed, the keys and
+ * the uploads. Then confirms to the exchange that this duchy is ready to compute.
  */
 export const confirm: StageFunction = async (work) => {
   const { duchy, computation } = work;
@@ -34,7 +34,7 @@ async function requireSameTerms({ duchy, computation }: Work): Promise<void> {
   for (const peer of ring) if (peer !== duchy.name) await verifiedPeerKey(duchy, computation, peer);
 }
 
-/** Requires every provider's nonce, which proves that it decrypted the requisition that the consumer signed. */
+/** Requires every provider's nonce, which proves that the provider decrypted the requisition that the consumer signed. */
 async function requireNonces({ computation }: Work): Promise<void> {
   for (const { name, nonce, nonceHash } of computation.view.requisitions) {
     if (nonce === undefined || !(await nonceMatches(nonce, nonceHash))) {
@@ -43,7 +43,9 @@ async function requireNonces({ computation }: Work): Promise<void> {
   }
 }
 
-/** Requires that the provider signed this upload, for this ring of duchies. */
+/**
+ * Requires that the provider signed this upload, for this ring of duchies. `combined` is the ring's combined public key.
+ */
 async function requireUpload(
   { duchy, computation }: Work,
   { requisition, dataProvider, certificate, signedFulfillment, blob }: StoredUpload,

@@ -1,4 +1,4 @@
-/** The input of a ring stage: sketches from providers and messages from other duchies. */
+/** Reads the input of a stage: sketches from providers and messages from other duchies. */
 import type { Position } from '@measurement-exchange/contract';
 import { checkPoints } from '@measurement-exchange/mpc/protocols/liquidLegions/stageWork';
 import type { MessageSize } from '@measurement-exchange/mpc/protocols/messageSize';
@@ -27,7 +27,8 @@ export async function fromWorkers(work: Receiver, message: string): Promise<Uint
   const messages: Uint8Array[] = [];
   for (const worker of duchiesAt('EVERY_WORKER', work.computation.view)) {
     const bytes = await messageFrom(work, message, worker);
-    // Check each worker's points here, because the next duchy could not tell which worker sent invalid ones.
+    // Check each worker's curve points now. Once the messages are combined, nobody can tell which worker sent an invalid
+    // point.
     const position = { stage: message, duchy: worker };
     await computed(position, () => checkPoints(bytes, POOL, { signal: work.signal }));
     messages.push(bytes);
@@ -52,7 +53,7 @@ async function messageFrom({ duchy, computation, sizeOf }: Receiver, message: st
 /** Names of the errors thrown for bytes that an honest duchy would never send. */
 const DEVIATIONS = ['LiquidLegionsError', 'RangeError'];
 
-/** Converts errors about invalid input to an error that ends the computation. */
+/** Runs `compute`. Converts its errors about invalid input to an error that ends the computation. */
 export async function computed<T>(position: Position, compute: () => Promise<T>): Promise<T> {
   try {
     return await compute();

@@ -25,15 +25,15 @@ export function elGamalKeyPair({ randomSeed }: ComputationSecrets): ElGamalKeyPa
 }
 
 /**
- * Returns the ring's combined key, which providers encrypt with. Each duchy signed its key and proved that it knows the
- * secret key.
+ * Returns the ring's combined key, which providers encrypt with. Throws unless each duchy signed its public key and proved
+ * that it knows the secret key.
  */
 export async function combinedKey(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array> {
   const keys = await verifiedKeys(duchy, computation);
   return usable(() => combineKeys(new Curve(1), keys));
 }
 
-/** Returns all keys that the stages of this duchy need. */
+/** Returns all keys that this duchy's stages need. */
 export async function ownKeys({ duchy, computation }: Work): Promise<RingKeys> {
   const keys = await verifiedKeys(duchy, computation);
   const { place } = ownPlace(computation.view);
@@ -41,7 +41,9 @@ export async function ownKeys({ duchy, computation }: Work): Promise<RingKeys> {
   return usable(() => ringKeys(own.secretKey, keys, place));
 }
 
-/** Returns the keys in ring order. This duchy derives its own key from its secrets instead of trusting the exchange. */
+/**
+ * Returns every duchy's public key, in ring order. This duchy derives its own key instead of trusting the exchange's copy.
+ */
 async function verifiedKeys(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array[]> {
   const { ring } = ownPlace(computation.view);
   const keys: Uint8Array[] = [];

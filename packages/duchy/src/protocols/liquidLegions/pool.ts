@@ -52,7 +52,10 @@ export class Pool {
     return answers.some((answer) => answer.status === 'fulfilled' && answer.value);
   }
 
-  /** An abort rejects the call immediately. A thread that is already computing finishes, but its output is discarded. */
+  /**
+   * Runs an operation in a thread. An abort rejects the call at once. A thread that is already computing finishes, but its
+   * output is discarded.
+   */
   async run<O extends OperationName>(
     operation: O,
     input: Input<O>,
@@ -90,7 +93,7 @@ export class Pool {
       idleMs: this.idleMs,
       isNeeded: () => this.isNeeded(),
       onIdle: () => this.assign(),
-      // A thread that is ending gets no more work, and another thread may start immediately.
+      // Remove the thread as soon as it begins to end, so that it gets no more work and another thread may start.
       onEnding: () => {
         this.threads.delete(thread);
         this.assign();
@@ -119,12 +122,12 @@ class Thread {
   private readonly worker: Worker;
   private readonly options: ThreadOptions;
   private task: Task | undefined;
-  /** Runs while the thread has no work. */
+  /** The timer that ends the thread. It runs only while the thread has no work. */
   private idle: NodeJS.Timeout | undefined;
 
   constructor(options: ThreadOptions) {
     this.options = options;
-    // Blocks live outside the thread's heap. A small young generation frees everything else sooner.
+    // Keep V8's young generation small, so that it frees short-lived objects sooner. The data is stored outside V8's heap.
     this.worker = new Worker(THREAD, { resourceLimits: { maxYoungGenerationSizeMb: 6 } });
     let problem: unknown;
     this.worker.on('message', (answer: Answer) => {
@@ -168,7 +171,7 @@ class Thread {
   private async endUnlessNeeded(): Promise<void> {
     const { idle } = this;
     const isNeeded = await this.options.isNeeded();
-    // The thread got work in the meantime.
+    // Return if the thread got work in the meantime.
     if (this.idle !== idle) return;
     if (isNeeded) this.rest();
     else await this.end();

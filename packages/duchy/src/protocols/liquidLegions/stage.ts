@@ -1,4 +1,7 @@
-/** The stages that both ring protocols share, and the steps that are common to all stages. */
+/**
+ * Creates the stages of both Liquid Legions protocols, in which duchies pass messages around a ring. Some stages are the
+ * same in both protocols, and all stages begin with the same steps.
+ */
 import { publishedKey } from '@measurement-exchange/consent';
 import type { LiquidLegionsProtocol } from '@measurement-exchange/contract';
 import { proveSecret } from '@measurement-exchange/mpc/elGamal';
@@ -36,7 +39,7 @@ const publishKey = publishing(async (secrets, context) => ({
   elGamalPublicKey: publishedKey(elGamalKeyPair(secrets), context, proveSecret),
 }));
 
-/** Creates the stages of a protocol. */
+/** Creates the stages that both protocols share, and a function `round` that creates the others. */
 export function legionsStages<P extends LiquidLegionsProtocol, S extends RingStages>(
   protocol: P,
   stagesOf: (parameters: MpcParameters<P>) => S,
@@ -53,7 +56,7 @@ export function legionsStages<P extends LiquidLegionsProtocol, S extends RingSta
       const position = { stage: computation.stage };
       return computed(position, () => compute({ ...work, plan, stages, keys, seed, sizeOf }));
     };
-  /** A stage in a round. Its input is the message from the previous duchy in the ring. */
+  /** Creates a stage whose input is the message from the previous duchy in the ring. */
   const round = (message: string, compute: (given: Given<P, S>, input: Uint8Array) => Promise<Uint8Array>) =>
     stage(async (given) => compute(given, await fromPrevious(given, message)));
   return {

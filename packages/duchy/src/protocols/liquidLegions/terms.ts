@@ -11,12 +11,12 @@ import {
 import { configOf } from '../../computations/plan.ts';
 import type { StoredComputation } from '../../database/index.ts';
 
-/** Returns the config of a computation that uses sketches, for either protocol. */
+/** Returns the config of a computation with either of the Liquid Legions protocols. */
 export function legionsConfig({ protocol, view }: StoredComputation): LiquidLegionsConfig {
   return configOf(protocol as LiquidLegionsProtocol, view);
 }
 
-/** Returns the first term that differs, if any. Does not check the combined key. */
+/** Returns the first signed term that differs from the config, if any. `wrongKey` checks the combined key. */
 export function wrongTerm(
   signed: duchyMessages.Fulfillment_LiquidLegions,
   config: LiquidLegionsConfig,

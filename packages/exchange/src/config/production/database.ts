@@ -27,9 +27,9 @@ export interface DatabaseFacts {
   ahead: boolean;
 }
 
-/** Our tests run on the oldest and the newest of these versions. */
+/** The oldest and newest PostgreSQL versions that the tests run on. */
 const [OLDEST_VERSION, NEWEST_VERSION] = [15, 18];
-/** With these settings, once a request has its response, its effects survive a server crash. */
+/** The values of `synchronous_commit` with which an acknowledged request survives a server crash. */
 const DURABLE_COMMIT = ['on', 'remote_write', 'remote_apply'];
 
 export function databaseProblems(facts: DatabaseFacts): string[] {
@@ -72,7 +72,7 @@ export function databaseWarnings(facts: DatabaseFacts): string[] {
   ];
 }
 
-/** Connects as the serving role, because settings may depend on the role and the database. */
+/** Reads the facts as the serving role, because settings may depend on the role and the database. */
 export async function readDatabaseFacts({ app }: { app: pg.ClientConfig }): Promise<DatabaseFacts> {
   const db = new Database({ connection: app, applicationName: 'mex start', maxConnections: 1 });
   try {
@@ -111,7 +111,8 @@ const SERVER = `
          current_setting('data_checksums') AS "dataChecksums",
          pg_is_in_recovery() AS "inRecovery"`;
 
-// Includes roles that the serving role could assume with SET ROLE, and UPDATE rights on single columns.
+// Lists excess rights of the serving role and of roles that it could assume with SET ROLE. Includes UPDATE on single
+// columns.
 const EXCESS_RIGHTS = `
   WITH reachable AS (SELECT * FROM pg_roles WHERE pg_has_role(oid, 'MEMBER')),
        logs AS (SELECT * FROM pg_class WHERE oid IN (to_regclass('transitions'), to_regclass('audit_entries')))

@@ -3,7 +3,9 @@ import { isLoopback } from '../config.ts';
 import type { ProcessFacts } from './process.ts';
 import { secretFileProblems } from './secrets.ts';
 
-/** The parameters allowed in the URL. Others could change the timeouts and the time zone that the exchange sets. */
+/**
+ * The parameters allowed in the URL. Other parameters could change the timeouts and the time zone that the exchange sets.
+ */
 const PARAMETERS = ['host', 'port', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation'];
 const FILES = ['sslrootcert', 'sslcert', 'sslkey'];
 /** Passwords from manuals, container images, and docs/production.md. The role's name is rejected as a password too. */

@@ -46,7 +46,7 @@ export function limitProblems({ bodyLimitBytes, rate, rates }: Config): string[]
         `${setting}.perSecond must be above 0. To exclude a party, suspend it; a rate cannot be unlimited.`,
       );
     }
-    // A bucket that never has a whole token rejects every request.
+    // With a burst below 1, the rate limiter never has a whole token and rejects every request.
     if (!(burst >= 1)) problems.push(`${setting}.burst must be at least 1.`);
   }
   return problems;

@@ -53,7 +53,7 @@ export function processProblems({ env, execArgv, nodeVersion, uid, file }: Proce
     // Quotes and backslashes only escape spaces, so remove them before comparing flags.
     ['NODE_OPTIONS', (env.NODE_OPTIONS ?? '').replace(/["\\]/g, '').split(/\s+/)],
   ] as const) {
-    // Node accepts an underscore instead of a dash.
+    // Replace underscores, because Node accepts them instead of dashes.
     const names = flags.map((flag) => flag.split('=')[0]!.replaceAll('_', '-'));
     const unsafe = names.filter(
       (name) => UNSAFE_FLAGS.some((flag) => name.startsWith(flag)) || UNSAFE_SHORT_FLAGS.includes(name),

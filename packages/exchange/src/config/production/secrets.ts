@@ -11,7 +11,7 @@ const SHIPPED_KEYS = [
   Buffer.from(Array.from({ length: KEY_BYTES }, (_, i) => i)).toString('hex'),
 ];
 
-/** Keys longer than 32 bytes are accepted only if `size` is `at least`. */
+/** Checks a key of at least 32 bytes. A longer key is accepted only if `size` is `at least`. */
 export function keyProblems(
   setting: 'pageTokenKey' | 'secretsKey',
   key: string | undefined,
