@@ -3,7 +3,7 @@ import { Command, Help } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { paint } from './terminal/output.ts';
 
-/** Each command is loaded only when needed, because loading all of them takes longer than running most of them. */
+/** Loads each command only when it is needed, because loading all of them takes longer than running most of them. */
 const COMMANDS = {
   demo: async () => (await import('./demo/command.ts')).demoCommand(),
   serve: async () => (await import('./exchange/serve.ts')).serveCommand(),
@@ -34,7 +34,7 @@ const COMMANDS = {
   completion: async () => (await import('./completion/command.ts')).completionCommand(),
 };
 
-/** The headings of the overview, and the commands under each, in the order in which people need them. */
+/** The headings in the output of `mex --help`, and the commands under each heading. */
 const GROUPS: Record<string, { [Name in keyof typeof COMMANDS]?: string }> = {
   'Try it:': {
     demo: 'a whole measurement with three publishers, compared with the truth',
@@ -79,7 +79,9 @@ const GROUPS: Record<string, { [Name in keyof typeof COMMANDS]?: string }> = {
   'This command:': { completion: 'completion for bash, zsh or fish' },
 };
 
-/** Loads only the commands that appear in `words`, the command line. Completion loads all of them. */
+/**
+ * Creates the `mex` program with only the commands that appear in `words`, the command line. Completion needs all commands.
+ */
 export async function createMex(words: readonly string[]): Promise<Command> {
   const mex = new Command('mex')
     .description(
@@ -100,12 +102,12 @@ export async function createMex(words: readonly string[]): Promise<Command> {
     }
   }
   inherit(mex);
-  // Add the help command last, so that it is not in any of the groups above.
+  // Add the help command after the groups, so that it is not part of a group.
   mex.helpCommand(true);
   return mex;
 }
 
-/** The overview shows only command names. A group's help also shows its commands' arguments. */
+/** Returns a command as shown in the help. `mex --help` shows only names, and a group's help also shows arguments. */
 function subcommandTerm(this: Help, command: Command): string {
   const isOverview = command.parent?.parent === null;
   return isOverview ? command.name() : Help.prototype.subcommandTerm.call(this, command);
@@ -131,7 +133,7 @@ your own, the last part of the name is enough. See also mex <command> --help.
 What fails is said on standard error alone, and the exit code is 1 (mex verify: 2
 where it finds a fault); it is 0 only where the command did what it says.`;
 
-/** Commander passes settings only to commands created by `.command()`, so copy them here. */
+/** Copies settings to all subcommands, because Commander does so only for commands created with `.command()`. */
 function inherit(parent: Command): void {
   for (const command of parent.commands) inherit(command.copyInheritedSettings(parent));
 }

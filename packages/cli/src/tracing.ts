@@ -1,7 +1,9 @@
 /** Traces a command if OpenTelemetry's environment variables turn tracing on. */
 import { isTelemetryOn, startTelemetry } from '@measurement-exchange/server/telemetry';
 
-/** Commands that run until they are stopped. They have a span for each piece of work instead of one for the command. */
+/**
+ * Commands that run until they are stopped. Instead of one span for the whole command, they create a span for each task.
+ */
 const SERVICES: Record<string, string> = {
   serve: 'mex-exchange',
   duchy: 'mex-duchy',
@@ -9,7 +11,7 @@ const SERVICES: Record<string, string> = {
   watch: 'mex',
 };
 
-/** Runs the command. Unless it is in SERVICES, the whole command is one span. */
+/** Runs the command. Traces it as a single span, unless it is in SERVICES. */
 export async function traced(words: readonly string[], run: () => Promise<unknown>): Promise<void> {
   if (!isTelemetryOn()) {
     await run();

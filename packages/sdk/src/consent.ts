@@ -1,4 +1,4 @@
-/** The parts of the consent package that parties need. */
+/** Exports the parts of the consent package that parties need. */
 export {
   type CertificateKey,
   ConsentError,

@@ -1,6 +1,6 @@
 /**
- * Checks the endpoints of duchies, which the exchange supplies. The exchange's operator must not be able to make providers
- * or duchies connect to services on their own private networks, or send data unencrypted.
+ * Checks the endpoints of duchies, which the exchange supplies. Without these checks, the exchange's operator could make
+ * providers or duchies connect to services on their own private networks, or send data unencrypted.
  */
 import { lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
@@ -12,8 +12,8 @@ export class EndpointRefused extends Error {
 }
 
 /**
- * Parses an endpoint as a URL without a path, so that callers can append one. Throws if it is anything else, or if it is
- * not https (unless `allowHttp` permits http).
+ * Parses an endpoint, which must be an https URL without a path, so that callers can append one. Throws otherwise. If
+ * `allowHttp` is set, http is also accepted.
  */
 export function endpointUrl(endpoint: string, { allowHttp = false } = {}): URL {
   const url = URL.parse(endpoint);
@@ -28,12 +28,12 @@ export function endpointUrl(endpoint: string, { allowHttp = false } = {}): URL {
 }
 
 /**
- * Returns request options that allow connections only to public addresses. The connection uses the same addresses that were
- * checked, so a DNS name cannot change in between. Throws if the URL itself contains a private address.
+ * Returns request options that allow connections only to public addresses. The addresses are checked when they are looked
+ * up for the connection, so DNS cannot change them in between. Throws if the URL contains a private IP address.
  */
 export function publicOnly(url: URL): { lookup: LookupFunction } {
   const host = hostOf(url);
-  // Node calls `lookup` only for host names, so check IP addresses here.
+  // Check IP addresses here, because Node calls `lookup` only for host names.
   if (isIP(host) !== 0 && !isPublicAddress(host)) throw notPublic(host);
   return {
     lookup: (hostname, options, callback) =>

@@ -1,4 +1,4 @@
-/** `mex admin onboard`: registers a new party with a single command. Safe to run again. */
+/** `mex admin onboard`: registers a new party with a single command, which can safely be run again. */
 import type { PrincipalInput } from '@measurement-exchange/contract';
 import { type ExchangeClient, ExchangeError } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
@@ -73,7 +73,10 @@ it continues where it stopped.
     });
 }
 
-/** Checking the certificate is enough: its key signed the public key in the file, and the root in the file issued it. */
+/**
+ * Throws unless the certificate has the fingerprint `told`. `readPartyFile` has already checked the public key and the root
+ * against the certificate.
+ */
 function requireFingerprint(path: string, { certificatePem }: PartyFile, told: string): void {
   const digits = (fingerprint: string) => fingerprint.replace(/[:\s]/g, '').toUpperCase();
   if (!/^[0-9A-F]{64}$/.test(digits(told))) {
@@ -93,7 +96,7 @@ async function onboard(client: ExchangeClient, file: PartyFile, options: Options
   const before = await client.getParty({ name: file.name }).catch(unless(/_NOT_FOUND$/));
   const key = before?.publicKey && publicKeyJson(before.publicKey);
   const sameKey = key?.message === file.publicKey.message && key.signature === file.publicKey.signature;
-  // Check the key before writing anything, so that an outdated file cannot restore an old key.
+  // Stop before anything is written if the key differs, so that an outdated file cannot restore an old key.
   if (key !== undefined && !sameKey) {
     throw new Error(
       `${file.name} is on board with another public key. To replace the key: ` +
@@ -110,7 +113,8 @@ async function onboard(client: ExchangeClient, file: PartyFile, options: Options
     );
   }
   if (before === undefined) await createParty(client, file.name, { displayName: file.displayName });
-  // Register the root first, because with strict checks, a certificate must chain to a trusted root.
+  // Register the root before the certificate: an exchange with the setting `checks: strict` rejects a certificate without a
+  // trusted root.
   const trustedRoot = options.trustRoot ? await trust(client, file) : undefined;
   const certificate = await certify(client, file);
   if (!sameKey) await client.updateParty({ name: file.name, body: { publicKey: signedKey(file) } });

@@ -1,4 +1,4 @@
-/** `mex admin populations`: creates populations, and sets which measurements use them. */
+/** `mex admin populations`: creates populations, and chooses which measurements count their people. */
 import { decode, PopulationInput, type VidRange, type Violation } from '@measurement-exchange/contract';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type CallOptions, given, group, remote, showResource } from '../calls/command.ts';

@@ -1,4 +1,4 @@
-/** The caller of a command, and the caller's resources. */
+/** Determines who runs a command, and creates commands for that caller's resources. */
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import { type Command, InvalidArgumentError } from 'commander';
 import { connect } from '../connection/client.ts';
@@ -9,7 +9,7 @@ import { type CallOptions, remote, type Table } from './command.ts';
 
 export interface Caller {
   client: ExchangeClient;
-  /** The name of a party, or `operator`. */
+  /** The name of the calling party, or `operator`. */
   principal: string;
 }
 
@@ -19,7 +19,7 @@ export interface KeyOptions {
   root?: string[];
 }
 
-/** Asks the exchange who the caller is, since tokens are opaque. */
+/** Connects to the exchange, and asks it for the caller's name. The token is opaque, so it does not reveal the name. */
 export async function callerOf(options: CallOptions): Promise<Caller> {
   const client = await connect(options);
   const { principal } = await client.whoAmI();
@@ -41,7 +41,7 @@ export function requireKind(kind: Collection, { principal }: Caller, what: strin
   if (!isOf(kind, principal)) throw notFor(principal, what, KINDS[kind], `${kind}/…`);
 }
 
-/** Throws for the operator, since only parties own resources. */
+/** Throws unless the caller is a party. The operator owns no resources. */
 export function requireParty({ principal }: Caller, what: string): void {
   if (parsePartyName(principal) !== undefined) return;
   throw notFor(principal, what, 'consumers, data providers and duchies', '…');
@@ -59,7 +59,10 @@ export function nameBelow(principal: string, collection: string, text: string): 
   return text.includes('/') ? text : `${principal}/${collection}/${text}`;
 }
 
-/** Creates a command for one of the caller's resources, such as `mex webhooks get <webhook>`. Accepts a name or an ID. */
+/**
+ * Creates a command for one of the caller's resources, such as `mex webhooks get <webhook>`. Users may type a name or an
+ * ID.
+ */
 export function ownCommand<O extends CallOptions>(
   usage: string,
   description: string,
@@ -73,8 +76,8 @@ export function ownCommand<O extends CallOptions>(
 }
 
 /**
- * Formats a command for the user to run next, with the same exchange and caller. `keys` is for commands that need keys. A
- * token given as an option is not printed.
+ * Formats a command that the user can run next, with the same exchange and caller as this one. Pass `keys` if the command
+ * needs them. The text never contains the caller's token.
  */
 export function nextCommand({ as, url, token }: CallOptions, command: string, keys: KeyOptions = {}): string {
   const line = commandLine(command, { as, url, identity: keys.identity, root: keys.root });
@@ -96,7 +99,7 @@ function parseLimit(text: string): number {
   throw new InvalidArgumentError('It must be a whole number above 0, or `all`.');
 }
 
-/** Limits the page size to the number of rows that will be shown. */
+/** Returns a page size that is no larger than the number of rows to show. */
 export function pageSizeOf({ limit }: ListOptions): { pageSize: number } {
   return { pageSize: Math.min(limit, 1000) };
 }

@@ -1,4 +1,4 @@
-/** Options, groups, and output for commands that call the exchange. */
+/** Creates commands that call the exchange, and prints their output. */
 import { MAX_PAGE_SIZE } from '@measurement-exchange/contract';
 import type { Listing } from '@measurement-exchange/sdk';
 import { Command, InvalidArgumentError } from 'commander';
@@ -16,7 +16,7 @@ export function group(name: string, description: string, commands: Command[]): C
   return command;
 }
 
-/** A command that prints errors from the exchange in full. */
+/** A command that prints an error from the exchange with its reason, violations, and advice. */
 class RemoteCommand extends Command {
   override action(work: Parameters<Command['action']>[0]): this {
     return super.action(async (...args) => {
@@ -43,7 +43,7 @@ export function remote(usage: string, description: string): Command {
     .optionsGroup('Options:');
 }
 
-/** Prints a resource as JSON or for people. `describe` either prints the resource or returns a sentence to print. */
+/** Prints a resource as JSON, or calls `describe`. If `describe` returns a string, prints the string. */
 export function showResource<T>(
   options: { json?: boolean },
   resource: T,
@@ -58,7 +58,7 @@ export function given<T extends object>(members: T): { [K in keyof T]?: Exclude<
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 }
 
-/** The maximum page size, for lists that are always read to the end. */
+/** The page size for lists that are always read to the end. */
 export const WHOLE_LIST = { pageSize: MAX_PAGE_SIZE };
 
 export interface Table<T> {

@@ -1,4 +1,4 @@
-/** Commands that need a party's keys, not only its token. */
+/** Adds options to commands that need a party's keys, and loads these keys. */
 import { type Consumer, createConsumer } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
 import { type Acting, loadCredentials } from '../connection/credentials.ts';

@@ -1,26 +1,29 @@
-/** Completion scripts: tables of the commands, and the shell code that looks words up in these tables. */
+/**
+ * Generates completion scripts for shells. A script contains tables of all commands, and shell code that looks up words in
+ * the tables.
+ */
 import type { Node, Values, Word } from './tree.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /**
- * The script contains all words, because calling `mex` on each keystroke would mean a second of Node startup time. Only
- * party names are looked up, in the development exchange's dev.json.
+ * Returns a script that contains every command and option, because running `mex` on each keystroke would take a second.
+ * Only party names are looked up later, in the development exchange's dev.json.
  */
 export function completionScript(shell: Shell, tree: Node[]): string {
   return { bash, zsh, fish }[shell](tree);
 }
 
-/** One row of a table: a shell pattern, and the words that complete it. */
+/** One row of a table: a shell pattern to match, and the words to suggest. */
 type Row = [key: string, words: Word[]];
 
-/** Keys are command paths, and words are the command's subcommands and options. */
+/** Returns the subcommands and options of each command. The key is the path of the command. */
 function wordRows(tree: Node[]): Row[] {
   return tree.map((node) => [node.path, [...node.commands, ...node.options]]);
 }
 
-/** Keys are `path --option`, or `path 1` for the first argument. Values are the possible words. */
+/** Returns the possible values of options and arguments. The key is `path --option`, or `path 1` for the first argument. */
 function valueRows(tree: Node[]): [key: string, values: Values][] {
   return tree.flatMap((node) => [
     ...node.options.flatMap(({ word, value }) =>
@@ -40,7 +43,10 @@ function shellValue(values: Values): string {
   return 'choices' in values ? values.choices.join(' ') : `@party ${values.parties}`.trimEnd();
 }
 
-/** `sed` can extract the names because the exchange writes each one on its own line. */
+/**
+ * Returns a shell command that prints the party names in dev.json. `sed` can extract them because each name is on its own
+ * line.
+ */
 const partyNames = (prefix: string) =>
   `sed -n 's|^ *"name": "\\('"${prefix}"'[^"]*\\)".*|\\1|p' "\${MEX_DATA_DIR:-.mex}/dev.json" 2>/dev/null`;
 
@@ -142,7 +148,7 @@ if [ "\${funcstack[1]}" = '_mex' ]; then _mex "$@"; else compdef _mex mex; fi`;
 const described = ({ word, description }: Word) => quote(`${word}:${description.replaceAll(':', ' ')}`);
 
 const fishQuote = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-/** A tab separates a word from its description. */
+/** Formats words for fish, which expects a tab between a word and its description. */
 const fishLines = (list: Word[]) =>
   list.map(({ word, description }) => fishQuote(`${word}\t${description}`)).join(' ');
 

@@ -1,4 +1,4 @@
-/** The words that can follow `mex`, read from the commands themselves. */
+/** Lists the commands, options, and arguments of `mex`, for shell completion. */
 import type { Argument, Command, Option } from 'commander';
 
 /** The possible values of an argument or option. */
@@ -17,7 +17,7 @@ export interface Node {
   arguments: Values[];
 }
 
-/** Lists every command; a group comes before its subcommands. */
+/** Lists every command. Each group comes before its subcommands. */
 export function commandTree(command: Command, path: string[] = []): Node[] {
   const help = command.createHelp();
   const commands = help.visibleCommands(command);

@@ -12,19 +12,19 @@ import { note, visible } from '../terminal/output.ts';
 export interface ClientOptions {
   url?: string;
   token?: string;
-  /** A demo party of the development exchange in the data directory. */
+  /** The demo party to act as, on the development exchange in the data directory. */
   as?: string;
   /** Receives connection warnings, which do not end the call. By default, they are printed. */
   onWarning?: (message: string) => void;
 }
 
-/** Someone is waiting for the response, so the third and last attempt starts within a second. */
+/** The maximum number of attempts for a call. It is low because a person is waiting for the response. */
 const MAX_ATTEMPTS = 3;
 
 /**
- * Uses the address and token from the options, then from MEX_URL and MEX_TOKEN, then from the development exchange in the
- * data directory (the token of the demo party `as`, or else the operator's). A development token is never sent to any other
- * exchange.
+ * Takes the address and the token from the options, or else from MEX_URL and MEX_TOKEN, or else from the development
+ * exchange in the data directory. In the last case, the token is that of the demo party `as`, or else the operator's. A
+ * development token is never sent to another exchange.
  */
 export async function connect(options: ClientOptions): Promise<ExchangeClient> {
   const { dataDir } = loadConfig(process.env, { mode: 'development' });
@@ -44,13 +44,13 @@ export async function connect(options: ClientOptions): Promise<ExchangeClient> {
   if (given === undefined && !isDev) {
     throw new Error(`Say who you are at ${baseUrl}: set MEX_TOKEN to a bearer token, or give --token.`);
   }
-  // Reread the file on every call, because the exchange renews the tokens in it.
+  // Reread dev.json on every call, because the exchange renews the tokens in it.
   const token = given ?? (async () => devToken(await readDevFile(dataDir), options.as));
   const { onWarning = warn } = options;
   return createClient({ baseUrl, token, maxAttempts: MAX_ATTEMPTS, userAgent: 'mex', onWarning });
 }
 
-/** Prints a warning. It may quote other parties, so it is made safe to print. */
+/** Prints a warning. Control characters are replaced, because the warning may quote other parties. */
 export function warn(message: string): void {
   note(visible(message));
 }
@@ -59,7 +59,7 @@ function devToken(dev: DevFile, as: string | undefined): string {
   return as === undefined ? dev.operator.token : findDevParty(dev, as).token;
 }
 
-/** Advice to add to errors whose messages contain none. */
+/** Advice for the user, by the reason of the error. */
 const ADVICE: Record<string, string> = {
   TOKEN_INVALID: 'Get a fresh token (in development: mex token <name>) and set MEX_TOKEN.',
   PERMISSION_DENIED:
@@ -78,7 +78,7 @@ export function explained(error: unknown): unknown {
   const { message, reason, violations, requestId } = error;
   const lines = violations.map(({ field, description }) => `${field}: ${description}`);
   if (ADVICE[reason] !== undefined) lines.push(ADVICE[reason]);
-  // This ID is the operator's only way to find the cause in the log.
+  // Print the request ID, because the operator needs it to find the cause in the log.
   if (error.code === 'INTERNAL' && requestId !== undefined) lines.push(`The request ID is ${requestId}.`);
   return new Error(`${message} (${reason})${indented([...lines, ...waitOf(error)])}`, { cause: error });
 }

@@ -1,4 +1,4 @@
-/** A command's identity: a party's keys, the roots it trusts, and a client for the exchange. */
+/** Loads a party's credentials: its keys, the roots that it trusts, and a client for the exchange. */
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -38,8 +38,8 @@ export interface Acting {
 }
 
 /**
- * Loads either the demo party `as`, which trusts the demo root and accepts the demo duchies, or the party in the `identity`
- * folder. Both also trust `roots`.
+ * Loads the demo party `as` or the party in the `identity` folder. The demo party trusts the demo root and accepts the demo
+ * duchies. Both parties also trust `roots`.
  */
 export async function loadCredentials(options: CredentialOptions): Promise<Acting> {
   const { as, identity, roots = [] } = options;
@@ -102,7 +102,7 @@ async function readIdentity(directory: string, client: ExchangeClient): Promise<
   };
 }
 
-/** Asks the exchange for the certificate's name, which the exchange assigned when the certificate was registered. */
+/** Returns the certificate's resource name. The exchange assigned it when the certificate was registered. */
 async function registeredName(
   party: { name: string; certificatePem: string },
   client: ExchangeClient,

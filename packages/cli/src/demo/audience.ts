@@ -1,4 +1,4 @@
-/** Synthetic, overlapping audiences as Parquet files, and the true figures for them. */
+/** Creates synthetic, overlapping audiences as Parquet files, and computes the true figures for them. */
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 
@@ -12,19 +12,22 @@ export interface Audience {
   impressions: number;
 }
 
-/** `share` is the fraction of people that a provider reaches, and `repeat` is the probability of another impression. */
+/**
+ * `share` is the fraction of people that a provider reaches. `repeat` is the probability that an impression is followed by
+ * another one.
+ */
 const PROVIDERS: Record<string, { share: number; repeat: number }> = {
   'dataProviders/streamly': { share: 0.45, repeat: 0.66 },
   'dataProviders/chirper': { share: 0.32, repeat: 0.55 },
   'dataProviders/dailynews': { share: 0.2, repeat: 0.5 },
 };
 
-/** The references of each provider's event groups. */
+/** The `eventGroupReferenceId` of each provider's event groups. */
 export const EVENT_GROUPS = ['autumn-video', 'autumn-display'] as const;
 
 /**
- * Writes each provider's impressions. Everything about a person is a hash of the VID and the seed, so the files do not
- * depend on the number of threads.
+ * Writes each provider's impressions to a Parquet file. All random values are hashes of the VID and the seed, so the same
+ * seed always produces the same files.
  */
 export async function createAudiences(
   db: DuckDBConnection,
@@ -69,7 +72,7 @@ const AGES: [group: string, share: number][] = [
 
 export type PopulationSpec = ReturnType<typeof populationSpec>;
 
-/** The population as ranges of people with the same attributes, as a panel would publish it. */
+/** Returns the population as ranges of VIDs. All people in a range have the same gender and age group. */
 export function populationSpec(population: number) {
   let start = 1;
   const subpopulations = ['F', 'M'].flatMap((gender) =>
@@ -91,7 +94,7 @@ function attributeOf(name: 'gender' | 'age_group', population: number): string {
   return `CASE ${cases.join(' ')} END`;
 }
 
-/** Computes the true figures with plain SQL, which shares no code with the provider's computation. */
+/** Computes the true figures with plain SQL, so that the provider's own code is not used to check itself. */
 export function truthOf(db: DuckDBConnection, files: string[], where = 'true') {
   const list = `[${files.map(quoted).join(', ')}]`;
   const one = async (sql: string) =>

@@ -1,9 +1,9 @@
-/** The report's charts, as SVG. The page's styles set their colors, including in dark mode. */
+/** Draws the report's charts as SVG. Colors come from the page's CSS, which also supports dark mode. */
 import { count, percent } from '../terminal/numbers.ts';
 
 const LABEL = 130;
 const WIDTH = 640;
-/** The plot leaves room for a number next to the longest bar. */
+/** The width of the plot. To its right is space for the number next to the longest bar. */
 const PLOT = WIDTH - LABEL - 130;
 const ROW = 34;
 
@@ -14,7 +14,7 @@ export interface Bar {
   truth: number;
 }
 
-/** Draws each row as a bar with its interval, and a mark at the true value. */
+/** Draws a bar for each figure, with its interval and a mark at the true value. */
 export function barChart(title: string, bars: Bar[]): string {
   const x = scale(...bars.flatMap((bar) => [bar.interval[1], bar.truth]));
   const rows = bars.map((bar, i) => {
@@ -26,7 +26,7 @@ export function barChart(title: string, bars: Bar[]): string {
   return svg(title, 20 + rows.length * ROW, rows.join(''));
 }
 
-/** Shows the truth, the figure for all providers together with its interval, and the sum of the providers' own figures. */
+/** Draws the true figure, the measured figure for all providers together, and the sum of the providers' own figures. */
 export function unionChart(
   title: string,
   { value, interval, truth, claimed }: Omit<Bar, 'label'> & { claimed: number },
@@ -44,10 +44,10 @@ export function unionChart(
   return svg(title, 20 + rows.length * ROW, rows.join('') + line);
 }
 
-/** A share of the people. `claimed` is the share that adding up the providers' own figures would give. */
+/** A share of the people. `claimed` is the share according to the sum of the providers' own figures. */
 export type Share = Bar & { claimed?: number };
 
-/** Shows a distribution: for each frequency, a column with its interval, and a mark at the true value. */
+/** Draws a column for each frequency, with its interval and a mark at the true value. */
 export function columnChart(title: string, shares: Share[]): string {
   const height = 170;
   const most = Math.max(...shares.flatMap((s) => [s.interval[1], s.truth, s.claimed ?? 0]), 0.01);
@@ -74,11 +74,11 @@ export function columnChart(title: string, shares: Share[]): string {
 
 export interface Lane {
   label: string;
-  /** The times are in milliseconds since the start of the first lane. */
+  /** `from` and `to` are in milliseconds since the start of the first measurement. */
   spans: { state: string; from: number; to: number }[];
 }
 
-/** Shows each measurement's states over time, in its own lane. */
+/** Draws each measurement's states over time, in a lane of its own. */
 export function timelineChart(title: string, lanes: Lane[]): string {
   const label = 275;
   const last = Math.max(...lanes.flatMap((lane) => lane.spans.map((span) => span.to)), 1);
@@ -99,7 +99,10 @@ export function timelineChart(title: string, lanes: Lane[]): string {
   return svg(title, bottom + 20, ticks.join('') + rows.join(''));
 }
 
-/** Shows how far each result is from the truth as a dot, in standard deviations. The band should contain 95 of 100 dots. */
+/**
+ * Draws a dot for each result, at its distance from the true value in standard deviations. The band should contain 95% of
+ * the dots.
+ */
 export function deviationChart(
   title: string,
   deviations: { row: string; label: string; sigmas: number }[],

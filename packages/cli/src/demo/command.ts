@@ -48,7 +48,7 @@ async function demo(options: Options): Promise<void> {
       throw new Error(`--${name} must be an integer from ${smallest} to 100000000.`);
     }
   }
-  // Import this module only here, because DuckDB would use memory in all other commands, such as `mex serve`.
+  // Import run.ts only here, because it loads DuckDB, which would use memory in every other command.
   const { runDemo } = await import('./run.ts');
   const log = (line: string) => process.stderr.write(`${line}\n`);
   const startedAt = performance.now();
@@ -95,7 +95,7 @@ function requireDuchies({ baseUrl, duchies }: DevFile): void {
   throw new Error(`The exchange at ${baseUrl} runs without duchies: start it without MEX_DUCHIES=off.`);
 }
 
-/** Throws unless the duchies can count all of the demo's people. */
+/** Throws unless the exchange's default population includes all of the demo's people. */
 async function requirePopulation({ baseUrl, operator }: DevFile, people: number): Promise<void> {
   const client = createClient({ baseUrl, token: operator.token });
   for await (const { default: counted, vidRanges = [], size = 0 } of client.listPopulations()) {

@@ -9,13 +9,13 @@ export interface Figure {
   truth: number;
   result: Estimate;
   inside95: boolean;
-  /** Whether the result is within five standard deviations of the truth. Counts may be off by 1 more, due to rounding. */
+  /** Whether the result is within five standard deviations of the true value, plus 1 for a count, due to rounding. */
   within5Sigma: boolean;
   /** The sum of the providers' own figures. Set only for figures of all providers together. */
   claimed?: number;
 }
 
-/** Figures for all providers together, with each person counted once. */
+/** The value of `of` in figures for all providers together. These figures count each person once. */
 export const TOGETHER = 'together';
 
 export const shortName = (of: string) => of.split('/').at(-1)!;
@@ -25,7 +25,7 @@ export interface DemoMeasurement {
   name: string;
   state: string;
   figures: Figure[];
-  /** The duchies' protocol, if duchies computed the measurement. */
+  /** The protocol, if duchies computed the measurement. */
   protocol?: string;
   /** Why the measurement failed, if the demo expects it to fail. */
   failure?: string;
@@ -42,7 +42,7 @@ export interface DemoReport {
 
 type ReachTogether = Figure & { claimed: number; protocol: string };
 
-/** The reach of all providers together, once for each protocol. */
+/** Returns the reach of all providers together, as measured with each protocol. */
 export function reachesTogether({ measurements }: DemoReport): ReachTogether[] {
   return measurements.flatMap(({ figures, protocol }) =>
     figures
@@ -62,7 +62,7 @@ export function figureOf(of: string, what: Figure['what'], truth: number, result
     truth,
     result,
     inside95: low <= truth && truth <= high,
-    // A count without noise may differ from the truth only by rounding.
+    // The result of a count without noise may differ from the true value only by rounding.
     within5Sigma: distance <= 5 * result.standardDeviation + rounding,
   };
 }

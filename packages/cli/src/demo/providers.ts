@@ -1,4 +1,4 @@
-/** The demo's data providers: each creates event groups for the advertiser and runs an agent. */
+/** Starts the demo's data providers. Each one creates event groups for the advertiser and runs an agent. */
 import { join } from 'node:path';
 import { createClient, createTrustStore, readCredentials } from '@measurement-exchange/sdk';
 import { createAgent, openEvents, openLedger, openPopulation } from '@measurement-exchange/sdk/provider';
@@ -12,7 +12,10 @@ export interface StartedProviders {
   stop(): Promise<void>;
 }
 
-/** The budget per reference and day. Only the measurement that should be refused exceeds it. */
+/**
+ * Each provider's privacy budget per event group reference and day. Only the measurement that the demo expects to be
+ * refused exceeds it.
+ */
 const BUDGET = { epsilon: 1, delta: 1e-6, rho: 0.2 };
 
 export async function startProviders(options: {
@@ -20,9 +23,9 @@ export async function startProviders(options: {
   consumer: DevParty;
   audiences: Audience[];
   population: PopulationSpec;
-  /** The folder for the ledgers. Each demo starts with new ones. */
+  /** The folder for the ledgers. Each run of the demo starts with new ledgers. */
   directory: string;
-  /** The folder that keeps the population's sorted VIDs for the next demo. */
+  /** The folder that caches the population's sorted VIDs for later runs of the demo. */
   sharesFolder: string;
   pollMs: number;
 }): Promise<StartedProviders> {
@@ -66,7 +69,7 @@ export async function startProviders(options: {
   return { eventGroups, stop: () => started.disposeAsync() };
 }
 
-/** Creates the event groups, unless an earlier demo on the same exchange already did. */
+/** Creates the event groups, or returns those that an earlier demo created on the same exchange. */
 async function describeEventGroups(
   client: ReturnType<typeof createClient>,
   parent: string,

@@ -1,4 +1,4 @@
-/** The demo: three providers with their agents, an advertiser's measurements, and the true figures. */
+/** Runs the demo: three data providers, an advertiser's measurements, and a comparison with the true figures. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,7 +56,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     });
     const advertiser = advertiserOf(dev);
     const all = scenarios(audiences, providers.eventGroups);
-    // Ask all questions at once: the duchies may still be starting, and only some questions need them.
+    // Start all measurements at once, because only some need the duchies, which may still be starting.
     const asked = all.map(async (scenario) => {
       const answer = await ask(advertiser, scenario, stopping.signal);
       log(
@@ -66,7 +66,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     });
     for (const each of asked) each.catch(() => {});
     const measurements: DemoMeasurement[] = [];
-    /** Figures that the providers measured on their own. */
+    /** The figures from measurements of a single provider. */
     const alone: Figures[] = [];
     for (const [i, scenario] of all.entries()) {
       const { result, ...facts } = await asked[i]!;
@@ -139,7 +139,7 @@ interface Asked {
   alone: Figures[];
 }
 
-/** Compares every figure with the truth. */
+/** Compares every figure in a result with its true value. */
 async function compare(db: DuckDBConnection, asked: Asked): Promise<Figure[]> {
   const { audiences, population, scenario, result, alone } = asked;
   const { request, where } = scenario;
@@ -183,7 +183,10 @@ function claimedReach(alone: Figures[]): number {
   return alone.reduce((sum, { reach }) => sum + reach!.value, 0);
 }
 
-/** The share of people at frequency `i + 1` (or above, if `andMore`) if no two providers reached the same person. */
+/**
+ * Returns the share of people with frequency `i + 1` (or more, if `andMore`), assuming that no two providers reached the
+ * same person.
+ */
 function claimedShare(alone: Figures[], i: number, andMore: boolean): number {
   const people = alone.reduce((sum, { reach, frequency }) => {
     const shares = frequency!.slice(i, andMore ? undefined : i + 1);

@@ -6,28 +6,28 @@ import { shortName } from './figures.ts';
 export interface Scenario {
   title: string;
   request: MeasurementRequest;
-  /** The request's filter as an SQL condition, to compute the truth. */
+  /** The request's filter as an SQL condition, for computing the true figures. */
   where?: string;
-  /** The refusal that the demo expects. */
+  /** The justification of the refusal, if the demo expects one. */
   refusal?: string;
-  /** Set if only one provider is asked. These figures are added up for comparison. */
+  /** Set if only one provider is measured. The report compares the sum of these figures with the combined figure. */
   alone?: true;
 }
 
 const MAXIMUM_FREQUENCY = 8;
 const IMPRESSION_CAP = 10;
 const WATCH_CAP_SECONDS = 120;
-/** With these parameters, the noise on a reach has a standard deviation of 50 people. */
+/** Privacy parameters for noise with a standard deviation of 50 people in a reach. */
 const PRIVACY = { epsilon: 0.1, delta: 1e-9 };
-/** With these parameters, the noise has a standard deviation of one person, which costs more than the daily budget. */
+/** Privacy parameters for noise with a standard deviation of one person. They cost more than the daily budget. */
 const TOO_CLOSE = { epsilon: 6, delta: 1e-9 };
 /**
- * Each register of a sketch represents many people, which amplifies noise, so these measurements use less of it. Less noise
- * and fewer frequencies are also faster to compute.
+ * Parameters for measurements with sketches. They add less noise, because a sketch amplifies noise: each register
+ * represents many people. Less noise and fewer frequencies are also faster to compute.
  */
 const SKETCHED = { privacy: { epsilon: 1, delta: 1e-9 }, maximumFrequency: 3 };
 
-/** `eventGroups` maps each provider to the names of its event groups. */
+/** Returns the demo's measurements. `eventGroups` maps each provider to the names of its event groups. */
 export function scenarios(audiences: Audience[], eventGroups: Map<string, string[]>): Scenario[] {
   const at = (names: string[], filter?: string): MeasurementRequest['dataProviders'] =>
     names.map((name) => ({

@@ -1,13 +1,16 @@
 /**
- * Opens a duchy's database: the one in its settings, or else a separate one on the data directory's embedded server. A demo
- * duchy's database is on the same server as the exchange's.
+ * Opens a duchy's database. Its URL is in the settings; without one, the duchy uses a separate database on the embedded
+ * PostgreSQL server of the data directory. A demo duchy's database is on the same server as the exchange's.
  */
 import type { DuchyConfig, StartOptions } from '@measurement-exchange/duchy';
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import { acquireDataDirLock, DataDirInUse, startPostgres } from '@measurement-exchange/exchange/postgres';
 import { type DuchyOptions, loadDuchy } from './settings.ts';
 
-/** If this starts a server, `opened` stops it. A server that another process started is left running. */
+/**
+ * Returns the connection to the duchy's database. A server that this function starts is stopped when `opened` is disposed.
+ * A server that another process started keeps running.
+ */
 export async function openDuchyDatabase(
   { databaseUrl, dataDir }: DuchyConfig,
   { duchy, as }: DuchyOptions & { duchy: string },
@@ -32,8 +35,8 @@ export async function openDuchyDatabase(
 /** Creates a demo duchy's database on the exchange's server if it does not exist, and returns its URL. */
 export async function ensureDemoDatabase(exchangeUrl: string, duchy: string): Promise<string> {
   const url = new URL(exchangeUrl);
-  // The name includes the exchange's database, because several exchanges may share the server. PostgreSQL allows only 63
-  // characters, so we keep the end of the name, which identifies the duchy.
+  // The name contains the name of the exchange's database, because several exchanges may share the server. PostgreSQL
+  // allows only 63 characters, so keep the end of the name, which identifies the duchy.
   const name = `${decodeURIComponent(url.pathname.slice(1))}_${nameOf(duchy)}`.slice(-63);
   const { ensureDatabase } = await loadDuchy();
   await ensureDatabase({ connectionString: exchangeUrl }, name).catch((cause: Error & { code?: string }) => {

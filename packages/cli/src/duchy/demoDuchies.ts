@@ -1,4 +1,4 @@
-/** The demo duchies of a development exchange. Each runs in its own process, which is restarted when it ends. */
+/** Runs the demo duchies of a development exchange. Each runs in its own process, which is restarted if it ends. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
@@ -7,12 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 
-/** We cannot use `process.argv[1]`, because another program may be running this command in its own process. */
+/** The path of the `mex` program. `process.argv[1]` may be another program, which runs this command itself. */
 const MEX = fileURLToPath(new URL(`../mex${extname(import.meta.url)}`, import.meta.url));
 
 /**
- * Starts the named duchies (`duchies/…`) for the exchange that uses this data directory. Returns before they are ready,
- * because measurements wait for them. `stop` ends the processes.
+ * Starts the named duchies (`duchies/…`) for the exchange that uses this data directory, and returns before they are ready.
+ * Measurements wait until they are. `stop` ends the processes.
  */
 export function startDemoDuchies({ dataDir, names, log }: { dataDir: string; names: string[]; log: Logger }) {
   const stopping = new AbortController();
@@ -25,13 +25,16 @@ export function startDemoDuchies({ dataDir, names, log }: { dataDir: string; nam
   };
 }
 
-/** With a single arena, glibc reuses memory across threads: a worker with 10,000,000 people uses 60 MB less. */
+/**
+ * Environment variables for duchies. With a single arena, glibc reuses memory across threads, which saves 60 MB in a worker
+ * with 10,000,000 people.
+ */
 const ALLOCATOR = { MALLOC_ARENA_MAX: '1' };
 
 const [FIRST_PAUSE_MS, LAST_PAUSE_MS] = [500, 30_000];
-/** A duchy that ran at least this long is restarted after the shortest pause. */
+/** If a duchy ran for at least this long, the next restart comes after the shortest pause. */
 const LASTED_MS = 60_000;
-/** How long a duchy has to release its work before it is killed. */
+/** How long a duchy may take to stop before it is killed. */
 const STOP_MS = 5_000;
 
 async function keepRunning(name: string, dataDir: string, signal: AbortSignal, log: Logger): Promise<void> {
@@ -57,9 +60,9 @@ function launch(name: string, dataDir: string): { child: ChildProcess; logFile: 
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const logFile = join(folder, 'duchy.log');
   const log = openSync(logFile, 'a', 0o600);
-  // Remove these variables, because the duchy finds the exchange through the data directory.
+  // Do not pass on these variables, because the duchy finds the exchange through the data directory.
   const { MEX_URL: _url, MEX_TOKEN: _token, ...env } = process.env;
-  // The IPC channel closes when this process ends, even if it is killed. The duchy then stops.
+  // Open an IPC channel. It closes when this process ends for any reason, and the duchy then stops.
   const child = spawn(process.execPath, [MEX, 'duchy', 'run', '--as', name], {
     env: { ...ALLOCATOR, ...env, MEX_DATA_DIR: dataDir },
     stdio: ['ignore', log, log, 'ipc'],

@@ -39,9 +39,9 @@ async function run(options: RunOptions): Promise<void> {
   const connection = await openDuchyDatabase(config, { duchy: credentials.name, ...(as && { as }) }, opened);
   const portOf = async () =>
     port ?? (as === undefined ? config.listen.port : await registeredPort(client, credentials.name));
-  // Handle signals before the duchy starts listening, because a parent process may stop it from then on.
+  // Handle signals before the duchy starts, because a parent process may stop it as soon as it listens.
   const stopped = opened.use(new StopSignal());
-  // This event means that the parent process, which opened the IPC channel, has ended.
+  // `disconnect` means that the parent process, which opened the IPC channel, has ended.
   process.once('disconnect', stopped.stop);
   opened.defer(() => void process.off('disconnect', stopped.stop));
   const running = await startDuchy({
@@ -58,7 +58,7 @@ async function run(options: RunOptions): Promise<void> {
   });
   opened.defer(() => running.stop());
   await stopped.wait();
-  // The listener on the IPC channel would otherwise keep the process running.
+  // Let the process exit while the IPC channel is still open.
   process.channel?.unref();
 }
 
@@ -76,7 +76,7 @@ async function acting(
   return acting;
 }
 
-/** In development, the duchy listens on the port that is registered for it on the exchange. */
+/** Returns the port of the endpoint that is registered for the duchy on the exchange. Used only in development. */
 async function registeredPort(client: ExchangeClient, name: string): Promise<number> {
   const { endpoint } = (await client.getParty({ name })) as { endpoint?: string };
   const port = Number(endpoint === undefined ? Number.NaN : URL.parse(endpoint)?.port);

@@ -1,4 +1,4 @@
-/** A duchy's settings: from a file, or those of a demo duchy on the development exchange. */
+/** Reads a duchy's settings from a file, or returns those of a demo duchy on the development exchange. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { MPC_NOISE_MECHANISMS } from '@measurement-exchange/contract';
@@ -10,7 +10,7 @@ export interface DuchyOptions {
   as?: string;
 }
 
-/** Loads the package only when a duchy command runs, since no other command needs it. */
+/** Loads the duchy package only when a duchy command runs, because no other command needs it. */
 export const loadDuchy = () => import('@measurement-exchange/duchy');
 
 export async function duchySettings({ config, as }: DuchyOptions): Promise<DuchyConfig> {

@@ -21,7 +21,7 @@ export function serveCommand(): Command {
       });
       const quiet = given.mode === 'development' && !options.json && process.env.MEX_LOG_LEVEL === undefined;
       tuneHeap();
-      // Import the exchange only here, since no other command needs HTTP.
+      // Import the exchange only here, because no other command needs its HTTP server.
       const { createLog, demoDuchies, start } = await import('@measurement-exchange/exchange');
       const log = createLog(quiet ? 'warn' : given.logLevel);
       const config = await withDatabases(given, demoDuchies(given), log);
@@ -40,7 +40,10 @@ export function serveCommand(): Command {
     });
 }
 
-/** Leaves out the demo duchies if they cannot get databases, because measurements would wait for them forever. */
+/**
+ * Creates the demo duchies' databases. If that is not allowed, turns the demo duchies off, because otherwise measurements
+ * would wait for them forever.
+ */
 async function withDatabases(config: Config, duchies: string[], log: Logger): Promise<Config> {
   const { databaseUrl } = config;
   if (databaseUrl === undefined || duchies.length === 0) return config;
@@ -65,17 +68,17 @@ async function startDuchies({ dataDir }: Config, { development }: Running, log: 
 }
 
 /**
- * Long-lived objects take up about 30 MB. By default, V8 runs a major collection whenever the heap has grown by a fifth,
- * which under load was several times a second. This setting lets the heap triple in size first.
+ * Lets the heap triple in size before each major garbage collection. By default, V8 collects when the heap has grown by a
+ * fifth. With about 30 MB of long-lived objects, that happened several times a second under load.
  */
 function tuneHeap(): void {
   setFlagsFromString('--heap-growing-percent=200');
-  // Turn off pretenuring: objects that V8 allocates directly in the old generation keep whole requests alive until the next
-  // major collection.
+  // Turn off pretenuring, which allocates some objects directly in the old generation. Such objects can keep whole requests
+  // in memory until the next major collection.
   setFlagsFromString('--no-allocation-site-pretenuring');
 }
 
-/** Frees 40 MB that startup used and serving does not need. V8 would not release this memory while idle. */
+/** Frees about 40 MB that only startup needed. V8 would not release this memory while the process is idle. */
 function giveBackMemory(): void {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')({ type: 'major', execution: 'sync', flavor: 'last-resort' });

@@ -1,4 +1,4 @@
-/** `dev.json`, which a development exchange writes for scripts. */
+/** Reads `dev.json`, in which a development exchange describes its demo parties. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Running } from '@measurement-exchange/exchange';

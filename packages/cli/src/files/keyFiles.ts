@@ -3,15 +3,15 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { fromBase64 } from '@measurement-exchange/contract';
 import { readBytes } from './input.ts';
 
-/** One certificate or key in a file. For DER, `label` is the label that PEM would use. */
+/** One certificate or key in a file. A DER file has no label, so `label` is the one that PEM would use. */
 export interface Block {
   label: string;
-  /** Undefined if the text of a PEM block is not base64, as in an encrypted key with headers. */
+  /** Undefined if the content of a PEM block is not base64, as in an encrypted key with headers. */
   der: Uint8Array | undefined;
 }
 
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----([\s\S]*?)-----END \1-----/g;
-/** DER starts with a SEQUENCE, which a Tink keyset never does. */
+/** The first byte of a DER file, which is the tag of a SEQUENCE. A Tink keyset never starts with this byte. */
 const SEQUENCE = 0x30;
 
 /** Returns the blocks in a PEM or DER file, or undefined if the file has another format. */
@@ -39,7 +39,7 @@ function isCertificate(der: Uint8Array): boolean {
   }
 }
 
-/** Accepts PKCS #8, SEC 1, or PKCS #1. */
+/** Parses a private key in PKCS #8, SEC 1, or PKCS #1. Returns undefined if it has another format. */
 function privateKeyFromDer(der: Uint8Array): KeyObject | undefined {
   for (const type of ['pkcs8', 'sec1', 'pkcs1'] as const) {
     try {
@@ -83,7 +83,7 @@ export async function readCertificate(path: string): Promise<string> {
 
 function certificatePem({ der }: Block): string {
   const certificate = der && isCertificate(der) ? new X509Certificate(der) : undefined;
-  // OpenSSL ignores trailing bytes, so compare the parsed certificate with the whole input.
+  // Compare the parsed certificate with the whole input, because OpenSSL ignores trailing bytes.
   if (certificate?.raw.equals(der!)) return certificate.toString();
   throw new Error('its certificate is damaged');
 }

@@ -14,7 +14,7 @@ interface PartyName {
   name: string;
   collection: Collection;
   id: string;
-  /** The query parameter that sets the ID, such as `dataProviderId`. */
+  /** The query parameter that sets the ID of a new party, such as `dataProviderId`. */
   idParameter: string;
 }
 

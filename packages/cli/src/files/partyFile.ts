@@ -1,4 +1,4 @@
-/** `party.json`, which a party gives to the exchange's operator. It contains no secrets. */
+/** Reads `party.json`, which a party gives to the exchange's operator. The file contains no secrets. */
 import { X509Certificate } from 'node:crypto';
 import { fromBase64, type SignedMessage, toBase64 } from '@measurement-exchange/contract';
 import { parseCertificate, verifySignature } from '@measurement-exchange/sdk';
@@ -23,7 +23,7 @@ export function publicKeyJson(key: SignedMessage): PartyFile['publicKey'] {
   };
 }
 
-/** Reads a party file, and rejects it if its contents are inconsistent, before anything is sent to the exchange. */
+/** Reads a party file. Throws if its contents are inconsistent, before anything is sent to the exchange. */
 export async function readPartyFile(path: string): Promise<PartyFile> {
   const json: unknown = await readJsonObject(path, 'the party.json that mex identity made');
   const file = json as PartyFile;
@@ -32,7 +32,7 @@ export async function readPartyFile(path: string): Promise<PartyFile> {
     throw new Error(`${path}: ${problem}. Ask the party for a new one (mex identity).`);
   const { signatureAlgorithm } = file.publicKey;
   const [message, signature] = [fromBase64(file.publicKey.message)!, fromBase64(file.publicKey.signature)!];
-  // Normalize the base64, because keys are compared with those that the exchange returns.
+  // Reencode the base64, so that the key can be compared with the one that the exchange returns.
   const publicKey = publicKeyJson({ message, signature, signatureAlgorithm });
   return { ...file, displayName: file.displayName ?? '', publicKey };
 }
@@ -66,7 +66,7 @@ async function problemOf(file: Partial<PartyFile>): Promise<string | undefined> 
   return undefined;
 }
 
-/** Returns the fingerprint that people compare over a separate channel, such as the phone. */
+/** Returns a certificate's SHA-256 fingerprint. People compare it over a separate channel, such as the phone. */
 export function fingerprintOf(certificatePem: string): string {
   return new X509Certificate(certificatePem).fingerprint256;
 }

@@ -1,4 +1,4 @@
-/** An identity folder: its files, and what the user should do next. */
+/** Writes an identity folder, and tells the user what to do next. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type SignedMessage, toBase64 } from '@measurement-exchange/contract';
@@ -39,7 +39,7 @@ export async function requireEmpty(directory: string): Promise<void> {
   );
 }
 
-/** Writes an identity's files. Those with secrets get mode 0600. */
+/** Writes an identity's files. Secret files get mode 0600. */
 export async function writeIdentity(directory: string, identity: IdentityFiles): Promise<PartyFile> {
   const { name, displayName, certificatePem, root, keysets } = identity;
   const party: PartyFile = {
@@ -62,7 +62,7 @@ export async function writeIdentity(directory: string, identity: IdentityFiles):
   return party;
 }
 
-/** `next` says what to do with the folder. */
+/** Prints a summary of the new identity. `next` tells the user what to do with the folder. */
 export function report(
   party: PartyFile,
   { out, json }: { out: string; json?: boolean },

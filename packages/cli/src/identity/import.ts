@@ -107,7 +107,10 @@ async function readRoot(
   throw new Error(`${path} did not issue ${certificate}: give the root certificate that did.`);
 }
 
-/** Keeps the public keyset's bytes unchanged, because the party may already have published them. */
+/**
+ * Reads the keysets, and checks that they belong together. The public keyset's bytes stay unchanged, because the party may
+ * already have published them.
+ */
 async function readKeysets({ encryptionPrivate, encryptionPublic }: Options): Promise<EncryptionKeysets> {
   const privateKeyset = keysetBytes(await readBytes(encryptionPrivate, 'a private Tink keyset'));
   await readPrivateKeyset(privateKeyset).catch((error) => {
@@ -124,7 +127,7 @@ async function readKeysets({ encryptionPrivate, encryptionPublic }: Options): Pr
   return { privateKeyset, publicKeyset };
 }
 
-/** Checks the certificate by the same rules that other parties use. */
+/** Prints a warning if other parties would reject the certificate. */
 async function warnIfUntrusted(name: string, certificatePem: string, rootPem: string): Promise<void> {
   try {
     const { raw } = new X509Certificate(certificatePem);

@@ -16,7 +16,7 @@ type PrivateKeyFacts = ReturnType<typeof describePrivateKey>;
 
 export interface KeysetFacts {
   kind: 'public Tink keyset' | 'private Tink keyset';
-  /** SHA-256 of the public keyset, so a private keyset and its public keyset have the same fingerprint. */
+  /** SHA-256 of the public keyset. A private keyset has the same fingerprint as its public keyset. */
   fingerprint: string;
   keys: { keyId: number; primary: boolean; scheme: string; prefix: string }[];
 }
@@ -64,7 +64,7 @@ function describeCertificate(x509: X509) {
     isCa: x509.isCa,
     ...(keyUsages && { keyUsages }),
     key: [publicKey.keyType, publicKey.curve].filter(Boolean).join(' '),
-    /** SHA-256 of the SubjectPublicKeyInfo, so a certificate and its private key have the same fingerprint. */
+    /** SHA-256 of the SubjectPublicKeyInfo. A certificate has the same value as its private key. */
     publicKeyFingerprint: fingerprint(publicKey.spki),
     fingerprint: fingerprint(x509.der),
   };

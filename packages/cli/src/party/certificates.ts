@@ -1,4 +1,4 @@
-/** `mex certificates`: the caller's certificates, and individual certificates of other parties. */
+/** `mex certificates`: manages the caller's certificates, and shows those of other parties. */
 import { type Certificate, PREFERRED } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
 import * as calls from '../calls/caller.ts';
@@ -116,7 +116,10 @@ export function stateOf({ revocationState, notBefore, notAfter }: Certificate): 
   return now < notBefore ? 'NOT YET VALID' : 'VALID';
 }
 
-/** `expiresIn` is in seconds, such as `86400s`, and is set only in a certificate's last 30 days. */
+/**
+ * Formats the time until the certificate expires. `expiresIn` is in seconds, such as `86400s`, and is set only in the
+ * certificate's last 30 days.
+ */
 export function inDays({ expiresIn }: Certificate): string {
   if (expiresIn === undefined) return '';
   const hours = Math.floor(Number.parseInt(expiresIn, 10) / 3600);

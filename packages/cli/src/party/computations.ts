@@ -1,4 +1,4 @@
-/** `mex computations`: the measurements that a duchy helps to compute. */
+/** `mex computations`: shows the measurements that a duchy helps to compute. */
 import { COMPUTATION_STATES, type Computation, type ComputationState } from '@measurement-exchange/contract';
 import { type Command, Option } from 'commander';
 import * as calls from '../calls/caller.ts';
@@ -69,7 +69,7 @@ function show(): Command {
   );
 }
 
-/** Returns the parties that must act next. */
+/** Returns the parties whose action the computation is waiting for. */
 function waitsFor({ state, participants, requisitions }: Computation): string | undefined {
   const duchies = Object.entries(participants);
   if (state === 'PENDING_PARAMS') {

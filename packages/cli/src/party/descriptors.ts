@@ -1,4 +1,4 @@
-/** `mex descriptors`: the schemas of providers' metadata. */
+/** `mex descriptors`: manages the schemas of event group metadata. */
 import { type EventGroupMetadataDescriptor, type JsonValue, toBase64 } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
 import * as calls from '../calls/caller.ts';
@@ -159,7 +159,7 @@ The type is a message of the schema, the file its bytes (- for standard input).
     });
 }
 
-/** JSON starts with a brace, which a binary FileDescriptorSet never does. */
+/** Reads a FileDescriptorSet in JSON or in binary. JSON starts with a brace, which binary never does. */
 async function readSet(file: string): Promise<JsonValue> {
   const bytes = await readBytes(file, SET);
   if (bytes.length === 0) throw new Error(`${file} is empty: give ${SET}.`);

@@ -1,8 +1,8 @@
-/** Event groups with their decoded metadata, or the error from decoding it. */
+/** Converts event groups to JSON that contains their decoded metadata, or the error from decoding it. */
 import type { EventGroup } from '@measurement-exchange/contract';
 import type { DescribedEventGroup } from '@measurement-exchange/sdk';
 
-/** The API's event group, plus its decoded metadata. */
+/** An event group from the API, with its decoded metadata or the error from decoding it. */
 export type DecodedEventGroup = EventGroup & {
   decodedMetadata?: { eventGroupMetadataDescriptor: string; typeUrl: string; message: unknown };
   metadataError?: { code: string; message: string };
@@ -24,7 +24,7 @@ export function decoded({ eventGroup, metadata, error }: DescribedEventGroup): D
 
 const SHOWN_AT_ONCE = 50;
 
-/** Collects event groups into pages. Each page says whether more follow. */
+/** Collects event groups into pages. Each page except the last has a `nextPageToken`. */
 export async function* decodedPages(groups: AsyncIterable<DescribedEventGroup>) {
   let eventGroups: DecodedEventGroup[] = [];
   for await (const group of groups) {
@@ -37,7 +37,7 @@ export async function* decodedPages(groups: AsyncIterable<DescribedEventGroup>) 
   yield { eventGroups };
 }
 
-/** Describes the metadata in one word, for a table. */
+/** Describes the metadata in a few words, for a table. */
 export function metadataKind(group: DecodedEventGroup): string | undefined {
   const { encryptedMetadata, decodedMetadata, metadataError } = group;
   if (metadataError) return `unreadable: ${metadataError.code}`;

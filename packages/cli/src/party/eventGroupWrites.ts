@@ -32,7 +32,7 @@ interface Described extends CallOptions {
   validateOnly?: boolean;
 }
 
-/** Adds the options for an event group's fields. An update leaves fields that are not given unchanged. */
+/** Adds options for an event group's fields. In an update, fields without an option stay unchanged. */
 function describing(command: Command): Command {
   return command
     .option('--file <file>', 'the event group as JSON, as the API has it; options below replace its fields')

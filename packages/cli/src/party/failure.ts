@@ -1,4 +1,4 @@
-/** Error messages and exit codes for measurements without a result. */
+/** Error messages and exit codes for measurements that have no result. */
 import type { RefusalJustification } from '@measurement-exchange/contract';
 import {
   DataProviderUntrusted,
@@ -29,7 +29,7 @@ Exit codes:
   4    --timeout was reached; the measurement continues
   130  interrupted; the measurement continues`;
 
-/** Advice for refusals that have no code, or one that this version does not know. */
+/** Advice for refusals without a code, or with a code that this version does not know. */
 const ADVICE: Record<RefusalJustification, string> = {
   CONSENT_SIGNAL_INVALID:
     'It could not verify that this is from you. Ask it whether it trusts your root, and check it yourself: VERIFY',
@@ -80,7 +80,7 @@ export function explainEnd(error: unknown, options: ActingOptions): unknown {
 /** Error codes for a measurement that does not exist or that the caller may not see. */
 const UNKNOWN_CODES: readonly string[] = ['NOT_FOUND', 'PERMISSION_DENIED', 'INVALID_ARGUMENT'];
 
-/** If an error ended only the wait, adds the command that shows the measurement. Returns other errors unchanged. */
+/** Adds the command that shows the measurement to an error that interrupted the wait. Returns other errors unchanged. */
 export function explainLostWait(error: unknown, name: string, options: CallOptions): unknown {
   if (error instanceof MeasurementFailed || error instanceof WaitTimedOut) return error;
   if (error instanceof ExchangeError && UNKNOWN_CODES.includes(error.code)) return error;
@@ -124,7 +124,7 @@ function visibleLines(lines: string[]): string {
   return lines.map(visible).join('\n');
 }
 
-/** Tells the user how to check on a measurement that continues after this command ends. */
+/** Returns a hint for the user: the command that shows this measurement, which is still running. */
 export function comeBack(name: string, options: CallOptions): string {
   return `It continues. Come back with: ${nextCommand(options, `measurements show ${name}`)}`;
 }

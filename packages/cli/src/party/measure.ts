@@ -81,7 +81,7 @@ export function measureCommand(): Command {
     .option('--no-wait', 'only create it; mex measurements results shows the figures later')
     .option('--dry-run', 'print the request as JSON, which --spec takes, and create nothing')
     .addHelpText('after', HELP);
-  // In the help, list the options of the request first and those of the call last.
+  // In the help, move the options that all commands share to the end, so that those of the request come first.
   const options = command.options as Option[];
   options.push(
     ...options.splice(
@@ -105,7 +105,7 @@ async function measure(type: string | undefined, options: MeasureOptions): Promi
   const name = measurement.name!;
   noteOtherProtocol(request, measurement, options);
   if (!options.wait) {
-    // Print only the name, so that scripts can use the output.
+    // Without --json, print only the name, so that scripts can use the output.
     if (options.json) printJson(measurement);
     else print(name);
     note(`Its figures: ${nextCommand(options, `measurements results ${name} --wait`, options)}`);
@@ -116,7 +116,7 @@ async function measure(type: string | undefined, options: MeasureOptions): Promi
   );
 }
 
-/** Tells the user if the exchange chose a different protocol than the one requested. */
+/** Tells the user if the exchange did not choose the requested protocol. */
 function noteOtherProtocol(
   { protocol }: MeasurementRequest,
   { name, protocolConfig }: Measurement,

@@ -49,7 +49,9 @@ interface ProviderChoice {
   eventGroups?: string[];
 }
 
-/** Accepts `dataProviders/streamly`, `streamly` and `streamly:spring,summer`. */
+/**
+ * Parses `dataProviders/streamly`, `streamly`, or `streamly:spring,summer`, where `spring` and `summer` are event groups.
+ */
 export function parseProvider(text: string, earlier: ProviderChoice[] = []): ProviderChoice[] {
   const [, id, groups] = /^(?:dataProviders\/)?([A-Za-z0-9_-]{1,63})(?::(.+))?$/.exec(text) ?? [];
   if (id === undefined)
@@ -82,7 +84,7 @@ export function parseNumber(text: string): number {
   throw new InvalidArgumentError('It must be a number.');
 }
 
-/** Looks up the event groups that each provider has described to the consumer. */
+/** Builds the request from the options. Looks up the event groups that each provider has created for the consumer. */
 export async function requestOf(
   client: ExchangeClient,
   consumer: string,

@@ -1,4 +1,4 @@
-/** `mex measurements`: a consumer's measurements. */
+/** `mex measurements`: lists, shows, and cancels a consumer's measurements. */
 import {
   MEASUREMENT_STATES,
   type Measurement,

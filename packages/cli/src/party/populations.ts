@@ -1,4 +1,4 @@
-/** `mex populations`: the virtual people that measurements can count across data providers. */
+/** `mex populations`: shows the populations of virtual people that measurements can count. */
 import type { Population } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
 import { type ListOptions, listCommand, pageSizeOf, showPages } from '../calls/caller.ts';
@@ -40,7 +40,7 @@ function show(): Command {
 
 export const populationName = inFull('populations');
 
-/** The maximum number of ranges to print. Any others are only counted. */
+/** The maximum number of ranges to print. For the rest, only their number is printed. */
 const SHOWN_RANGES = 8;
 
 export function describePopulation(population: Population): void {

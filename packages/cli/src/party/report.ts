@@ -90,7 +90,7 @@ function totalLines({ dataProviders, total, type }: MeasurementResult): string[]
     const bounds = `between ${paint('green', count(max))} and ${paint('green', count(sum))}`;
     lines.push(`  ${LABELS.reach.padEnd(WIDTH)}  ${bounds}`, ...wrapped(total.reach.note));
   }
-  // All providers count the same population, so there is nothing to add up.
+  // Print no total, because all providers count the same population.
   return type === 'population' ? [] : [...lines, ''];
 }
 

@@ -99,7 +99,7 @@ function show(): Command {
   );
 }
 
-/** Describes the duchies that compute on the provider's share. Direct measurements have no duchies. */
+/** Describes the duchies that compute the measurement. Returns no facts for a direct measurement, which has no duchies. */
 function duchyFacts(r: Requisition): Record<string, string | undefined> {
   const computed = duchyProtocolOf(r.protocolConfig);
   if (computed === undefined) return {};
@@ -126,7 +126,7 @@ function timeline(): Command {
         showTimeline(options, await wholeTimeline(client.getRequisitionTimeline({ name })));
         return;
       }
-      // For a consumer, read the whole measurement's timeline, which includes the requisition.
+      // For a consumer, read the measurement's timeline, and keep only the transitions of this requisition.
       const measurement = name.split('/').slice(0, 4).join('/');
       const { transitions } = await wholeTimeline(client.getMeasurementTimeline({ name: measurement }));
       showTimeline(options, { transitions: transitions.filter(({ resource }) => resource === name) });

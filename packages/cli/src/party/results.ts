@@ -49,7 +49,7 @@ export function resultsCommand(): Command {
     });
 }
 
-/** Shows progress while waiting, then the figures that `open` returns. Ctrl-C ends the wait but not the measurement. */
+/** Shows progress until the measurement ends, and then the figures that `open` returns. Ctrl-C ends only the wait. */
 export async function showWhenDone(
   consumer: Consumer,
   name: string,
@@ -85,7 +85,7 @@ export async function showWhenDone(
   await showResult(async () => open(await interruptible(wait, comeBack(name, options))), options);
 }
 
-/** Runs `work` so that Ctrl-C aborts it and prints what to do next. */
+/** Runs `work`. Ctrl-C aborts it, and the error then contains `whatNow`, which is advice for the user. */
 export async function interruptible<T>(
   work: (signal: AbortSignal) => Promise<T>,
   whatNow: string,
@@ -108,7 +108,7 @@ async function showResult(read: () => Promise<MeasurementResult>, options: Actin
   try {
     result = await read();
   } catch (error) {
-    // Scripts can find the reason in the measurement's fields.
+    // Print the failed measurement, because scripts can read the reason from its fields.
     if (options.json && error instanceof MeasurementFailed) printJson(error.measurement);
     throw explainEnd(error, options);
   }

@@ -1,4 +1,4 @@
-/** Describes a measurement based on the signed bytes of its MeasurementSpec, and lists the duchies that compute it. */
+/** Describes a measurement, based on the signed bytes of its MeasurementSpec, and lists its duchies. */
 import {
   decodeMeasurementSpec,
   type Measurement,
@@ -11,7 +11,7 @@ export function typeWords(type: PlainSpec['measurementType'] | undefined): strin
   return type === undefined ? 'unknown' : TYPE_WORDS[type];
 }
 
-/** Returns the duchies that compute a measurement, with the aggregator first. Empty for a direct measurement. */
+/** Returns the duchies that compute a measurement, with the aggregator first. Returns [] for a direct measurement. */
 export function duchiesOf(protocolConfig: Measurement['protocolConfig']): string[] {
   const computed = duchyProtocolOf(protocolConfig);
   return computed === undefined ? [] : [computed.aggregator, ...computed.workers];
@@ -66,7 +66,7 @@ function privacy(params: PrivacyParams | undefined): string {
   return params === undefined ? 'none' : `epsilon ${params.epsilon}, delta ${params.delta}`;
 }
 
-/** Sampling bounds are 32-bit floats, so 0.1 would print as 0.10000000149. */
+/** Rounds to 6 digits. Sampling bounds are 32-bit floats, so 0.1 would otherwise print as 0.10000000149. */
 function short(value: number): string {
   return String(Number(value.toPrecision(6)));
 }

@@ -1,4 +1,4 @@
-/** `mex webhooks`: a party's endpoints to which the exchange sends changes. */
+/** `mex webhooks`: manages the URLs to which the exchange sends a party's changes. */
 import { CHANGE_KINDS, type ChangeKind, type Timestamp, type Webhook } from '@measurement-exchange/contract';
 import { type Command, Option } from 'commander';
 import * as calls from '../calls/caller.ts';
@@ -48,7 +48,7 @@ function inputOf({ kind, description }: WebhookOptions) {
   return given({ filter, description });
 }
 
-/** Only a party itself may see its webhooks. */
+/** Returns the caller. Throws unless it is a party, because only parties have webhooks. */
 async function ownerOf(options: CallOptions): Promise<calls.Caller> {
   const caller = await calls.callerOf(options);
   calls.requireParty(caller, 'mex webhooks');

@@ -18,7 +18,7 @@ export function whyCommand(): Command {
   });
 }
 
-/** Each kind of party can ask about one kind of resource. */
+/** Explains one of the caller's resources. Each kind of party can ask about one kind of resource (see EXPLAINED). */
 async function explainOwn({ client, principal }: Caller, text: string) {
   const [collection, explain] = EXPLAINED[principal.split('/')[0] as keyof typeof EXPLAINED];
   const name = nameBelow(principal, collection, text);

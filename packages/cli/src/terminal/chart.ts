@@ -1,8 +1,10 @@
-/** Bar charts made of text. */
+/** Draws bar charts with text characters. */
 
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** Draws `part` of `width` columns, to the nearest eighth of a column. Any part above zero is visible. */
+/**
+ * Draws a bar that fills the fraction `part` of `width` columns, to the nearest eighth. Any `part` above zero is visible.
+ */
 export function bar(part: number, width: number): string {
   const eighths = Math.round(Math.min(Math.max(part, 0), 1) * width * 8);
   const drawn = part > 0 ? Math.max(eighths, 1) : 0;
@@ -19,7 +21,7 @@ export interface Bar {
 const MAX_BAR = 60;
 const MIN_BAR = 8;
 
-/** Draws one line for each bar. The longest bar is as wide as the terminal allows. */
+/** Draws each bar on its own line. The longest bar is as wide as the terminal allows. */
 export function barChart(bars: Bar[], columns: number): string[] {
   const labels = Math.max(...bars.map(({ label }) => label.length));
   const texts = Math.max(...bars.map(({ text }) => text.length));
@@ -31,7 +33,7 @@ export function barChart(bars: Bar[], columns: number): string[] {
   );
 }
 
-/** Defaults to 80 columns for pipes, which have no width, and for terminals that report 0. */
+/** Returns the terminal's width, but at least 40. Defaults to 80 if the width is unknown, as in a pipe. */
 export function terminalColumns(): number {
   return Math.max(process.stdout.columns || 80, 40);
 }

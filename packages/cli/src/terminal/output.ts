@@ -1,8 +1,11 @@
-/** Prints sentences and tables for people, and JSON for scripts. */
+/** Prints text and tables for people, and JSON for scripts. */
 import { styleText } from 'node:util';
 import { cut, JsonDecimal, toBase64 } from '@measurement-exchange/contract';
 
-/** Returns an error's message, or its stack if MEX_DEBUG is set. Text from other parties in it is made safe to print. */
+/**
+ * Returns an error's message, or its stack if MEX_DEBUG is set. Replaces deceptive characters, because the message may
+ * quote other parties.
+ */
 export function explain(error: unknown): string {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
   const text = process.env.MEX_DEBUG === undefined ? message : (stack ?? message);
@@ -29,7 +32,7 @@ let writeNote = (text: string): void => {
   process.stderr.write(`${text}\n`);
 };
 
-/** Prints to standard error, so that scripts do not read it as output. */
+/** Prints a note for people. It goes to standard error, so that scripts do not read it as output. */
 export function note(text: string): void {
   writeNote(text);
 }
@@ -56,12 +59,15 @@ export function printJsonLine(value: unknown): void {
 function toJson(value: unknown, indent?: number): string {
   return (
     JSON.stringify(value, apiForm, indent)
-      // JSON.stringify leaves some of these characters unescaped, and a terminal would interpret them.
+      // Escape the deceptive characters that JSON.stringify leaves unescaped, because a terminal would interpret them.
       .replace(DECEPTIVE, (c) => (c === '\n' ? c : `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`))
   );
 }
 
-/** Reads `this[key]`, the original value, because JSON.stringify has already called `toJSON` on a Buffer. */
+/**
+ * Converts a value for JSON.stringify. Reads the original from `this[key]`, because `toJSON` has already converted a
+ * Buffer.
+ */
 function apiForm(this: Record<string, unknown>, key: string, json: unknown): unknown {
   const value = this[key];
   if (value instanceof Uint8Array) return toBase64(value);
@@ -74,7 +80,7 @@ export function printTable(headings: string[], rows: (string | undefined)[][]): 
   startTable(headings)(rows);
 }
 
-/** Starts a table that is printed in batches. Later rows are aligned with the first ones. */
+/** Starts a table that is printed in batches. Columns keep their width in later batches, unless a value is wider. */
 export function startTable(headings: string[]): (rows: (string | undefined)[][]) => void {
   const widths = headings.map((heading) => heading.length);
   let started = false;
@@ -101,12 +107,12 @@ export function printFacts(title: string, facts: Record<string, string | undefin
   for (const [label, value] of given) print(`  ${label.padEnd(width)}  ${value}`);
 }
 
-/** Makes other parties' text safe to print: replaces characters that could manipulate the terminal, and truncates it. */
+/** Makes another party's text safe to print: truncates it, and replaces characters that could manipulate the terminal. */
 export function visible(text: string): string {
   return shortened(text, MAX_TEXT).replace(DECEPTIVE, '\ufffd');
 }
 
-/** The maximum number of characters to print of another party's text, and of an error. */
+/** The maximum number of characters to print of text from another party (MAX_TEXT) and of an error (MAX_ERROR). */
 const MAX_TEXT = 4000;
 const MAX_ERROR = 20_000;
 

@@ -41,16 +41,16 @@ function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1);
 }
 
-/** Shows concurrent activities: a block that is repainted on a terminal, or a line for each change in a pipe. */
+/** Shows several activities at once. On a terminal, their lines are repainted; in a pipe, each change is a new line. */
 interface Live {
-  /** The keys are the lines' labels, in the order in which to show them. */
+  /** Shows these lines. The key of each entry is the label of its line. */
   show: (lines: Map<string, string>) => void;
   end: () => void;
 }
 
 const SPINNER = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 
-/** `hint` is shown below the lines. */
+/** Starts showing activities. `hint` is shown below their lines. */
 export function startLive(title: string, hint: string): Live {
   const { stderr } = process;
   if (!stderr.isTTY) return lineByLine(title, hint);
@@ -71,7 +71,7 @@ export function startLive(title: string, hint: string): Live {
     stderr.write(`${painted > 0 ? `\u001b[${painted}A` : ''}${cut.join('')}`);
     painted = lines.length;
   };
-  // A note inside the block would be painted over, so write it above the block.
+  // Write notes above the block, because the next repaint would overwrite a note inside it.
   const release = divertNotes((text) => {
     stderr.write(`${painted > 0 ? `\u001b[${painted}A\u001b[J` : ''}${text}\n`);
     painted = 0;

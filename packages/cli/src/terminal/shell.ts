@@ -1,4 +1,4 @@
-/** Commands that users can paste into the shell from which they started `mex`. */
+/** Formats commands that users can paste into the shell from which they started `mex`. */
 import { basename, delimiter, dirname, relative } from 'node:path';
 
 /** Quotes a word for POSIX shells if necessary. */
@@ -6,7 +6,7 @@ export function quoteWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Returns how `mex` was started: `mex`, `npx mex`, `npm run -s mex --`, or the program's path. */
+/** Returns the command that started `mex`: `mex`, `npx mex`, `npm run -s mex --`, or the program's path. */
 export function programName(argv: readonly string[] = process.argv, env = process.env): string {
   const path = argv[1] ?? '';
   const file = basename(path);
@@ -24,7 +24,7 @@ function shortest(path: string): string {
   return below.startsWith('./../') || below.length > path.length ? path : below;
 }
 
-/** Formats the command line `mex <command> <options>`. Options may have several values. Undefined options are left out. */
+/** Formats the command line `mex <command> <options>`. An option may have several values. Undefined options are omitted. */
 export function commandLine(
   command: string,
   options: Readonly<Record<string, string | readonly string[] | undefined>>,

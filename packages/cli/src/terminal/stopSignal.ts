@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
-/** The exit code of a program that was ended by a signal. */
+/** The exit code after an interrupt: 128 plus 2, the number of SIGINT. */
 export const INTERRUPTED = 130;
 
 /** The first SIGINT or SIGTERM stops the program gracefully. The second one ends it immediately. */

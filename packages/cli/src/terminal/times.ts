@@ -14,18 +14,18 @@ export function parseMoment(text: string): Timestamp {
   );
 }
 
-/** Parses a time, or how long ago it was: 30m, 12h, 7d. */
+/** Parses a time, or an age in minutes, hours, or days, such as 30m, 12h, or 7d. */
 export function parsePast(text: string): Timestamp {
   const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
   return unit === undefined ? parseMoment(text) : timestampOf(Date.now() - Number(count) * UNITS[unit]!);
 }
 
-/** Formats a time to the second. */
+/** Formats a time as date, hours, minutes, and seconds. */
 export function shortTime(time: Timestamp | undefined): string | undefined {
   return time === undefined ? undefined : `${time.slice(0, 10)} ${time.slice(11, 19)}`;
 }
 
-/** Facts to print: when a resource was created and last updated. */
+/** Returns when a resource was created and last updated, as facts to print. */
 export function timeFacts({ createTime, updateTime }: { createTime?: Timestamp; updateTime?: Timestamp }) {
   return { created: `${shortTime(createTime)} UTC`, updated: `${shortTime(updateTime)} UTC` };
 }

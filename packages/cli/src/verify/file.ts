@@ -36,7 +36,7 @@ export async function verifyFile(
   return list.steps;
 }
 
-/** Strips leading whitespace if the content is JSON. */
+/** Removes leading whitespace if the content is JSON. */
 function trimmed(bytes: Buffer): Uint8Array {
   const start = bytes.findIndex((byte) => ![0x20, 9, 10, 13].includes(byte));
   return bytes[start] === 0x7b ? bytes.subarray(start) : bytes;
@@ -63,7 +63,7 @@ async function checkChain(
 ): Promise<void> {
   const pems = await Promise.all(roots.map((file) => readBytes(file, 'a root certificate in PEM')));
   await list.check('the certificate is valid and chains to the root', async () => {
-    // Accept any party's certificate, because the caller chose both the certificate and its roots.
+    // Accept a certificate of any party, because the user chose both the certificate and the roots.
     const party = x509?.parties[0] ?? '';
     const trust = createTrustStore(pems.map((pem) => ({ party, pem: pem.toString() })));
     return { value: await trust.verify(party, der, new Date()) };

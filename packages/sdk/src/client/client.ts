@@ -11,29 +11,29 @@ import { type WatchArguments, type Watching, watch } from './watch.ts';
 export interface ClientOptions {
   /** The exchange's address, such as `https://exchange.example.com`, without `/v2alpha`. */
   baseUrl: string;
-  /** The bearer token, or a function that returns it. The function is called for every attempt, and again after a 401. */
+  /** The bearer token, or a function that returns it. It is called before every attempt, and again after a 401. */
   token: string | (() => string | Promise<string>);
   fetch?: typeof fetch;
   /** The clock used for the backoff between attempts. */
   clock?: Clock;
   /** The timeout for each attempt; 30 s by default. */
   timeoutMs?: number;
-  /** The maximum number of attempts; 5 by default, 1 to never retry. */
+  /** The maximum number of attempts; 5 by default. With 1, calls are never retried. */
   maxAttempts?: number;
   /** The maximum response length; 96 MiB by default, which is more than the largest batch that an exchange returns. */
   maxResponseBytes?: number;
   /** The User-Agent header; omit it in a browser. */
   userAgent?: string;
-  /** Called once if a proxy breaks the streams that `watch` uses. From then on, `watch` reads pages instead. */
+  /** Called once if something such as a proxy breaks the streams that `watch` reads. `watch` then reads pages instead. */
   onWarning?: (message: string) => void;
 }
 
 /**
- * Creates a client for the exchange at `baseUrl`. Rate-limited calls are retried. A call that gets no response (dropped
- * connection, timeout, UNAVAILABLE) is retried if that is safe. It is safe for reads, for creates (each has a requestId,
- * and every attempt sends the same bytes), and for changes with an etag. A retried change may fail with ABORTED because its
- * first attempt took effect, so read the resource again (see `retryOnAborted`). Any other change is sent only once. If its
- * response is lost, read the resource to find out whether it took effect.
+ * Creates a client for the exchange at `baseUrl`. A rate-limited call is always retried. After a dropped connection, a
+ * timeout, or UNAVAILABLE, a call is retried if that is safe: reads are safe, and so are creates (each has a requestId) and
+ * changes with an etag. A retried change fails with ABORTED if its first attempt took effect, so read the resource again in
+ * that case (see `retryOnAborted`). Any other change is sent only once. If its response is lost, read the resource to find
+ * out whether the change took effect.
  *
  * @example
  * const client = createClient({ baseUrl: 'https://exchange.example.com', token: () => freshToken() });
@@ -53,7 +53,7 @@ export function createClient(options: ClientOptions): ExchangeClient {
   const routes = Map.groupBy<Operation, Route>(CALLS, (route) => route.operation as Operation);
   const methods = [...routes].map(([operation, rows]) => [operation, methodOf(sender, rows)]);
   const watching: Watching = {
-    // A watch handles failures itself, so each of its requests is attempted only once.
+    // Attempt each request of a watch only once, because the watch retries by itself.
     sender: { ...sender, maxAttempts: 1 },
     pages: routes.get('listChanges')!,
     streams: STREAMS,
@@ -67,7 +67,7 @@ export function createClient(options: ClientOptions): ExchangeClient {
 function methodOf(sender: Sender, routes: readonly Route[]) {
   const call = async (args: CallArguments) => send(sender, prepareCall(routes, args), args.signal);
   const { properties = {}, required = [] } = routes[0]!.response as Keywords;
-  // A list that always has a next page never ends, so callers request its pages one by one instead of iterating.
+  // Do not iterate over an endless list. Every page of such a list has a next page, so its `nextPageToken` is required.
   const isList = Object.hasOwn(properties, 'nextPageToken') && !required.includes('nextPageToken');
   if (!isList) return (args: CallArguments = {}) => call(args);
   return (args: CallArguments = {}) =>
@@ -76,7 +76,7 @@ function methodOf(sender: Sender, routes: readonly Route[]) {
     );
 }
 
-/** The client has no methods for streaming routes, because `watch` reads the streams. */
+/** The routes that are client methods. The streaming routes are read by `watch`. */
 const CALLS = (ROUTES as readonly Route[]).filter(({ streams }) => !streams);
 const STREAMS = (ROUTES as readonly Route[]).filter(({ streams }) => streams);
 

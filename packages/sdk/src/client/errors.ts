@@ -1,7 +1,7 @@
-/** Errors in the connection to the exchange. Errors that the exchange itself returns are `ExchangeError`. */
+/** Errors of the connection to the exchange. An error that the exchange itself returns is an `ExchangeError`. */
 import { ExchangeError } from '@measurement-exchange/contract';
 
-/** The connection failed or timed out before a response arrived. It is unknown whether a change took effect. */
+/** The connection failed or timed out before a response arrived. If the call was a change, it may have taken effect. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
@@ -35,7 +35,7 @@ const TRANSIENT_CODES: readonly string[] = [
   'INTERNAL',
 ] satisfies ExchangeError['code'][];
 
-/** Whether a retry may succeed because the request is not at fault: the exchange is unreachable, overloaded, or broken. */
+/** Whether the same request may succeed later, because the exchange was unreachable, overloaded, or broken. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof ExchangeError) {
     return TRANSIENT_CODES.includes(error.code) && error.reason !== 'RESPONSE_TOO_LARGE';

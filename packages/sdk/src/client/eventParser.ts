@@ -1,6 +1,6 @@
-/** Reads Server-Sent Events from text that arrives in pieces (HTML Living Standard, 9.2.6). */
+/** Parses Server-Sent Events (HTML Living Standard, 9.2.6) from text that arrives in pieces. */
 
-/** An event with the fields that were sent; a comment is an event without fields. */
+/** One event, with the fields that were sent. A comment is returned as an event without fields. */
 export interface StreamEvent {
   id?: string;
   event?: string;
@@ -8,7 +8,7 @@ export interface StreamEvent {
   retry?: string;
 }
 
-/** An exchange's events have a few hundred characters, so an event longer than this is an error. */
+/** The maximum length of an event. The events of an exchange have only a few hundred characters. */
 const MAX_EVENT_LENGTH = 64 * 1024;
 const LINE_END = /\r\n|\r|\n/;
 const FIELD = /^(id|event|data|retry)(?:: ?(.*))?$/s;
@@ -23,7 +23,7 @@ export class EventParser {
 
   /** Parses more text, and returns the events that it completes. Throws if an event is too long. */
   push(text: string): StreamEvent[] {
-    // A \r\n may be split between two pieces. In that case, the \r has already ended the line.
+    // Skip the \n if \r\n was split between two pieces, because the \r has already ended the line.
     const isSecondHalf = this.endedWithCr && text.startsWith('\n');
     if (text !== '') this.endedWithCr = text.endsWith('\r');
     const lines = (this.rest + (isSecondHalf ? text.slice(1) : text)).split(LINE_END);

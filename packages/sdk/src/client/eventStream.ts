@@ -1,4 +1,4 @@
-/** A single connection that receives Server-Sent Events from an exchange, and how it ended. */
+/** Receives Server-Sent Events from an exchange over a single connection, and records how the connection ended. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { EventParser, type StreamEvent } from './eventParser.ts';
 import type { PreparedCall } from './request.ts';
@@ -16,7 +16,7 @@ const MAX_RETRY_MS = 60_000;
 const NOTHING_ARRIVED = new Error('nothing arrives');
 
 export interface Ending {
-  /** Why streams seem to be blocked on the way; undefined if this stream worked. */
+  /** Why the stream failed, for example because a proxy blocks streams; undefined if it worked. */
   broken: string | undefined;
   /** How long the exchange asks the client to wait before reconnecting. */
   retryMs: number | undefined;
@@ -42,7 +42,10 @@ export class EventStream {
     signal.addEventListener('abort', this.close, { once: true });
   }
 
-  /** Returns the next event or comment, or undefined at the end. Throws if the exchange responds with an error. */
+  /**
+   * Returns the next event or comment, or undefined at the end of the stream. Throws if the exchange responds with an
+   * error.
+   */
   async next(): Promise<StreamEvent | undefined> {
     this.signal.throwIfAborted();
     const { timeoutMs } = this.sender;
@@ -83,7 +86,7 @@ export class EventStream {
 
   private stop(reason?: Error): void {
     this.connection.abort(reason);
-    // From here on, errors from the server no longer matter.
+    // Ignore errors from canceling, because nobody reads the stream anymore.
     this.reader?.cancel().catch(() => {});
   }
 

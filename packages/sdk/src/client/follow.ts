@@ -1,4 +1,4 @@
-/** Follows a party's changes, so that the caller can act on them, and polls in case a change was missed. */
+/** Tells the caller when a party's resources change, and when to poll in case a change was missed. */
 import type { Change, ChangeKind } from '@measurement-exchange/contract';
 import { type Clock, systemClock } from './clock.ts';
 import { messageOf } from './errors.ts';
@@ -15,13 +15,13 @@ export interface FollowOptions {
   /** Aborting the signal closes the follower and makes `next` reject with the signal's reason. */
   signal?: AbortSignal | undefined;
   clock?: Clock;
-  /** Called with the reason when changes can no longer be followed. `next` then requests polls more often. */
+  /** Called with the reason when the connection for changes is lost. Until it is back, `next` requests polls more often. */
   onPolling?: ((why: string) => void) | undefined;
   /** Called when changes can be followed again. */
   onFollowing?: (() => void) | undefined;
 }
 
-/** Why `Follower.next` resolved. */
+/** The result of `Follower.next`: the reason to act now. */
 export interface Wake {
   /** The latest change to each resource that changed. */
   changes: Change[];
@@ -29,27 +29,27 @@ export interface Wake {
   poll: boolean;
 }
 
-/** Waits for changes. If several followers use the same client to follow the same changes, they share one watch. */
+/** Waits for changes. Followers of the same changes share one watch if they use the same client. */
 export interface Follower {
   /**
-   * Resolves when something has changed or a poll is due. A poll is due at the start and whenever changes can be followed
-   * again. In addition, polls are due every `pollMs` while changes cannot be followed, and otherwise every 30 seconds or
-   * every `pollMs`, whichever is longer.
+   * Resolves when something has changed or a poll is due. A poll is due at the start, and whenever changes can be followed
+   * again. While changes cannot be followed, a poll is due every `pollMs`. Otherwise, a poll is due every 30 seconds, or
+   * every `pollMs` if that is longer.
    */
   next(pollMs: number): Promise<Wake>;
-  /** Schedules a poll in this many milliseconds, unless one is due sooner. */
+  /** Makes a poll due in `ms` milliseconds, unless one is due sooner. */
   pollIn(ms: number): void;
   close(): void;
 }
 
-/** The polling interval while changes are being followed, in case one is missed. */
+/** The minimum polling interval while changes are being followed. Polls are only a safety net then. */
 const NET_MS = 30_000;
-/** If more resources than this have changed, polling is less work than reading each of them. */
+/** The maximum number of changes to collect. If there are more, one poll is cheaper than reading each changed resource. */
 const MAX_CHANGES = 50;
 
 /**
- * Follows changes, so that the caller can act on each one right away. No change is missed between a poll that `next`
- * requests and the changes that `next` returns afterward.
+ * Follows changes, so that the caller can act on each one right away. After a poll, `next` returns every later change or
+ * requests another poll, so the caller misses nothing.
  *
  * @example
  * const follower = followChanges(client, { parent, kinds: ['REQUISITION'] });

@@ -1,4 +1,4 @@
-/** Iterates over an exchange's lists, page by page or item by item. */
+/** Iterates over a list on the exchange, page by page or item by item. */
 import { UnexpectedResponse } from './errors.ts';
 
 /**
@@ -11,17 +11,20 @@ export interface Listing<Item, Page> extends AsyncIterable<Item> {
   page(): Promise<Page>;
 }
 
-/** Exchanges currently return full pages, but a future version may return some empty ones. */
+/** The maximum number of consecutive empty pages. Exchanges return none today, but a future version may. */
 const MAX_EMPTY_PAGES = 100;
 
-/** `fetchPage` requests one page. Without a token, it requests the page that the caller's arguments select. */
+/**
+ * Creates a listing. `fetchPage` requests the page with the given token, or, without a token, the page that the caller's
+ * arguments select.
+ */
 export function createListing<Item, Page extends { nextPageToken?: string }>(
   fetchPage: (pageToken?: string) => Promise<Page>,
 ): Listing<Item, Page> {
   async function* pages() {
     let pageToken: string | undefined;
-    // Brent's cycle detection: we save the token at each power of two. If the list is endless, a saved token comes up
-    // again.
+    // Detect endless lists with Brent's algorithm: save the token of every page whose number is a power of two. If the
+    // pages repeat, a saved token comes up again.
     let passed: string | undefined;
     let empty = 0;
     for (let count = 1; ; count++) {
@@ -41,7 +44,7 @@ export function createListing<Item, Page extends { nextPageToken?: string }>(
   return { pages, page: () => fetchPage(), [Symbol.asyncIterator]: items };
 }
 
-/** A page has one array, which is named after its collection. */
+/** Returns the items of a page. A page contains exactly one array, which is named after its collection. */
 function itemsOf(page: object): unknown[] {
   return (Object.values(page) as unknown[]).find(Array.isArray) ?? [];
 }

@@ -1,4 +1,4 @@
-/** Converts an operation and its arguments to an HTTP request. This happens once, before the first attempt. */
+/** Converts an operation and its arguments to an HTTP request, once per call. Retries send the same request. */
 import {
   type Body,
   cut,
@@ -35,7 +35,7 @@ export interface PreparedCall {
   retryable: boolean;
 }
 
-/** `routes` contains one operation's rows in the routes table. */
+/** Prepares a call. `routes` contains all rows of the operation in the routes table. */
 export function prepareCall(routes: readonly Route[], args: CallArguments): PreparedCall {
   const { route, path } = findRoute(routes, args);
   const { name: _n, parent: _p, collection: _c, body: given, signal: _s, ...parameters } = args;
@@ -56,8 +56,8 @@ export function prepareCall(routes: readonly Route[], args: CallArguments): Prep
 }
 
 /**
- * Reads and dry runs change nothing, and a requestId makes a create idempotent. An etag is valid for only one change, so a
- * retry either makes the change or fails with ABORTED. Any other change may already have taken effect.
+ * Whether the call can be retried safely. Reads and dry runs change nothing, and a requestId makes a create idempotent. An
+ * etag is valid for only one change, so a retry either makes the change or fails with ABORTED.
  */
 function isRetryable(route: Route, parameters: object, body: object | undefined): boolean {
   if (!route.mutates || ('validateOnly' in parameters && parameters.validateOnly === true)) return true;
@@ -98,7 +98,10 @@ function targetOf(path: string): 'name' | 'parent' | 'collection' {
   return path.includes('/') ? 'parent' : 'collection';
 }
 
-/** Returns the pattern that the argument must match: the path, without the collection that follows a parent. */
+/**
+ * Returns the pattern that the `name` or `parent` argument must match. For a parent, this is the path without its last
+ * collection.
+ */
 function patternOf(path: string): string {
   return targetOf(path) === 'parent' ? path.slice(0, path.lastIndexOf('/')) : path;
 }
@@ -137,12 +140,12 @@ function bodyViolations(form: Body | undefined, body: object | undefined): Viola
     return required.length === 0 ? [] : [{ field: 'body', description: 'is required' }];
   }
   if (typeof body !== 'object' || body === null) return [{ field: 'body', description: 'must be an object' }];
-  // A resource that was read and is now sent back may contain fields that only the exchange sets.
+  // Accept fields that only the exchange sets, because a caller may read a resource, change it, and send it back.
   const outputOnly = form.form === 'resource' ? Object.keys(propertiesOf(form.resource)) : [];
   return unknownMembers(form.schema, body, 'body', outputOnly);
 }
 
-/** Reports unknown members, which the encoder would silently drop. */
+/** Returns a violation for each unknown member, because the encoder would silently drop it. */
 function unknownMembers(
   schema: TSchema,
   value: unknown,
@@ -154,7 +157,7 @@ function unknownMembers(
   if (Array.isArray(value)) {
     return items ? value.flatMap((item, i) => unknownMembers(items, item, `${path}[${i}]`)) : [];
   }
-  // Bytes and arbitrary JSON have no known members.
+  // Skip bytes and arbitrary JSON, because their schemas list no members.
   if (properties === undefined && !additionalProperties) return [];
   return Object.entries(value).flatMap(([key, member]) => {
     const at = path === '' ? key : `${path}.${key}`;
@@ -187,7 +190,7 @@ function withRequestIds(route: Route, body: object | undefined): object | undefi
   };
 }
 
-/** Returns 128 random bits. `crypto.randomUUID` is available only on secure pages. */
+/** Returns 128 random bits in hex. `crypto.randomUUID` cannot be used, because browsers offer it only on secure pages. */
 function newRequestId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

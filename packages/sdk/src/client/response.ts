@@ -1,4 +1,4 @@
-/** Converts an HTTP response to the value that a method returns or the error that it throws. */
+/** Converts an HTTP response to the value that a client method returns, or to the error that it throws. */
 import {
   decode,
   errorFromJson,
@@ -12,7 +12,10 @@ import { UnexpectedResponse } from './errors.ts';
 import type { StreamEvent } from './eventParser.ts';
 
 const MAX_ERROR_BYTES = 1024 * 1024;
-/** The maximum number of JSON keys and values, to limit time and memory. 64 MiB of measurements have about 600,000. */
+/**
+ * The maximum number of JSON keys and values in a response, to limit time and memory. 64 MiB of measurements contain about
+ * 600,000.
+ */
 const MAX_VALUES = 2_000_000;
 
 /** Reads the body. Stops if it exceeds the limit or the signal is aborted. */
@@ -27,7 +30,7 @@ export async function readBody(
   const chunks: Uint8Array[] = [];
   let length = 0;
   const reader = body?.getReader();
-  // From here on, errors from the server no longer matter.
+  // Ignore errors from canceling, because nobody reads the body anymore.
   const stop = () => reader?.cancel().catch(() => {});
   signal.addEventListener('abort', stop, { once: true });
   for (;;) {
@@ -56,7 +59,7 @@ function joined(chunks: Uint8Array[], length: number): Uint8Array {
   return bytes;
 }
 
-/** Decodes a route's response. Throws the exchange's error, or UnexpectedResponse if it did not come from an exchange. */
+/** Decodes a response. Throws the exchange's error, or UnexpectedResponse if the response is not from an exchange. */
 export function readResponse(route: Route, response: Response, bytes: Uint8Array, now: number): unknown {
   const { status, headers } = response;
   const details = {

@@ -10,8 +10,9 @@ export interface RetryOnAbortedOptions {
 }
 
 /**
- * Reads a resource and changes it. If a concurrent change causes ABORTED, reads the resource again and retries. `change`
- * must decide anew each time: if an earlier attempt took effect and only the response was lost, the new state shows it.
+ * Reads a resource and changes it. After ABORTED, which means that the resource has changed in the meantime, reads it again
+ * and retries. `change` must check the state each time, because an earlier attempt may have taken effect even if its
+ * response was lost.
  */
 export async function retryOnAborted<T, R>(
   read: () => Promise<T>,

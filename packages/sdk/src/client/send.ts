@@ -17,7 +17,10 @@ export interface Sender {
   userAgent: string | undefined;
 }
 
-/** If Retry-After is longer than this, the call is not retried, and the error tells the caller how long to wait. */
+/**
+ * The longest Retry-After that the client waits for. If it is longer, the call fails, and the error contains the time to
+ * wait.
+ */
 const MAX_RETRY_AFTER_S = 60;
 
 export async function send(sender: Sender, call: PreparedCall, signal?: AbortSignal): Promise<unknown> {
@@ -37,8 +40,8 @@ export async function send(sender: Sender, call: PreparedCall, signal?: AbortSig
 }
 
 /**
- * A call rejected with 429 had no effect, so it is safe to retry. After UNAVAILABLE, a timeout, or a dropped connection, we
- * don't know whether it took effect.
+ * Whether to retry the call after this error. A call rejected with 429 had no effect, so a retry is safe. After
+ * UNAVAILABLE, a timeout, or a dropped connection, the outcome is unknown, so only a `retryable` call is retried.
  */
 function mayRetry(error: unknown, call: PreparedCall): boolean {
   if (error instanceof ExchangeError) {
@@ -51,7 +54,10 @@ function mayRetry(error: unknown, call: PreparedCall): boolean {
   return call.retryable && error instanceof Unreachable;
 }
 
-/** If the response is 401 and the token has changed since, attempts the call again. */
+/**
+ * Attempts a call with the current token. If the response is 401 and the token has changed in the meantime, attempts the
+ * call again.
+ */
 export async function withToken<R extends { response: Response }>(
   sender: Sender,
   attempt: (token: string) => Promise<R>,
@@ -63,7 +69,7 @@ export async function withToken<R extends { response: Response }>(
   return renewed === token ? received : attempt(renewed);
 }
 
-/** Rejects a token that is not valid in a header, because fetch would quote the token in its error. */
+/** Returns the token. Throws if it is not valid in a header, because fetch would reveal the token in its error. */
 async function tokenOf({ token }: Sender): Promise<string> {
   const given = typeof token === 'function' ? await token() : token;
   const trimmed = typeof given === 'string' ? given.trim() : '';
@@ -79,7 +85,7 @@ async function fetchOnce(
   token: string,
   signal: AbortSignal | undefined,
 ): Promise<{ response: Response; bytes: Uint8Array }> {
-  // The signal may have been aborted while the token was being fetched.
+  // Check again, because the signal may have been aborted while the token was being fetched.
   signal?.throwIfAborted();
   const attempt = new AbortController();
   const stop = () => attempt.abort(signal!.reason);
@@ -123,7 +129,7 @@ export function request(
 
 const TIMED_OUT = new Error('timed out');
 
-/** `cause` is undefined after a timeout. */
+/** Returns the error for a call without a response. `cause` is undefined after a timeout. */
 function unreachable(sender: Sender, call: PreparedCall, cause: unknown): Unreachable {
   const unknown = call.retryable
     ? ''
@@ -135,7 +141,7 @@ function unreachable(sender: Sender, call: PreparedCall, cause: unknown): Unreac
   return new Unreachable(`${sender.baseUrl} ${what}${unknown}`, { cause });
 }
 
-/** fetch's own message is just `fetch failed`. The reason is in its cause. */
+/** Returns the reason why fetch failed. It is in the cause of the error, whose own message is just `fetch failed`. */
 export function reasonOf(error: unknown): string {
   const { message, cause } = error as { message?: string; cause?: { message?: string; code?: string } };
   return cause?.message || cause?.code || message || String(error);

@@ -1,4 +1,4 @@
-/** Followers of the same changes on the same client share one watch, because an exchange limits the number of watches. */
+/** Shares one watch between all followers of the same changes, because an exchange limits the number of watches. */
 import { type Change, ExchangeError } from '@measurement-exchange/contract';
 import { backoffMs, systemClock } from './clock.ts';
 import type { ExchangeClient } from './types.ts';
@@ -7,7 +7,7 @@ import type { WatchArguments } from './watch.ts';
 export interface Listener {
   /** Called when `onChange` will report every change from now on. Earlier changes are not reported. */
   onFollowing(): void;
-  /** Called when no change will be reported until `onFollowing` is called again. */
+  /** Called when the watch is interrupted. No change is reported until `onFollowing` is called again. */
   onLost(reason: unknown): void;
   onChange(change: Change): void;
 }
@@ -50,7 +50,7 @@ class SharedWatch {
     else if (this.state === 'LOST') listener.onLost(this.reason);
   }
 
-  /** Removes a listener. Ends the watch if it was the last one. */
+  /** Removes a listener. Ends the watch if no listener remains. */
   remove(listener: Listener): void {
     if (!this.listeners.delete(listener) || this.listeners.size > 0) return;
     this.onEnd();
@@ -67,7 +67,8 @@ class SharedWatch {
       const reason = await this.follow(onFollowing).catch((error: unknown) => error);
       if (signal.aborted) return;
       failures++;
-      // The token is older than the change log, so restart the watch. Its listeners will poll for missed changes.
+      // Start a new watch if the exchange no longer has the changes since the last token. The listeners then poll for the
+      // changes that they missed.
       const isExpired = reason instanceof ExchangeError && reason.reason === 'CHANGE_TOKEN_EXPIRED';
       if (isExpired && failures === 1) {
         this.state = 'STARTING';

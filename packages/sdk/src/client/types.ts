@@ -17,7 +17,7 @@ export type ExchangeClient = { [O in Called]: Method<O> } & {
   watch(args: WatchArguments): AsyncGenerator<Change, void, undefined>;
 };
 
-/** The client has no methods for streaming routes, because `watch` reads the streams. */
+/** The operations that are client methods. Streaming routes are not, because `watch` reads them. */
 type Called = Exclude<Operation, Extract<Routes, { streams: true }>['operation']>;
 
 /** The arguments of a method: `ArgumentsOf<'createMeasurement'>`. */
@@ -26,7 +26,9 @@ export type ArgumentsOf<O extends Operation> = Args<RouteOf<O>>;
 /** The type that a method resolves to, which is a resource or a `Listing` of resources: `ResponseOf<'getParty'>`. */
 export type ResponseOf<O extends Operation> = Awaited<Returned<RouteOf<O>>>;
 
-/** If an operation has several top-level collections, the `collection` argument selects one. */
+/**
+ * The type of a client method. If the operation has several top-level collections, the `collection` argument selects one.
+ */
 type Method<O extends Operation> =
   IsUnion<TopLevel<RouteOf<O>['path']>> extends true
     ? <C extends TopLevel<RouteOf<O>['path']>>(
@@ -36,12 +38,18 @@ type Method<O extends Operation> =
       ? (args?: Args<RouteOf<O>>) => Returned<RouteOf<O>>
       : (args: Args<RouteOf<O>>) => Returned<RouteOf<O>>;
 
-/** `R` may be a union of an operation's rows, which have different paths and, for parties, different bodies. */
+/**
+ * The arguments of an operation. `R` is a union if the operation has several rows in the routes table. Their paths differ,
+ * and for parties, their bodies do too.
+ */
 type Args<R extends Route> = [R] extends [infer Rows extends Route]
   ? Flat<Target<Rows['path']> & QueryOf<Rows> & BodyOf<Rows> & ValidateOnly<Rows> & { signal?: AbortSignal }>
   : never;
 
-/** A path that ends in an ID is a resource name. A path that ends in a collection has a parent or is top-level. */
+/**
+ * The argument that selects the resource. A path that ends in an ID needs a `name`, and a path that ends in a collection
+ * needs a `parent` unless the collection is top-level.
+ */
 type Target<P extends string> = P extends `${string}}`
   ? { name: string }
   : P extends `${string}/${string}`
@@ -55,16 +63,19 @@ type BodyMember<B> = Partial<B> extends B ? { body?: B } : { body: B };
 type ValidateOnly<R> = R extends { mutates: true } ? { validateOnly?: boolean } : unknown;
 
 type BodyReturned<R> = R extends { response: infer S extends TSchema } ? Static<S> : never;
-/** A list that always has a next page never ends, so callers request its pages one by one instead of iterating. */
+/**
+ * The return type of a method. An endless list, in which every page has a next page, is returned page by page instead of as
+ * a `Listing`.
+ */
 type Returned<R extends Route> =
   'nextPageToken' extends OptionalKeys<BodyReturned<R>>
     ? Listing<ItemOf<BodyReturned<R>>, BodyReturned<R>>
     : Promise<BodyReturned<R>>;
 type OptionalKeys<T> = { [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? K : never }[keyof T];
-/** A page has exactly one required array: its items. */
+/** The type of a page's items, which are in its only required array. */
 type ItemOf<Page> = Extract<Page[Exclude<keyof Page, OptionalKeys<Page>>], readonly unknown[]>[number];
 
-/** Flattens a type, so that editors show its members, and allows undefined for optional members. */
+/** Flattens an intersection type, so that editors show its members, and allows undefined for optional members. */
 type Flat<T> = T extends infer U
   ? { [K in keyof U]: Record<never, never> extends Pick<U, K> ? U[K] | undefined : U[K] }
   : never;

@@ -10,16 +10,16 @@ import { type Sender, send } from './send.ts';
 export interface WatchArguments {
   /** Your own name: `measurementConsumers/…`, `dataProviders/…` or `duchies/…`. */
   parent: string;
-  /** A token that `onToken` received earlier. The watch continues from there. */
+  /** A token that `onToken` received earlier. The watch continues after the changes that came before this token. */
   pageToken?: string;
-  /** Where to start without a token: now (the default), or at the oldest change that the exchange still has. */
+  /** Where to start if `pageToken` is absent: now (the default), or at the oldest change that the exchange still has. */
   from?: 'NOW' | 'OLDEST';
   'filter.kinds'?: ChangeKind[];
   signal?: AbortSignal;
   /**
-   * Called with a token to continue from, once every change before it has been processed. A caller that stores the token
-   * can resume after a restart. The first call comes before the first change, so a caller that reads a list after that call
-   * misses no change between the list and the watch.
+   * Called with a new token when every change before it has been processed. A caller that stores the token can resume after
+   * a restart. The first call comes before the first change. A caller that then reads a list misses no change between the
+   * list and the watch.
    */
   onToken?: (pageToken: string) => void;
   /** Called when the watch starts to receive changes as they happen, and again when it recovers after `onRetry`. */
@@ -30,22 +30,24 @@ export interface WatchArguments {
 
 /** The state that all watches of a client share. */
 export interface Watching {
-  /** Sends each page request only once, without retries. */
+  /** Sends requests with `maxAttempts: 1`, because the watch itself retries. */
   sender: Sender;
   pages: readonly Route[];
   streams: readonly Route[];
-  /** All watches read pages until this time, because something such as a proxy blocks streams. */
+  /** Until this time, all watches read pages, because something such as a proxy blocks streams. In epoch milliseconds. */
   pagesUntil: number;
   onWarning: (message: string) => void;
 }
 
-/** After this many broken streams in a row, if pages still arrive, the client reads only pages. */
+/** The number of consecutive broken streams after which the client reads only pages, provided that pages still arrive. */
 const MAX_BROKEN = 3;
 /** How long the client reads pages before it tries a stream again, in case the network has changed. */
 const PAGES_MS = 3600_000;
 /** How long the exchange holds a page request while there are no changes (long polling). */
 const WAIT_SECONDS = 25;
-/** An empty page that arrives sooner than this may come from a proxy's cache, so the client pauses before it asks again. */
+/**
+ * An empty page that arrives sooner than this may come from a proxy's cache, so the client pauses before its next request.
+ */
 const EARLY_MS = 1_000;
 const PAUSE_MS = 200;
 const MAX_RETRY_AFTER_S = 60;
@@ -60,7 +62,7 @@ export function watch(watching: Watching, args: WatchArguments): AsyncGenerator<
   const signal = args.signal ? AbortSignal.any([args.signal, ended.signal]) : ended.signal;
   const changes = untilEnded(new Watch(watching, { ...args, signal }), ended.signal);
   const finish = changes.return.bind(changes);
-  // Without the abort, a generator that is waiting for a change would not end until the next change.
+  // Abort the current wait, because otherwise the generator would not end until the next change.
   changes.return = (value) => {
     ended.abort();
     return finish(value);
@@ -90,7 +92,7 @@ class Watch {
     this.watching = watching;
     this.args = args;
     this.token = args.pageToken;
-    // Wait 5 s less than the timeout of an attempt, so that the response arrives in time.
+    // Ask the exchange to respond at least 5 s before the attempt times out.
     this.longestWait = Math.max(0, Math.min(WAIT_SECONDS, Math.floor(watching.sender.timeoutMs / 1000) - 5));
     this.waitSeconds = this.longestWait;
   }
@@ -124,7 +126,8 @@ class Watch {
       await this.sleep(ending.retryMs ?? backoffMs(1));
       return 0;
     }
-    // If the exchange is unreachable, reading a page throws. If only the stream is broken, the page arrives.
+    // Read a page to find out what is broken. If the exchange is unreachable, this throws; otherwise, only streams are
+    // broken.
     yield* this.page(0);
     if (broken + 1 < MAX_BROKEN) await this.sleep(backoffMs(broken + 1));
     else this.giveUpStreams(ending.broken);
@@ -162,7 +165,10 @@ class Watch {
     );
   }
 
-  /** Waits for a page with changes (long polling). If a proxy times out first, the next wait is shorter. */
+  /**
+   * Waits for a page with changes (long polling). If the request fails, for example because a proxy times out, the next
+   * wait is shorter.
+   */
   private async *waitForPage(): AsyncGenerator<Change, void, undefined> {
     const { clock } = this.watching.sender;
     const began = clock.now();

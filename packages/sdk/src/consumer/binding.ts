@@ -1,7 +1,7 @@
 /**
  * Binds a measurement to its consumer and its request. The result key and the data providers' nonces are derived from the
- * consumer's private key, the request, and a random salt that is stored in the public key. The consumer therefore stores
- * nothing: it derives the key and nonces again from the measurement, and can tell whether anything was changed.
+ * consumer's private key, the request, and a random salt, which is stored in the public key. The consumer can therefore
+ * derive them again from the measurement, without storing anything. If they differ, someone changed the measurement.
  */
 import {
   deriveEncryptionKeysets,
@@ -28,7 +28,9 @@ interface Visible {
   referenceId: string | undefined;
 }
 
-/** The length of each half of a salt. The first half is random, and the second is the request's tag. */
+/**
+ * The length of each half of a salt. The first half is random, and the second is the tag of the request (see `requestTag`).
+ */
 const HALF_BYTES = 16;
 const NONCE_BYTES = 8;
 
@@ -70,7 +72,7 @@ export async function findBinding(
   return undefined;
 }
 
-/** Whether the measurement with this result key was created from exactly this request. */
+/** Whether the measurement with this result key was created from exactly this request, including its encrypted parts. */
 export async function isOfRequest(
   privateKeysets: Uint8Array[],
   publicKeyset: Uint8Array,
@@ -86,7 +88,10 @@ export async function isOfRequest(
   return false;
 }
 
-/** Finds the private keyset for a public one. In earlier versions, results were encrypted for the consumer's own key. */
+/**
+ * Finds the consumer's own private keyset that matches a public keyset. Earlier versions encrypted all results with the
+ * consumer's own keyset.
+ */
 export function findOwnKeyset(
   privateKeysets: Uint8Array[],
   publicKeyset: Uint8Array,
@@ -116,7 +121,7 @@ function requestTag(secret: CryptoKey, random: Uint8Array, request: ReadRequest)
     .sort(([a], [b]) => (a! < b! ? -1 : 1));
   const { requestId, protocol } = request;
   const asked = [toBase64(parameters), selections, referenceId ?? null, requestId ?? null];
-  // Earlier versions' requests had no protocol, and their tags must not change.
+  // Add the protocol only if it is set, so that the tags of requests from earlier versions stay the same.
   if (protocol !== undefined) asked.push(protocol);
   return derive(secret, random, 'request', asked, HALF_BYTES);
 }
@@ -129,7 +134,10 @@ function visibleIn({ spec, dataProviders, referenceId }: ReadRequest): Visible {
   };
 }
 
-/** Returns undefined if the measurement has no spec, or one in JSON, which `create` never writes. */
+/**
+ * Returns the unencrypted part of a measurement. Returns undefined if its spec is missing or in JSON, because `create`
+ * always writes a binary spec.
+ */
 function visibleOf({ measurementSpec, dataProviders = {}, measurementReferenceId }: Measurement) {
   const message = measurementSpec?.message;
   if (message === undefined || message[0] === 0x7b) return undefined;
@@ -140,7 +148,7 @@ function visibleOf({ measurementSpec, dataProviders = {}, measurementReferenceId
   };
 }
 
-/** Caches values derived from a private keyset, because a measurement may be opened many times. */
+/** Values derived from a private keyset. They are cached, because a measurement may be opened many times. */
 interface Derived {
   secrets: Promise<CryptoKey[]>;
   /** The most recently found bindings. */

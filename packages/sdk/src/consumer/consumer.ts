@@ -13,43 +13,46 @@ import { readRequest } from './readRequest.ts';
 import type { MeasurementRequest } from './request.ts';
 import { type WaitOptions, waitForMeasurement } from './wait.ts';
 
-/** Options for every call. Aborting the signal ends the call but does not undo its effects on the exchange. */
+/** Options for every call. Aborting the signal ends the call, but changes on the exchange are not undone. */
 export interface CallOptions {
   signal?: AbortSignal;
 }
 
 /** Options for `open`. */
 export interface OpenOptions extends CallOptions {
-  /** The request that the measurement should have been created from. If it was created from another one, it is rejected. */
+  /** The request that the measurement should have been created from. `open` throws if it was created from another one. */
   request?: MeasurementRequest;
 }
 
 /** Creates measurements and reads their results as a measurement consumer. */
 export interface Consumer {
   /**
-   * Signs the request, encrypts each data provider's part, and creates the measurement. Every data provider's key is
-   * verified first. If one is not trusted, throws `DataProviderUntrusted` and creates nothing. Each measurement has its own
-   * result key, which is derived from the consumer's private encryption key, so nothing needs to be stored. The exchange
-   * chooses who computes the measurement. Throws `ProtocolRejected` if the consumer does not accept these duchies.
+   * Signs the request, encrypts each data provider's part, and creates the measurement. If a data provider's key is not
+   * trusted, throws `DataProviderUntrusted` and creates nothing. Each measurement has its own result key, which is derived
+   * from the consumer's private encryption key, so the caller need not store it. The exchange decides which duchies, if
+   * any, compute the measurement. Throws `ProtocolRejected` if the consumer does not accept them.
    *
-   * With a `requestId`, the call is idempotent, even after a crash: it returns the measurement that was created from the
-   * same request with the same ID. If anything in the request differs, including event groups and filters, throws the
-   * `ExchangeError` REQUEST_ID_REUSED, with the existing measurement's name in `metadata.existing`.
+   * With a `requestId`, the call is idempotent, even after a crash: if a measurement was already created from the same
+   * request with the same ID, the call returns it. If that request differs in any way, including event groups and filters,
+   * throws the `ExchangeError` REQUEST_ID_REUSED, with the existing measurement's name in `metadata.existing`.
    */
   create(request: MeasurementRequest, options?: CallOptions): Promise<Measurement>;
   /** Waits until the measurement succeeds. Throws `MeasurementFailed` if it fails or is canceled. */
   wait(name: string, options?: WaitOptions): Promise<Measurement>;
   /**
    * Decrypts and verifies every result, and estimates the error of each figure. Throws `ResultRejected` unless this
-   * consumer signed the spec, the spec's nonces are exactly those of the data providers, and each data provider signed
-   * exactly one result of the requested type, encrypted for this measurement alone. If duchies compute the measurement,
-   * their aggregator must have signed exactly one result, and the consumer must accept all of the duchies. Pass the
-   * `request` too, because otherwise the exchange could return another of this consumer's measurements under this name.
+   * consumer signed the spec, the spec contains exactly the nonce hashes of the data providers, and each data provider
+   * signed exactly one result, of the requested type and encrypted for this measurement alone. If duchies compute the
+   * measurement, their aggregator must have signed exactly one result, and the consumer must accept all of the duchies.
+   * Pass the `request` too. Without it, the exchange could return another of this consumer's measurements under this name.
    */
   open(measurement: Measurement, options?: OpenOptions): Promise<MeasurementResult>;
   /** Calls `create`, `wait`, and `open`. */
   measure(request: MeasurementRequest, options?: WaitOptions): Promise<MeasurementResult>;
-  /** Reads an event group by its name under the consumer. Throws `MetadataUnreadable` if its metadata cannot be read. */
+  /**
+   * Reads an event group by its name under the consumer. Throws `MetadataUnreadable` if its metadata cannot be decrypted or
+   * decoded.
+   */
   readEventGroup(name: string, options?: CallOptions): Promise<DescribedEventGroup>;
   /** Lists the consumer's event groups. If an entry's metadata cannot be read, the entry has an `error`. */
   listEventGroups(filters?: EventGroupFilters): AsyncIterable<DescribedEventGroup>;
@@ -84,7 +87,10 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   return consumer;
 }
 
-/** Restores the spec and protocol that the measurement was created with, so that only the results are taken from `done`. */
+/**
+ * Returns `done` with the spec and the protocol from the measurement that `create` returned, so that only the results come
+ * from `done`.
+ */
 export function asCreated(done: Measurement, { measurementSpec, protocolConfig }: Measurement): Measurement {
   return { ...done, ...(measurementSpec && { measurementSpec }), ...(protocolConfig && { protocolConfig }) };
 }

@@ -1,4 +1,4 @@
-/** Creates a measurement: signs everything, and encrypts each data provider's part so that nobody else can read it. */
+/** Creates a measurement: signs the request, and encrypts each data provider's part so that nobody else can read it. */
 import {
   ConsentError,
   createSigner,
@@ -63,7 +63,7 @@ async function send(deps: Dependencies, body: MeasurementInput, request: ReadReq
   }
 }
 
-/** Throws if the consumer would reject the result, so that the error comes before anyone starts computing. */
+/** Throws if the consumer would later reject the result because of the protocol or the duchies. */
 function requireAccepted(deps: Dependencies, created: Measurement, { spec }: ReadRequest): void {
   try {
     acceptedProtocol(deps, created, spec);
@@ -73,7 +73,7 @@ function requireAccepted(deps: Dependencies, created: Measurement, { spec }: Rea
   }
 }
 
-/** Throws unless the exchange returned the measurement that we sent, with a name under this consumer. */
+/** Throws unless the exchange returned the measurement that we sent, named as one of this consumer's measurements. */
 function requireSent({ credentials }: Dependencies, sent: MeasurementInput, created: Measurement): void {
   const message = created.measurementSpec?.message;
   const isOurs = created.name?.startsWith(`${credentials.name}/measurements/`);
@@ -84,7 +84,10 @@ function requireSent({ credentials }: Dependencies, sent: MeasurementInput, crea
   );
 }
 
-/** Reads the key that the provider publishes. A certificate from a trusted root must have signed it. */
+/**
+ * Reads the encryption key that the provider publishes. Throws unless the key is signed with a certificate from a trusted
+ * root.
+ */
 async function providerKey(deps: Dependencies, name: string): Promise<ProviderKey> {
   const provider = await deps.client.getParty({ name, signal: deps.signal });
   const { certificate, publicKey } = provider;
@@ -156,7 +159,7 @@ async function sealEntry(
   };
 }
 
-/** Returns the measurement, if any, that this consumer already created from the same request with the same requestId. */
+/** Returns the measurement that this consumer already created from the same request with the same requestId, if any. */
 async function existingMeasurement(
   deps: Dependencies,
   error: unknown,

@@ -21,8 +21,9 @@ export interface DeduplicatedFigures extends Figures {
 }
 
 /**
- * The aggregator signed the values and the noise mechanism, and this consumer signed the privacy parameters and the
- * sampling interval. Only the exchange vouches for `protocolConfig`, so it must agree with the result.
+ * Reads the figures, and estimates their errors. The aggregator signed the values and the noise mechanism, and this
+ * consumer signed the privacy parameters and the sampling interval. Nobody signed `protocolConfig`, which comes from the
+ * exchange, so it must agree with the result.
  */
 export function deduplicatedFigures(
   spec: PlainSpec,
@@ -56,7 +57,7 @@ export function deduplicatedFigures(
   };
 }
 
-/** A reach without frequencies has no `maximumFrequency`. */
+/** Returns the parameters of the request. `maximumFrequency` is absent if only the reach was requested. */
 function askedOf(
   spec: PlainSpec,
 ): AskedFrequency | { reachPrivacyParams: PrivacyParams | undefined; maximumFrequency?: never } {
@@ -70,7 +71,7 @@ function askedOf(
   }
 }
 
-/** Throws if the result was not computed the way `protocolConfig` says. */
+/** Throws if the result states a different protocol or noise mechanism than `protocolConfig`. */
 function requireProtocol(
   { methodology, noiseMechanism }: specs.Measurement_Result_Reach | specs.Measurement_Result_Frequency,
   { protocol, config }: DuchyProtocol,

@@ -7,11 +7,13 @@ import type { Credentials } from '../identity/credentials.ts';
 export interface ConsumerOptions {
   client: ExchangeClient;
   credentials: Credentials;
-  /** Certificates of data providers and duchies must come from these roots. Obtain the roots outside of the exchange. */
+  /**
+   * The roots that must have issued the certificates of data providers and duchies. Obtain them outside of the exchange.
+   */
   trust: TrustStore;
   /**
-   * The duchies that may compute a figure over several data providers, such as `duchies/alpha`. Get their names from their
-   * operators, not from the exchange. The list is empty by default, so only figures that a data provider computes alone
+   * The duchies that may compute figures over several data providers, such as `duchies/alpha`. Get their names from their
+   * operators, not from the exchange. By default, the list is empty, and only figures that a data provider computes alone
    * are accepted.
    */
   duchies?: readonly string[];
@@ -20,7 +22,7 @@ export interface ConsumerOptions {
   clock?: Clock;
 }
 
-/** The dependencies of one call. The signal aborts the call. */
+/** The options of the consumer, and the signal that aborts the current call. */
 export type Dependencies = ConsumerOptions & { clock: Clock; signal?: AbortSignal | undefined };
 
 /** Returns all private keysets, the current one first. */
@@ -31,7 +33,7 @@ export function privateKeysets({
   return [credentials.encryptionPrivateKey, ...formerEncryptionPrivateKeys];
 }
 
-/** Returns what a consumer needs to read and verify other parties' certificates. */
+/** Returns the functions and values for reading and verifying other parties' certificates. */
 export function certificatesOf({ client, trust, clock, signal }: Dependencies) {
   const fetch = (name: string) => client.getCertificate({ name, signal });
   return { fetch, trust, now: new Date(clock.now()) };

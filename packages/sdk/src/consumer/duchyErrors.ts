@@ -1,4 +1,4 @@
-/** Error estimates for figures that duchies computed: the parts that all protocols share. */
+/** Estimates the errors of figures that duchies computed. This file contains the parts that all protocols share. */
 import {
   type MpcNoiseShape,
   type PrivacyParams,
@@ -29,7 +29,10 @@ export type DuchyErrors<Config> = (
   config: Config,
 ) => DuchyEstimates;
 
-/** Returns the duchies' noise variance, or Infinity if the result states no mechanism or one that does not fit. */
+/**
+ * Returns the variance of the duchies' noise. Returns Infinity if the result states no mechanism, or one that duchies do
+ * not use or that does not fit the privacy parameters.
+ */
 export function duchyNoiseVariance(
   { noiseMechanism }: specs.Measurement_Result_Reach | specs.Measurement_Result_Frequency,
   params: PrivacyParams | undefined,
@@ -47,7 +50,7 @@ export function duchyNoiseVariance(
   }
 }
 
-/** Returns undefined if the variance is unknown: infinite, or NaN from subtracting infinite variances. */
+/** Returns the variance, or undefined if it is infinite or NaN. Subtracting infinite variances gives NaN. */
 export function known(variance: number): number | undefined {
   return Number.isFinite(variance) ? variance : undefined;
 }

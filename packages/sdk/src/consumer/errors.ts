@@ -1,4 +1,4 @@
-/** The consumer's own errors, in addition to those that the exchange returns (`ExchangeError`). */
+/** Errors that the consumer throws, in addition to those that the exchange returns (`ExchangeError`). */
 import type { ConsentErrorCode } from '@measurement-exchange/consent';
 import {
   cut,
@@ -9,7 +9,9 @@ import {
 import { Fault } from '../verification/fault.ts';
 import type { ProtocolFault } from './protocol.ts';
 
-/** Why a data provider is not trusted: an error in its certificate, signature, or keyset, or one of these. */
+/**
+ * The reason why a data provider is not trusted. A ConsentErrorCode is an error in its certificate, signature, or keyset.
+ */
 export type DataProviderFault =
   | ConsentErrorCode
   | 'CERTIFICATE_MISSING'
@@ -43,7 +45,7 @@ export class ProtocolRejected extends Fault<ProtocolFault> {
   }
 }
 
-/** The data provider that refused, and why. */
+/** The data provider that refused its requisition, and the reason. */
 export interface RefusedBy {
   dataProvider: string;
   justification: RefusalJustification;
@@ -84,7 +86,7 @@ export class WaitTimedOut extends Error {
   }
 }
 
-/** Why a result was rejected: an error in its encryption, signature, or certificate, or one of these. */
+/** The reason why a result was rejected. A ConsentErrorCode is an error in its encryption, signature, or certificate. */
 export type ResultFault =
   | ConsentErrorCode
   | ProtocolFault
@@ -98,9 +100,7 @@ export type ResultFault =
   | 'NONCES_MISMATCH'
   /** The measurement was created from a different request than the given one. */
   | 'REQUEST_MISMATCH'
-  /**
-   * A result's certificate does not belong to an expected signer: a data provider of the measurement, or the aggregator.
-   */
+  /** The owner of a result's certificate is neither a data provider of the measurement nor the aggregator. */
   | 'SIGNER_FOREIGN'
   /** A data provider or the aggregator has two results. */
   | 'SIGNER_REPEATED'
@@ -131,14 +131,14 @@ export class ResultRejected extends Fault<ResultFault> {
 
 const MAX_MESSAGE = 1000;
 
-/** Why an event group's metadata cannot be read. */
+/** The reason why an event group's metadata cannot be read. */
 export type MetadataFault =
   | ConsentErrorCode
   | 'DESCRIPTOR_NOT_FOUND'
   | 'DESCRIPTOR_UNAVAILABLE'
   | 'DESCRIPTOR_MALFORMED'
   | 'TYPE_UNKNOWN'
-  /** The metadata is small in bytes but exceeds the bounds as JSON. */
+  /** The metadata exceeds the bounds for its JSON form. See printedBounds.ts. */
   | 'METADATA_TOO_LARGE'
   | 'METADATA_MALFORMED';
 
@@ -148,7 +148,8 @@ export class MetadataUnreadable extends Fault<MetadataFault> {
   readonly eventGroup: string;
 
   constructor(eventGroup: string, code: MetadataFault, message: string, cause?: unknown) {
-    // The provider chooses the type and field names, which may be as long as its whole descriptor.
+    // Truncate the message, because it may contain type and field names that are as long as the provider's whole
+    // descriptor.
     super(code, cut(`${eventGroup}: ${message}`, MAX_MESSAGE), { cause });
     this.eventGroup = eventGroup;
   }

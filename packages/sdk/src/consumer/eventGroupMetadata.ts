@@ -1,4 +1,7 @@
-/** EventGroup.Metadata: an event group's encrypted description. The message inside is decoded by reflection. */
+/**
+ * Serializes and decodes EventGroup.Metadata, the encrypted description of an event group. Each provider defines its own
+ * message types for it.
+ */
 import { create, createFileRegistry, type FileRegistry, toBinary } from '@bufbuild/protobuf';
 import { protoCamelCase } from '@bufbuild/protobuf/reflect';
 import {
@@ -10,7 +13,7 @@ import { importedFirst, readMessage, specs, TYPE_URLS } from '@measurement-excha
 
 const METADATA = specs.EventGroup_MetadataSchema;
 
-/** The type of the plaintext in an event group's `encryptedMetadata.ciphertext`. */
+/** The type URL of the plaintext in an event group's `encryptedMetadata.ciphertext`. */
 export const EVENT_GROUP_METADATA_TYPE_URL: string = TYPE_URLS.EventGroupMetadata;
 
 /** A message that describes an event group, and the name of the descriptor for decoding it. */

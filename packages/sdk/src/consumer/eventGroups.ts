@@ -1,4 +1,4 @@
-/** Reads event groups as a consumer: fetches, decrypts, and decodes them with their provider's schema. */
+/** Reads event groups as a consumer: fetches them, and decrypts and decodes their metadata with the provider's schema. */
 import { type FileRegistry, fromJson, type JsonValue, type Message, toJson } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { ConsentError, decrypt } from '@measurement-exchange/consent';
@@ -27,7 +27,7 @@ export interface DescribedEventGroup {
 
 /** An event group's metadata, decrypted and decoded with its data provider's descriptor. */
 export interface DescribedMetadata {
-  /** The descriptor for decoding the message: `dataProviders/x/eventGroupMetadataDescriptors/y`. */
+  /** The name of the descriptor for decoding the message: `dataProviders/x/eventGroupMetadataDescriptors/y`. */
   descriptor: string;
   typeUrl: string;
   /** The message in proto3 JSON. */
@@ -40,19 +40,19 @@ export interface DescribedMetadata {
 export type EventGroupFilters = Omit<ArgumentsOf<'listEventGroups'>, 'parent' | 'pageToken'>;
 
 /**
- * The maximum number of descriptors that a list caches by name. The cache is not kept longer than the list, since a
- * provider may replace a descriptor.
+ * The maximum number of descriptors that are cached while a list is read. The cache is then discarded, because a provider
+ * may replace a descriptor.
  */
 const MAX_REGISTRIES = 100;
 type Registries = Map<string, Promise<FileRegistry>>;
 
-/** Throws `MetadataUnreadable` if the event group's metadata cannot be read. */
+/** Reads an event group. Throws `MetadataUnreadable` if its metadata cannot be read. */
 export async function readEventGroup(deps: Dependencies, name: string): Promise<DescribedEventGroup> {
   const eventGroup = await deps.client.getEventGroup({ name, signal: deps.signal });
   return described(eventGroup, await metadataOf(deps, eventGroup, new Map()));
 }
 
-/** If an entry's metadata cannot be read, the entry has an `error`, and the list continues. */
+/** Lists event groups. If the metadata of one cannot be read, its entry has an `error`, and the list continues. */
 export async function* listEventGroups(
   deps: Dependencies,
   filters: EventGroupFilters = {},
@@ -72,7 +72,7 @@ function described(eventGroup: EventGroup, metadata: DescribedMetadata | undefin
   return { eventGroup, ...(metadata && { metadata }) };
 }
 
-/** The message as bytes, or as JSON if the exchange already decoded it. */
+/** An event group's message before decoding. It is in bytes, or in JSON if the exchange already decoded it. */
 interface Given {
   descriptor: string;
   typeUrl: string;
@@ -126,7 +126,10 @@ async function metadataOf(
     }
   }
 
-  /** The exchange returns the message as JSON, or as bytes if its descriptor no longer contains the type. */
+  /**
+   * Reads unencrypted metadata. The exchange returns the message as JSON, or as bytes if its descriptor no longer contains
+   * the type.
+   */
   function readable(): Given {
     const { eventGroupMetadataDescriptor: descriptor, metadata: any } = metadata!;
     const { '@type': type, ...fields } = (toPlainJson(any as ExactJson) ?? {}) as Record<string, JsonValue>;
@@ -160,7 +163,7 @@ async function decryptWithAny(keysets: Uint8Array[], ciphertext: Uint8Array): Pr
       return await decrypt(keyset, ciphertext);
     } catch (error) {
       if (!(error instanceof ConsentError)) throw error;
-      // An error from a matching key is more useful than one from a key that does not match.
+      // Keep the error from a matching key, because it says more than the error that no key matches.
       if (fault === undefined || fault.code === 'NO_MATCHING_KEY') fault = error;
     }
   }
@@ -174,10 +177,11 @@ class DescriptorFault extends Fault<
 async function fetchRegistry({ client, signal }: Dependencies, name: string): Promise<FileRegistry> {
   const asked = { name, descriptorSetEncoding: 'BASE64', signal } as const;
   const { descriptorSet } = await client.getEventGroupMetadataDescriptor(asked).catch((error) => {
-    // A decrypted message may contain a malformed name, which the client rejects before it sends anything.
+    // Treat a malformed name like an unknown one, because decrypted metadata may contain any text as the name.
     const unknown = error instanceof ExchangeError && ['NOT_FOUND', 'INVALID_ARGUMENT'].includes(error.code);
     if (unknown) throw new DescriptorFault('DESCRIPTOR_NOT_FOUND', `there is no descriptor ${name}`);
-    // If the exchange responds with an error, only event groups that use this descriptor are affected.
+    // Report an error response as a fault of this descriptor, so that event groups with other descriptors can still be
+    // read.
     const isResponse = error instanceof ExchangeError || error instanceof UnexpectedResponse;
     if (!isResponse || (error as ExchangeError).code === 'UNAUTHENTICATED') throw error;
     throw new DescriptorFault('DESCRIPTOR_UNAVAILABLE', `${name} cannot be read: ${error.message}`);

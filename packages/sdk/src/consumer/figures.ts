@@ -12,7 +12,7 @@ import {
 } from '@measurement-exchange/mpc';
 import { Fault } from '../verification/fault.ts';
 
-/** The people who were reached `frequency` times. In the last entry, the people who were reached that often or more. */
+/** An estimate of the people who were reached exactly `frequency` times or, in the last entry, at least that many times. */
 export interface FrequencyEstimate {
   frequency: number;
   /** The share of these people among everyone who was reached. */
@@ -21,24 +21,24 @@ export interface FrequencyEstimate {
   count: Estimate;
 }
 
-/** The figures in a result. Which members are present depends on the type of measurement. */
+/** The figures in a result. The type of measurement determines which members are present. */
 export interface Figures {
   reach?: Estimate;
-  /** One entry for each frequency from 1 to the requested maximum. Empty if nobody was counted at any frequency. */
+  /** One entry for each frequency from 1 to the requested maximum. Empty if the result counts nobody. */
   frequency?: FrequencyEstimate[];
   impressions?: Estimate;
   watchDurationSeconds?: Estimate;
   population?: Estimate;
-  /** The mechanism that the result states. Absent if it states none, or one that this version does not know. */
+  /** The noise mechanism that the result states. Absent if it states none, or one that this version does not know. */
   noiseMechanism?: ReportedNoiseMechanism;
   /** The name of the methodology that the result states, such as `deterministicCountDistinct`. */
   methodology?: string;
-  /** The frequency distribution's noise and methodology may differ from those of the reach. */
+  /** The noise mechanism and methodology of the frequency distribution, which may differ from those of the reach. */
   frequencyNoiseMechanism?: ReportedNoiseMechanism;
   frequencyMethodology?: string;
 }
 
-/** The result is invalid, or has a different type or protocol than requested. */
+/** The result is invalid, or its type or protocol is not the requested one. */
 export class FiguresFault extends Fault<'RESULT_TYPE_MISMATCH' | 'RESULT_MALFORMED' | 'PROTOCOL_MISMATCH'> {
   override readonly name = 'FiguresFault';
 }
@@ -70,7 +70,7 @@ export function figuresOf(spec: PlainSpec, result: specs.Measurement_Result): Fi
       const duration = required(result.watchDuration, 'watchDuration');
       const { privacyParams, maximumWatchDurationPerUser = 0 } = spec.duration;
       const { seconds = 0n, nanos = 0 } = duration.value ?? {};
-      // Durations are counted in whole milliseconds. Digits past nanoseconds are rounding errors.
+      // Convert to whole milliseconds, the unit of the noise. Rounding to nanoseconds first removes floating-point errors.
       const millis = Math.floor(Number((maximumWatchDurationPerUser * 1000).toFixed(6)));
       const unit = { perUser: Math.max(1, millis), scale: 1000 };
       const value = Number(seconds) + nanos / 1e9;
@@ -125,12 +125,12 @@ function reachFigures(reach: Reach, privacy: PrivacyParams | undefined, width: n
   return { reach: scalar(Number(reach.value), reach, privacy, width, unit), ...how(reach) };
 }
 
-/** Methodologies that count everyone in the sample. For these, the variance follows from the spec. */
+/** Methodologies that count everyone in the sample. Their variance can be computed from the spec. */
 const COUNTED = ['deterministicCountDistinct', 'deterministicCount', 'deterministicSum'];
 
 /**
- * `perUser` is the cap per user, in the unit of the noise. `scale` is how many of these units make up one unit of the
- * value.
+ * Estimates the error of a single value. `perUser` is the cap per user, in the unit of the noise. `scale` is the number of
+ * these units in one unit of the value.
  */
 function scalar(
   value: number,
@@ -167,7 +167,7 @@ function noiseOf(
   try {
     return noiseVariance(mechanism, privacy, sensitivity);
   } catch (error) {
-    // For example, Gaussian noise needs a delta, and the spec may have none.
+    // The privacy parameters do not fit the mechanism. For example, Gaussian noise needs a delta.
     if (error instanceof RangeError) return undefined;
     throw error;
   }
@@ -178,7 +178,7 @@ function stated(variance: number | undefined): number | undefined {
   return variance !== undefined && variance >= 0 ? variance : undefined;
 }
 
-/** The part of a spec that asks for reach and frequency. */
+/** The part of a spec that requests reach and frequency. */
 export type AskedFrequency = Extract<
   PlainSpec,
   { measurementType: 'REACH_AND_FREQUENCY' }
@@ -222,7 +222,7 @@ function frequencyFigures(
 }
 
 export function countVariance(share: Estimate, reach: Estimate): number | undefined {
-  // Multiplying 0 by an infinite variance would give NaN.
+  // Return early, because multiplying 0 by an infinite variance would give NaN.
   if (!Number.isFinite(share.variance) || !Number.isFinite(reach.variance)) return undefined;
   return countAtFrequencyVariance({
     ratio: share.value,
@@ -232,7 +232,7 @@ export function countVariance(share: Estimate, reach: Estimate): number | undefi
   });
 }
 
-/** Returns the share at each frequency from 1 to the maximum, 0 if the result omits it. Empty if all shares are 0. */
+/** Returns the share at each frequency from 1 to the maximum. A share that the result omits is 0. Empty if all are 0. */
 export function sharesOf(frequency: Frequency, maximumFrequency: number): number[] {
   const shares = new Array<number>(maximumFrequency).fill(0);
   for (const [key, share] of Object.entries(frequency.relativeFrequencyDistribution)) {

@@ -1,14 +1,16 @@
-/** Reads the members of an object that a caller passed, and records each violation under the field's name. */
+/** Reads the members of an object from a caller, and records each violation under the name of the field. */
 import { parseTimestamp, REQUIRED, type Timestamp, type Violation } from '@measurement-exchange/contract';
 
 export type Members = Record<string, unknown>;
 
 const MAX_INT32 = 2 ** 31 - 1;
-/** The longest google.protobuf.Duration: ten thousand years. */
+/** The longest google.protobuf.Duration, in seconds: ten thousand years. */
 const MAX_SECONDS = 315_576_000_000;
 const EXAMPLE_TIME = '2026-01-31T00:00:00Z';
 
-/** Records a violation and continues with a valid value, so that one mistake is reported only once. */
+/**
+ * Reads values. If one is invalid, records a violation and returns a valid value, so that each mistake is reported once.
+ */
 export class MemberReader {
   readonly violations: Violation[] = [];
 
@@ -34,7 +36,7 @@ export class MemberReader {
     return 2;
   }
 
-  /** Rounds to nanoseconds, the precision of the spec. */
+  /** Reads a number of seconds, and rounds it to nanoseconds, the precision of the spec. */
   protected seconds(given: unknown, at: string): number {
     const value = this.number(given, at, 1);
     if (value <= MAX_SECONDS) return Math.round(value * 1e9) / 1e9;

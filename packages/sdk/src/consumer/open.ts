@@ -1,4 +1,4 @@
-/** Decrypts and verifies a measurement's results. Only figures that the right parties signed are returned. */
+/** Decrypts and verifies a measurement's results. Only figures that the expected parties signed are returned. */
 import { ConsentError, decrypt, unpackSignedMessage, verifySignature } from '@measurement-exchange/consent';
 import type { Measurement, PlainSpec, specs } from '@measurement-exchange/contract';
 import { partyOf } from '../client/names.ts';
@@ -20,7 +20,7 @@ export interface MeasurementResult {
   type: RequestType;
   /** The caller's reference, if the measurement was created with one. */
   referenceId?: string;
-  /** All data providers in the request. They have no figures of their own if duchies computed the result. */
+  /** All data providers in the request. If duchies computed the result, the entries contain only names. */
   dataProviders: ({ name: string } & Figures)[];
   total: Total;
 }
@@ -43,7 +43,7 @@ export async function openMeasurement(
   const name = measurement.name ?? 'measurement';
   const reject = (code: ResultFault, message: string, signer?: string, cause?: unknown) =>
     new ResultRejected(name, code, message, signer, cause);
-  /** Converts a fault in the measurement, or in `signer`'s result, to a rejection. */
+  /** Runs a check. Converts a fault in the measurement, or in the result of `signer`, to a `ResultRejected`. */
   const checked = async <T>(check: () => Promise<T>, signer?: string): Promise<T> => {
     try {
       return await check();
@@ -81,7 +81,7 @@ export async function openMeasurement(
   return { ...about, dataProviders: figures, total: totalOf(figures, spec.vidSamplingInterval?.width ?? 1) };
 }
 
-/** Verifies that the measurement is this consumer's own and, if duchies compute it, that the consumer accepts them. */
+/** Verifies that this consumer created the measurement and, if duchies compute it, that the consumer accepts them. */
 async function readOwn(
   deps: Dependencies,
   measurement: Measurement,
@@ -95,7 +95,10 @@ async function readOwn(
   return { ...own, computed };
 }
 
-/** Matches results to expected signers by name, exactly one each, before any certificate is fetched. */
+/**
+ * Returns the result of each expected signer, which is the party in the name of the result's certificate. Throws unless
+ * each signer has exactly one result.
+ */
 function entriesBySigner(
   results: Entry[],
   signers: string[],

@@ -39,8 +39,8 @@ export class OwnershipFault extends Fault<
 }
 
 /**
- * Throws `OwnershipFault`, `CertificateFault`, or `ConsentError` unless this consumer created the measurement, and nobody
- * changed it. If `request` is given, the measurement must have been created from it.
+ * Returns the measurement's spec and result key. Throws `OwnershipFault`, `CertificateFault`, or `ConsentError` unless this
+ * consumer created the measurement, from `request` if it is given, and nobody changed it.
  */
 export async function requireOwn(
   deps: Dependencies,
@@ -71,9 +71,8 @@ export async function requireOwn(
 }
 
 /**
- * Finds the private keyset that decrypts a measurement's results. It is derived from the consumer's keyset, or is that
- * keyset itself if an earlier version created the measurement. Returns undefined if neither matches the public key in the
- * spec.
+ * Finds the private keyset that decrypts a measurement's results. It is derived from the consumer's keyset. If an earlier
+ * version created the measurement, it is the consumer's keyset itself. Returns undefined if neither matches the spec.
  */
 export async function findResultKeyset(
   { encryptionPrivateKey }: Pick<Credentials, 'encryptionPrivateKey'>,
@@ -92,9 +91,9 @@ function resultKeysetIn({ measurementPublicKey: key }: PlainSpec): Uint8Array {
 }
 
 /**
- * Requires that one of this consumer's keys signed the spec. If the key has been renewed since then, only the earlier key's
- * certificate is left. It is accepted if a root that is trusted for the consumer issued it, or if the result key proves the
- * origin.
+ * Throws unless this consumer signed the spec, with its current key or an earlier one. The certificate of an earlier key is
+ * accepted if a root that is trusted for the consumer issued it, or if `isBound`: the result key already proves that the
+ * consumer created the measurement.
  */
 async function requireOwnSignature(
   deps: Dependencies,
@@ -119,7 +118,7 @@ async function requireOwnSignature(
 
 const ownKeys = new WeakMap<Credentials, Promise<CertificateKey>>();
 
-/** Imports the key only once per credentials object. */
+/** Returns the consumer's signing key. Each credentials object's key is imported only once. */
 function ownKey(credentials: Credentials): Promise<CertificateKey> {
   const key = ownKeys.get(credentials) ?? publicKeyOf(credentials.privateKeyPem);
   ownKeys.set(credentials, key);
@@ -127,7 +126,10 @@ function ownKey(credentials: Credentials): Promise<CertificateKey> {
   return key;
 }
 
-/** Requires the signed hashes to match the data providers' nonces exactly, with each provider's hash from its own nonce. */
+/**
+ * Throws unless the spec contains each data provider's nonce hash and no others. With a binding, each hash must also be
+ * that of the provider's own nonce.
+ */
 async function requireNonces(
   { nonceHashes }: PlainSpec,
   dataProviders: Record<string, DataProviderEntry>,

@@ -1,17 +1,17 @@
-/** Bounds on the JSON form of decoded metadata, which includes field names and may be much longer than the message. */
+/** Limits the JSON form of decoded metadata. It contains field names, so it may be much longer than the binary message. */
 import type { JsonValue } from '@bufbuild/protobuf';
 
-/** The bounds for one event group. */
+/** The bounds for the metadata of one event group. */
 export const PRINTED_BOUNDS = { characters: 1024 * 1024, items: 20_000, depth: 64 } as const;
 
-/** Describes the first bound that is exceeded, without reading further. Returns undefined if none is. */
+/** Describes the first bound that the JSON exceeds, and stops there. Returns undefined if it exceeds none. */
 export function beyondBounds(json: JsonValue): string | undefined {
   const bounds = PRINTED_BOUNDS;
   let characters = 0;
   let items = 0;
   const left: [value: JsonValue, depth: number][] = [[json, 1]];
   const count = (text: string) => {
-    // Escaping never makes text shorter, so text that is already too long need not be escaped.
+    // Do not escape text that is already too long, because escaping never makes it shorter.
     characters +=
       characters + text.length > bounds.characters ? text.length : JSON.stringify(text).length + 1;
   };

@@ -1,4 +1,4 @@
-/** Reads from the exchange who computes a measurement, and decides whether this consumer accepts them. */
+/** Determines which duchies compute a measurement, and whether this consumer accepts them. */
 import {
   type Measurement,
   type PlainSpec,
@@ -15,15 +15,15 @@ import {
 import { Fault } from '../verification/fault.ts';
 import type { Dependencies } from './deps.ts';
 
-/** Why a consumer does not accept a measurement's protocol. */
+/** The reason why a consumer does not accept a measurement's protocol. */
 export type ProtocolFault =
   /** `protocolConfig` has no protocol, several protocols, or one with invalid parameters. */
   | 'PROTOCOL_UNSUPPORTED'
-  /** The protocol cannot compute this type or sample, or the result states a different protocol. */
+  /** The protocol cannot compute this type of measurement or this sample, or the result states a different protocol. */
   | 'PROTOCOL_MISMATCH'
   /** This consumer does not accept one of the duchies. */
   | 'DUCHY_UNKNOWN'
-  /** One duchy has two roles and would see too much. */
+  /** One duchy has two roles, so it would see data that must stay separate. */
   | 'DUCHY_REPEATED';
 
 export class ProtocolError extends Fault<ProtocolFault> {
@@ -95,7 +95,7 @@ function requireOne(config: ProtocolConfig): void {
   );
 }
 
-/** Throws unless the protocol can compute the request and its parameters are valid. */
+/** Throws unless the protocol can compute the requested measurement and its own parameters are valid. */
 function requireFit(computed: DuchyProtocol, { measurementType, reachAndFrequency }: Asked): void {
   const { protocol } = computed;
   const { computes, violationsOf, maximumFrequencyOf } = protocolMath(protocol);

@@ -32,9 +32,12 @@ const OF_TYPE: Record<RequestType, string[]> = {
   duration: ['vidSampling', 'maximumWatchDurationSeconds'],
   population: [],
 };
-/** For these types, the exchange chooses a duchy protocol if there are several providers. */
+/** The types of measurements for which the exchange may choose a duchy protocol if there are several providers. */
 const OF_DUCHIES: readonly RequestType[] = ['reach', 'reachAndFrequency'];
-/** By default, samples are validated for this protocol: it accepts every sample, and the exchange may choose it. */
+/**
+ * The protocol whose rules apply to samples if the request has no protocol. It accepts every sample, including those that
+ * wrap around, and the exchange may choose it.
+ */
 const WITH_WRAPPED_SAMPLES = MPC_PROTOCOLS.find((name) => protocolMath(name).takesWrappedSamples)!;
 const KNOWN = new Set([...COMMON, ...Object.values(OF_TYPE).flat()]);
 
@@ -113,7 +116,7 @@ class RequestReader extends MemberReader {
     }
   }
 
-  /** Lets the contract check the values, and reports its violations under the request's field names. */
+  /** Checks the values with the rules in the contract, and reports violations under the request's field names. */
   private ranges(spec: PlainSpec, { oneBudget, protocol }: { oneBudget: boolean; protocol: Protocol }): void {
     const measurementPublicKey = { value: new Uint8Array(1) };
     const violations = measurementSpecViolations({ ...spec, measurementPublicKey }, protocol);
@@ -171,7 +174,7 @@ class RequestReader extends MemberReader {
     });
   }
 
-  /** Returns the event group's name under the provider, which the provider uses to look it up. */
+  /** Returns the name of the event group under its provider, which is the name that the provider knows. */
   private eventGroup(given: unknown, provider: string, at: string): string {
     const text = typeof given === 'string' ? given : '';
     const ofProvider = parseName('eventGroup', text);
@@ -210,7 +213,10 @@ class RequestReader extends MemberReader {
     };
   }
 
-  /** Rounds to 32-bit floats, as in the spec, so that we check the same values that the provider will read. */
+  /**
+   * Reads the sample. Rounds to 32-bit floats, as in the spec, so that we check the same values that the provider will
+   * read.
+   */
   private sampling(given: unknown): { start: number; width: number } {
     const at = 'vidSampling';
     const { start, width } = this.object(given ?? EVERYBODY, at, ['start', 'width']) ?? EVERYBODY;
@@ -224,7 +230,9 @@ class RequestReader extends MemberReader {
 const POPULATION = ['filter', 'interval'];
 const EVENT_GROUP = ['name', 'interval', 'filter'];
 
-/** Maps each of the spec's fields to the request's field. Longer prefixes come first. */
+/**
+ * Maps the fields of the spec to the fields of the request. Longer prefixes come first, because the first match is used.
+ */
 const CALLERS_NAMES: [field: string, caller: string][] = [
   ['reachAndFrequency.frequencyPrivacyParams', 'frequencyPrivacy'],
   ['reachAndFrequency.reachPrivacyParams', 'privacy'],

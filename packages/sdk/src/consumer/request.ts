@@ -13,14 +13,14 @@ export interface RequestInterval {
 
 /** Selects the events in one event group that are within the interval and match the filter. */
 export interface RequestedEventGroup {
-  /** The name `dataProviders/x/eventGroups/y`, or the event group's name under the consumer. */
+  /** The resource name under the provider, `dataProviders/x/eventGroups/y`, or the one under the consumer. */
   name: string;
   interval: RequestInterval;
-  /** A CEL expression over an event's attributes; default: every event. */
+  /** A CEL expression over an event's attributes. By default, every event matches. */
   filter?: string;
 }
 
-/** The subject to count at one data provider, `dataProviders/x`: event groups, or its population. */
+/** Selects what one data provider, `dataProviders/x`, counts: events in event groups, or people in its population. */
 export interface RequestedDataProvider {
   name: string;
   /** The event groups to count, for every type except population. */
@@ -29,38 +29,43 @@ export interface RequestedDataProvider {
   population?: { filter?: string; interval?: RequestInterval };
 }
 
-/** Describes a measurement with plain parameters. */
+/** Describes the measurement to create. */
 export interface MeasurementRequest {
   type: RequestType;
   dataProviders: readonly RequestedDataProvider[];
   /** Required for every type except population, which is counted without noise. */
   privacy?: PrivacyParams;
-  /** The privacy parameters for the frequency distribution. By default, the amount in `privacy` is spent a second time. */
+  /**
+   * The privacy parameters for the frequency distribution. By default, they are the same as `privacy`, and are spent in
+   * addition to it.
+   */
   frequencyPrivacy?: PrivacyParams;
-  /** For reachAndFrequency: the last bucket counts people reached this many times or more; 10 by default. */
+  /**
+   * For reachAndFrequency: the highest frequency in the distribution, 10 by default. It includes people reached more often.
+   */
   maximumFrequency?: number;
   /** For impression: the maximum number of impressions that are counted per person. */
   maximumFrequencyPerUser?: number;
   /** For duration: the maximum time that is counted per person. */
   maximumWatchDurationSeconds?: number;
   /**
-   * The part of the virtual people to count; default: everyone, `{ start: 0, width: 1 }`. If duchies compute the reach of
-   * several providers, `start + width` may exceed 1, and the sample then wraps around to 0.
+   * The sample of virtual people to count. By default, everyone is counted: `{ start: 0, width: 1 }`. If duchies compute
+   * the reach of several providers, `start + width` may exceed 1, and the sample then wraps around to 0.
    */
   vidSampling?: { start: number; width: number };
   modelLine?: string;
   /**
-   * The protocol to try first; by default, the exchange chooses. If this protocol does not fit, the exchange chooses
-   * another one. The measurement's `protocolConfig` then says which one, and its timeline says why.
+   * The protocol to use if it fits the request. Otherwise, or if it is not set, the exchange chooses one. The measurement's
+   * `protocolConfig` says which, and its timeline says why.
    */
   protocol?: Protocol;
   /** The caller's own reference, which is stored with the measurement. */
   referenceId?: string;
-  /** Makes `Consumer.create` idempotent. */
+  /** An ID that makes `Consumer.create` idempotent. */
   requestId?: string;
 }
 
-/** The contents of a data provider's requisition spec. */
+/** The events or people that one data provider counts, as written in its requisition spec. */
 export type Selection =
   | { eventGroups: { name: string; interval: Interval; filter: string | undefined }[] }
   | { population: { filter: string | undefined; interval: Interval | undefined } };
@@ -71,9 +76,9 @@ export interface Interval {
   end: Timestamp;
 }
 
-/** A valid request, with defaults filled in. */
+/** A validated request, with defaults filled in. */
 export interface ReadRequest {
-  /** The spec without keys and nonces. */
+  /** The MeasurementSpec without its key and nonce hashes. */
   spec: PlainSpec;
   dataProviders: { name: string; selection: Selection }[];
   protocol: Protocol | undefined;

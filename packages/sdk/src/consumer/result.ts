@@ -1,17 +1,20 @@
 import { fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { parseJsonBytes, readMessage, specs, toPlainJson } from '@measurement-exchange/contract';
 
-/** Decodes protobuf binary, or UTF-8 JSON if the first byte is `{`. Throws an Error with the reason if it is invalid. */
+/**
+ * Decodes a Measurement.Result, in protobuf binary or, if the first byte is `{`, in UTF-8 JSON. Throws an Error with the
+ * reason if it is invalid.
+ */
 export function parseResult(bytes: Uint8Array): specs.Measurement_Result {
   if (bytes[0] === 0x7b) {
     const json = inProtobufWords(toPlainJson(parseJsonBytes(bytes)) as JsonValue);
-    // Ignore unknown methodologies and mechanisms, so that only the variance is unknown.
+    // Ignore unknown methodologies and mechanisms. The figure can still be read, but its variance is then unknown.
     return fromJson(specs.Measurement_ResultSchema, json, { ignoreUnknownFields: true });
   }
   return readMessage(specs.Measurement_ResultSchema, bytes);
 }
 
-/** Converts JSON to protobuf's terms: JSON uses LAPLACE for CONTINUOUS_LAPLACE, and a bare number for a variance. */
+/** Converts the API's JSON to protobuf JSON, which uses CONTINUOUS_LAPLACE for LAPLACE and an object for a variance. */
 function inProtobufWords(value: JsonValue, key = ''): JsonValue {
   if (key === 'noiseMechanism' && value === 'LAPLACE') return 'CONTINUOUS_LAPLACE';
   if (key === 'variance' && typeof value === 'number') return { scalar: value };

@@ -1,4 +1,4 @@
-/** Serializes the messages that request a measurement. */
+/** Serializes the two specs that request a measurement: the MeasurementSpec and the RequisitionSpec. */
 import { create, fromBinary, fromJson, toBinary } from '@bufbuild/protobuf';
 import { type Any, AnySchema, TimestampSchema } from '@bufbuild/protobuf/wkt';
 import { packEncryptionPublicKey } from '@measurement-exchange/consent';
@@ -21,7 +21,7 @@ export function encodeMeasurementSpec(
   return toBinary(specs.MeasurementSpecSchema, message);
 }
 
-/** Reserializes a MeasurementSpec without its key and nonce hashes. */
+/** Serializes a MeasurementSpec again, without its key and nonce hashes. */
 export function parametersIn(measurementSpec: Uint8Array): Uint8Array {
   const message = fromBinary(specs.MeasurementSpecSchema, measurementSpec);
   delete message.measurementPublicKey;
@@ -43,7 +43,7 @@ export function encodeRequisitionSpec(
   return toBinary(specs.RequisitionSpecSchema, message);
 }
 
-/** Both specs must contain the same key bytes, because providers compare them. */
+/** Packs the result key for a spec. Both specs must contain the same bytes, because providers compare them. */
 function measurementPublicKey(keyset: Uint8Array): Any {
   return create(AnySchema, {
     typeUrl: TYPE_URLS.EncryptionPublicKey,

@@ -7,7 +7,7 @@ import type { Figures } from './figures.ts';
 export interface Total {
   impressions?: Estimate;
   watchDurationSeconds?: Estimate;
-  /** Bounds instead of a sum, because several data providers may reach the same person. */
+  /** Bounds on the combined reach. The exact value is unknown, because several data providers may reach the same person. */
   reach?: ReachBounds;
   /** Figures that duchies computed, with each person counted once. */
   deduplicated?: DeduplicatedFigures;
@@ -15,7 +15,9 @@ export interface Total {
 
 /** Bounds on the combined reach of all data providers. `note` explains why there is no exact figure. */
 export interface ReachBounds {
-  /** The largest single reach, and the sum of all reaches. Noise may push the true reach outside these bounds. */
+  /**
+   * The largest single reach, and the sum of all reaches. Because of noise, the true reach may be outside of these bounds.
+   */
   bounds: [max: number, sum: number];
   note: string;
 }
@@ -26,7 +28,10 @@ const SEVERAL_PROVIDERS =
   'of all together lies between the largest of the reaches (everybody else was reached there too) and ' +
   'their sum (nobody was reached twice).';
 
-/** `width` is that of the VID sampling interval. Populations are not added up: all providers count the same people. */
+/**
+ * Combines the figures of all data providers. `width` is the width of the VID sampling interval. Populations are not added
+ * up, because all providers count the same people.
+ */
 export function totalOf(figures: Figures[], width: number): Total {
   const impressions = sum(
     figures.map((each) => each.impressions),
@@ -45,9 +50,9 @@ export function totalOf(figures: Figures[], width: number): Total {
 }
 
 /**
- * The providers' noise is independent, so without sampling, the variances add up. With sampling, a person is sampled by
- * every provider or by none, so the errors of overlapping audiences are correlated. The overlap is unknown, so we then use
- * the upper bound, which is the sum of the standard deviations.
+ * Adds up the providers' estimates. Without sampling, their errors are independent, so the variances add up. With sampling,
+ * each person is in every provider's sample or in none, so the errors may be correlated. In that case, we use the upper
+ * bound for the standard deviation, which is the sum of the standard deviations.
  */
 function sum(parts: (Estimate | undefined)[], width: number): Estimate | undefined {
   const given = parts.filter((part) => part !== undefined);

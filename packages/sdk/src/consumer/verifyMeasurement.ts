@@ -15,8 +15,8 @@ import { findResultKeyset } from './own.ts';
 import { duchyProtocolOf } from './protocol.ts';
 
 /**
- * Verifies one of this consumer's measurements step by step: certificates, signatures, keys, nonces, and results. Each step
- * is also passed to `onStep` when it is done. `open` runs the same checks but stops at the first failure.
+ * Verifies one of this consumer's measurements step by step: certificates, signatures, keys, nonces, and results. Calls
+ * `onStep` after each step. `open` runs the same checks but stops at the first failure.
  */
 export async function verifyMeasurement(
   options: ConsumerOptions,
@@ -66,7 +66,9 @@ async function checkDuchies(list: Checklist, { duchies: accepted = [] }: Consume
   });
 }
 
-/** Each measurement has its own key, which is derived from the consumer's key and the request. */
+/**
+ * Checks that the consumer has the private key for the results. It is derived from the consumer's own key and the request.
+ */
 function checkResultKey(
   list: Checklist,
   { credentials }: ConsumerOptions,

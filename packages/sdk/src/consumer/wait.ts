@@ -13,16 +13,16 @@ import { duchyProtocolOf } from './protocol.ts';
 /** Options for `Consumer.wait`. */
 export interface WaitOptions {
   signal?: AbortSignal;
-  /** Throws `WaitTimedOut` after this time; default: never. */
+  /** The time after which the wait ends with `WaitTimedOut`; default: never. */
   timeoutMs?: number;
   /**
-   * The initial polling interval, 500 ms by default; it backs off to at most 20 times that. We poll when the change stream
-   * is unavailable and, if `onChange` is set, to pick up progress reports from duchies.
+   * The initial polling interval, 500 ms by default, which grows to at most 20 times as long. We poll if changes cannot be
+   * followed and, if `onChange` is set, for progress reports from duchies.
    */
   pollMs?: number;
-  /** Called once at the start, and whenever the measurement or a requisition changes state or a duchy reports progress. */
+  /** Called at the start, when the measurement or a requisition changes state, and when a duchy reports progress. */
   onChange?: (progress: Progress) => void;
-  /** Called with the reason when the measurement's changes cannot be followed and polling starts. */
+  /** Called with the reason when changes can no longer be followed, so that polling starts. */
   onPolling?: (why: string) => void;
   /** Called when changes can be followed again. */
   onFollowing?: () => void;
@@ -81,7 +81,7 @@ export async function waitForMeasurement(
       if (isTerminal(measurement.state)) return await concluded(waited, measurement);
       const left = deadline - clock.now();
       if (left <= 0) throw new WaitTimedOut(measurement, timeoutMs);
-      // The change feed does not include the duchies' reports, so poll for them.
+      // Poll for the duchies' reports, because the change feed does not include them.
       const isPolled = looked === undefined || (onChange && areDuchiesAtWork(measurement));
       follower.pollIn(isPolled ? Math.min(pause, left) : left);
     }
@@ -115,7 +115,10 @@ async function concluded(waited: Waited, measurement: Measurement): Promise<Meas
   throw new MeasurementFailed(measurement, refused ? await refusalOf(waited) : undefined);
 }
 
-/** Returns undefined if the requisition cannot be read. The failure's message contains the justification too. */
+/**
+ * Returns the refusal that made the measurement fail, or undefined if it cannot be read. The message of the failure
+ * contains the justification too.
+ */
 async function refusalOf(waited: Waited): Promise<RefusedBy | undefined> {
   try {
     const [requisition] = await requisitionsOf(waited, ['REFUSED']);
@@ -135,7 +138,7 @@ function areDuchiesAtWork({ state, protocolConfig }: Measurement): boolean {
 
 async function reportsOf({ client, name, signal }: Waited, measurement: Measurement): Promise<DuchyReport[]> {
   if (!areDuchiesAtWork(measurement)) return [];
-  // Every page has each duchy's latest report, so the smallest page is enough.
+  // Request the smallest page, because every page contains the latest report of each duchy.
   const { progress = [] } = await client.getMeasurementTimeline({ name, pageSize: 1, signal }).page();
   return progress;
 }

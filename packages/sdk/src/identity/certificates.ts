@@ -6,7 +6,7 @@ import * as x509 from '@peculiar/x509';
 const P256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const DAY_MS = 24 * 3600_000;
 const LEAF_DAYS = 3650;
-/** A leaf issued in a root's first ten years expires before the root. */
+/** The lifetime of a root. A leaf that is issued in the root's first ten years expires before the root. */
 const ROOT_DAYS = 2 * LEAF_DAYS;
 
 /** A root certificate and its private key (PKCS #8), both in PEM. */
@@ -41,8 +41,8 @@ export async function createRoot(commonName: string, now: number): Promise<Root>
 }
 
 /**
- * Issues a certificate for a new signing key. If `party` is given, the certificate contains its name, which prevents it
- * from passing as another party's certificate if the root is trusted for several parties. `now` is in epoch milliseconds.
+ * Issues a certificate for a new signing key. If `party` is given, the certificate contains this name, so that no other
+ * party can use the certificate as its own. `now` is in epoch milliseconds.
  */
 export async function issueLeaf(
   root: Root,
@@ -81,10 +81,10 @@ function generateKeys(): Promise<CryptoKeyPair> {
   return crypto.subtle.generateKey(P256, true, ['sign', 'verify']);
 }
 
-/** The validity starts an hour ago, to allow for clocks that are a little slow. */
+/** Returns the validity period and a serial number. The period starts an hour ago, because other clocks may be slow. */
 function validity(now: number, days: number) {
   const start = Math.floor(now / 1000) * 1000 - 3600_000;
-  // Set the first two of 128 bits to 01, because a serial number is positive and DER allows no leading zero byte.
+  // Set the first two of the 128 bits to 01. A serial number must be positive, and DER allows no leading zero byte.
   const serial = crypto.getRandomValues(new Uint8Array(16));
   serial[0] = (serial[0]! & 0x3f) | 0x40;
   return {

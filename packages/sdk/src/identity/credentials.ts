@@ -14,7 +14,7 @@ export interface Credentials {
   encryptionPrivateKey: Uint8Array;
 }
 
-/** Credentials as JSON, with keysets in base64, as a development exchange writes them to `dev.json`. */
+/** Credentials as JSON, with the keysets in base64. A development exchange writes them to `dev.json` in this form. */
 export type CredentialsJson = { [K in keyof Credentials]: string };
 
 /** Reads credentials from JSON. If a member is invalid, the Error contains its name but not its value. */

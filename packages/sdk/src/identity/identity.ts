@@ -16,7 +16,7 @@ export interface Identity {
   publicKey: SignedMessage;
 }
 
-/** Creates a party's keys and certificates. If an earlier identity's root and keysets are given, reuses them. */
+/** Creates a party's keys and certificates. Reuses the root and the keysets of an earlier identity if they are given. */
 export async function createIdentity(options: {
   /** The party's resource name, such as `dataProviders/lakeside`. If given, the certificate contains it. */
   party?: string;
@@ -29,7 +29,7 @@ export async function createIdentity(options: {
   keysets?: EncryptionKeysets;
 }): Promise<Identity> {
   const { party, now, days } = options;
-  // A common name has at most 64 characters (X.520, ub-common-name), and the root's name ends with " root".
+  // Truncate the name to 59 characters. A common name has at most 64 (X.520, ub-common-name), and the root adds " root".
   const commonName = [...options.commonName].slice(0, 59).join('');
   const root = options.root ?? (await createRoot(`${commonName} root`, now));
   const keysets = options.keysets ?? (await createEncryptionKeysets());
@@ -42,8 +42,8 @@ export async function createIdentity(options: {
 }
 
 /**
- * Wraps a party's Tink keyset in an EncryptionPublicKey and signs it, so that the exchange cannot replace the key with
- * another one. The private key is PKCS #8 in PEM.
+ * Wraps a party's Tink keyset in an EncryptionPublicKey, and signs it so that the exchange cannot replace it. The private
+ * key is PKCS #8 in PEM.
  */
 export async function signEncryptionKey(
   publicKeyset: Uint8Array,

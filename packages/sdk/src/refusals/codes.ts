@@ -1,4 +1,4 @@
-/** The reasons for which this SDK's agent refuses a requisition. The list is closed, and is printed as docs/refusals.md. */
+/** Lists all reasons for which this SDK's agent refuses a requisition. docs/refusals.md is generated from this list. */
 import type { RefusalJustification } from '@measurement-exchange/contract';
 
 /** The meaning of a refusal code, and what the consumer can do about it. */
@@ -16,8 +16,8 @@ const REPORT = 'Create the measurement again; if it is refused again, tell the o
 const TRUST = 'Check your certificate, and ask the provider whether it trusts your root.';
 
 /**
- * All refusal codes. The exchange can read refusals too, so they contain only a code and a position. The details are in the
- * provider's log.
+ * All refusal codes. A refusal contains only a code and a position, because the exchange can read it. The details are in
+ * the provider's log.
  */
 export const REFUSAL_CODES = {
   REQUISITION_INCOMPLETE: spec('The exchange sent the requisition without this field.', REPORT),

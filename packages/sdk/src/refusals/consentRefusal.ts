@@ -4,11 +4,11 @@ import type { RefusalCode } from './codes.ts';
 import { RefusalError, type RefusalPlace } from './refusalError.ts';
 
 type FaultCode = ConsentErrorCode | CertificateFault['code'];
-/** Whether to retry after an error with this code, because the requisition is not at fault. */
+/** Returns whether to retry after an error with this code, instead of refusing the requisition. */
 export type RetryableCode = (code: FaultCode) => boolean;
 export const isNotYetValid: RetryableCode = (code) => code.endsWith('_NOT_YET_VALID');
 
-/** Converts a failed check's error to a refusal with this code, unless the error is retryable. */
+/** Waits for `check`. If it fails, throws a refusal with `code`, unless the error is retryable. */
 export async function refuseOnConsentError<T>(
   code: RefusalCode | ((failed: FaultCode) => RefusalCode),
   at: RefusalPlace,

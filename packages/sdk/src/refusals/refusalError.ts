@@ -12,8 +12,8 @@ import { REFUSAL_CODES, type RefusalCode } from './codes.ts';
 type FilterPlace = `events[${number}].filter` | 'population.filter';
 
 /**
- * The field at fault. For the encrypted requisition spec, it consists only of fixed words and numbers, so that a refusal
- * cannot reveal any of the spec's text. The MeasurementSpec is not encrypted.
+ * The field at fault. A field of the encrypted requisition spec is described only with fixed words and numbers, so that a
+ * refusal cannot reveal any of the spec's text. The MeasurementSpec is not encrypted.
  */
 export type RefusalPlace =
   | keyof Requisition
@@ -35,13 +35,13 @@ export interface FilterPosition {
 export interface RefusalDetails {
   at?: RefusalPlace | undefined;
   position?: FilterPosition | undefined;
-  /** If this is a ConsentError, the refusal contains its code. */
+  /** The error that led to the refusal. If it is a ConsentError, the refusal contains its code. */
   cause?: unknown;
 }
 
 /**
- * The requisition can never be fulfilled and is refused, which permanently fails its measurement. All other errors are
- * retried. The message is for the provider's log, and may quote the spec and names that only the provider knows.
+ * The requisition can never be fulfilled and is refused, which permanently fails its measurement. After any other error,
+ * the agent retries. The message is for the provider's log, and may quote the spec and names that only the provider knows.
  */
 export class RefusalError extends Error {
   override readonly name: string = 'RefusalError';
@@ -70,12 +70,12 @@ export class RefusalError extends Error {
   }
 }
 
-/** Compares the name instead of the class, so that the filter evaluation process need not load the consent package. */
+/** Recognizes a ConsentError by its name, so that the process that evaluates filters need not load the consent package. */
 function isConsentError(error: unknown): error is ConsentError {
   return error instanceof Error && error.name === 'ConsentError';
 }
 
-/** Runs a check of the field at `place`, and adds the place to any refusal that the check throws. */
+/** Runs a check of the field at `place`. If the check throws a refusal, adds `place` to it. */
 export async function checkAt<T>(place: RefusalPlace, check: () => Promise<T>): Promise<T> {
   try {
     return await check();

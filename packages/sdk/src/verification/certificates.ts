@@ -13,7 +13,7 @@ export class CertificateFault extends Fault<
 
 export type FetchCertificate = (name: string) => Promise<Certificate>;
 
-/** Reads one of the party's certificates. Throws `CertificateFault`, or `ConsentError` if it is not from a trusted root. */
+/** Reads one of the party's certificates. Throws `CertificateFault`, or `ConsentError` if no trusted root issued it. */
 export async function trustedCertificate(
   party: string,
   name: string,
@@ -23,7 +23,7 @@ export async function trustedCertificate(
   return trust.verify(party, x509Der, now);
 }
 
-/** Reads one of the party's certificates. Throws `CertificateFault`, for example if it is revoked. */
+/** Reads one of the party's certificates. Throws `CertificateFault` if it is missing, revoked, or another party's. */
 export async function certificateInForce(
   party: string,
   name: string,

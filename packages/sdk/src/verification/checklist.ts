@@ -1,4 +1,4 @@
-/** Step-by-step verification. Each step is reported as it passes or fails, and a failure does not end the verification. */
+/** Runs verification steps, and reports each one as it passes or fails. After a failure, the remaining steps still run. */
 import { ConsentError } from '@measurement-exchange/consent';
 
 export interface VerificationStep {
@@ -7,7 +7,7 @@ export interface VerificationStep {
   step: string;
   /** Absent if the step was skipped because an earlier step failed. */
   holds?: boolean;
-  /** The finding of the step, or the reason why it failed. */
+  /** Details about a passed step, or the reason why a step failed or was skipped. */
   detail: string;
 }
 
@@ -17,10 +17,13 @@ export interface Checked<T> {
   detail?: string;
 }
 
-/** Thrown if a check fails, as opposed to an error that prevents the check. */
+/** Thrown by a step whose check failed. */
 export class DoesNotHold extends Error {}
 
-/** Errors with these names mean that a check failed. Other errors prevented the check. */
+/**
+ * The names of further errors that mean that a check failed. Any error that `isFault` does not recognize prevented the
+ * check.
+ */
 const FAULTS = ['RefusalError', 'ResultRejected', 'CertificateFault'];
 
 /** Runs checks and records a step for each. */

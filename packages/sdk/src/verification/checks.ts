@@ -1,4 +1,4 @@
-/** Verification steps that consumers and providers share. */
+/** Verification steps that both consumers and providers use. */
 import {
   decrypt,
   parseCertificate,
@@ -41,7 +41,7 @@ export function checkCertificate(
   });
 }
 
-/** Checks the verifier's own certificate, which does not need a trusted root. */
+/** Checks the verifier's own certificate. It need not come from a trusted root. */
 export function checkOwnCertificate(
   list: Checklist,
   { client, credentials }: Verifier,
@@ -102,7 +102,9 @@ export function day(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** Returns an algorithm's name. A protobuf SignedMessage contains only the OID. */
+/**
+ * Returns the name of a signature algorithm. `named` may be its OID, which is all that a protobuf SignedMessage contains.
+ */
 function algorithmName(named: string | undefined): string {
   const known = Object.entries(SIGNATURE_ALGORITHMS).find(([, { oid }]) => oid === named);
   return known?.[0] ?? named ?? 'the algorithm of the key';

@@ -1,4 +1,7 @@
-/** Error estimates for HonestMajorityShareShuffle. They depend on the sample size, which the aggregator signs. */
+/**
+ * Estimates the errors of HonestMajorityShareShuffle figures. The errors depend on the sample size, which the aggregator
+ * signs.
+ */
 import type { PrivacyParams, specs } from '@measurement-exchange/contract';
 import {
   estimate,
@@ -52,5 +55,5 @@ function vectorSizeOf({
   throw new FiguresFault('RESULT_MALFORMED', `it is of a sample of ${size} people`);
 }
 
-/** VIDs are below 2^31, so there cannot be more people than that. */
+/** The maximum number of people in a sample. All VIDs are below 2^31. */
 const MAX_VECTOR_SIZE = 2 ** 31;

@@ -1,6 +1,6 @@
 /**
- * Error estimates for the Liquid Legions protocols. Only the exchange vouches for the sketch parameters, but false
- * parameters can change only the width of an interval, not a figure.
+ * Estimates the errors of Liquid Legions figures. The sketch parameters come from the exchange and are not signed, but
+ * false parameters can change only the width of an interval, not a figure.
  */
 import {
   type LiquidLegionsConfig,
@@ -27,7 +27,7 @@ export function liquidLegionsErrors(
   config: LiquidLegionsConfig,
 ): DuchyEstimates {
   const { decayRate, maxSize, samplingIndicatorSize = 1 } = config;
-  // The number of data providers does not affect the noise in the released figures.
+  // Pass 1 as the number of data providers, because the noise in the released figures does not depend on it.
   const shapes = legionsNoiseShapes(1, ringOf(config).length);
   const noiseVariance = duchyNoiseVariance(reported, privacyParams, shapes.reach);
   const sketch = { decayRate, maxSize, width, reach: Number(reported.value) };
@@ -45,7 +45,8 @@ export function liquidLegionsErrors(
       return shares.map((value, i) => {
         const variance = variances[i]!;
         const share = estimate(value, known(variance), 1);
-        // This is the variance of a uniformly distributed share, so any share is possible.
+        // A share that is uniformly distributed between 0 and 1 has variance 1/12. With that variance or more, any share is
+        // possible.
         if (variance >= 1 / 12) share.interval = [0, 1];
         return { share, count: countEstimate(share, reach) };
       });
@@ -55,7 +56,7 @@ export function liquidLegionsErrors(
 
 function reachEstimate(params: Parameters<typeof liquidLegionsReachInterval>[0]): Estimate {
   const { reach, noiseVariance } = params;
-  // The caller rejects a negative reach.
+  // Estimate no error for a negative reach, because the caller rejects it.
   if (!Number.isFinite(noiseVariance) || reach < 0) return estimate(reach, undefined);
   return {
     ...estimate(reach, known(liquidLegionsReachVariance(params))),
