@@ -1,4 +1,7 @@
-/** Creates a Fastify server with all limits, one error translator, and common headers on every response. */
+/**
+ * Creates a Fastify server. It sets all limits, adds common headers to every response, and sends errors in the API's
+ * format.
+ */
 import { randomBytes } from 'node:crypto';
 import type { ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
@@ -25,7 +28,7 @@ export interface AppOptions {
     maxHeaders: number;
     maxConnections: number;
   };
-  /** Describes a request for its span. */
+  /** Describes a request for its trace span. */
   trace(request: FastifyRequest): TracedRequest;
   /** Called for every request, before any other hook. */
   onRequest(request: FastifyRequest): void;
@@ -33,7 +36,7 @@ export interface AppOptions {
   /** Called before the error response is sent. */
   onError(request: FastifyRequest, error: ExchangeError): undefined | Promise<void>;
   onResponse(request: FastifyRequest, reply: FastifyReply): void;
-  /** Called after responding to input that never became a request. */
+  /** Called after an error response to input that is not a complete HTTP request. */
   onClientError(requestId: string, error: ExchangeError): void;
 }
 
@@ -48,16 +51,17 @@ export function createApp(options: AppOptions): FastifyInstance {
   const respond = (request: FastifyRequest, reply: FastifyReply, thrown: unknown) => {
     const error = options.toError(thrown);
     const done = options.onError(request, error);
-    // Don't await `undefined`: sendError must check in this same turn whether the entire request has arrived.
+    // If `done` is undefined, call sendError without awaiting. sendError must check in this turn of the event loop whether
+    // the entire request has arrived.
     return done === undefined
       ? sendError(request, reply, error)
       : done.then(() => sendError(request, reply, error));
   };
-  // By default Node checks its timeouts only every 30 s. framingError checks the host, because Node's own error has no
-  // body.
+  // Check timeouts every second, because Node's default is 30 s. Turn off Node's check of the Host header, because its
+  // error has no body; framingError checks the header instead.
   const http = { ...limits.http, connectionsCheckingInterval: 1_000, requireHostHeader: false };
   const app = Fastify({
-    // Fastify's log lines would contain URLs.
+    // Fastify's log is off, because its lines would contain URLs.
     logger: false,
     schemaController: NO_SCHEMAS,
     genReqId: newRequestId,
@@ -65,17 +69,17 @@ export function createApp(options: AppOptions): FastifyInstance {
     ...(tls ? { https: { ...http, ...tls, minVersion: 'TLSv1.2' } } : { http }),
     requestTimeout: limits.http.requestTimeout!,
     keepAliveTimeout: 60_000,
-    // A caller that does not read must not keep a response in memory forever.
+    // Close idle connections. Otherwise, the response to a caller that does not read would stay in memory forever.
     connectionTimeout: limits.idleMs,
     maxRequestsPerSocket: 1_000,
     forceCloseConnections: 'idle',
-    // While the server is stopping, a request on an open connection gets its normal response instead of a 503 without a
-    // body.
+    // While the server is stopping, respond normally to requests on open connections. Fastify would respond with a 503 that
+    // has no body.
     return503OnClosing: false,
-    // The API reads the raw path, because the router would decode `%2F` and `%3A`. framingError rejects URLs that are not
-    // paths.
+    // Route all API requests to one handler, which reads the raw path, because Fastify's router would decode `%2F` and
+    // `%3A`. A URL that is not a path becomes `/`, and framingError rejects it.
     rewriteUrl: ({ url = '' }) => (isApiUrl(url) ? API_PREFIX : url.startsWith('/') ? url : '/'),
-    // No hooks run for a URL that the router cannot parse.
+    // Fastify runs no hooks for a URL that its router cannot parse, so call their functions here.
     frameworkErrors: (error, unread, reply) => {
       const request = unread as FastifyRequest;
       options.onRequest(request);
@@ -86,7 +90,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     },
     clientErrorHandler: onClientError as never,
   });
-  // Without this, Node would close a CONNECT request's connection without a response.
+  // Respond to CONNECT requests, because Node would close their connections without a response.
   app.server.on('connect', (_request, socket) => onClientError(new Error('CONNECT'), socket as Socket));
   app.server.maxConnections = limits.maxConnections;
   app.server.maxHeadersCount = limits.maxHeaders;
@@ -97,13 +101,13 @@ export function createApp(options: AppOptions): FastifyInstance {
     options.onRequest(request);
     reply.headers(everywhere).header('x-request-id', request.id);
     const malformed = framingError(request, limits.maxUrl);
-    // A proxy may have read the bytes that follow as another request.
+    // Close the connection, because a proxy may have read the bytes after a malformed request as another request.
     if (malformed !== undefined) reply.header('connection', 'close');
     done(malformed);
   });
   const isStopping = watchStop(app);
   app.addHook('onSend', (_request, reply, _payload, done) => {
-    // A connection that stays open after its response would delay stopping.
+    // Close the connection after this response, because an open connection would delay stopping.
     if (isStopping()) reply.header('connection', 'close');
     done();
   });
@@ -151,7 +155,7 @@ export function addStatusPages(
 const REQUEST_ID_BYTES = 12;
 let drawn = Buffer.alloc(0);
 
-/** Generates random bytes for 256 IDs at once, because generating them for one ID takes just as long. */
+/** Returns a random ID. Random bytes are generated for 256 IDs at once, because that takes no longer than for one ID. */
 export function newRequestId(): string {
   if (drawn.length === 0) drawn = randomBytes(REQUEST_ID_BYTES * 256);
   const id = drawn.toString('hex', 0, REQUEST_ID_BYTES);

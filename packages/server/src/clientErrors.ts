@@ -1,4 +1,4 @@
-/** Responds to input that never became a request. */
+/** Sends error responses to input that is not a complete HTTP request. */
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { ExchangeError, type Reason } from '@measurement-exchange/contract';
@@ -8,7 +8,10 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 /** Headers on every response. */
 export const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
-/** Responds if the parser or a timeout ended a request. Returns the error, or undefined if it was not sent. */
+/**
+ * Sends an error response after Node's parser or a timeout ended a request. Returns the error, or undefined if it was not
+ * sent.
+ */
 export function sendClientError(
   error: Error & { code?: string },
   socket: Socket,
@@ -38,11 +41,11 @@ export function sendClientError(
 const ending = new WeakSet<Socket>();
 
 /**
- * Whether the parser failed on bytes that follow a request that is complete or already has a response. In that case the
- * connection ends after that request's response: an error response could be mistaken for it.
+ * Returns whether the parser failed on bytes after a request that is complete or already has a response. In that case, the
+ * connection ends after that request's response, because a caller could mistake an error response for it.
  */
 function endsAfterResponse(socket: Socket): boolean {
-  // Node reads this property itself before it responds to such an error. There is no public one.
+  // Node has no public property for the response in progress. Node's default handler of such errors reads this private one.
   const underWay = (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
   if (!underWay || !(underWay.headersSent || underWay.req.complete)) return false;
   if (!underWay.headersSent) underWay.setHeader('connection', 'close');

@@ -1,8 +1,8 @@
-/** Checks a request's HTTP framing before anything else is read. */
+/** Checks a request's URL and headers before its body is read. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import type { FastifyRequest } from 'fastify';
 
-/** Headers that a request may have only once. Node drops a second value, but a proxy may have used that one. */
+/** Headers that a request may have only once. Node ignores a second value, but a proxy may have used that value. */
 const ONCE: readonly string[] = ['authorization', 'content-type', 'host'];
 const LONGEST = Math.max(...ONCE.map((name) => name.length));
 
@@ -15,7 +15,7 @@ export function framingError(
   }
   if (!originalUrl.startsWith('/')) return malformed('The request target must be a path.');
   const { rawHeaders } = raw;
-  // One bit per name in ONCE.
+  // A bit mask of the headers found so far, with one bit per name in ONCE.
   let seen = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     if (rawHeaders[i]!.length > LONGEST) continue;
@@ -28,7 +28,7 @@ export function framingError(
   // RFC 9112, section 3.2, requires a Host header.
   if (raw.httpVersion === '1.1' && raw.headers.host === undefined)
     return malformed('The header host is missing.');
-  // Node can decode only chunked bodies.
+  // Reject other transfer codings, because Node can decode only chunked bodies.
   const coding = raw.headers['transfer-encoding'] ?? 'chunked';
   if (coding.toLowerCase() !== 'chunked') return malformed('The only transfer coding is chunked.');
   return undefined;

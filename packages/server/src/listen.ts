@@ -22,7 +22,7 @@ export const NO_SCHEMAS: FastifyServerOptions['schemaController'] = {
   compilersFactory: { buildValidator: unused, buildSerializer: unused },
 };
 
-/** How long requests in progress have to finish when the server stops. After that, their connections are closed. */
+/** The time in which running requests must finish when the server stops. After that, their connections are closed. */
 const DRAIN_MS = 8_000;
 
 /** Starts the server that `create` returns. `create` receives the contents of the files named in `tls`. */

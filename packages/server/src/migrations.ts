@@ -24,7 +24,7 @@ export function readMigrations(directory: URL): Migration[] {
 export interface SchemaState {
   applied: Migration['name'][];
   pending: Migration[];
-  /** Migrations that were applied, but that this version does not have or has with different contents. */
+  /** Applied migrations that this version does not have, or that have different contents in this version. */
   foreign: string[];
 }
 

@@ -6,8 +6,8 @@ import type { Logger } from 'pino';
 const MAX_PAUSE_MS = 30_000;
 
 /**
- * Runs a job every `everyMs`, or again immediately if it returned true, until the signal is aborted. Each failure doubles
- * the pause. Logs only the first of several failures in a row, and the success that follows.
+ * Runs a job every `everyMs` until the signal is aborted. If the job returns true, it runs again immediately. Each failure
+ * doubles the pause. Logs only the first of several failures in a row, and the success that follows.
  */
 export async function repeat(
   name: string,
@@ -31,7 +31,10 @@ export async function repeat(
   }
 }
 
-/** Returns a random time between `ms` and twice that, so that callers that failed together do not retry together. */
+/**
+ * Returns a random time between `ms` and twice `ms`, so that callers that failed at the same time do not retry at the same
+ * time.
+ */
 export function jittered(ms: number): number {
   return Math.round(ms * (1 + crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32));
 }

@@ -5,13 +5,13 @@ export type { OpenSpan, SpanAttributes, SpanOptions, Telemetry } from './openTel
 
 export let telemetry: Telemetry | undefined;
 
-/** Whether the standard environment variables name an endpoint and do not disable telemetry. */
+/** Returns whether the standard environment variables name an endpoint and do not disable telemetry. */
 export function isTelemetryOn(env: NodeJS.ProcessEnv = process.env): boolean {
   const endpoints = ['', 'TRACES_', 'METRICS_'].map((signal) => env[`OTEL_EXPORTER_OTLP_${signal}ENDPOINT`]);
   return endpoints.some(Boolean) && env.OTEL_SDK_DISABLED?.toLowerCase() !== 'true';
 }
 
-/** Call before creating the servers to be traced. */
+/** Starts telemetry. Call this function before creating the servers to be traced. */
 export async function startTelemetry(
   service: string,
   onWarning: (message: string) => void,
@@ -32,7 +32,7 @@ export function outsideSpans<T>(work: () => T): T {
   return telemetry === undefined ? work() : telemetry.outside(work);
 }
 
-/** Opens a span for statements that share a round trip. Does not record their values. */
+/** Opens a span for statements that share a round trip. The span does not record the statements' values. */
 export function openStatements(names: string[]): OpenSpan | undefined {
   const attributes = { 'db.system.name': 'postgresql', 'db.operation.batch.size': names.length };
   return telemetry?.openInside({ name: names.join(', '), kind: 'client', attributes });

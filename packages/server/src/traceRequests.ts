@@ -26,7 +26,7 @@ export function traceRequests(
       attributes: { 'http.request.method': request.method, 'mex.request_id': request.id },
       traceparent: typeof traceparent === 'string' ? traceparent : undefined,
     });
-    // `onResponse` does not run if the caller disconnects before the response.
+    // Use the `close` event, because `onResponse` does not run if the caller disconnects before the response.
     reply.raw.once('close', () => {
       const { operation, attributes, failure } = describe(request);
       const status = { 'http.response.status_code': reply.raw.statusCode };

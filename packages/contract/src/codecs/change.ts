@@ -11,7 +11,10 @@ export const CHANGE_KINDS = [
 ] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
-/** Tells a party that a resource has a new version. The party then reads it, with the rights it has at that time. */
+/**
+ * Tells a party that a resource has a new version. The party then reads the resource, with the permissions it has at that
+ * time.
+ */
 export const Change = s.object({
   name: s.nameOf(
     'measurement',

@@ -29,16 +29,16 @@ export function findSignatureAlgorithm(nameOrOid: string): SignatureAlgorithm | 
   return Object.entries(SIGNATURE_ALGORITHMS).find(([name, { oid }]) => [name, oid].includes(nameOrOid))?.[1];
 }
 
-/** Returns the algorithm to assume for this key's signature if the message does not name one. */
+/** Returns the algorithm that a signature by this key uses if the message does not name one. */
 export function defaultSignatureAlgorithm(key: SigningKey): SignatureAlgorithmName | undefined {
   const names = Object.keys(SIGNATURE_ALGORITHMS) as SignatureAlgorithmName[];
   return names.find((name) => isOfKey(SIGNATURE_ALGORITHMS[name], key));
 }
 
 /**
- * Returns the hash of a signature by this key. `named` is the algorithm in the message; if undefined, the key's default
- * applies. Returns undefined if the algorithm does not fit: an OID must match the key type, and a name must also match the
- * curve.
+ * Returns the hash algorithm of a signature by this key, or undefined if the signature algorithm does not fit the key.
+ * `named` is the name or OID from the message; if undefined, the key's default applies. An OID must match the key's type. A
+ * name must also match its curve.
  */
 export function signatureHash(
   named: string | undefined,

@@ -15,7 +15,10 @@ const legionsKeys = s.object(
   'An EncryptionPublicKey and an ElGamalPublicKey, which the duchy made for this computation and signed.',
 );
 
-/** Duchies set these before requisitions can be fulfilled. In share-shuffle, the aggregator's key is optional. */
+/**
+ * The parameters that each duchy sets before requisitions can be fulfilled. In share-shuffle, the aggregator's key is
+ * optional.
+ */
 const parameters = {
   honestMajorityShareShuffle: s.optional(
     s.object({

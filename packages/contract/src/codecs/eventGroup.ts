@@ -42,7 +42,10 @@ const input = {
 };
 
 const output = {
-  /** A separate field, because an event group's name under a consumer does not include the data provider. */
+  /**
+   * The event group's data provider. It is a separate field, because an event group's name under a consumer does not
+   * include it.
+   */
   dataProvider: s.optional(s.nameOf('dataProvider')),
   state: s.enumOf(EVENT_GROUP_STATES),
   ...written,

@@ -1,6 +1,6 @@
 import * as s from '../json/schema.ts';
 
-/** The action that a party has to take, or the reason why it cannot act. */
+/** Codes for the action that a party has to take, or for the reason why it cannot act. */
 const WAIT_CODES = [
   'NOT_SEEN',
   'OFFLINE',

@@ -29,7 +29,7 @@ const input = {
 export const MeasurementInput = s.object(input);
 export type MeasurementInput = s.Static<typeof MeasurementInput>;
 
-/** After the retention job removes a measurement, only its name, state and times are left. */
+/** A measurement. After the retention job removes it, its response has only the name, state, and times. */
 export const Measurement = s.object({
   name: s.optional(s.nameOf('measurement')),
   state: s.enumOf(MEASUREMENT_STATES),

@@ -1,7 +1,7 @@
 import * as s from '../json/schema.ts';
 import { written } from './common.ts';
 
-/** The largest VID is one less than the largest signed 32-bit integer. */
+/** The largest VID (virtual person ID). It is one less than the largest signed 32-bit integer. */
 export const MAX_VID = 2 ** 31 - 2;
 const MAX_VID_RANGES = 1000;
 

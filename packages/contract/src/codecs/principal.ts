@@ -1,7 +1,7 @@
 import * as s from '../json/schema.ts';
 import { Finding } from './common.ts';
 
-/** A token issuer's subject, and the party (or `operator`) that the subject acts for. */
+/** The issuer and subject of a token, and the party (or `operator`) that this subject acts for. */
 const input = { issuer: s.text(1000, 1), subject: s.text(255, 1), resource: s.text(100, 1) };
 export const PrincipalInput = s.object(input);
 export type PrincipalInput = s.Static<typeof PrincipalInput>;
@@ -14,7 +14,7 @@ export const PrincipalBinding = s.object({
 });
 export type PrincipalBinding = s.Static<typeof PrincipalBinding>;
 
-/** A successful mutation that is not in the transition log. Rejected requests appear only in the service's log. */
+/** A successful mutation that the transition log does not record. Rejected requests appear only in the service's log. */
 export const AuditEntry = s.object({
   time: s.timestamp(),
   principal: s.text(200),

@@ -44,7 +44,7 @@ const DuchyEntry = s.object({
 });
 export type DuchyEntry = s.Static<typeof DuchyEntry>;
 
-/** After the retention job removes the measurement, only the requisition's name, state and times are left. */
+/** A requisition. After the retention job removes its measurement, the response has only the name, state, and times. */
 export const Requisition = s.object({
   name: s.optional(s.nameOf('requisition', 'measurementRequisition')),
   state: s.enumOf(REQUISITION_STATES),

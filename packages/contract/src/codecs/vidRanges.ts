@@ -1,4 +1,4 @@
-/** The canonical form of a population's VID ranges, so that all parties compute the same fingerprint. */
+/** Converts a population's VID ranges to a canonical form, so that all parties compute the same fingerprint. */
 import type { VidRange } from './population.ts';
 
 /** Sorts the ranges and joins adjacent ones. Throws a RangeError if ranges overlap or a range ends before it starts. */
@@ -24,8 +24,8 @@ export function populationSize(ranges: readonly VidRange[]): number {
 }
 
 /**
- * Returns the bytes whose SHA-256 is a population's fingerprint: its canonical ranges, each as two big-endian uint32
- * values. The same VIDs have the same fingerprint, however they are split into ranges.
+ * Returns the bytes whose SHA-256 is a population's fingerprint: the canonical ranges, each as two big-endian uint32
+ * values. The fingerprint does not depend on how a population's VIDs are split into ranges.
  */
 export function populationBytes(ranges: readonly VidRange[]): Uint8Array {
   const canonical = canonicalRanges(ranges);

@@ -1,6 +1,6 @@
 /**
- * The complete lists of codes that duchies use to report failures and progress; docs/failures.md lists them. All parties to
- * a measurement can read a failure, so it never contains text that a participant wrote.
+ * All codes that duchies use to report failures and progress, as listed in docs/failures.md. All parties to a measurement
+ * can read a failure, so a failure never contains text that a participant wrote.
  */
 import type { Violation } from './errors.ts';
 
@@ -114,7 +114,7 @@ export const PROGRESS_CODES = {
 };
 export type ProgressCode = keyof typeof PROGRESS_CODES;
 
-/** Where a problem occurred, in names that every participant knows. */
+/** The place where a problem occurred. It contains only names that every participant knows. */
 export interface Position {
   field?: string | undefined;
   /** The name of a stage, or of a message between duchies. */

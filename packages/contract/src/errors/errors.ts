@@ -16,7 +16,7 @@ interface ErrorOptions {
   retryAfterSeconds?: number | undefined;
   /** The `x-request-id` of the response that a client received. The exchange's log has the same ID. */
   requestId?: string | undefined;
-  /** Logged, but never included in a response. */
+  /** The cause of the error. It is logged, but never included in a response. */
   cause?: unknown;
 }
 
@@ -34,7 +34,7 @@ export class ExchangeError extends Error {
   readonly requestId: string | undefined;
 
   constructor(reason: Reason, message: string, options?: ErrorOptions);
-  /** For an error that a client received. This version may not know its reason. */
+  /** Creates an error that a client received. The client may not know the reason, because the exchange may be newer. */
   constructor(reason: AnyReason, message: string, options: ErrorOptions & { code: Code });
   constructor(reason: AnyReason, message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -51,7 +51,9 @@ export class ExchangeError extends Error {
     return httpStatusOf(this.reason, this.code);
   }
 
-  /** Returns the same error for a request that wraps its resource in `member`, with `member` prepended to field paths. */
+  /**
+   * Returns the same error with `member` prepended to its field paths, for a request that wraps its resource in `member`.
+   */
   wrappedIn(member: string): ExchangeError {
     const violations = this.violations.map((v) => ({ ...v, field: `${member}.${v.field}` }));
     return new ExchangeError(this.reason, this.message, { ...this, violations, cause: this.cause });
@@ -70,7 +72,7 @@ export class ExchangeError extends Error {
   }
 }
 
-/** Returns one error for all violations. Its reason is REQUIRED_FIELD_NOT_SET if they are all missing fields. */
+/** Returns one error for all violations. If every violation is a missing field, the reason is REQUIRED_FIELD_NOT_SET. */
 export function invalid(violations: Violation[]): ExchangeError {
   const reason = violations.every((v) => v.description === REQUIRED)
     ? 'REQUIRED_FIELD_NOT_SET'
@@ -86,8 +88,8 @@ export function invalid(violations: Violation[]): ExchangeError {
 export const REQUIRED = 'is required';
 
 /**
- * Reads an error that `toJSON` wrote, or returns undefined if the body is not from an exchange. Keeps an unknown reason,
- * but replaces an unknown code with the code that has the same HTTP status.
+ * Reads an error that `toJSON` wrote. Returns undefined if the body is not an exchange's error. An unknown reason is kept;
+ * an unknown code is replaced with the code for the same HTTP status.
  */
 export function errorFromJson(
   body: JsonValue,

@@ -143,7 +143,7 @@ export const REASONS = Object.fromEntries(
   ),
 ) as Record<Reason, { code: Code; meaning: string }>;
 
-/** Reasons with a more specific HTTP status than the one for their code. */
+/** Reasons that have their own HTTP status instead of the status of their code. */
 const SPECIFIC_STATUS: ReadonlyMap<AnyReason, number> = new Map([
   ['METHOD_NOT_ALLOWED', 405],
   ['REQUEST_TIMEOUT', 408],

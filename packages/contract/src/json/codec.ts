@@ -1,4 +1,4 @@
-/** Converts JSON values to typed values, with a reader compiled once per schema. `writer.ts` does the reverse. */
+/** Converts JSON values to typed values. The reader for each schema is compiled once. `writer.ts` does the reverse. */
 
 import { REQUIRED, type Violation } from '../errors/errors.ts';
 import { cut } from '../values/cut.ts';
@@ -11,12 +11,13 @@ import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Static, type TSchema } from './s
 type Reader = (value: JsonValue, path: string, report: (path: string, problem: string) => void) => unknown;
 
 /**
- * A request must follow every rule. A response may come from a newer exchange, so unknown fields are ignored, unknown enum
- * values are accepted, and limits are not checked. Untyped JSON in a response is converted to plain JSON.
+ * The kind of message to read. A request must follow every rule. A response may come from a newer exchange, so unknown
+ * fields are ignored, unknown enum values are accepted, and limits are not checked. Untyped JSON in a response is converted
+ * to plain JSON.
  */
 type Direction = 'request' | 'response';
 
-/** The keywords that readers and writers are compiled from, both from JSON Schema and our own. */
+/** The schema keywords that readers and writers use: those from JSON Schema, and our own. */
 export interface Keywords {
   type?: string | string[];
   format?: string;
@@ -45,7 +46,7 @@ const ENOUGH = new Error('enough violations');
 
 const readers = { request: new WeakMap<TSchema, Reader>(), response: new WeakMap<TSchema, Reader>() };
 
-/** Returns the typed value, or undefined if it is invalid. Adds violations, up to a total of MAX_VIOLATIONS. */
+/** Returns the typed value, or undefined if the JSON value is invalid. Adds violations, up to a total of MAX_VIOLATIONS. */
 export function decode<S extends TSchema>(
   schema: S,
   value: JsonValue,
@@ -85,7 +86,7 @@ function readerOf(schema: TSchema, direction: Direction): Reader {
   return reader;
 }
 
-/** Returns the parts of a schema that a response is checked against: its types and required properties. */
+/** Returns the parts of a schema that apply to responses: its types and required properties. */
 function withoutLimits(schema: Keywords): Keywords {
   const isText = schema.enum !== undefined || TEXT_FORMATS.has(schema.format!);
   if (isText) return { type: 'string' };

@@ -10,10 +10,11 @@ export { JsonDecimal, type JsonObject, type JsonValue };
 export const MAX_JSON_DEPTH = 64;
 /**
  * The maximum number of keys and values in a request body, because parsing time grows with that number. A 4 MiB measurement
- * with 1,700 data providers has 34,000. A hostile 4 MiB body is rejected after 20 ms instead of taking 350 ms.
+ * with 1,700 data providers has 34,000 keys and values. With this limit, parsing a hostile 4 MiB body takes 20 ms instead
+ * of 350 ms.
  */
 export const MAX_BODY_VALUES = 50_000;
-/** No real key is longer. A megabyte-long key would slow down every reader and fill the error response. */
+/** The maximum length of a key, because a megabyte-long key would slow down every reader and fill the error response. */
 const MAX_KEY_LENGTH = 1_000;
 
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
@@ -141,7 +142,7 @@ class Parser {
 
   private string(): string {
     const start = this.at + 1;
-    // Ciphertexts are megabytes of base64 without escapes, so find the end natively first and look for escapes later.
+    // Find the closing quote first and look for escapes later, because ciphertexts are megabytes of base64 without escapes.
     let end = this.text.indexOf('"', start);
     if (end < 0) throw this.unexpected();
     let value = this.text.slice(start, end);
@@ -177,7 +178,7 @@ class Parser {
     this.at = NUMBER.lastIndex;
     const token = match[0];
     if (match[1] !== undefined || match[2] !== undefined) return new JsonDecimal(token);
-    // A 64-bit integer has far fewer digits. BigInt takes quadratic time, which is too slow for megabytes of digits.
+    // Reject long integers, because BigInt takes quadratic time. A 64-bit integer has at most 20 digits.
     if (token.length > 400) throw malformed('number too long');
     const number = Number(token);
     return Number.isSafeInteger(number) && token !== '-0' ? number : BigInt(token);
@@ -204,7 +205,9 @@ class Parser {
   }
 }
 
-/** Converts to plain values for proto3 JSON readers: large integers become strings, and decimals become numbers. */
+/**
+ * Converts parsed JSON to plain values for proto3 JSON readers: large integers become strings, and decimals become numbers.
+ */
 export function toPlainJson(value: JsonValue): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (value instanceof JsonDecimal) return Number(value.text);
@@ -217,7 +220,7 @@ export function toPlainJson(value: JsonValue): unknown {
 
 declare global {
   interface JSON {
-    /** JSON.stringify writes the text unchanged. There is no other way to write a 64-bit integer as a number. */
+    /** Wraps text that JSON.stringify writes unchanged. No other standard function writes a 64-bit integer as a number. */
     rawJSON(text: string): unknown;
   }
 }

@@ -20,7 +20,10 @@ import type { Timestamp } from '../values/scalars.ts';
 
 export type { Static, TObject, TSchema };
 
-/** Only TypeBox's types are imported. Its schemas are plain JSON, and loading it would double this package's load time. */
+/**
+ * Builds a schema without loading TypeBox, because loading it would double this package's load time. TypeBox's schemas are
+ * plain JSON, so only its types are imported.
+ */
 const schema = <T extends TSchema>(json: object) => json as T;
 const unsafe = <T>(json: object) => schema<TUnsafe<T>>(json);
 
@@ -86,7 +89,7 @@ export const object = <P extends Record<string, TSchema>>(
 
 export const optional = <T extends TSchema>(of: T, description?: string) => {
   const json = description === undefined ? { ...of } : { ...of, description };
-  // The mark is not enumerable, because it is not part of the JSON Schema.
+  // `~optional` is not enumerable, because it is not part of the JSON Schema.
   return schema<TAddOptional<T>>(Object.defineProperty(json, '~optional', { value: true }));
 };
 

@@ -1,6 +1,6 @@
 /**
- * Writes typed values as JSON text, with a writer compiled once per schema. The schema says which properties are base64 or
- * numbers, so nothing is copied into plain objects first, and ciphertexts are not searched for characters to escape.
+ * Writes typed values as JSON text. The writer for each schema is compiled once and knows every property's type. It
+ * therefore does not copy values into plain objects first, and does not search ciphertexts for characters to escape.
  */
 
 import { toBase64 } from '../values/scalars.ts';
@@ -22,7 +22,7 @@ type Order = 'schema' | 'sorted';
 
 const writers = { schema: new WeakMap<TSchema, Writer>(), sorted: new WeakMap<TSchema, Writer>() };
 
-/** Untyped JSON that is already text, and is written unchanged. */
+/** JSON that is already text. Writers output it unchanged. */
 export class JsonText {
   readonly text: string;
 
@@ -31,12 +31,15 @@ export class JsonText {
   }
 }
 
-/** Leaves out properties that are undefined. */
+/** Returns a value's JSON text, without properties that are undefined. */
 export function toJson<S extends TSchema>(schema: S, value: Static<S>): string {
   return toJsonParts(schema, value).join('');
 }
 
-/** Returns the text in parts, split between array items. One string for a whole page would be slow to build and send. */
+/**
+ * Returns a value's JSON text in parts, split between array items. A single string for a whole page would be slow to build
+ * and send.
+ */
 export function toJsonParts<S extends TSchema>(
   schema: S,
   value: Static<S>,
@@ -48,7 +51,7 @@ export function toJsonParts<S extends TSchema>(
   return out.parts;
 }
 
-/** Yields the same text in chunks. Each item of a top-level array property is a separate chunk. */
+/** Yields the same text as `toJson`, in chunks. Each item of a top-level array property is a separate chunk. */
 export function* toJsonChunks<S extends TSchema>(schema: S, value: Static<S>): Generator<string> {
   let mark = '{';
   for (const [key, member] of Object.entries((schema as Keywords).properties!)) {
@@ -77,7 +80,7 @@ export function exactJson(value: JsonValue): string {
   return JSON.stringify(value, exactly);
 }
 
-/** Returns the same text for equal values, regardless of the key order in the request. */
+/** Returns a value's JSON text with sorted keys, so that equal values have the same text. */
 export function canonicalJson<S extends TSchema>(schema: S, value: Static<S>): string {
   return toJsonParts(schema, value, 'sorted').join('');
 }
@@ -165,7 +168,9 @@ function inOrder<T>(entries: [string, T][], order: Order): [string, T][] {
 /** Matches text that needs no JSON escapes. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-/** Writes text, numbers, booleans and untyped JSON. Values from the exact parser are written as they were read. */
+/**
+ * Writes text, numbers, booleans, and untyped JSON. Numbers that the exact parser returned are written without rounding.
+ */
 const writeFree: Writer = (value: unknown, out) => {
   if (typeof value === 'string') out.text += PLAIN.test(value) ? `"${value}"` : JSON.stringify(value);
   else if (value instanceof JsonText) out.text += value.text;

@@ -7,7 +7,7 @@ import { printResponse } from './response.ts';
 import { pascalCase, type SchemaPrinter } from './schemaPrinter.ts';
 import type { JsonSchema, OpenApiReference, OpenApiResponse } from './types.ts';
 
-/** Under these codes, almost every operation has the same reasons. */
+/** Codes with the same reasons in almost every operation, so that operations can share one response. */
 const SHARED: Code[] = ['PERMISSION_DENIED', 'UNAVAILABLE'];
 
 export class ErrorPrinter {
@@ -41,7 +41,10 @@ export class ErrorPrinter {
     );
   }
 
-  /** Adds a shared response to `components` once, and returns a reference to it. */
+  /**
+   * Adds a response that several operations share to `components` once, and returns a reference to it. Returns any other
+   * response unchanged.
+   */
   private share(errors: RouteError[], response: OpenApiResponse): OpenApiResponse | OpenApiReference {
     const [{ code, reason }] = errors as [RouteError];
     if (errors.length > 1 && !SHARED.includes(code)) return response;
@@ -73,7 +76,7 @@ export class ErrorPrinter {
 
 const text: JsonSchema = { type: 'string' };
 
-/** Returns the schema of an object with all of these properties. Later versions may add others. */
+/** Returns the schema of an object in which all of these properties are required. Later versions may add properties. */
 function object(properties: Record<string, JsonSchema>): JsonSchema {
   return { type: 'object', required: Object.keys(properties), properties };
 }

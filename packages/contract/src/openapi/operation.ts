@@ -41,7 +41,10 @@ export function printOperation(route: Route, schemas: SchemaPrinter, errors: Err
   };
 }
 
-/** Returns the operation's name. If it has several routes, appends the path's owner (`OfDuchy`) or the method (`ByPut`). */
+/**
+ * Returns a unique ID for the route. This is the operation's name; if the operation has several routes, the ID ends with
+ * the path's owner (`OfDuchy`) or with the method (`ByPut`).
+ */
 function operationIdOf(route: Route): string {
   const rows = rowsOf(route);
   const samePath = rows.filter((row) => row.path === route.path);

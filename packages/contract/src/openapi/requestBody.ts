@@ -5,7 +5,7 @@ import type { JsonSchema, OpenApiOperation } from './types.ts';
 
 type RequestBody = NonNullable<OpenApiOperation['requestBody']>;
 
-/** The operation's schemas have names that start with `name`. */
+/** Returns a route's request body. The names of its schemas start with `name`. */
 export function printRequestBody(route: Route, name: string, schemas: SchemaPrinter): RequestBody {
   const body = route.body!;
   return body.form === 'message'
@@ -27,7 +27,10 @@ function printMessage(
   };
 }
 
-/** The body is the resource itself or a message that wraps the resource. Both may contain `parent` and `requestId`. */
+/**
+ * Prints a body that is the resource itself or a message that wraps the resource. Both may contain `parent` and
+ * `requestId`.
+ */
 function printResource(
   route: Route,
   body: Extract<Body, { form: 'resource' }>,
@@ -35,7 +38,7 @@ function printResource(
   schemas: SchemaPrinter,
 ): RequestBody {
   const input = schemas.inline(body.schema);
-  // Accept output-only fields, because a caller may send back what it has read.
+  // Accept output-only fields, because a caller may send back a resource that it has read.
   const outputOnly = Object.entries(schemas.inline(body.resource).properties!)
     .filter(([field]) => !(field in input.properties!))
     .map(([field, schema]) => [field, { ...schema, readOnly: true }]);
@@ -46,7 +49,7 @@ function printResource(
       ? { requestId: schemas.inline(querySchemaOf(route)).properties!.requestId! }
       : {}),
   };
-  // If an update accepts different fields than a create, it has a separate schema.
+  // An update has its own schema if it accepts different fields than a create.
   const suffix = schemas.nameOf(body.schema)?.endsWith('Update') ? 'Update' : 'Input';
   const wrapped: JsonSchema = {
     type: 'object',

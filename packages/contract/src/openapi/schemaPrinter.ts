@@ -13,7 +13,10 @@ export const ID_PATTERN = '[A-Za-z0-9_-]{1,63}';
 /** Converts schemas. A named schema is added to `components` once, and referenced after that. */
 export class SchemaPrinter {
   readonly components: Record<string, JsonSchema> = {};
-  /** Schema names, keyed by the schema's `properties` object, which an optional copy of the schema shares. */
+  /**
+   * The names of schemas. The key is a schema's `properties` object, because an optional copy of a schema has the same
+   * object.
+   */
   private readonly names = new Map<unknown, string>();
 
   /** Every object schema in `exports` is named after its export. */
@@ -58,7 +61,7 @@ export class SchemaPrinter {
       ...rest
     } = schema as Declared;
     const { format, items, properties, additionalProperties, ...standard } = rest;
-    // Formats without a case (json, page-size) matter only to our codecs.
+    // The formats `json` and `page-size` have no case here, because only our codecs use them.
     switch (format) {
       case 'byte':
         // Four base64 characters encode three bytes, and padding is optional.

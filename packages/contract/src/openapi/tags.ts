@@ -10,7 +10,9 @@ type CollectionOf<Path extends string> = Path extends `${string}/{${string}}/${i
     : Path;
 type Collection = CollectionOf<Routes['path']>;
 
-/** A route with a new collection does not compile until the collection is described here. */
+/**
+ * Descriptions of all collections. A route with a new collection does not compile until the collection is described here.
+ */
 const DESCRIPTIONS: Record<Collection, string> = {
   measurements: 'What a measurement consumer asks of one or more data providers, and the encrypted results.',
   requisitions: 'The part of a measurement that one data provider fulfills or refuses.',
@@ -33,7 +35,7 @@ const DESCRIPTIONS: Record<Collection, string> = {
   whoami: 'Who the exchange takes the caller for.',
 };
 
-/** Tag names that are not simply the words of the collection's name. */
+/** Tag names that differ from the words of the collection's name. */
 const NAMES: { [C in Collection]?: string } = {
   deliveries: 'Webhook deliveries',
   auditEntries: 'Audit',

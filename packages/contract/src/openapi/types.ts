@@ -57,7 +57,7 @@ export interface OpenApiResponse {
 
 type JsonContent = { 'application/json': { schema: JsonSchema } };
 
-/** Our keywords, except those that only our codecs understand and those that contain other schemas. */
+/** The keywords of our schemas, except those that only our codecs understand and those that contain other schemas. */
 type Printed = Omit<Keywords, `x-${string}` | 'items' | 'properties' | 'additionalProperties'>;
 
 export interface JsonSchema extends Printed {

@@ -1,4 +1,4 @@
-/** The ring of a Liquid Legions protocol, and checks on its config. */
+/** The ring of duchies in a Liquid Legions protocol, and checks of the protocol's config. */
 
 import type { Violation } from '../errors/errors.ts';
 import {
@@ -13,12 +13,12 @@ import {
 import type { LiquidLegionsConfig } from './protocolConfig.ts';
 import { MIN_MPC_EPSILON } from './shareShuffleLimits.ts';
 
-/** Returns the duchies in the order in which they pass registers on. The aggregator comes last. */
+/** Returns the duchies in the order in which they process the registers. The aggregator comes last. */
 export function ringOf(config: Pick<LiquidLegionsConfig, 'workers' | 'aggregator'>): string[] {
   return [...config.workers, config.aggregator];
 }
 
-/** Checks the values in a config whose properties already have the right types. */
+/** Checks the values in a config. The types of its properties have already been checked. */
 export function liquidLegionsViolations(config: LiquidLegionsConfig): Violation[] {
   const violations: Violation[] = [];
   const check = (field: string, ok: boolean, description: string) => {
@@ -65,7 +65,7 @@ export function liquidLegionsViolations(config: LiquidLegionsConfig): Violation[
   return violations;
 }
 
-/** Returns the config's terms that a provider signs with its sketch, as fields of the Fulfillment message. */
+/** Returns the parts of the config that a provider signs together with its sketch, as fields of the Fulfillment message. */
 export function signedLegionsTerms(config: LiquidLegionsConfig) {
   const { workers, aggregator, noiseMechanism, decayRate, histogramPrivacyParams, publisherPrivacyParams } =
     config;

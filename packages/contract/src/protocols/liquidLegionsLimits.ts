@@ -23,7 +23,7 @@ export const MAX_LEGIONS_REGISTERS = 5_000_000;
 export const MAX_HIDING_EPSILON = 1;
 export const MAX_HIDING_DELTA = 1e-5;
 
-/** Returns the shape of each kind of noise. Every duchy in the ring adds all four kinds. */
+/** Returns the parameters of each kind of noise. Every duchy in the ring adds all four kinds. */
 export function legionsNoiseShapes(
   dataProviders: number,
   duchies: number,
@@ -37,15 +37,15 @@ export function legionsNoiseShapes(
 }
 
 /**
- * Returns the minimum number of copies of the publisher-noise register and of the padding register. One copy is enough for
- * the aggregator to subtract them. With frequencies, there must be more copies than sketches, so that the aggregator can
- * recognize them as noise.
+ * Returns the minimum number of copies of two special registers: publisher noise and padding. For reach alone, one copy is
+ * enough, because the aggregator only subtracts these registers. For frequencies, each must have more copies than there are
+ * sketches, so that the aggregator recognizes it as noise.
  */
 export function knownRegisterCount(protocol: LiquidLegionsProtocol, dataProviders: number): number {
   return protocol === 'liquidLegionsV2' ? dataProviders + 1 : 1;
 }
 
-/** Returns the number of registers that each duchy adds as noise. It does not depend on the noise that is drawn. */
+/** Returns the number of registers that each duchy adds as noise. The number is the same for all random draws. */
 export function legionsNoiseRegisterCount(
   offsets: Record<'reach' | 'histogram' | 'publisher', number>,
   dataProviders: number,

@@ -19,7 +19,10 @@ import {
   MAX_SKETCH_SIZE,
 } from './liquidLegionsLimits.ts';
 
-/** Ring values are below 2^7, so that each takes one byte on the wire, even as a packed varint. */
+/**
+ * The maximum ring modulus. Ring values are then below 2^7, so that each takes one byte on the wire, even as a packed
+ * varint.
+ */
 export const MAX_RING_MODULUS = 127;
 
 export const ShareShuffleConfig = object(

@@ -1,9 +1,9 @@
-/** The stages that the duchies run once the computation starts, with the names that they report. */
+/** The stages that the duchies run once the computation starts. Duchies use the same stage names in their reports. */
 
 import { ringOf } from './liquidLegionsConfig.ts';
 import { liquidLegionsOf, type ProtocolConfig } from './protocolConfig.ts';
 
-/** One duchy's stage. It waits until all stages of earlier steps are done. */
+/** A stage that one duchy runs. The stage starts when all stages with a lower `step` are done. */
 export interface ProtocolStep {
   step: number;
   /** The duchy's name, such as `duchies/x`. */
@@ -11,7 +11,7 @@ export interface ProtocolStep {
   stage: string;
 }
 
-/** Returns the steps, the last of which computes the result. A direct measurement has none. */
+/** Returns the steps of a computation, or an empty array for a direct measurement. The last step computes the result. */
 export function stepsOf(protocolConfig: ProtocolConfig): ProtocolStep[] {
   const { honestMajorityShareShuffle: shuffle } = protocolConfig;
   if (shuffle) {
@@ -36,7 +36,7 @@ export function stepsOf(protocolConfig: ProtocolConfig): ProtocolStep[] {
   ];
 }
 
-/** Each of these stages runs once around the ring. */
+/** The stages after the setup phase. In each stage, all duchies of the ring run one after another. */
 const EXECUTION = {
   reachOnlyLiquidLegionsV2: ['EXECUTION_PHASE'],
   liquidLegionsV2: ['EXECUTION_PHASE_ONE', 'EXECUTION_PHASE_TWO', 'EXECUTION_PHASE_THREE'],

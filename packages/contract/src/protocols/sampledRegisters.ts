@@ -1,14 +1,20 @@
-/** Computes which of a population's indexes are in a sample, an interval of the sorted VIDs that may wrap around. */
+/**
+ * Computes which indexes of a population are in a sample. A sample is an interval of the population's sorted VIDs, and may
+ * wrap around at the end.
+ */
 import type { PlainSpec } from '../specs/measurementSpec.ts';
 
 type Interval = NonNullable<PlainSpec['vidSamplingInterval']>;
 
-/** A sample has one register per index: first the indexes starting at `first`, then those starting at 0. */
+/**
+ * The registers of a sample, one per index. The first registers are for the indexes from `first` on. If the sample wraps
+ * around, the other registers are for the indexes from 0 on.
+ */
 export interface SampledRegisters {
   first: number;
-  /** The number of indexes starting at `first`. */
+  /** The number of indexes from `first` on. */
   primary: number;
-  /** The number of indexes starting at 0, if the sample wraps around. */
+  /** The number of indexes from 0 on. It is 0 unless the sample wraps around. */
   wrapped: number;
   /** The length of the frequency vector. */
   count: number;

@@ -1,3 +1,5 @@
-/** The part of this package for share-shuffle threads. Loading all of it takes longer than many threads run. */
+/**
+ * The entry point for share-shuffle threads. Loading the whole package would take longer than many of these threads run.
+ */
 export * from './sampledRegisters.ts';
 export * from './shareShuffleLimits.ts';

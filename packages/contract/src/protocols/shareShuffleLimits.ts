@@ -1,16 +1,19 @@
-/** Limits of HonestMajorityShareShuffle. The exchange chooses it only within these, and duchies reject larger values. */
+/**
+ * Limits of the HonestMajorityShareShuffle protocol. The exchange chooses the protocol only within these limits, and
+ * duchies reject larger values.
+ */
 import type { PrivacyParams } from '../specs/measurementSpec.ts';
 import type { MpcNoiseMechanism } from '../values/states.ts';
 
 /** The number of workers that add noise. */
 export const NOISE_WORKERS = 2;
-/** With a smaller epsilon, the noise alone would fill a worker's memory. */
+/** The minimum epsilon. With a smaller epsilon, the noise alone would fill a worker's memory. */
 export const MIN_MPC_EPSILON = 1e-6;
 /** The maximum number of noise registers per worker. More would fill its memory. */
 export const MAX_NOISE_REGISTERS = 2 ** 24;
 /**
- * The maximum number of registers in the sample plus both workers' noise. A worker needs one byte of memory per register,
- * and sums are exact below 2^30.
+ * The maximum number of registers in the sample and both workers' noise together. A worker needs one byte of memory per
+ * register, and sums are exact below 2^30.
  */
 export const MAX_SHUFFLED = 500_000_000;
 
@@ -19,13 +22,17 @@ export function mpcGaussianSigma({ epsilon, delta }: PrivacyParams): number {
   return Math.sqrt(2 * Math.log(1.25 / (delta / 2))) / epsilon;
 }
 
-/** How many workers add noise to a count, and how much one person can change that count. */
+/**
+ * Parameters of the noise on a count: the number of workers that add noise, and the influence of one person on the count.
+ */
 export interface MpcNoiseShape {
-  /** The number of workers. Each draws part of the noise, and privacy is charged for the sum of the parts. */
+  /**
+   * The number of workers. Each worker draws a part of the noise, and the privacy parameters apply to the sum of the parts.
+   */
   workers: number;
-  /** How much one person can change the count; only GEOMETRIC noise uses it. */
+  /** The maximum amount by which one person can change the count. Only GEOMETRIC noise uses it. */
   sensitivity: number;
-  /** Whether the aggregator also adds noise to its result, as much as all workers together. */
+  /** Whether the aggregator also adds noise to its result. It adds as much noise as all workers together. */
   aggregatorAdds?: boolean;
 }
 
@@ -36,7 +43,10 @@ export const SHARE_SHUFFLE_NOISE: MpcNoiseShape = {
   aggregatorAdds: true,
 };
 
-/** Returns the offset, which bounds a worker's noise. A worker adds noise + offset registers, which is never negative. */
+/**
+ * Returns the noise offset, which is the maximum absolute value of a worker's noise. A worker adds (noise + offset)
+ * registers, so the number of registers is never negative.
+ */
 export function mpcNoiseOffset(
   mechanism: MpcNoiseMechanism,
   params: PrivacyParams,
@@ -44,7 +54,7 @@ export function mpcNoiseOffset(
 ): number {
   if (mechanism === 'NONE') return 0;
   const { epsilon, delta } = params;
-  // ln(1 + e^ε), computed so that e^ε does not overflow.
+  // ln(1 + e^epsilon), computed so that e^epsilon does not overflow.
   const logOnePlusExp = epsilon + Math.log1p(Math.exp(-epsilon));
   if (mechanism === 'GEOMETRIC') {
     const logTail = Math.log((2 * workers * sensitivity) / delta) + logOnePlusExp;
@@ -56,9 +66,9 @@ export function mpcNoiseOffset(
 }
 
 /**
- * Returns the number of registers that each worker appends as noise. It does not depend on the noise that is drawn. A reach
- * has one draw and a frequency offset of 0. A histogram has one draw per ring value, because a lying provider can move a
- * person to any of them. The last ring value has no draw, because it marks unused registers.
+ * Returns the number of registers that each worker appends as noise. The number is the same for all random draws. For a
+ * reach, `frequencyOffset` is 0. A histogram needs noise for every ring value, because a lying provider can move a person
+ * to any value. The last ring value needs no noise, because it marks unused registers.
  */
 export function noiseRegisterCount(ringModulus: number, reachOffset: number, frequencyOffset: number) {
   return 2 * (reachOffset + (ringModulus - 2) * frequencyOffset);

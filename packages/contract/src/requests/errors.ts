@@ -1,4 +1,7 @@
-/** The errors of each operation: those that its route lists, and those that follow from the rest of the route. */
+/**
+ * Determines the errors of each operation: those that its route lists, and those that follow from the route's other
+ * properties.
+ */
 
 import { type Code, httpStatusOf, REASONS, type Reason } from '../errors/reasons.ts';
 import type { Keywords } from '../json/codec.ts';
@@ -37,7 +40,8 @@ const RULES: [applies: (route: Route) => boolean, reasons: Reason[]][] = [
       'DEADLINE_EXCEEDED',
     ],
   ],
-  // True for every operation except whoAmI. Even if all callers are allowed, an ID in the path may be a forbidden wildcard.
+  // This rule applies to every operation except whoAmI. Even if all callers are allowed, an ID in the path may be a
+  // forbidden wildcard.
   [({ access, path }) => Object.keys(access).length < 4 || path.includes('{'), ['PERMISSION_DENIED']],
   [({ path }) => path.includes('{'), ['MALFORMED_NAME']],
   [({ method }) => method !== 'GET', ['MALFORMED_JSON', 'BODY_TOO_LARGE']],

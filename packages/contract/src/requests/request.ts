@@ -50,7 +50,7 @@ export function querySchemaOf(route: Route): TSchema {
 }
 const querySchemas = new WeakMap<Route, TSchema>();
 
-/** `body` is undefined for a request without a body. */
+/** Reads and validates a request. `body` is undefined for a request without a body. */
 export function readRequest(
   route: Route,
   params: Record<string, string>,
@@ -127,7 +127,7 @@ export function takesRequestId(route: Route): boolean {
   return Object.hasOwn(propertiesOf(querySchemaOf(route)), 'requestId');
 }
 
-/** A caller may send back output-only fields that it has read. They have no effect in a request. */
+/** Returns whether a field is output-only. A caller may send such a field back, but it has no effect in a request. */
 function isOutputOnly(form: Extract<Body, { form: 'resource' }>, key: string): boolean {
   return Object.hasOwn(propertiesOf(form.resource), key) && !Object.hasOwn(propertiesOf(form.schema), key);
 }
@@ -149,14 +149,17 @@ function take(from: JsonObject, name: string, violations: Violation[]): JsonValu
 /** Removes a property that may repeat the path, and reports a violation if it differs from the path. */
 function takeEqual(from: JsonObject, name: string, path: string, at: string, violations: Violation[]): void {
   const value = take(from, name, violations);
-  // The parent of a collection path is everything before the collection.
+  // The parent's name is the path without its last segment, the collection.
   const expected = name === 'parent' ? path.slice(0, path.lastIndexOf('/')) : path;
   if (value !== undefined && value !== expected) {
     violations.push({ field: join(at, name), description: 'differs from the path' });
   }
 }
 
-/** Rejects too many fields early. Our largest message has 20, and each pass over 300,000 would take 200 ms. */
+/**
+ * Returns a problem if the value is not an object or has too many fields. Our largest message has 20 fields, and each pass
+ * over an object with 300,000 fields would take 200 ms.
+ */
 function objectProblem(value: JsonValue): string | undefined {
   if (!isObject(value)) return 'must be an object';
   return Object.keys(value).length > MAX_VIOLATIONS ? `has more than ${MAX_VIOLATIONS} fields` : undefined;
@@ -193,13 +196,13 @@ function readQuery(
   return decode(schema, values, violations) as Record<string, unknown> | undefined;
 }
 
-/** Query values are text, so numbers and booleans are converted according to their schema. */
+/** Converts the text of a query parameter to a number or a boolean, if its schema says so. */
 function queryValue(property: Keywords, value: string): JsonValue {
   if (property.type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
   if (property.type === 'integer' && /^-?\d{1,100}$/.test(value)) {
     return value.length <= 15 ? Number(value) : BigInt(value);
   }
-  // In a query, an unescaped `+01:00` is decoded with a space instead of the plus sign.
+  // Restore the plus sign of a UTC offset. In a query, an unescaped `+01:00` is decoded as a space and `01:00`.
   return property.format === 'date-time' ? value.replace(' ', '+') : value;
 }
 

@@ -1,4 +1,4 @@
-/** Finds the route for a request's method and raw path. IDs are decoded once the route is known. */
+/** Finds the route for a request's method and raw path. IDs are decoded after the route has been found. */
 import { ExchangeError } from '../errors/errors.ts';
 import type { Route } from '../routes/route.ts';
 import { API_PREFIX, ROUTES } from '../routes.ts';
@@ -9,7 +9,9 @@ export interface Match {
   params: Record<string, string>;
 }
 
-/** Returns the path with `*` for every ID, and the verb. In all our paths, every second segment is an ID. */
+/**
+ * Returns the path with `*` in place of every ID, followed by the verb. In all our paths, every second segment is an ID.
+ */
 function shapeOf(segments: readonly string[], verb: string | undefined): string {
   let shape = segments[0]!;
   for (let i = 1; i < segments.length; i++) shape += i % 2 === 0 ? `/${segments[i]}` : '/*';
@@ -32,7 +34,9 @@ for (const route of ROUTES as readonly Route[]) {
   BY_SHAPE.set(shape, methods.set(route.method, { route, ids }));
 }
 
-/** Rejects an unknown path (404), then an unknown method (405), then a malformed ID (400). */
+/**
+ * Returns the route for a request. Rejects an unknown path (404), then an unknown method (405), then a malformed ID (400).
+ */
 export function matchRoute(method: string, rawPath: string): Match {
   const segments = rawPath.slice(API_PREFIX.length + 1).split('/');
   const last = segments.at(-1)!;
@@ -54,7 +58,7 @@ export function matchRoute(method: string, rawPath: string): Match {
   return { route: row.route, params };
 }
 
-/** Percent-decodes once. The result must be an ID, so an encoded `/`, `:` or NUL is rejected. */
+/** Percent-decodes a path segment once. The result must be an ID, so an encoded `/`, `:` or NUL is rejected. */
 function decodeId(segment: string): string {
   if (isId(segment)) return segment;
   let id: string;

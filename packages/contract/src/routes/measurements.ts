@@ -26,7 +26,7 @@ const listRequisitions = {
   }),
   response: s.object({ requisitions: s.array(Requisition), nextPageToken: row.nextPageToken }),
 } as const;
-/** The fields that all actions of a data provider on its requisition have in common. */
+/** The properties that are the same in all routes for a data provider's actions on its requisition. */
 const act = { ...row.ACT, ...requisition, response: Requisition } as const;
 
 export const MEASUREMENT_ROUTES = [

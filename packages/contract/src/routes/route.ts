@@ -6,13 +6,13 @@ import * as s from '../json/schema.ts';
 export type PrincipalKind = 'measurementConsumer' | 'dataProvider' | 'duchy' | 'operator';
 
 /**
- * `own`: the first ID in the path must be the caller's ID. `any`: every ID is allowed. `all`: the wildcard `-` is allowed
- * too. A kind of caller that is not listed is denied.
+ * The path IDs that each kind of caller may use. `own`: the first ID must be the caller's own. `any`: every ID is allowed.
+ * `all`: the wildcard `-` is allowed too. A kind of caller that is not listed is denied.
  */
 export type Access = Partial<Record<PrincipalKind, 'own' | 'any' | 'all'>>;
 
 export type Body =
-  /** A request message. `also` is the property in which a generic client may repeat the path. */
+  /** A request message. It may repeat the path in the property that `also` names. */
   | { form: 'message'; schema: s.TSchema; also: 'name' | 'parent' }
   /** The resource itself, or a message with the resource in `member` and an optional requestId. */
   | { form: 'resource'; schema: s.TSchema; resource: s.TSchema; member: string; create: boolean };
@@ -27,9 +27,9 @@ export interface Route {
   path: string;
   verb?: string;
   access: Access;
-  /** The response is an endless stream. Each item has the schema `response`. */
+  /** Set if the response is an endless stream. Each item of the stream has the schema `response`. */
   streams?: true;
-  /** Mutations accept `validateOnly`. */
+  /** Whether the operation changes data. If so, it accepts `validateOnly`. */
   mutates?: boolean;
   query?: s.TSchema;
   body?: Body;
@@ -39,7 +39,7 @@ export interface Route {
   summary: string;
 }
 
-/** The error if a body refers to a missing resource. A missing resource in the path is NOT_FOUND instead. */
+/** Returns the error for a body that refers to a missing resource. A missing resource in the path is NOT_FOUND instead. */
 export const dangling = <R extends Reason>(reason: R) => ({ reason, code: 'FAILED_PRECONDITION' }) as const;
 
 /** The maximum number of resources in a batch. */
@@ -75,13 +75,13 @@ export const EVERYBODY = {
   operator: 'any',
 } as const;
 
-/** Each route starts with one of these and overrides what differs. */
+/** Default properties. Each route starts with one of these constants, and overrides some of its properties. */
 export const READ = { method: 'GET', query: noQuery } as const;
 export const LIST = { method: 'GET', query: s.object(paging), errors: [] } as const;
 export const CREATE = { method: 'POST', mutates: true, query: noQuery } as const;
 export const UPDATE = { method: 'PATCH', mutates: true, query: noQuery } as const;
 export const DELETE = { method: 'DELETE', mutates: true, query: noQuery } as const;
-/** An action on a resource. Its path ends with a verb. */
+/** Default properties of an action on a resource. The path of an action ends with a verb. */
 export const ACT = { method: 'POST', mutates: true, query: noQuery } as const;
 
 /** The body of an action: a message that may repeat the resource's name. */
@@ -109,10 +109,13 @@ const CONSUMER: PartyKind = {
 const PROVIDER: PartyKind = { own: { dataProvider: 'own' }, notFound: 'DATA_PROVIDER_NOT_FOUND' };
 const DUCHY: PartyKind = { own: { duchy: 'own' }, notFound: 'DUCHY_NOT_FOUND' };
 
-/** The reasons for a missing party, one per kind of party. */
+/** The error reasons for a missing party, one per kind of party. */
 export const PARTY_NOT_FOUND = [CONSUMER.notFound, PROVIDER.notFound, DUCHY.notFound];
 
-/** Returns one route per kind of party, with a path under its name. By default, only the party itself has access. */
+/**
+ * Returns one route per kind of party. Each path starts with the party's name. By default, only the party itself has
+ * access.
+ */
 export const ofEachParty = <const P extends string, const R extends Partial<Route>>(
   below: P,
   rowOf: (kind: PartyKind) => R,

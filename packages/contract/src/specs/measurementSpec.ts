@@ -21,7 +21,7 @@ export interface PrivacyParams {
 }
 
 interface PlainSpecCommon {
-  /** `typeUrl` is absent in JSON, and in the older protobuf field that has plain bytes instead of an Any. */
+  /** `typeUrl` is absent if the spec is JSON, or if it uses the older protobuf field with plain bytes instead of an Any. */
   measurementPublicKey?: { typeUrl?: string; value: Uint8Array };
   vidSamplingInterval?: { start: number; width: number };
   nonceHashes: Uint8Array[];
@@ -60,7 +60,7 @@ export function decodeMeasurementSpec(bytes: Uint8Array): { spec: PlainSpec } | 
   }
 }
 
-/** Returns the error message without the value that it quotes, because findings do not repeat input. */
+/** Returns the error message without the value that it quotes, because findings must not repeat the caller's input. */
 function reason(error: unknown): string {
   const message = error instanceof Error ? error.message : 'cannot be decoded';
   return cut(message.replace(/,? (?:got|from JSON:) ".*|\.$/s, ''), 300);

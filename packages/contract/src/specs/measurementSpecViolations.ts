@@ -6,12 +6,12 @@ import type { PlainSpec, PrivacyParams } from './measurementSpec.ts';
 import { TYPE_URLS } from './typeUrls.ts';
 
 /**
- * `start` and `width` are 32-bit floats, in which 0.4 and 0.6 add up to 1.00000003. One rounding step below 1 is 6e-8, so a
- * millionth covers the rounding of both, but no difference that a person would write.
+ * The tolerance for comparing `start + width` with 1. Both are 32-bit floats, in which 0.4 and 0.6 add up to 1.00000003. A
+ * millionth is more than the rounding error of both, but less than any difference that a person would write.
  */
 const FLOAT_SLACK = 1e-6;
 
-/** Returns whether a sampling interval extends past 1, and so continues at 0. */
+/** Returns whether a sampling interval extends past 1, so that it continues at 0. */
 export function wrapsAround({ start, width }: { start: number; width: number }): boolean {
   return start + width > 1 + FLOAT_SLACK;
 }
@@ -66,7 +66,7 @@ export function measurementSpecViolations(spec: PlainSpec, protocol: Protocol = 
       const { reachPrivacyParams, frequencyPrivacyParams, maximumFrequency } = spec.reachAndFrequency;
       checkPrivacy('reachAndFrequency.reachPrivacyParams', reachPrivacyParams);
       checkPrivacy('reachAndFrequency.frequencyPrivacyParams', frequencyPrivacyParams);
-      // With one bucket there is no distribution to report.
+      // A frequency distribution needs at least two buckets.
       check('reachAndFrequency.maximumFrequency', maximumFrequency > 1, 'must be above 1');
       break;
     }

@@ -13,7 +13,7 @@ const files: DescFile[] = [
   ...file_mex_contract_google_types.dependencies,
 ];
 
-/** Keyed by import path, such as `google/type/date.proto`. */
+/** The well-known files, keyed by import path, such as `google/type/date.proto`. */
 export const WELL_KNOWN_FILES: ReadonlyMap<string, DescFile> = new Map(files.map((f) => [f.proto.name, f]));
 
 const wireFiles = new Map<string, WireMessage>();
@@ -32,12 +32,15 @@ export function readWellKnownFile(name: string): WireMessage | undefined {
   return message;
 }
 
-/** Returns whether everyone shares this file, so that its types do not belong to one provider. */
+/** Returns whether all providers share this file, in which case its types do not belong to one provider. */
 export function isWellKnownFile(name: string): boolean {
   return name.startsWith('google/protobuf/') || name.startsWith('google/type/');
 }
 
-/** Returns the files and everything they import, each file after its imports. Our copies replace well-known files. */
+/**
+ * Returns the files and all files that they import, each file after its imports. Well-known files are replaced with our
+ * copies.
+ */
 export function importedFirst(files: readonly FileDescriptorProto[]): FileDescriptorProto[] {
   const byName = new Map(files.map((file) => [file.name, file]));
   const ordered = new Set<FileDescriptorProto>();

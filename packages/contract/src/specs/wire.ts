@@ -13,7 +13,10 @@ import {
 } from '@bufbuild/protobuf';
 import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 
-/** Strings, booleans, 32-bit integers, enums and messages, keyed by field name. Other types are checked but not kept. */
+/**
+ * A decoded message: its strings, booleans, 32-bit integers, enums, and messages, keyed by field name. Fields of other
+ * types are checked, but their values are not stored.
+ */
 export type WireMessage = { [field: string]: unknown };
 
 export interface WireLimits {
@@ -25,7 +28,7 @@ export interface WireLimits {
 
 type WireResult = { message: WireMessage } | { field: string; reason: string };
 
-/** No real spec comes close to these limits. It has a few messages, nested at most five levels deep. */
+/** The limits for a spec. A real spec has only a few messages, nested at most five levels deep. */
 export const SPEC_LIMITS: WireLimits = { maxMessages: 100_000, maxDepth: 32 };
 
 export function readWire(schema: DescMessage, bytes: Uint8Array, limits: WireLimits): WireResult {
@@ -58,13 +61,13 @@ interface WireField {
   wire: number;
   repeated: boolean;
   keep: 'string' | 'bool' | 'int32' | undefined;
-  /** Undefined unless the field is a message. */
+  /** The shape of a message field. Undefined for all other fields. */
   shape: (() => Shape) | undefined;
 }
 
 interface Shape {
   fields: Map<number, WireField>;
-  /** The required fields of a proto2 message, among those that are kept. */
+  /** The names of the required fields of a proto2 message. Fields whose values are not stored are left out. */
   required: string[];
 }
 
@@ -110,12 +113,12 @@ function valueField(
   return { name, wire: LENGTH, repeated: false, keep: undefined, shape: () => shapeOf(message) };
 }
 
-/** An enum has no scalar type and is encoded as an int32. */
+/** Returns the settings of a scalar field or an enum. An enum has no scalar type, and is encoded as an int32. */
 function scalarField(name: string, scalar: ScalarType = ScalarType.INT32): WireField {
   return { name, wire: VARINT, repeated: false, keep: undefined, shape: undefined, ...SCALARS[scalar] };
 }
 
-/** Settings for the scalar types that are kept or that are not varints. */
+/** Settings for scalar types whose values are stored, and for scalar types that are not varints. */
 const SCALARS: { [type in ScalarType]?: Partial<WireField> } = {
   [ScalarType.STRING]: { wire: LENGTH, keep: 'string' },
   [ScalarType.BYTES]: { wire: LENGTH },
@@ -174,7 +177,7 @@ class WireReader {
     try {
       if (f.shape) {
         if (wire !== f.wire) throw wireTypeFault(wire);
-        // A singular message that occurs twice is merged, as in every protobuf reader.
+        // If a message field that is not repeated occurs twice, merge the two messages, as every protobuf reader does.
         const child: WireMessage = f.repeated ? {} : ((into[f.name] as WireMessage | undefined) ?? {});
         if (wire === START_GROUP) this.message(f.shape(), child, end, depth + 1, number);
         else this.message(f.shape(), child, this.end(end), depth + 1);
@@ -243,7 +246,7 @@ class WireReader {
     if (this.pos > end) throw new WireFault('is truncated');
   }
 
-  /** Returns the end of the length-delimited value that starts here. */
+  /** Reads a length, and returns the position where the value with this length ends. */
   private end(parentEnd: number): number {
     const length = this.length(parentEnd);
     if (length > parentEnd - this.pos) throw new WireFault('is truncated');
@@ -257,7 +260,7 @@ class WireReader {
     return low >>> 0;
   }
 
-  /** Returns the low 32 bits as a signed integer, and stores the other bits in `high`. */
+  /** Reads a varint. Returns its low 32 bits as a signed integer, and stores the other bits in `high`. */
   private varint(end: number): number {
     let low = 0;
     this.high = 0;

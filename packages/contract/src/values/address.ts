@@ -1,11 +1,13 @@
 /**
- * Tells public addresses and host names from private ones. Parses addresses itself, because browsers only have a URL
- * parser.
+ * Distinguishes public addresses and host names from private ones. This file parses IP addresses itself, because browsers
+ * offer only a URL parser.
  */
 
 type Network = readonly [network: string, prefix: number];
 
-/** IPv4 networks that IANA lists as not public, plus a metadata service's address, which IANA lists as public. */
+/**
+ * IPv4 networks that are not public according to IANA, plus the address of a metadata service, which IANA lists as public.
+ */
 const SPECIAL: Network[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -23,7 +25,7 @@ const SPECIAL: Network[] = [
   ['203.0.113.0', 24],
   ['224.0.0.0', 3],
 ];
-/** Public IPv6 addresses are in this range. Addresses that contain an IPv4 address, such as NAT64, are outside it. */
+/** The range of public IPv6 addresses. Addresses that contain an IPv4 address, such as NAT64, are outside this range. */
 const GLOBAL_UNICAST: Network[] = [['2000::', 3]];
 /** Networks in GLOBAL_UNICAST that are not public: tunnels to IPv4 (Teredo, 6to4), protocol assignments, documentation. */
 const NOT_GLOBAL: Network[] = [
@@ -37,7 +39,10 @@ const LOOPBACK: Network[] = [
   ['::1', 128],
 ];
 
-/** Accepts any RFC 4291 notation. Returns false for an address with a zone, and for text that is not an IP address. */
+/**
+ * Returns whether an IP address is public. Accepts any RFC 4291 notation. Returns false for an address with a zone, and for
+ * text that is not an IP address.
+ */
 export function isPublicAddress(address: string): boolean {
   const bits = bitsOf(address);
   if (bits?.length === 32) return !isIn(bits, SPECIAL);

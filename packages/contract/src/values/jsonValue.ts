@@ -8,7 +8,7 @@ export class JsonDecimal {
   }
 }
 
-/** Integers are `number` if that is exact, and `bigint` otherwise. Objects have no prototype. */
+/** A parsed JSON value. Integers are `number` if that is exact, and `bigint` otherwise. Objects have no prototype. */
 export type JsonValue = null | boolean | string | number | bigint | JsonDecimal | JsonValue[] | JsonObject;
 export interface JsonObject {
   [key: string]: JsonValue;

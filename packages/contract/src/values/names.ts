@@ -31,7 +31,7 @@ export type Vars<P extends string> = P extends `${string}{${infer V}}${infer Res
 
 type NameVars<K extends PatternName> = Record<Vars<(typeof PATTERNS)[K]>, string>;
 
-/** The wildcard is a valid ID in every name, but no resource has it. */
+/** The wildcard ID. Names may contain it, but no resource has this ID. */
 export const WILDCARD = '-';
 /** In a certificate's path, this alias refers to the party's best certificate. */
 export const PREFERRED = 'preferred';
@@ -63,7 +63,7 @@ export function formatName<K extends PatternName>(pattern: K, vars: NameVars<K>)
   return fillIn(PATTERNS[pattern], vars);
 }
 
-/** Caches each pattern, split into fixed text and variable names that alternate. */
+/** A cache of patterns. Each pattern is split into parts: fixed text and variable names alternate. */
 const parts = new Map<string, string[]>();
 
 export function fillIn(pattern: string, vars: Record<string, string>): string {

@@ -1,4 +1,4 @@
-/** How bytes, timestamps and 64-bit integers are written in JSON. */
+/** Converts bytes, timestamps, and 64-bit integers to and from the text that JSON uses for them. */
 
 /** RFC 3339 in UTC with microseconds, always 27 characters, so that text order is time order. */
 export type Timestamp = string;
@@ -55,7 +55,7 @@ export function fromBase64(text: string): Uint8Array | undefined {
   if (urlSafe && (text.includes('+') || text.includes('/'))) return undefined;
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   const letters = text.length - padding;
-  // A single character after the groups of four encodes less than a byte.
+  // Reject a single character after the last group of four, because it encodes less than a byte.
   if (letters % 4 === 1 || (padding > 0 && text.length % 4 !== 0)) return undefined;
   const bytes = decodeBase64(text, urlSafe ? 'base64url' : 'base64');
   if (bytes?.length !== Math.floor((letters * 3) / 4)) return undefined;
@@ -69,7 +69,7 @@ export function fromBase64(text: string): Uint8Array | undefined {
 type FromBase64 = (text: string, options: { alphabet: 'base64' | 'base64url' }) => Uint8Array;
 
 function decodeBase64(text: string, alphabet: 'base64' | 'base64url'): Uint8Array | undefined {
-  // Node reads a non-ASCII character as the character with its low byte, so the text must be ASCII.
+  // Reject text that is not ASCII, because Node uses only the low byte of each character.
   if (hasBuffer) return Buffer.byteLength(text) === text.length ? Buffer.from(text, alphabet) : undefined;
   try {
     return (Uint8Array as unknown as { fromBase64: FromBase64 }).fromBase64(text, { alphabet });
@@ -89,7 +89,10 @@ export function fromHex(text: string): Uint8Array | undefined {
 
 export const MAX_UINT64 = 2n ** 64n - 1n;
 
-/** A nonceHash is the SHA-256 of the nonce as 8 big-endian bytes. The SHA-256 of its decimal text is also accepted. */
+/**
+ * Returns the bytes whose SHA-256 is the nonceHash. The canonical form is the nonce as 8 big-endian bytes; its decimal text
+ * is also accepted.
+ */
 export function noncePreimages(nonce: bigint): [canonical: Uint8Array, text: Uint8Array] {
   if (nonce < 0n || nonce > MAX_UINT64) throw new RangeError('A nonce is an unsigned integer of 64 bits.');
   const bytes = new Uint8Array(8);

@@ -40,8 +40,9 @@ export const findCertificate = read.first(
 );
 
 /**
- * SQL ordering that puts a party's best certificate first: not revoked or held, then valid now, then the latest notAfter,
- * then the latest notBefore. `now` is the SQL parameter that holds the current time.
+ * Generates an ORDER BY list that puts a party's best certificate first. The criteria are, in this order: neither revoked
+ * nor held, valid now, the latest notAfter, the latest notBefore. `now` is the SQL parameter for the current time, such as
+ * `$2`.
  */
 export function preference(now: string): string {
   return `revocation_state IS NULL DESC, not_before <= ${now}::timestamptz AND ${now}::timestamptz <= not_after DESC,
@@ -93,8 +94,9 @@ export const listCertificates = read.filteredPage(
 );
 
 /**
- * The key of an advisory lock that is acquired before a certificate's row lock, because advisory locks are granted in
- * order. With row locks alone, sixteen busy connections delayed a revocation by up to 5 s; with this lock, by 46 ms.
+ * The key of an advisory lock that a transaction acquires before it locks a certificate's row. PostgreSQL grants advisory
+ * locks in the order of the requests. With row locks alone, sixteen busy connections delayed a revocation by up to 5 s;
+ * with the advisory lock, by 46 ms.
  */
 const GATE = `hashtextextended(party || '/' || id, 0)`;
 const QUEUE_AT_GATE = sql(
@@ -103,7 +105,7 @@ const QUEUE_AT_GATE = sql(
 );
 const LOCK = sql(
   'certificate_lock',
-  // FOR UPDATE would also block inserts of rows that refer to the certificate.
+  // Use FOR NO KEY UPDATE, because FOR UPDATE would also block inserts of rows that refer to the certificate.
   `SELECT ${COLUMNS} FROM certificates WHERE party = $1 AND id = $2 FOR NO KEY UPDATE`,
   certificate,
 );
@@ -120,12 +122,12 @@ export const updateCertificate = saveVersion(
   'certificate_update',
   certificates,
   ['party', 'id'],
-  // No other field of a certificate ever changes.
+  // These are the only fields of a certificate that can change.
   only(certificates, 'revocationState', 'version'),
   (certificate, now: Timestamp) => [certificateChange(certificate, now)],
 );
 
-/** Prevents the certificates from being revoked until the transaction ends. Returns the certificates by name. */
+/** Prevents the certificates from being revoked until the transaction ends. Returns them, keyed by name. */
 export const lockCertificatesForShare = read.byKey(
   ({ party, id }: CertificateRecord) => certificateName(party, id),
   (wanted: { party: string; id: string }[]) => [wanted.map((c) => c.party), wanted.map((c) => c.id)],

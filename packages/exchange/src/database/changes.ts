@@ -1,4 +1,4 @@
-/** Reads a party's change log, in the order of transaction IDs. */
+/** Reads a party's change log. The rows of the log are sorted by transaction ID. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import { cell, object, type Reader } from '@measurement-exchange/server/database';
 import type { ChangeRecord } from '../domain/changes.ts';
@@ -8,8 +8,8 @@ import { select } from './table.ts';
 import { changes } from './versions.ts';
 
 /**
- * The position of a row in a party's change log, or the start of the log. The ID of a transaction that wrote no rows is not
- * a valid position, because a server may assign the same ID again after a crash.
+ * The position of a row in a party's change log, or the start of the log. A position never has the ID of a transaction that
+ * wrote no rows, because the server may assign that ID again after a crash.
  */
 export interface Position {
   /** The transaction ID, as a decimal number. */
@@ -26,7 +26,7 @@ export interface ChangePage {
   changes: PlacedChange[];
   /** The next page starts after this position. */
   next: Position;
-  /** The transaction of the first row that cannot be read yet. A row can be read once all older transactions have ended. */
+  /** The transaction ID of the first row that cannot be read yet, because an older transaction is still running. */
   ahead: string | undefined;
 }
 
@@ -34,7 +34,7 @@ interface PageRow {
   start: Position;
   isKept: boolean;
   ahead: string | undefined;
-  /** Undefined if the page is empty. An empty page is a single row without a change. */
+  /** Undefined if the page is empty. In that case, PAGE returns a single row without a change. */
   placed: PlacedChange | undefined;
 }
 
@@ -43,8 +43,9 @@ const position = (prefix: string) =>
 const placed = object<PlacedChange>({ change: changes.reader(), at: position('') });
 
 /**
- * `$1` party, `$2, $3` position (null for the oldest row), `$4` limit. All transactions before the horizon have ended, so
- * no new row can appear before a row that was already read. An empty page is one row without a change.
+ * Reads a page of changes. Parameters: `$1` party, `$2` and `$3` position (null to start at the oldest row), `$4` limit.
+ * The horizon is the ID of the oldest running transaction. Only rows before the horizon are read, because new rows can
+ * still appear after it.
  */
 const PAGE = sql(
   'changes_page',
@@ -73,8 +74,8 @@ const PAGE = sql(
 );
 
 /**
- * Reads a party's changes after a position, in order. Returns undefined if retention removed the row at that position,
- * because changes after it may be missing.
+ * Reads a party's changes after a position, in order. Returns undefined if retention has removed the row at that position,
+ * because it may also have removed later rows.
  */
 export async function readChanges(
   db: Queryable,
@@ -92,8 +93,8 @@ export async function readChanges(
 }
 
 /**
- * Finds the last readable row in a party's change log, or the start of the log. Everything committed from now on comes
- * after this position.
+ * Returns the position of the last readable row in a party's change log, or the start of the log. Changes that are
+ * committed from now on come after this position.
  */
 export const latestPosition = read.one(
   (party: string) => [party],
@@ -110,8 +111,9 @@ export const latestPosition = read.one(
 );
 
 /**
- * Rows are sorted by transaction ID, not by time. Because a transaction lasts at most 8 s, a row's time can be earlier than
- * the time of a row before it by 20 s at most.
+ * Finds the first row whose transaction ID is at least `$2` and below `$3`, and returns it if it is more than 20 s older
+ * than `$4`. Rows are sorted by transaction ID, not by time. Their times are at most 20 s out of order, because a
+ * transaction lasts at most 8 s.
  */
 const OLDER = sql(
   'changes_older',
@@ -121,7 +123,7 @@ const OLDER = sql(
   position(''),
 );
 
-/** Finds a position that all changes since `time` come after, but few others, by binary search over transaction IDs. */
+/** Finds a position shortly before the first change since `time`, by binary search over transaction IDs. */
 export async function positionBefore(db: Queryable, party: string, time: Timestamp): Promise<Position> {
   let place = (await readChanges(db, party, 'OLDEST', 0))!.next;
   let end = BigInt((await horizon(db)).xid);
@@ -134,7 +136,10 @@ export async function positionBefore(db: Queryable, party: string, time: Timesta
   }
 }
 
-/** Changes from transactions before `xid` can be read. `isHeld` is true if a running transaction delays later changes. */
+/**
+ * Returns the first transaction ID whose changes cannot be read yet. `isHeld` is true if a running transaction delays the
+ * reading of later changes.
+ */
 export const horizon = read.one(
   () => [],
   sql<{ xid: string; isHeld: boolean }>(
@@ -143,7 +148,7 @@ export const horizon = read.one(
   ),
 );
 
-/** Finds the parties that have a change after their position. */
+/** Returns the parties whose log has a change after the given position. */
 export const movedOn = read.all(
   (places: { party: string; at: Position }[]) => [
     places.map(({ party }) => party),
@@ -156,7 +161,7 @@ export const movedOn = read.all(
   cell<string>('party'),
 );
 
-/** Finds the parties whose oldest change is older than `before`. It probes the index once per party that has changes. */
+/** Finds the parties whose oldest change is older than `before`, with one index lookup per party. */
 export const findOldChanges = read.all(
   (before: Timestamp, limit: number) => [before, limit],
   'changes_find_old',
@@ -172,7 +177,10 @@ export const findOldChanges = read.all(
   cell<string>('party'),
 );
 
-/** Removes a party's oldest changes, if they are older than `before`. Returns the number of removed changes. */
+/**
+ * Removes changes that are older than `before` from a party's log, up to `batch` of them. Returns the number of removed
+ * changes.
+ */
 export const removeChanges = read.number(
   (party: string, before: Timestamp, batch: number) => [party, before, batch],
   'changes_remove',

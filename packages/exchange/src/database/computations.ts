@@ -1,4 +1,7 @@
-/** Computations (measurements as seen by their duchies), and the progress that duchies report. */
+/**
+ * Reads and locks computations, and stores the progress that duchies report. A computation is a duchy's view of a
+ * measurement.
+ */
 import type { Progress, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import type {
@@ -20,7 +23,7 @@ import { type Cursor, longPageText, type Page, pageOf, pageRow } from './page.ts
 import { inTransaction, lockAndRead, read } from './run.ts';
 import { column, names, optional, parameters, select, table, values } from './table.ts';
 
-/** Lists load measurements without their results. */
+/** A computation. Lists of computations omit the measurements' results, so `M` has no result by default. */
 export interface ComputationRecord<M extends MeasurementWithSpec = MeasurementWithSpec> {
   aggregate: AggregateOf<M, RequisitionOutline>;
   /** The SHA-256 hashes of the encrypted requisition specs, in the order of the requisitions. */
@@ -75,13 +78,18 @@ export async function lockComputation(
   return records(await lockAndRead(tx, LOCK, GET, [duchy, id]))[0];
 }
 
-/** The approximate size of a computation in a response, plus the number of bytes that are hashed for it. */
+/**
+ * The approximate cost of a computation in a list: its size in the response, in bytes, plus the bytes of its requisition
+ * specs, which the statement hashes.
+ */
 const SIZE = `
   (SELECT coalesce(6000 * (jsonb_array_length(m.protocol_config -> 'workers') + 1), 12000) + (octet_length(m.spec_message) + octet_length(m.spec_signature)
           + coalesce(octet_length(m.failure_message), 0)) * 4 / 3 + sum(800 + octet_length(s.spec_ciphertext))
      FROM requisitions s WHERE s.measurement = m.id)`;
 
-/** Probes the index once per state, so the cost depends only on the page size. */
+/**
+ * Lists a duchy's computations. The statement searches the index once per state, so its cost depends only on the page size.
+ */
 const LIST = sql(
   'computation_list',
   longPageText(
@@ -120,7 +128,8 @@ export async function listComputations(
 }
 
 /**
- * Finds computations by their aggregator's row. Each computation has exactly one aggregator, and each state its own index.
+ * Builds a function that finds computations in one state. The query reads only aggregators' rows, because each computation
+ * has exactly one aggregator. Each state has its own index.
  */
 function overdue(state: WaitingState, since: 'create_time' | 'update_time') {
   return read.all(
@@ -137,7 +146,8 @@ export const findOverdue = {
   PENDING_PARAMS: overdue('PENDING_PARAMS', 'create_time'),
   PENDING_FULFILLMENT: overdue('PENDING_FULFILLMENT', 'create_time'),
   PENDING_CONFIRMATION: overdue('PENDING_CONFIRMATION', 'update_time'),
-  // A computation does not change while duchies compute, so its last change is the last fulfillment or confirmation.
+  // A computation does not change while duchies compute. Its update time is the time of the last fulfillment or
+  // confirmation.
   COMPUTING: overdue('COMPUTING', 'update_time'),
 };
 
@@ -155,10 +165,10 @@ const progress = table<ProgressRecord>('computation_log', {
   progress: optional('progress', 'double'),
 });
 
-/** The maximum number of reports to keep per duchy in a computation. */
+/** The maximum number of progress reports to keep per duchy and computation. */
 const MAX_REPORTS = 200;
 
-/** Stores a report unless it repeats the last one. The caller has locked the measurement. */
+/** Stores a progress report unless it repeats the duchy's last report. The caller must have locked the measurement. */
 export const insertProgress = inTransaction.last(
   (report: ProgressRecord) => values(progress.columns, report),
   'computation_log_insert',
@@ -176,7 +186,7 @@ export const insertProgress = inTransaction.last(
    SELECT ${parameters(progress.columns, 1)}, next.n FROM next`,
 );
 
-/** Reads each duchy's latest `limit` reports, the oldest first. */
+/** Reads the latest `limit` progress reports of each duchy for a measurement, the oldest first. */
 export const progressOfMeasurement = read.all(
   (consumer: string, id: string, limit: number) => [consumer, id, limit],
   'computation_log_of_measurement',
@@ -187,7 +197,7 @@ export const progressOfMeasurement = read.all(
   progress.reader(),
 );
 
-/** Reads each duchy's latest report in these computations. */
+/** Reads each duchy's latest progress report for these computations. */
 export const latestReports = read.all(
   (ids: string[]) => [ids],
   'computation_log_latest',

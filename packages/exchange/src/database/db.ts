@@ -17,10 +17,13 @@ export {
   uniqueViolation,
 } from '@measurement-exchange/server/database';
 
-/** Registers every SQL statement of the exchange. Tests check the query plan of each statement. */
+/** The registry of all the exchange's SQL statements. Tests check the query plan of each statement. */
 export const { all: statements, sql, lookup } = new Statements();
 
-/** Formats a list of SQL literals. The planner uses a partial index only if the condition has constants, not parameters. */
+/**
+ * Formats strings as a list of SQL literals, for conditions that must match a partial index. The planner uses such an index
+ * only if the condition has constants instead of parameters.
+ */
 export function literals(words: readonly string[]): string {
   return words.map((word) => pg.escapeLiteral(word)).join(', ');
 }
@@ -44,11 +47,12 @@ const SESSION: SessionOptions = {
     'idle_in_transaction_session_timeout=10000',
     'TimeZone=UTC',
     'DateStyle=ISO',
-    // Statements find rows by key, so planning every execution separately would cost more than it could gain.
+    // Reuse the plan of a statement. Statements find rows by key, so a new plan for each execution would cost more than it
+    // gains.
     'plan_cache_mode=force_generic_plan',
     'jit=off',
-    // The planner does not know the value of LIMIT $n. It assumes a tenth of the table, and would read whole tables to join
-    // them with a page.
+    // Without these settings, the planner would read whole tables to join them with a page. It does not know the value of
+    // `LIMIT $n`, and assumes a tenth of the table.
     'enable_seqscan=off',
     'enable_hashjoin=off',
     'enable_mergejoin=off',
@@ -56,7 +60,7 @@ const SESSION: SessionOptions = {
   types,
   maxConnections: 16,
   acquireMs: 2_000,
-  // Opening a connection takes at least ten milliseconds, and each new connection has to prepare its statements again.
+  // Keep idle connections, because opening a connection takes at least 10 ms, and its statements must be prepared again.
   idleMs: 600_000,
   deadlineMs: 8_000,
 };

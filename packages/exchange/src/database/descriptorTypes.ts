@@ -23,7 +23,10 @@ const REGISTERED = sql(
    ) AS registered WHERE own IS NOT NULL OR others ORDER BY nth`,
 );
 
-/** Finds the types that other descriptors also define. `own` is the ID of such a descriptor if it has the same provider. */
+/**
+ * Returns those of the given types that another descriptor already defines. `own` is the ID of that descriptor if it has
+ * the same provider.
+ */
 export async function registeredTypes(
   db: Queryable,
   provider: string,
@@ -43,7 +46,7 @@ const INSERT = sql(
     WHERE d.id = $1 ON CONFLICT DO NOTHING`,
 );
 
-/** The descriptor's row must already exist. */
+/** Inserts the types that a descriptor defines. The descriptor's row must already exist. */
 export const insertTypes = inTransaction.last(
   (descriptor: string, types: string[]) => [descriptor, types],
   INSERT,
@@ -80,7 +83,7 @@ function typesOf(descriptorSet: Uint8Array): string[] {
   try {
     return messageTypesOf(descriptorSet);
   } catch {
-    // A damaged descriptor set must neither block the other descriptors nor stop the exchange from starting.
+    // Store no types for a damaged descriptor set, because the error would keep the exchange from starting.
     return [];
   }
 }

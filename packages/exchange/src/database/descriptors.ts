@@ -12,7 +12,7 @@ export interface DescriptorRecord {
   /** A name such as `dataProviders/x`. */
   provider: string;
   descriptorSet: Uint8Array;
-  /** The size of the set as JSON; undefined if an earlier version of the exchange stored the set. */
+  /** The size of the descriptor set as JSON, in bytes. Undefined if an earlier version of the exchange stored the set. */
   jsonBytes: number | undefined;
   version: number;
   createTime: Timestamp;
@@ -55,14 +55,17 @@ export const getDescriptors = read.all(
 );
 
 /**
- * The approximate size of a descriptor in a response, in bytes. A set can be up to six times as large in JSON; a set that
- * cannot be converted to JSON is returned as base64.
+ * The approximate size of a descriptor in a response, in bytes. A descriptor set can be six times as large in JSON as in
+ * binary. A set that cannot be converted to JSON is returned as base64.
  */
 const SIZE = `300 + CASE WHEN $5 THEN greatest(coalesce(d.json_bytes, 6 * octet_length(d.descriptor_set)),
                                               octet_length(d.descriptor_set) * 4 / 3)
                          ELSE octet_length(d.descriptor_set) * 4 / 3 END`;
 
-/** `$1, $2` cursor, `$3` limit, `$4` bytes, `$5` whether sets are returned as JSON. */
+/**
+ * Builds a list statement. Parameters: `$1, $2` cursor, `$3` limit, `$4` maximum bytes, `$5` whether sets are returned as
+ * JSON.
+ */
 function listStatement(name: string, order: string, condition: string) {
   return sql(
     name,
@@ -86,7 +89,8 @@ export const listDescriptors = read.filteredPage(
     'd.create_time, d.id',
     '(d.create_time, d.id) > ($1::timestamptz, $2)',
   ),
-  // With `provider = $6`, the planner would use the index on time and step over every other provider's rows.
+  // The row comparison makes the planner use the index that starts with the provider. With `provider = $6`, the planner
+  // would use the index on time, and read the rows of all providers.
   listStatement(
     'descriptor_list_of_provider',
     'd.provider, d.create_time, d.id',

@@ -63,10 +63,13 @@ interface DoctorOptions {
   onCheck?: (id: string, done: number, total: number) => void;
 }
 
-/** Checks read whole tables, so the 5 s timeout for requests is too short for them. */
+/** The timeout for a check. Checks read whole tables, so the 5 s timeout for requests is too short for them. */
 const STATEMENT_MS = 5 * 60_000;
 
-/** All checks read the same snapshot, so concurrent changes cannot make them disagree. The transaction locks no rows. */
+/**
+ * Begins a transaction in which all checks read the same snapshot, so that concurrent changes cannot make them disagree.
+ * The transaction locks no rows.
+ */
 const BEGIN = `
   BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
   SET LOCAL work_mem = '64MB';
@@ -85,7 +88,7 @@ export async function doctor({ connection, onCheck }: DoctorOptions): Promise<Do
     application_name: 'mex doctor',
     statement_timeout: STATEMENT_MS,
   });
-  client.on('error', () => {}); // A broken connection also rejects the running query.
+  client.on('error', () => {}); // Ignored, because a broken connection also rejects the running query.
   await client.connect();
   try {
     await client.query(BEGIN);
@@ -103,7 +106,7 @@ export async function doctor({ connection, onCheck }: DoctorOptions): Promise<Do
       pending.map((migration) => migration.name),
     );
     conclude(FOREIGN, foreign);
-    // The remaining checks assume this version's schema.
+    // Stop here if the schema is wrong, because the remaining checks assume this version's schema.
     if (findings.length > 0) return findings;
 
     for (const check of OF_THE_TABLES) {

@@ -1,6 +1,6 @@
 /**
- * Lists event groups. Each combination of filters is a separate statement, because a single statement with optional filters
- * would have to use the same plan for all combinations.
+ * Lists event groups. Each combination of filters has its own statement, so that PostgreSQL can choose a separate plan for
+ * each combination.
  */
 import type { Timestamp } from '@measurement-exchange/contract';
 import type { EventGroupRecord } from '../domain/eventGroup.ts';
@@ -25,30 +25,36 @@ export interface EventGroupListQuery {
   after: Cursor;
   limit: number;
   maxBytes: number;
-  /** Lists only event groups whose other party (consumer or provider) is one of these. */
+  /** Filters by the other party. For a provider's list these are consumers; for a consumer's list, providers. */
   parties?: string[] | undefined;
   mediaTypes?: string[] | undefined;
-  /** An event group without a start is in no range. One without an end counts as ending at infinity. */
+  /**
+   * Filters by the start and the end of availability. An event group without a start matches no `start` range. An event
+   * group without an end counts as ending at infinity.
+   */
   start?: Range | undefined;
   end?: Range | undefined;
-  /** Each must be a prefix of a word in the brand name or the campaign name. */
+  /** Filters by text. Each word must be a prefix of a word in the brand name or the campaign name. */
   words?: string[] | undefined;
 }
 
 const START = `coalesce(e.availability_start, '-infinity')`;
 
-/** An event group's position in a list. */
+/** Returns an event group's position in a list with this order. */
 export function cursorOf(group: EventGroupRecord, order: EventGroupOrder): Cursor {
   const time = order === 'create' ? group.createTime : (group.availability?.startTime ?? '-infinity');
   return { time, id: group.id };
 }
 
-/** The approximate size of an event group in a response. PostgreSQL knows a TOASTed value's length without reading it. */
+/**
+ * The approximate size of an event group in a response, in bytes. PostgreSQL can tell the length of a long (TOASTed) value
+ * without reading the value.
+ */
 const SIZE = `2000 + coalesce(octet_length(e.brand_name), 0) + coalesce(octet_length(e.campaign_name), 0)
   + (coalesce(octet_length(e.metadata_ciphertext), 0) + coalesce(octet_length(e.key_data), 0)) * 4 / 3
   + coalesce(greatest(e.metadata_size, octet_length(e.metadata_value) * 4 / 3), 0)`;
 
-/** All filters. Their values follow the first six parameters, in this order; a filter's first parameter is `$n`. */
+/** All filters, in the order of their parameters, which start at `$7`. `n` is the number of a filter's first parameter. */
 const FILTERS = [
   {
     name: 'of',
@@ -63,8 +69,8 @@ const FILTERS = [
   {
     name: 'from',
     values: (q: EventGroupListQuery) => q.start && [q.start.from, q.start.to],
-    // If the list is sorted by START, the range must use the same expression, so that PostgreSQL scans only part of the
-    // index.
+    // If the list is sorted by START, the condition must use the same expression. PostgreSQL can then scan only that range
+    // of the index.
     condition: (n: number, { order }: EventGroupListQuery) =>
       `${order === 'create' ? 'e.availability_start' : START} BETWEEN $${n}::timestamptz AND $${n + 1}::timestamptz
        AND e.availability_start IS NOT NULL`,
@@ -91,7 +97,10 @@ function other(side: Side): Side {
   return side === 'provider' ? 'consumer' : 'provider';
 }
 
-/** `$1` party, `$2` states, `$3, $4` cursor, `$5` limit, `$6` bytes, then the filters' values. */
+/**
+ * Returns the statement for this combination of filters, and its values. Parameters: `$1` party, `$2` states, `$3, $4`
+ * cursor, `$5` limit, `$6` maximum bytes, then the filters' values.
+ */
 export function listStatement(q: EventGroupListQuery): {
   statement: Statement<PageRow<EventGroupRecord>>;
   values: unknown[];
@@ -133,7 +142,7 @@ function listText(q: EventGroupListQuery, conditions: string[]): string {
     SELECT ${COLUMNS}, page.candidates, page.nth FROM page JOIN event_groups e ON e.id = page.id
      WHERE page.nth <= $5::int AND (page.nth = 1 OR page.running <= $6::bigint) ORDER BY page.nth`;
 
-  /** Finds and sorts all event groups that match the words, because no index returns the matches in order. */
+  /** Generates SQL for a query with words. It finds and sorts all matches, because no index returns them in order. */
   function searched(): string {
     const all = [
       `ARRAY[e.provider, e.consumer] @> ARRAY[$1::text]`,
@@ -143,7 +152,10 @@ function listText(q: EventGroupListQuery, conditions: string[]): string {
     return `${select} WHERE ${all.join(' AND ')} ${rest}`;
   }
 
-  /** Merges one index probe per state, or per state and party if the query names parties of the other side. */
+  /**
+   * Generates SQL for a query without words. It searches the index once per state, or once per state and other party if the
+   * query filters by party, and merges the results.
+   */
   function probed(): string {
     const isNarrowed = q.parties !== undefined;
     const own = [`e.${q.side} = $1`, 'e.state = wanted.state'];

@@ -6,7 +6,7 @@ import { inTransaction, read } from './run.ts';
 import { column, except, optional, optionalGroup, select, table } from './table.ts';
 import { insertRequested, saveVersion } from './versions.ts';
 
-/** Which of its two parties reads the event group. */
+/** The party that reads an event group: its provider or its consumer. */
 export type Side = 'provider' | 'consumer';
 
 export const eventGroups = table<EventGroupRecord>('event_groups', {
@@ -50,7 +50,7 @@ function getOf(side: Side) {
 }
 export const getEventGroup = { provider: getOf('provider'), consumer: getOf('consumer') };
 
-/** Returns the event groups by ID. All batches lock rows in the same order to avoid deadlocks. */
+/** Locks event groups, and returns them keyed by ID. All transactions lock rows in the same order, to avoid deadlocks. */
 export const lockEventGroups = inTransaction.byKey(
   ({ id }: EventGroupRecord) => id,
   (provider: string, ids: string[]) => [provider, ids],

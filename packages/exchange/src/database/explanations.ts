@@ -1,5 +1,6 @@
 /**
- * Reads the facts for an explanation: first the measurement, then its parties, certificates, and reports in one round trip.
+ * Reads the data for an explanation in two round trips: first the measurement, then its parties, certificates, and progress
+ * reports.
  */
 import type { Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
@@ -38,7 +39,10 @@ const STATEMENTS = {
   ),
 };
 
-/** `party` is the caller. `id` is the ID of a measurement, computation, or requisition, depending on `viewer`. */
+/**
+ * Reads the measurement to explain. `party` is the caller. Depending on `viewer`, `id` is the ID of a measurement,
+ * computation, or requisition.
+ */
 export async function explainedAggregate(
   db: Queryable,
   viewer: keyof typeof STATEMENTS,
@@ -87,7 +91,7 @@ export interface Circumstances {
   reports: ProgressRecord[];
 }
 
-/** Reads the parties and certificates that the aggregate refers to, and its duchies' latest reports. */
+/** Reads the parties and certificates that a measurement refers to, and the latest progress report of each duchy. */
 export async function circumstancesOf(
   db: Queryable,
   aggregate: ExplainedAggregate,

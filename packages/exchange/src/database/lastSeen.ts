@@ -1,4 +1,7 @@
-/** The time of each party's last call. Times are kept in memory; every 30 s, one statement stores those of all parties. */
+/**
+ * Records the time of each party's last call. The times are kept in memory, and one statement stores all of them every 30
+ * s.
+ */
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { halfMinuteOf } from '../domain/time.ts';
 import { type Queryable, sql } from './db.ts';

@@ -1,4 +1,6 @@
-/** The two append-only logs: one for the transitions of measurements, the other for all other mutations. */
+/**
+ * The two append-only logs. The transition log records changes to measurements; the audit log records all other mutations.
+ */
 import type { Finding, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import type { Step } from '../domain/aggregate.ts';
@@ -39,8 +41,8 @@ const placedTransition = pageRow(
 );
 
 /**
- * `after` is the position of the last transition on the previous page. The first page is empty only if the measurement does
- * not exist, because every measurement has at least one transition.
+ * Reads the page of a measurement's transitions that starts after the position `after`. The first page is empty only if the
+ * measurement does not exist, because every measurement has a transition.
  */
 export const transitionsOfMeasurement = read.page(
   (consumer: string, id: string, after: bigint, limit: number) => [consumer, id, limit, after],

@@ -1,6 +1,6 @@
 /**
  * The tables of measurements, requisitions, and participants, which are always read together. Each statement reads only the
- * long fields that its callers need, and the type of its records has no others.
+ * long fields that its callers need, and its record type declares only those.
  */
 import { cell, object, type Reader } from '@measurement-exchange/server/database';
 import type {
@@ -129,7 +129,7 @@ const requisitionsWithKey = table<RequisitionWithKey>('requisitions', {
   publicKey: group(publicKey),
 });
 
-/** A requisition whose content is loaded only if it is the one that the request names. */
+/** A requisition of a measurement. Its content is loaded only if the request names this requisition. */
 export type NamedRequisition = RequisitionOutline & { content: RequisitionContent | undefined };
 const namedRequisitions = table<NamedRequisition>('requisitions', {
   ...requisitionOutline,
@@ -161,14 +161,17 @@ export const participants = table<ParticipantRecord>('computations', {
   updateTime: column('update_time', 'time'),
 });
 
-/** A requisition and its measurement. `participants` holds rows in JSON form, or null for a direct measurement. */
+/** A requisition, its measurement, and the measurement's participants as JSON. A direct measurement has no participants. */
 export interface JoinedRow<M, R> {
   requisition: R;
   measurement: M;
   participants: object[] | null;
 }
 
-/** Selects the participants of measurement `m`. The subquery does not run for direct measurements. */
+/**
+ * Selects the participants of measurement `m`. A direct measurement has no participants, so the subquery does not run for
+ * it.
+ */
 const PARTICIPANTS = `CASE WHEN m.protocol <> 'direct' THEN
   (SELECT json_agg(c ORDER BY c.role, c.duchy) FROM computations c WHERE c.id = m.id) END AS participants`;
 /** Selects the participants only in the row of the measurement's first requisition. */
@@ -182,7 +185,10 @@ export interface Join<M, R> {
 
 type Print = (column: string) => string;
 
-/** `long` generates the SQL for the long columns of measurements and requisitions. */
+/**
+ * Builds a `Join`. `long` contains functions that generate the SQL for long columns; by default, long columns are selected
+ * unchanged.
+ */
 function join<M, R>(
   ofMeasurement: Table<M>,
   ofRequisition: Table<R>,
@@ -214,7 +220,10 @@ const ofNamed: Print = (column) => `CASE WHEN r.id = named.id THEN ${column} END
 export const REQUISITION = join(measurementsWithSpec, requisitionsWithContent, {}, PARTICIPANTS);
 /** A measurement with all of its requisitions. */
 export const AGGREGATE = join(measurements, requisitions, { measurement: first });
-/** A measurement with the content of only one requisition, `named`. Changing that requisition requires no other content. */
+/**
+ * A measurement with all of its requisitions, but with the content of only one: the requisition `named`. A change to this
+ * requisition does not need the content of the others.
+ */
 export const NAMED_REQUISITION = join(measurementsWithSpec, namedRequisitions, {
   measurement: first,
   requisition: ofNamed,
@@ -224,11 +233,11 @@ export const OUTLINE = join(measurementOutlines, requisitionOutlines);
 export const EXPLAINED = join(measurementOutlines, requisitionsWithKey);
 /** For explanations to a provider, which sees only its own requisition. */
 export const EXPLAINED_REQUISITION = join(measurementOutlines, requisitionsWithKey, {}, PARTICIPANTS);
-/** For duchies. Lists use LISTED_COMPUTATION, which does not read the result. */
+/** A measurement as read by its duchies. Lists use LISTED_COMPUTATION, which does not read the result. */
 export const COMPUTATION = join(measurements, requisitionOutlines, { measurement: first });
 export const LISTED_COMPUTATION = join(measurementsWithSpec, requisitionOutlines, { measurement: first });
 
-/** The rows of each aggregate must be adjacent, in the order of its requisitions. */
+/** Groups rows by measurement. The rows of a measurement must be adjacent, in the order of its requisitions. */
 export function aggregates<M extends MeasurementOutline, R extends RequisitionOutline>(
   rows: JoinedRow<M, R>[],
 ): AggregateOf<M, R>[] {

@@ -13,7 +13,10 @@ import {
 import { type Cursor, longPageText, type Page, pageOf, pageRow } from './page.ts';
 import { lockAndRead, read } from './run.ts';
 
-/** The approximate size of a measurement in a response. PostgreSQL knows a TOASTed value's length without reading it. */
+/**
+ * The approximate size of a measurement in a response, in bytes. PostgreSQL can tell the length of a long (TOASTed) value
+ * without reading the value.
+ */
 const SIZE = `
   (SELECT 2000 + (octet_length(m.spec_message) + octet_length(m.spec_signature)
           + coalesce(octet_length(m.failure_message), 0) + coalesce(octet_length(m.result_ciphertext), 0) + sum(1000 + octet_length(s.spec_ciphertext)
@@ -35,7 +38,10 @@ export async function getMeasurement(
   return aggregates(await db.query(GET, [consumer, id]))[0];
 }
 
-/** `$2` may contain duplicate IDs. The size of a measurement that is requested twice counts twice. */
+/**
+ * Reads the measurements with the IDs in `$2`, unless their total size exceeds `$3`. `$2` may contain duplicate IDs, and
+ * every occurrence counts toward the size.
+ */
 const GET_MANY = sql(
   'measurement_get_many',
   `WITH wanted AS MATERIALIZED (
@@ -52,7 +58,10 @@ const EXISTING = sql<{ id: string }>(
   `SELECT id FROM measurements WHERE consumer = $1 AND id = ANY($2::text[])`,
 );
 
-/** Reads all measurements from one snapshot. If their total size exceeds `maxBytes`, returns only the IDs that exist. */
+/**
+ * Reads all measurements from one snapshot. If their total size exceeds `maxBytes`, returns only the IDs of the existing
+ * ones, as `tooLarge`.
+ */
 export async function getMeasurements(
   db: Queryable,
   consumer: string,
@@ -86,8 +95,8 @@ interface Bounds {
 }
 
 /**
- * Probes the index once per state, so the cost depends only on the page size. `$1` parent, `$2` states, `$3..$6` bounds,
- * `$7, $8` cursor, `$9` limit, `$10` bytes.
+ * Builds a list statement that searches the index once per state, so that its cost depends only on the page size.
+ * Parameters: `$1` consumer, `$2` states, `$3..$6` bounds, `$7, $8` cursor, `$9` limit, `$10` maximum bytes.
  */
 function listStatement(order: 'create_time' | 'update_time') {
   return sql(
@@ -144,7 +153,10 @@ export async function lockMeasurement(
 
 export type AggregateOfRequisition = AggregateOf<MeasurementWithSpec, NamedRequisition>;
 
-/** Loads the content of this requisition only, not of the measurement's other requisitions. */
+/**
+ * Locks and loads a requisition's measurement. Loads the content of this requisition, but not of the measurement's other
+ * requisitions.
+ */
 export async function lockByRequisition(
   tx: Transaction,
   provider: string,
@@ -154,7 +166,7 @@ export async function lockByRequisition(
   return aggregates(await lockAndRead(tx, LOCK_BY_REQUISITION, LOAD_BY_REQUISITION, values))[0];
 }
 
-/** A condition on measurement `m`. */
+/** SQL condition: true if measurement `m` is pending. */
 export const PENDING = `m.state IN (${literals(PENDING_MEASUREMENT_STATES)})`;
 
 const LOCK_MANY = sql(
@@ -169,14 +181,14 @@ const LOAD_PENDING = sql(
 );
 
 /**
- * Locks those measurements that are still pending, in order to end them. It reads no long fields, because a hundred
- * measurements can have 400 MiB of them.
+ * Locks the measurements, and returns those that are still pending. It does not read long fields, because those of a
+ * hundred measurements can take up to 400 MiB.
  */
 export async function lockMeasurements(tx: Transaction, ids: string[]): Promise<Outline[]> {
   return aggregates(await lockAndRead(tx, LOCK_MANY, LOAD_PENDING, [ids]));
 }
 
-/** Finds the measurement that an earlier request with this ID created, even if the measurement was removed since. */
+/** Finds the measurement that an earlier request with this ID created, even if retention has removed the measurement. */
 export const findByRequestId = read.first(
   (consumer: string, requestId: string) => [consumer, requestId],
   'measurement_find_request',

@@ -10,7 +10,9 @@ import { fillDescriptorTypes } from './descriptorTypes.ts';
 import { takeOver } from './transactionIds.ts';
 
 const DIRECTORY = new URL('./migrations/', import.meta.url);
-/** An arbitrary number that is the same in all versions of the exchange. */
+/**
+ * The key of the lock that `migrate` holds. The number is arbitrary, but must be the same in all versions of the exchange.
+ */
 const ADVISORY_LOCK = 8_270_117;
 
 export const readMigrations = () => readFrom(DIRECTORY);
@@ -22,7 +24,10 @@ export async function schemaState(client: pg.ClientBase): Promise<SchemaState> {
 interface MigrateOptions {
   /** Must connect as the owner of the schema. */
   connection: pg.ClientConfig;
-  /** The role that serves requests, with only the privileges that it needs; undefined if the owner serves requests. */
+  /**
+   * The database role that serves requests. `migrate` grants it the privileges that it needs. Undefined if the owner serves
+   * requests.
+   */
   appRole?: string | undefined;
   /** The mode to record in a new database. */
   mode: Mode;
@@ -41,7 +46,7 @@ interface Migrated {
   restored: boolean;
 }
 
-/** Safe to call from several processes at the same time. */
+/** Migrates the database. Several processes may call this function at the same time. */
 export async function migrate(options: MigrateOptions): Promise<Migrated> {
   const client = new pg.Client({ ...options.connection, application_name: 'mex migrate' });
   await client.connect();
@@ -65,10 +70,13 @@ export const RESTORED =
   'The database was restored from a dump of another server: its log of changes starts anew, and parties that follow it ' +
   'are told to list.';
 
-/** Once the mode is recorded, it never changes. */
+/** Records the mode of a new database. A recorded mode never changes. */
 const MARK = "INSERT INTO settings (key, value) VALUES ('mode', $1) ON CONFLICT (key) DO NOTHING";
 
-/** Development mode records the mode before it adds parties, so a database with parties but no mode is in production. */
+/**
+ * Returns the database's mode, or undefined for a new database. A database with parties but no recorded mode is in
+ * production, because development mode records the mode before it adds parties.
+ */
 async function modeOf(client: pg.ClientBase): Promise<Mode | undefined> {
   const exists = await client.query("SELECT to_regclass('settings') IS NOT NULL AS yes");
   if (!exists.rows[0].yes) return undefined;
@@ -84,7 +92,7 @@ export function foreignMessage(foreign: string[]): string {
   );
 }
 
-/** The role that serves requests can change neither the logs nor the schema. */
+/** Grants privileges to the role that serves requests. The role can change neither existing log entries nor the schema. */
 async function grant(client: pg.ClientBase, role: string): Promise<void> {
   const app = pg.escapeIdentifier(role);
   await client.query(`

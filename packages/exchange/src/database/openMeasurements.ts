@@ -1,20 +1,22 @@
 /**
- * Limits the number of open measurements per consumer. Each replica counts them from time to time and gets a quota from
- * each count, so that a create needs neither an extra round trip nor a row lock that all creates share.
+ * Limits the number of open measurements per consumer. Each replica counts a consumer's open measurements from time to
+ * time, and may then create a certain number of new ones before it counts again. Most requests therefore need neither a
+ * count nor a shared row lock.
  */
 import { PENDING_MEASUREMENT_STATES } from '@measurement-exchange/contract';
 import { LRUCache } from 'lru-cache';
 import { literals, type Queryable, sql } from './db.ts';
 
-/** How long a replica may use a count. */
+/** How long a replica may use a count before it must count again. */
 const COUNT_MS = 10_000;
 /**
- * How long a replica may use a count that found the limit reached. Otherwise, each request over the limit would cause a
- * count.
+ * How long a replica may use a count that reached the limit. If this were zero, every request over the limit would count
+ * again.
  */
 const FULL_COUNT_MS = 1_000;
 /**
- * The fraction of the limit that a count grants to a replica. Each additional replica may exceed the limit by that much.
+ * The number of measurements that a replica may create after a count, as a fraction of the limit. With several replicas,
+ * each replica after the first can exceed the limit by this fraction.
  */
 const GRANTED_PART = 1 / 100;
 const MAX_CONSUMERS = 10_000;
@@ -26,12 +28,12 @@ const COUNT = sql<{ n: number }>(
 );
 
 interface Consumer {
-  /** How many more measurements this replica may open from the quota it got at the last count. */
+  /** The number of measurements that this replica may still create before it must count again. */
   left: number;
   /** Whether the last count found the limit reached. */
   isFull: boolean;
   countedAt: number;
-  /** The number of creates in progress. A count may not see their rows yet. */
+  /** The number of measurements that are being created. A count may not see their rows yet. */
   running: number;
   counting: Promise<void> | undefined;
 }
@@ -42,7 +44,7 @@ export class OpenMeasurements {
   private readonly clock: () => number;
   private readonly consumers = new LRUCache<string, Consumer>({ max: MAX_CONSUMERS });
 
-  /** `clock` must be monotonic, in milliseconds. */
+  /** `clock` returns milliseconds, and must be monotonic. */
   constructor(db: Queryable, limit: number, clock: () => number = () => performance.now()) {
     this.db = db;
     this.limit = limit;
@@ -50,8 +52,8 @@ export class OpenMeasurements {
   }
 
   /**
-   * Reserves room for one create. Dispose of the reservation when the create ends. Returns undefined if the limit is
-   * reached.
+   * Reserves one open measurement for a consumer, or returns undefined if the limit is reached. The caller must dispose of
+   * the reservation once it has created the measurement, or has failed to.
    */
   async take(name: string): Promise<Disposable | undefined> {
     const consumer = this.consumerOf(name);

@@ -14,7 +14,7 @@ export interface Page<T> {
 
 export interface PageRow<T> {
   item: T;
-  /** The number of rows found. A statement looks for one row more than fits on the page. */
+  /** The number of rows found, which is up to one more than fits on the page. */
   candidates: bigint;
   nth: bigint;
 }
@@ -28,7 +28,7 @@ export function pageOf<T>(rows: PageRow<T>[]): Page<T> {
   return { items: rows.map(({ item }) => item), more: last !== undefined && last.candidates > last.nth };
 }
 
-/** SQL for a page of short rows. `rows` selects the rows after the cursor; `$3` is the limit. */
+/** Generates SQL for a page of short rows. `rows` selects the rows after the cursor; `$3` is the limit. */
 export function pageText(rows: string, order: string): string {
   return `WITH candidates AS MATERIALIZED (${rows} ORDER BY ${order} LIMIT $3::int + 1)
     SELECT * FROM (
@@ -37,8 +37,9 @@ export function pageText(rows: string, order: string): string {
 }
 
 /**
- * SQL for a page of long rows. It ends at `$limit` rows or `$bytes` bytes, but has at least one row. `candidates` selects
- * key, position, and size of up to `$limit + 1` rows in order; `rows` selects from `page`, with its `candidates` and `nth`.
+ * Generates SQL for a page of long rows. The page ends at `$limit` rows or `$bytes` bytes, but has at least one row.
+ * `candidates` selects the key, position, and size of up to `$limit + 1` rows. `rows` joins `page` with the table, and must
+ * also select `page.candidates` and `page.nth`.
  */
 export function longPageText(
   candidates: string,

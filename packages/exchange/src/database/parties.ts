@@ -36,7 +36,7 @@ const withCertificate = table<PartyWithCertificate>('parties', {
   preferredCertificate: optional('preferred_certificate'),
 }).reader();
 
-/** `$1` is the current time, for choosing the preferred certificate. */
+/** Selects a party and the ID of its preferred certificate. `$1` is the current time. */
 const WITH_CERTIFICATE = `${select(parties, 'p')},
   (SELECT id FROM certificates WHERE party = p.name ORDER BY ${preference('$1')} LIMIT 1) AS preferred_certificate`;
 
@@ -64,12 +64,12 @@ export const partyExists = read.exists(
 export const lockParty = inTransaction.first(
   (name: string, now: Timestamp) => [now, name],
   'party_lock',
-  // FOR UPDATE would also block inserts of rows that refer to the party.
+  // Use FOR NO KEY UPDATE, because FOR UPDATE would also block inserts of rows that refer to the party.
   `SELECT ${WITH_CERTIFICATE} FROM parties p WHERE p.name = $2 FOR NO KEY UPDATE`,
   withCertificate,
 );
 
-/** `collection` is the first segment of a name, such as `dataProviders`. */
+/** Lists the parties of one collection, such as `dataProviders`. */
 export const listParties = read.page(
   (collection: string, after: Cursor, limit: number, now: Timestamp) => [
     ...[now, collection, after.time, after.id, limit],
@@ -97,7 +97,7 @@ export const saveParty = saveVersion(
   (party) => [partyChange(party)],
 );
 
-/** Sets a demo party's key without creating a version, because nobody has read the party yet. */
+/** Sets a demo party's key. This does not create a new version of the party, because nobody has read the party yet. */
 export const setPublicKey = read.done(
   (party: string, key: { message: Uint8Array; signature: Uint8Array; certificate: string }) => [
     ...[party, key.message, key.signature, key.certificate],

@@ -56,7 +56,7 @@ export const listPopulations = read.page(
   pageRow(population),
 );
 
-/** Finds the population for a model line, or the default population if the measurement spec has no model line. */
+/** Finds the population for a model line, or the default population if `modelLine` is undefined. */
 export const populationOfMeasurement = read.first(
   (modelLine: string | undefined) => [modelLine],
   sql<Population>(
@@ -84,8 +84,8 @@ const TAKERS = sql<{ modelLine: string; population: string }>(
 );
 
 /**
- * Prevents changes to all populations until the transaction ends, which is acceptable because populations rarely change.
- * Returns the population with this ID, the current default, and the other populations that have one of the model lines.
+ * Locks all populations until the transaction ends, which is acceptable because populations rarely change. Returns the
+ * population with this ID, the default population, and the other populations that have one of the model lines.
  */
 export async function lockPopulations(tx: Transaction, id: string, modelLines: string[] = []) {
   const [, existing, current, takers] = await Promise.all([

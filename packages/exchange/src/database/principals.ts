@@ -1,4 +1,4 @@
-/** Maps a token issuer's subjects to a party or to the operator. */
+/** Stores principals. A principal maps a token's issuer and subject to a party or to the operator. */
 import type { PartyState, Timestamp } from '@measurement-exchange/contract';
 import { type Queryable, sql } from './db.ts';
 import { type Cursor, pageRow, pageText } from './page.ts';

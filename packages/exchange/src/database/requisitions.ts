@@ -65,7 +65,7 @@ export interface RequisitionListQuery {
   maxBytes: number;
 }
 
-/** `candidates` selects ID, position, and size of one row more than fits on the page. */
+/** Builds a list statement. `candidates` selects the ID, position, and size of up to one row more than fits on the page. */
 function paged(name: string, candidates: string) {
   return sql(
     name,
@@ -79,7 +79,10 @@ function paged(name: string, candidates: string) {
   );
 }
 
-/** Probes the index once per state, so the cost depends only on the page size. */
+/**
+ * Builds a statement that lists a provider's requisitions. It searches the index once per state, so its cost depends only
+ * on the page size.
+ */
 function listOfProvider(order: 'create_time' | 'update_time') {
   return paged(
     `requisition_list_by_${order}`,
@@ -93,7 +96,10 @@ function listOfProvider(order: 'create_time' | 'update_time') {
   );
 }
 
-/** A measurement has few requisitions, so the statement reads all of them. */
+/**
+ * Builds a statement that lists a measurement's requisitions. A measurement has few requisitions, so the statement reads
+ * all of them.
+ */
 function listOfMeasurement(order: 'create_time' | 'update_time') {
   return paged(
     `requisition_list_of_measurement_by_${order}`,

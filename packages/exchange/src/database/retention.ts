@@ -1,4 +1,4 @@
-/** Finds measurements that are due for retention, removes them, and reads the tombstones of removed measurements. */
+/** Finds and removes expired measurements, and reads the tombstones of removed measurements. */
 import {
   type MeasurementState,
   PENDING_MEASUREMENT_STATES,
@@ -13,7 +13,10 @@ import { column, type Fields, select, table } from './table.ts';
 
 type Kind = 'pending' | 'terminal';
 
-/** Each kind has its own partial index, so a scan reads only rows of that kind, the oldest first. */
+/**
+ * Finds and counts expired measurements, separately for pending and terminal ones. Each kind has its own partial index, so
+ * a query does not read rows of the other kind.
+ */
 export const expiredMeasurements = {
   pending: expired('pending', PENDING_MEASUREMENT_STATES, 'create_time'),
   terminal: expired('terminal', TERMINAL_MEASUREMENT_STATES, 'update_time'),
@@ -35,7 +38,7 @@ function expired(kind: Kind, states: readonly string[], since: 'create_time' | '
   };
 }
 
-/** Returns the number of removed measurements. It skips measurements that another replica has locked. */
+/** Removes measurements, except those that another replica has locked. Returns the number of removed measurements. */
 export const removeMeasurements = inTransaction.number(
   (ids: string[], now: Timestamp) => [ids, now],
   'retention_remove',
@@ -77,7 +80,7 @@ export const getTombstones = read.byKey(
   measurementTombstones.reader(),
 );
 
-/** Only a measurement's tombstone stores the time of removal. */
+/** Joins requisition tombstones with measurement tombstones, because only the latter store the time of removal. */
 const JOINED = `(SELECT r.*, m.consumer, m.delete_time FROM requisition_tombstones r
   JOIN measurement_tombstones m ON m.id = r.measurement)`;
 const requisitionTombstones = table<Tombstone<RequisitionState>>('requisition_tombstones', tombstoneFields());

@@ -1,4 +1,7 @@
-/** Revoked or held certificates for which some dependent measurements have not been failed yet. */
+/**
+ * Stores the progress of revocation cascades. When a certificate is revoked or held, its cascade fails the pending
+ * measurements that depend on it, a batch at a time.
+ */
 import type { RevocationState, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import { sql, type Transaction } from './db.ts';
@@ -26,7 +29,8 @@ const cascades = table<Cascade>('revocation_cascades', {
 export const insertCascade = inTransaction.last(
   (cascade: Cascade, now: Timestamp) => [...values(cascades.columns, cascade), now],
   'cascade_insert',
-  // If a held certificate is revoked, it keeps its row, so its remaining measurements fail because of the hold.
+  // If a held certificate is revoked before its cascade ends, the row does not change. The remaining measurements then
+  // still fail because of the hold.
   `${insertText(cascades, ['time'])} ON CONFLICT (party, certificate) DO NOTHING`,
 );
 
@@ -42,15 +46,18 @@ export const countCascades = read.number(
   'SELECT count(*)::int AS n FROM revocation_cascades',
 );
 
-/** A position in the sequence of pending measurements. The time is text, because it may be `-infinity`. */
+/**
+ * A position in the list of pending measurements, sorted by creation time and ID. The time is text, because it may be
+ * `-infinity`.
+ */
 export interface Place {
   time: string;
   id: string;
 }
 
 /**
- * Locks the oldest cascade and all cascades at the same position, unless another replica is working on them. They proceed
- * together, so that a thousand revocations need only one pass over the pending measurements.
+ * Locks the oldest cascade and all cascades at the same position, except those that another replica has locked. The locked
+ * cascades proceed together, so that a thousand revocations need only one pass over the pending measurements.
  */
 export const lockNextCascades = inTransaction.all(
   (limit: number) => [limit],
@@ -66,8 +73,8 @@ const NEXT = `
   SELECT m.id, m.create_time AS time, m.consumer, m.certificate, m.protocol FROM measurements m
    WHERE ${PENDING} AND (m.create_time, m.id) > ($3::timestamptz, $4) ORDER BY m.create_time, m.id LIMIT $5::int`;
 /**
- * Selects, among the next `$5` pending measurements, the first `$6` that depend on one of the certificates, and then the
- * last of the `$5`, from the same snapshot. With EXISTS, the planner would read all requisitions into a hash table.
+ * Searches the next `$5` pending measurements. Returns the first `$6` that depend on one of the certificates, and then the
+ * last measurement searched. With EXISTS instead of bool_or, the planner would read all requisitions into a hash table.
  */
 const NEXT_DEPENDENT = sql<Place & { depends: boolean }>(
   'cascade_next_dependent',
@@ -88,8 +95,9 @@ const NEXT_DEPENDENT = sql<Place & { depends: boolean }>(
 );
 
 /**
- * Looks at the next `looked` pending measurements after this position, and returns the first `limit` that depend on one of
- * the certificates. `upTo` is the position where the search stopped; it is undefined if no pending measurements are left.
+ * Searches the next `looked` pending measurements after this position, and returns the first `limit` that depend on one of
+ * the certificates. `upTo` is the position where the search stopped, or undefined if it reached the last pending
+ * measurement.
  */
 export async function nextDependent(
   tx: Transaction,
@@ -103,7 +111,7 @@ export async function nextDependent(
   return { ids: found.map(({ id }) => id), upTo: found.length === limit ? found.at(-1) : end };
 }
 
-/** Records that all pending measurements up to this position are done. */
+/** Records that the cascades have processed all pending measurements up to this position. */
 export const advanceCascades = inTransaction.last(
   (advanced: Cascade[], done: Place) => [...keys(advanced), done.time, done.id],
   'cascade_advance',

@@ -31,7 +31,7 @@ function runners<Db extends Queryable>() {
     return mapped(([row]: R[]): R | undefined => row, values, source);
   }
 
-  /** For statements that always return exactly one row. */
+  /** Returns the row of a statement that always returns exactly one row. */
   function one<R, Args extends unknown[]>(values: Values<Args>, ...source: Source<R>) {
     return mapped((rows: R[]) => rows[0]!, values, source);
   }
@@ -53,7 +53,7 @@ function runners<Db extends Queryable>() {
     return mapped((rows: R[]) => new Map(rows.map((row) => [keyOf(row), row])), values, source);
   }
 
-  /** For statements that are awaited only for their effect or their error. */
+  /** Waits for the statement, and ignores its rows. */
   function done<Args extends unknown[]>(values: Values<Args>, ...source: Source<unknown>) {
     return mapped(() => {}, values, source);
   }
@@ -62,7 +62,9 @@ function runners<Db extends Queryable>() {
     return mapped(pageOf<R>, values, source);
   }
 
-  /** Returns a page of all rows, or of those that match a filter. The filter is the second statement's last parameter. */
+  /**
+   * Runs `ofAll` if `filter` is undefined, and `ofMatching` otherwise. The filter is the last parameter of `ofMatching`.
+   */
   function filteredPage<R, Args extends unknown[]>(
     values: Values<Args>,
     ofAll: Statement<PageRow<R>>,
@@ -79,13 +81,16 @@ function runners<Db extends Queryable>() {
   return { all, first, one, number, exists, byKey, done, page, filteredPage };
 }
 
-/** Functions that can run inside or outside a transaction. */
+/** Builds functions that can run inside or outside a transaction. */
 export const read = runners<Queryable>();
 
 export const inTransaction = {
   ...runners<Transaction>(),
 
-  /** For writes whose result nobody needs. The statement is sent immediately, and awaited together with the COMMIT. */
+  /**
+   * For writes whose result the caller does not need. The statement is sent immediately, and awaited together with the
+   * COMMIT.
+   */
   last<Args extends unknown[]>(values: Values<Args>, ...source: Source<unknown>) {
     const statement = statementOf(source);
     return (tx: Transaction, ...args: Args): void => tx.last(statement, values(...args));
@@ -93,7 +98,8 @@ export const inTransaction = {
 };
 
 /**
- * Locks and reads in two statements, so that the read's snapshot is taken after the lock is granted. Both are sent at once.
+ * Locks rows with one statement and reads them with another, so that the read sees all changes that were committed before
+ * the lock was granted. Both statements are sent at once.
  */
 export async function lockAndRead<R>(
   tx: Transaction,

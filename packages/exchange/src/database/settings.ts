@@ -6,7 +6,7 @@ const PUT = sql(
   'INSERT INTO settings (key, value) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING',
 );
 
-/** Stores a value if the setting has none yet, and returns the stored value. */
+/** Stores a setting unless it already has a value. Returns the stored value. */
 export async function putFirstSetting(
   db: Queryable,
   key: 'devPageTokenKey' | 'devSecretsKey',

@@ -1,12 +1,14 @@
 /**
- * Maps a record's fields to a table's columns. Select lists, row readers, and the columns and parameters of writes are
- * generated from this map when a module is loaded.
+ * Maps a record's fields to a table's columns. When a module is loaded, this map is used to generate select lists, row
+ * readers, and the columns and parameters of writes.
  */
 import type { Reader, RowSource } from '@measurement-exchange/server/database';
 
 interface Type {
   sql: string;
-  /** Takes the source code that reads a cell, and returns the source code for the value in the record. */
+  /**
+   * Takes JavaScript source that reads a cell, and returns JavaScript source that converts the cell to the record's value.
+   */
   read?: (cell: string) => string;
   write?: (value: unknown) => unknown;
 }
@@ -79,7 +81,7 @@ export interface Column<R> {
   name: string;
   sqlType: string;
   isLong: boolean;
-  /** The field of the record that the column stores completely or in part. */
+  /** The record's field that this column stores, completely or in part. */
   field: keyof R;
   valueOf(record: R): unknown;
 }
@@ -110,7 +112,10 @@ export function table<R>(name: string, fields: Fields<R>): Table<R> {
   };
 }
 
-/** For types that PostgreSQL formats differently in JSON. Times are in UTC. */
+/**
+ * Generates JavaScript source that converts a JSON value, for types that PostgreSQL formats differently in JSON. Times are
+ * in UTC.
+ */
 const FROM_JSON: Record<string, (cell: string) => string> = {
   bytea: (cell) => `Buffer.from(${cell}.slice(2), 'hex')`,
   timestamptz: (cell) => `(${cell}.slice(0, -6) + (${cell}.length === 25 ? '.' : '')).padEnd(26, '0') + 'Z'`,
@@ -204,7 +209,8 @@ export function parameters(columns: unknown[], first: number): string {
 }
 
 /**
- * Generates an INSERT of one row. Its parameters are the values of a record, followed by the values of the other columns.
+ * Generates an INSERT of one row. Its parameters are the values of a record, followed by the values of the columns in
+ * `others`.
  */
 export function insertText<R>({ name, columns }: Table<R>, others: string[] = []): string {
   const all = [...columns.map((column) => column.name), ...others];

@@ -1,18 +1,22 @@
 /**
- * The logs are sorted by transaction ID. A database restored from a dump has another server's IDs. If those are ahead of
- * this server's IDs, new changes sort before old ones, and parties that follow the log never see them.
+ * Repairs the logs after a restore. The logs are sorted by transaction ID, and a database restored from a dump has another
+ * server's IDs. If those IDs are higher than this server's, new changes sort before old ones, and parties that follow the
+ * log never see them.
  */
 import type pg from 'pg';
 
 /** The first transaction ID that this server has not assigned yet. */
 const NEXT = 'pg_snapshot_xmax(pg_current_snapshot())';
 
-/** Selects the table name for each row whose transaction ID is ahead of this server's. It reads whole tables. */
+/** Selects the table name of every row with a transaction ID that this server has not assigned yet. Reads whole tables. */
 export const ALL_AHEAD = ['changes', 'changes_removed', 'transitions', 'audit_entries']
   .map((relation) => `SELECT '${relation}' AS name FROM ${relation} WHERE xid >= ${NEXT}`)
   .join(' UNION ALL ');
 
-/** Uses only indexes. It skips `transitions`, because every transaction that appends transitions also appends changes. */
+/**
+ * Selects whether any row has a transaction ID that this server has not assigned yet. Reads only indexes, and skips
+ * `transitions`, because every transaction that appends transitions also appends changes.
+ */
 const SOME_AHEAD = `
   SELECT EXISTS (SELECT FROM parties p CROSS JOIN LATERAL (
              SELECT FROM changes c WHERE c.party = p.name AND c.xid >= ${NEXT} ORDER BY c.xid DESC LIMIT 1) AS newest)
@@ -24,8 +28,9 @@ export async function isAhead(client: pg.ClientBase): Promise<boolean> {
 }
 
 /**
- * Starts the change log over: every token expires, and webhooks deliver only changes from now on. The other logs keep their
- * rows and their order. No row has sequence number 0, so no token refers to the new start.
+ * Empties the change log. Every token for the log expires, and webhooks deliver only changes from now on. The other logs
+ * keep their rows and their order. The new start of the log has sequence number 0; no row has this number, so no existing
+ * token refers to the start.
  */
 const BEGIN_ANEW = `
   ALTER TABLE changes DISABLE TRIGGER append_only;
@@ -42,7 +47,10 @@ const BEGIN_ANEW = `
   ALTER TABLE transitions ENABLE TRIGGER append_only;
   ALTER TABLE audit_entries ENABLE TRIGGER append_only;`;
 
-/** Must run as the schema's owner. Returns whether the database was restored from a server whose IDs were ahead. */
+/**
+ * Empties the change log if the logs have transaction IDs that this server has not assigned yet. Returns whether it did so.
+ * Must run as the schema's owner.
+ */
 export async function takeOver(client: pg.ClientBase): Promise<boolean> {
   const ahead = await isAhead(client);
   if (ahead) await client.query(`BEGIN; ${BEGIN_ANEW} COMMIT`);

@@ -6,7 +6,10 @@ import { column, insertText, optional, select, table, values } from './table.ts'
 
 export interface TrustedRootRecord {
   id: string;
-  /** The party whose certificates the root may issue; undefined if it is for all parties without a root of their own. */
+  /**
+   * The party whose certificates the root may issue. If undefined, the root is for all parties that have no root of their
+   * own.
+   */
   party: string | undefined;
   x509Der: Uint8Array;
   subjectKeyIdentifier: Uint8Array;

@@ -32,26 +32,29 @@ export function appendChanges(first: number): string {
     FROM unnest(${arrayParameters(changes.columns, first)}) WITH ORDINALITY AS c(${columns}, n) ORDER BY c.n`;
 }
 
-/** The parameter of `appendChanges` that holds the kinds of the changes. */
+/** Returns the parameter of `appendChanges` that holds the kinds of the changes. */
 export function kindsOfChanges(first: number): string {
   return `$${first + changes.columns.findIndex(({ name }) => name === 'kind')}::text[]`;
 }
 
-/** Returns the arrays for `appendChanges`. After the commit, the change bus notifies the parties. */
+/**
+ * Returns the arrays for `appendChanges`. It also registers the parties of the changes, so that they are notified after the
+ * commit.
+ */
 export function changeValues(db: Queryable, rows: ChangeRecord[]): unknown[][] {
   for (const { party } of rows) db.wakes?.(party);
   return arrays(changes.columns, rows);
 }
 
 /**
- * SQL condition: true if the row was not written by a transaction with a later ID. If false, a later transaction locked the
- * row first, and this one must restart with a new ID.
+ * SQL condition: false if a transaction with a later ID has already written the row. This transaction must then restart
+ * with a new ID, so that versions stay in the order of transaction IDs.
  */
 export const IN_ORDER = isNotLater('xmin');
 
 /**
- * Transaction IDs wrap around at 32 bits, so half of all old IDs look later than the current one. The ID of a transaction
- * that is running now is less than a million ahead.
+ * Generates an SQL condition: false if `xid` is later than this transaction's ID. IDs wrap around at 32 bits, so a very old
+ * ID can also look later. A truly later ID is less than a million ahead.
  */
 export function isNotLater(xid: string): string {
   return `age(${xid}) NOT BETWEEN -1000000 AND -1`;
@@ -70,7 +73,7 @@ export function insertVersion<R>(name: string, of: Table<R>, changesOf: (record:
   };
 }
 
-/** The ID of a request that may create only one resource, and the hash of its content. */
+/** The ID of a request and the hash of its content. Requests with the same ID create only one resource. */
 export interface RequestKey {
   id: string;
   hash: Uint8Array;
@@ -86,7 +89,8 @@ export function insertRequested<R>(name: string, of: Table<R>, changesOf: (recor
 }
 
 /**
- * Returns a function that saves a record's next version and its changes. It fails unless the row has the previous version.
+ * Returns a function that saves a record's next version and its changes. The function fails if the row does not have the
+ * previous version.
  */
 export function saveVersion<R extends { version: number }, Args extends unknown[]>(
   name: string,

@@ -1,4 +1,7 @@
-/** Webhook deliveries. They are created from the change log in order, and the owner can still read them after they end. */
+/**
+ * Stores webhook deliveries. They are created in the order of the change log, and the webhook's owner can read them even
+ * after they have ended.
+ */
 import type { DeliveryState, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import type { WebhookEvent } from '../domain/webhook.ts';
@@ -51,9 +54,12 @@ const deliveries = table<DeliveryRecord>('webhook_deliveries', {
 const COLUMNS = `${select(deliveries)}, number`;
 const numbered = object<NumberedDelivery>({ delivery: deliveries.reader(), number: cell('number') });
 
-/** How many of a webhook's latest deliveries to keep. Pending deliveries are always kept. */
+/** The number of a webhook's latest deliveries to keep. Pending deliveries are always kept. */
 const KEPT = 1_000;
-/** The maximum number of deliveries that a round removes. It exceeds the number that a round can settle. */
+/**
+ * The maximum number of old deliveries that SETTLE removes at once. It exceeds the number of deliveries that SETTLE can
+ * complete at once.
+ */
 const MAX_PRUNED = 1_000;
 
 const EVENT = only(deliveries, 'event');
@@ -154,7 +160,7 @@ export interface Settled {
   resource: string;
   state: DeliveryState;
   time: Timestamp;
-  /** Set if the delivery is still pending. */
+  /** The time of the next attempt, if the delivery is still pending. */
   nextAttemptTime: Timestamp | undefined;
   status: number | undefined;
   error: string | undefined;
@@ -162,8 +168,8 @@ export interface Settled {
 }
 
 /**
- * After a failed delivery, later deliveries for the same resource wait until its next attempt. The oldest completed
- * deliveries are removed.
+ * Stores the outcomes of delivery attempts, and removes the oldest completed deliveries. If an attempt failed, later
+ * deliveries for the same resource wait until the next attempt.
  */
 const SETTLE = sql(
   'webhook_delivery_settle',
@@ -204,7 +210,10 @@ export interface Release {
   pauseReason: string | undefined;
 }
 
-/** Ends a round. If the lease was lost, nothing changes, and the replica that now has the lease delivers again. */
+/**
+ * Stores the outcomes of delivery attempts, and ends the webhook's lease. If the lease was lost, nothing is stored, and the
+ * replica that now has the lease delivers again.
+ */
 export function settle(
   tx: Transaction,
   lease: { webhook: string; owner: string },

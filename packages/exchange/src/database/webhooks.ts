@@ -1,4 +1,4 @@
-/** The parties' webhooks. Webhook secrets are encrypted in the database, and only the deliverer reads them. */
+/** Stores the parties' webhooks. The secrets of webhooks are encrypted in the database. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import type { WebhookRecord } from '../domain/webhook.ts';
@@ -22,7 +22,7 @@ const webhooks = table<WebhookRecord>('webhooks', {
 });
 const COLUMNS = select(webhooks);
 const webhook = webhooks.reader();
-/** The webhook will deliver the changes after the given position. */
+/** Inserts a webhook that delivers the changes after the given position. */
 export const insertWebhook = inTransaction.last(
   (record: WebhookRecord, sealedSecret: Uint8Array, { xid, seq }: Position) => [
     ...[...values(webhooks.columns, record), sealedSecret, xid, seq, record.createTime],
@@ -66,7 +66,7 @@ const CHANGEABLE = only(
   ...(['url', 'description', 'kinds', 'state', 'pauseReason', 'updateTime'] as const),
 );
 /**
- * Saves the webhook and ends its lease, so that a deliverer claims it again with its new values. Its pending deliveries
+ * Saves a changed webhook and ends its lease, so that the next claim reads the new values. The webhook's pending deliveries
  * become due immediately.
  */
 export const saveWebhook = inTransaction.last(
@@ -118,8 +118,8 @@ export const countBehind = inTransaction.number(
 );
 
 /**
- * Adds to the number of changes redelivered to a party in its current hour. A new hour starts if the last one started at or
- * before `hourAgo`.
+ * Adds `count` to the number of changes redelivered to a party in the current hour, and returns the new number. It starts
+ * again from zero if the current hour began at or before `hourAgo`.
  */
 export const addRedeliveries = inTransaction.one(
   (party: string, count: number, now: Timestamp, hourAgo: Timestamp) => [party, count, now, hourAgo],
@@ -143,13 +143,13 @@ export interface LeasedWebhook {
   oldSecret: Uint8Array | null;
 }
 
-/** While a webhook has this many pending deliveries, the deliverer reads no more changes for it. */
+/** The number of pending deliveries at which the exchange stops reading further changes for a webhook. */
 export const MAX_PENDING = 100;
 
 /**
- * Leases webhooks that have something to deliver; those that have waited longest come first. `$1` now, `$2` limit, `$3`
- * parties to skip, `$4` duration of the lease in milliseconds, measured by the database's clock. A paused webhook still
- * sends tests.
+ * Leases webhooks that have something to deliver, the longest-waiting first. A paused webhook still delivers tests.
+ * Parameters: `$1` now, `$2` limit, `$3` parties to skip, `$4` duration of the lease in milliseconds, by the database's
+ * clock.
  */
 const claim = (of: string) => `WITH due AS MATERIALIZED (
      SELECT w.id FROM webhooks w JOIN parties p ON p.name = w.party
@@ -177,7 +177,7 @@ const leased = object<LeasedWebhook>({
 const CLAIM = sql('webhook_claim', claim('true'), leased);
 const CLAIM_OF_PARTIES = sql('webhook_claim_of_parties', claim('w.party = ANY ($5::text[])'), leased);
 
-/** Claims webhooks of the parties in `only`, or of all parties if `only` is undefined. */
+/** Leases webhooks of the parties in `only`, or of all parties if `only` is undefined. */
 export function claimWebhooks(
   db: Queryable,
   now: Timestamp,

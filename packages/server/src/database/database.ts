@@ -1,7 +1,4 @@
-/**
- * A PostgreSQL database with named prepared statements, and with named transactions that have limited retries and a
- * deadline.
- */
+/** A PostgreSQL client. It runs prepared statements, and transactions with limited retries and a deadline. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError } from '@measurement-exchange/contract';
@@ -39,7 +36,8 @@ export interface SessionOptions {
   /** How long a connection may be idle before it is closed. */
   idleMs: number;
   /**
-   * The deadline for an entire transaction, including its COMMIT, which statement_timeout does not limit while it waits.
+   * The deadline for an entire transaction, including the COMMIT. statement_timeout does not apply while a COMMIT waits for
+   * a standby.
    */
   deadlineMs: number;
 }
@@ -75,14 +73,14 @@ export class Database implements Queryable {
       allowExitOnIdle: false,
     } as pg.PoolConfig);
     this.lookups = new Lookups(this.pool);
-    // A server restart breaks both idle and busy connections. The pool replaces them.
+    // Handle errors of idle and busy connections, because a server restart breaks them. The pool replaces them.
     this.pool.on('error', (error) => options.onIdleError?.(error));
     this.pool.on('connect', (client) => client.on('error', () => {}));
   }
 
   async query<R>(statement: Statement<R>, values: unknown[]): Promise<R[]> {
     try {
-      // With telemetry on, don't send several requests' lookups together, because a span belongs to one request.
+      // With telemetry on, do not send the lookups of several requests together, because a span belongs to one request.
       const together = statement.isLookup && telemetry === undefined;
       return await (together ? this.lookups.query(statement, values) : query(this.pool, statement, values));
     } catch (error) {
@@ -133,7 +131,8 @@ export class Database implements Queryable {
     let broken: Error | undefined;
     const deadline = setTimeout(() => {
       broken = outcomeUnknown();
-      // Close the connection instead of canceling: a canceled COMMIT may have taken effect here but not on the standby.
+      // Close the connection instead of canceling the statement. If a COMMIT is canceled, it may have taken effect on this
+      // server but not on the standby.
       (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
     }, this.deadlineMs);
     const tx = new OpenTransaction(this.pool, client);
@@ -153,7 +152,10 @@ export class Database implements Queryable {
     }
   }
 
-  /** Whether the database responds. The answer is cached for a second, because any client may ask as often as it wants. */
+  /**
+   * Returns whether the database responds. The answer is cached for a second, because clients may ask as often as they
+   * want.
+   */
   isReachable(): Promise<boolean> {
     this.reachable ??= this.ping();
     return this.reachable;

@@ -13,7 +13,8 @@ export function uniqueViolation(error: unknown): string | undefined {
 }
 
 /**
- * Whether the error is a serialization failure or a deadlock, after which the server guarantees that nothing was changed.
+ * Returns whether the error is a serialization failure or a deadlock. After these errors, the server guarantees that the
+ * transaction changed nothing.
  */
 export function isRetryable(error: unknown): boolean {
   const state = sqlState(error);
@@ -24,7 +25,7 @@ export function isRetryable(error: unknown): boolean {
 const BUSY = /^(55P03|08|57P|53|25006|40)/;
 const LOST = /ECONN|ENOENT|EPIPE|ETIMEDOUT|terminated|not queryable|Client was closed|pool/i;
 
-/** Translates an error. If the error is returned unchanged, it is a bug in this program. */
+/** Translates a database error into an API error. An error that is returned unchanged is a bug in this program. */
 export function translate(error: unknown): unknown {
   if (error instanceof ExchangeError) return error;
   const state = sqlState(error);

@@ -1,17 +1,17 @@
 /**
- * Sends statements that find rows by key. If no lookup is running, a lookup is sent immediately. Otherwise, lookups from
- * the same turn of the event loop share a connection and a write, because waking up a PostgreSQL process costs more than
- * running the statement. Each lookup has its own result and its own error.
+ * Sends lookups, which are statements that find rows by key. If no lookup is running, a new one is sent immediately.
+ * Otherwise, lookups from the same turn of the event loop share a connection and a write, because waking up a PostgreSQL
+ * process costs more than running the statement. Each lookup has its own result and its own error.
  */
 import type { Writable } from 'node:stream';
 import type pg from 'pg';
 import { query, type Statement } from './roundTrip.ts';
 
-/** How many lookups may share a connection. Few, because each one waits for those before it. */
+/** The maximum number of lookups that share a connection. It is small, because each lookup waits for those before it. */
 const MAX_TOGETHER = 8;
 
 interface Lookup {
-  /** Never rejects, because the error goes to the caller. */
+  /** Sends the lookup. The promise never rejects, because the caller of the lookup gets the error. */
   send(client: pg.PoolClient): Promise<void>;
   fail(error: Error): void;
 }

@@ -1,12 +1,12 @@
 /**
- * Sends statements faster than the driver does. The driver describes a statement each time it is used, builds each row in a
- * loop over its columns, and waits for each statement's result. Here, a statement is described once per connection, a
- * compiled reader builds the rows, and statements that are sent together share a round trip.
+ * Sends statements faster than the `pg` driver does. The driver describes a statement each time it is used, builds each row
+ * in a loop over its columns, and waits for each statement's result. This file describes a statement once per connection,
+ * compiles a function that builds the rows, and sends several statements in one round trip.
  */
 import pg from 'pg';
 import { openStatements, telemetry } from '../telemetry.ts';
 
-/** A statement that is prepared under its name, once per connection. */
+/** A statement. It is prepared under its name, once per connection. */
 export interface Statement<R = Row> {
   name: string;
   text: string;
@@ -51,7 +51,7 @@ interface Column {
   dataTypeID: number;
 }
 
-/** Those members of the driver's connection that we use. */
+/** The members of the driver's connection that we use. */
 interface Connection {
   parsedStatements: Record<string, string>;
   /** Statements whose results have not arrived yet. */
@@ -64,7 +64,10 @@ interface Connection {
   sync(): void;
 }
 
-/** The driver's query, which handles the server's messages. The driver's types do not declare these members. */
+/**
+ * The driver's query, which handles the server's messages. The members are declared here, because the driver's types lack
+ * them.
+ */
 interface DriverQuery {
   /** The name of the statement whose result comes next. The driver uses it to record that the statement is prepared. */
   name: string;
@@ -97,7 +100,7 @@ class RoundTrip extends DriverQuery {
 
   constructor(queries: Query[], eager: boolean) {
     super('');
-    // If a value cannot be converted, throw before anything is sent: a partially sent round trip would never end.
+    // Convert all values before anything is sent. If a conversion threw later, a partially sent round trip would never end.
     this.wireValues = queries.map(({ values }) => values.map(inWireForm));
     this.queries = queries;
     this.eager = eager;
@@ -154,7 +157,7 @@ class RoundTrip extends DriverQuery {
   }
 
   override handleError(error: Error, connection: Connection): void {
-    // The server did not prepare the failed statement or any statement after it.
+    // The server has prepared neither the failed statement nor any statement after it.
     for (const { statement } of this.queries.slice(this.results.length)) {
       delete connection.submittedNamedStatements[statement.name];
     }
@@ -199,7 +202,10 @@ export function query<R>(
   });
 }
 
-/** Sends byte arrays in binary, because the driver would write two hexadecimal digits per byte. */
+/**
+ * Converts a parameter to the form that is sent. Arrays of byte strings are sent in binary, because the driver would write
+ * two hexadecimal digits per byte.
+ */
 function inWireForm(value: unknown): unknown {
   if (typeof value === 'string') return value;
   const binary = Array.isArray(value) && value.some((item) => item instanceof Uint8Array);
@@ -208,7 +214,10 @@ function inWireForm(value: unknown): unknown {
 
 const BYTEA = 17;
 
-/** Encodes PostgreSQL's binary format for a one-dimensional array: a header, then each item's length and bytes. */
+/**
+ * Encodes byte strings in PostgreSQL's binary format for a one-dimensional array: a header, then each item's length and
+ * bytes.
+ */
 function byteaArray(items: (Uint8Array | null | undefined)[]): Buffer {
   const lengths = items.map((item) => item?.length ?? -1);
   const header = [1, lengths.includes(-1) ? 1 : 0, BYTEA, items.length, 1];
@@ -224,7 +233,7 @@ function byteaArray(items: (Uint8Array | null | undefined)[]): Buffer {
   return array;
 }
 
-/** Compiles the reader, because an object literal is faster than a loop over member names. */
+/** Compiles a function that reads a row, because an object literal is faster than a loop over member names. */
 function rowReader(columns: Column[], types: pg.CustomTypesConfig, reader = plainRow(columns)): RowReader {
   const parsers = columns.map(({ dataTypeID }) => types.getTypeParser(dataTypeID, 'text'));
   const positions = new Map(columns.map(({ name }, i) => [name, i]));
@@ -250,7 +259,7 @@ function plainRow(columns: Column[]): Reader<unknown> {
   return object(Object.fromEntries(columns.map(({ name }) => [name, cell(name)])));
 }
 
-/** Reads an object, with one reader per member. */
+/** Returns a reader for an object, with one reader per member. */
 export function object<T extends object>(members: { [K in keyof T]: Reader<T[K]> }): Reader<T> {
   const keys = Object.keys(members) as (keyof T & string)[];
   return {
@@ -259,7 +268,7 @@ export function object<T extends object>(members: { [K in keyof T]: Reader<T[K]>
   };
 }
 
-/** Reads a column as is. */
+/** Returns a reader for a column's unchanged value. */
 export function cell<T>(column: string): Reader<T> {
   return { source: (row) => row.value(column) };
 }

@@ -12,10 +12,14 @@ export interface Queryable {
 
 export interface Transaction extends Queryable {
   /**
-   * Sends a statement that is awaited together with the COMMIT, so that the last write does not need its own round trip.
+   * Sends a statement without waiting for its result, which is awaited together with the COMMIT. The last write of a
+   * transaction then needs no round trip of its own.
    */
   last(statement: Statement<unknown>, values: unknown[]): void;
-  /** Sends the COMMIT now, so that the remaining work overlaps with it. Otherwise, the COMMIT is sent after the work. */
+  /**
+   * Sends the COMMIT now, so that it runs during the rest of the callback. By default, the COMMIT is sent when the callback
+   * ends.
+   */
   commit(): void;
   /** Makes the transaction end with a ROLLBACK. */
   rollback(): void;
@@ -62,7 +66,7 @@ export class OpenTransaction implements Transaction {
 
   commit(): void {
     this.committed = this.end('COMMIT');
-    // The promise is awaited once the work is done.
+    // Prevent an unhandled rejection. The promise is awaited later, when the callback ends.
     this.committed.catch(() => {});
     this.flush();
   }
@@ -84,7 +88,8 @@ export class OpenTransaction implements Transaction {
     } finally {
       this.client.off('notice', onNotice);
     }
-    // If the wait for a standby is canceled, the COMMIT succeeds here with a warning, but a failover may still lose it.
+    // A warning means that the wait for a standby was canceled. The COMMIT succeeded on this server, but a failover may
+    // still lose it.
     if (warned && how === 'COMMIT') throw outcomeUnknown();
   }
 
@@ -97,7 +102,7 @@ export class OpenTransaction implements Transaction {
       };
       this.queries.push({ statement, values, resolve, reject: fail });
     });
-    // A statement may fail before it is awaited. That must not cause an unhandled rejection.
+    // Prevent an unhandled rejection if the statement fails before it is awaited.
     result.catch(() => {});
     return result;
   }

@@ -77,8 +77,8 @@ export function openTelemetry(
   }
 
   /**
-   * Adds a traceparent header to requests made by fetch (which the SDK uses) and node:http, so that they belong to the
-   * current span.
+   * Adds a traceparent header to outgoing requests, so that they belong to the current span. This covers node:http and
+   * fetch, which the SDK uses.
    */
   const subscriptions = REQUESTS.map(([channel, method]) => {
     const addHeader = (message: unknown) => {
@@ -113,7 +113,7 @@ export function openTelemetry(
     async stop() {
       for (const end of subscriptions) end();
       onStop();
-      // A collector that is down must not keep the process from ending.
+      // Ignore errors, because a collector that is down must not keep the process from ending.
       await Promise.allSettled([provider.shutdown(), metricsExport?.stop()]);
       context.disable();
       diag.disable();
@@ -122,7 +122,10 @@ export function openTelemetry(
   return self;
 }
 
-/** Uses only the trace and flags from the header, because a tracestate would be stored and forwarded unchecked. */
+/**
+ * Returns the parent context of a new span. Ignores the caller's tracestate, because it would be stored and forwarded
+ * unchecked.
+ */
 function parentOf({ traceparent }: SpanOptions): Context {
   const remote = traceparent === undefined ? null : parseTraceParent(traceparent);
   if (remote === null || !isSpanContextValid(remote)) return context.active();
@@ -138,7 +141,10 @@ function traceparent(): string | undefined {
   return `00-${current.traceId}-${current.spanId}-01`;
 }
 
-/** Records a failure. A caller's error does not count as the span's error, as OpenTelemetry recommends for HTTP servers. */
+/**
+ * Records a failure in a span. If the caller caused the failure, the span does not count as failed, as OpenTelemetry
+ * recommends for HTTP servers.
+ */
 function fail(span: Span, failure: unknown): void {
   const { reason, code, name, httpStatus } = failure as Record<string, unknown>;
   span.setAttribute('error.type', String(reason ?? code ?? name ?? 'error'));

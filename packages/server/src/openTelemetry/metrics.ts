@@ -95,8 +95,8 @@ interface Buckets {
 }
 
 /**
- * Combines Prometheus values into histograms. Prometheus has one value per bucket, one for the sum, and one for the count;
- * those with the same labels become one point.
+ * Combines Prometheus values into histograms. Prometheus has one value per bucket, one for the sum, and one for the count.
+ * The values with the same labels become one point.
  */
 function histograms(values: PrometheusMetric['values']) {
   const all = new Map<string, Buckets>();

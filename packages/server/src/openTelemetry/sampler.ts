@@ -6,7 +6,10 @@ import {
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace';
 
-/** Returns the sampler that OTEL_TRACES_SAMPLER selects. Without `parentbased_`, callers' sampling flags have no effect. */
+/**
+ * Returns the sampler that OTEL_TRACES_SAMPLER selects. A sampler without the prefix `parentbased_` ignores callers'
+ * sampling flags.
+ */
 export function samplerOf(env: NodeJS.ProcessEnv): Sampler {
   const name = env.OTEL_TRACES_SAMPLER || 'parentbased_always_on';
   const [, parentBased, kind] = /^(parentbased_)?(always_on|always_off|traceidratio)$/.exec(name) ?? [];

@@ -10,9 +10,9 @@ export interface SpanOptions {
 }
 export type SpanAttributes = Record<string, string | number | boolean | undefined>;
 
-/** A span. The function that opened the span must end it. */
+/** A span that has not ended. The function that opened the span must end it. */
 export interface OpenSpan {
-  /** Runs `work`. Everything that it does or starts belongs to the span. */
+  /** Runs `work`. All actions that `work` performs or starts belong to the span. */
   run<T>(work: () => T): T;
   /** Ends the span. Only the type of `failure` is recorded, because its message may contain a caller's data. */
   end(outcome?: { name?: string | undefined; attributes?: SpanAttributes; failure?: unknown }): void;
@@ -20,7 +20,10 @@ export interface OpenSpan {
 
 export interface Telemetry {
   open(options: SpanOptions): OpenSpan;
-  /** Returns undefined if there is no current span, so that frequent actions such as polling do not start a trace. */
+  /**
+   * Opens a span inside the current span. Returns undefined if no span is open, so that frequent actions such as polling do
+   * not start a trace.
+   */
   openInside(options: SpanOptions): OpenSpan | undefined;
   /** Runs `work` in a span that ends when the work is done. */
   span<T>(options: SpanOptions, work: () => Promise<T>): Promise<T>;

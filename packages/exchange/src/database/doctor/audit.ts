@@ -1,9 +1,12 @@
-/** Checks that the audit log has the author of every version, except versions that are in the transition log. */
+/**
+ * Checks that the audit log names the author of every version of a resource. Measurements, requisitions, and participants
+ * are exempt, because the transition log names the authors of their versions.
+ */
 import { checks, NAME, unionAll } from './check.ts';
 
 /**
- * Every versioned resource, and the first version that must have an audit entry. The demo parties in development mode and
- * their certificates have no audit entry for version 1.
+ * Every versioned resource, and the first version that must have an audit entry. Version 1 of a party or a certificate
+ * needs no audit entry, because development mode creates demo parties and their certificates without one.
  */
 const VERSIONED = unionAll(
   `SELECT ${NAME.descriptor} AS name, d.version, 1 AS first FROM event_group_metadata_descriptors d`,

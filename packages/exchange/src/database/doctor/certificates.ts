@@ -1,4 +1,7 @@
-/** Checks the certificates, and checks that every pending measurement that depends on a revoked certificate will fail. */
+/**
+ * Checks the certificates, and finds pending measurements that depend on a revoked certificate but will not be failed
+ * automatically.
+ */
 import { REVOCATION_STATES } from '@measurement-exchange/contract';
 import { EXPIRING_DAYS } from '../../domain/certificate.ts';
 import { literals } from '../db.ts';

@@ -1,13 +1,13 @@
 import type pg from 'pg';
 import { sql } from '../db.ts';
 
-/** A query that finds wrong rows. */
+/** A check that finds wrong rows in the database. */
 export interface Check extends CheckInfo {
   find(client: pg.ClientBase): Promise<Found>;
 }
 
 export interface CheckInfo {
-  /** Never changes, because scripts rely on it. */
+  /** The check's ID. It must never change, because scripts rely on it. */
   id: string;
   /** A warning means that the stored data is correct, but something else needs attention. */
   severity: 'error' | 'warning';
@@ -58,10 +58,12 @@ export const RESTORE =
   'The exchange does not write such rows, so something else changed or damaged them: find out what did, and ' +
   'restore them from a backup.';
 
-/** SQL expressions for resource names. They assume the usual table aliases. */
+/** SQL expressions for resource names. The table alias in each expression is fixed, such as `m` for measurements. */
 export const NAME = {
   certificate: `c.party || '/certificates/' || c.id`,
-  /** A tombstone has the same name as the measurement or requisition that was removed. */
+  /**
+   * The expressions for measurements and requisitions also work for tombstones, which keep the names of removed resources.
+   */
   measurement: `m.consumer || '/measurements/' || m.id`,
   requisition: `r.provider || '/requisitions/' || r.id`,
   computation: `c.duchy || '/computations/' || c.id`,

@@ -1,4 +1,7 @@
-/** Checks that a computation has the configured duchies, and that its state matches its measurement's state. */
+/**
+ * Checks that each computation has the duchies from its measurement's configuration, and that its state matches the
+ * measurement's state.
+ */
 import { checks, NAME, RESTORE, unionAll } from './check.ts';
 
 /** The duchies in each measurement's protocol configuration. */

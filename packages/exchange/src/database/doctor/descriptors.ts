@@ -3,7 +3,10 @@ import type pg from 'pg';
 import { messageTypesOf } from '../../protobuf/descriptor/descriptorSet.ts';
 import { type Check, type Found, MAX_EXAMPLES, NAME, RESTORE } from './check.ts';
 
-/** SQL cannot parse descriptor sets, so we fetch them in small batches. A set can be as large as 1 MiB. */
+/**
+ * Declares a cursor that returns descriptor sets in small batches, because a set can be as large as 1 MiB. SQL cannot parse
+ * the sets, so this file does.
+ */
 const DECLARE = `
   DECLARE described NO SCROLL CURSOR FOR
   SELECT ${NAME.descriptor} AS name, d.provider, d.descriptor_set, noted.types, noted.providers

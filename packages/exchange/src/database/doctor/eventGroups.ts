@@ -25,7 +25,7 @@ export const eventGroupChecks = checks({
     meaning:
       'The metadata of an event group is both encrypted and readable, partly missing, or encrypted without a key.',
     remedy: `Ask its provider to update it. ${RESTORE}`,
-    // The check event-group-deleted covers the metadata of deleted event groups.
+    // Skip deleted event groups, because the check `event-group-deleted` covers them.
     names:
       eventGroupsWhere(`e.state = 'ACTIVE' AND (e.metadata_ciphertext IS NOT NULL AND e.descriptor IS NOT NULL
         OR num_nulls(${ENCRYPTED}) NOT IN (0, 2)

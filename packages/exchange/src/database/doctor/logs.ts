@@ -1,4 +1,4 @@
-/** Checks that the transition log accounts for the state of every measurement, requisition, and participant. */
+/** Checks that the transition log leads to the current state of every measurement, requisition, and participant. */
 import { EDGES } from '../../domain/aggregate.ts';
 import { checks, NAME, RESTORE, unionAll } from './check.ts';
 
@@ -9,12 +9,15 @@ const LOGGED = unionAll(
   `SELECT c.id, c.duchy, ${NAME.computation}, c.participant_state, c.version FROM computations c`,
 );
 
-/** Each log row, with values from the row before it. */
+/** Each transition, with the state, time, and sequence number of the previous transition of the same resource. */
 const STEPS = `
   SELECT *, lag(to_state) OVER w AS previous_state, lag(time) OVER w AS previous_time, lag(seq) OVER w AS previous_seq
     FROM transitions WINDOW w AS (PARTITION BY measurement, requisition ORDER BY version)`;
 
-/** Skips log rows whose resource does not exist, because the check `orphan` finds them. */
+/**
+ * Selects the names of resources that have a transition with this condition. The check `orphan` finds transitions without a
+ * resource.
+ */
 function stepsWhere(condition: string): string {
   return `SELECT name FROM (${STEPS}) AS step JOIN (${LOGGED}) AS logged USING (measurement, requisition)
            WHERE ${condition}`;
@@ -27,7 +30,7 @@ export const logChecks = checks({
     meaning:
       'A measurement, requisition or participant is not in the state that its transition log leads to.',
     remedy: TRUST_THE_LOG,
-    // If the log lacks the step to the stored version, the check log-version finds that.
+    // This check ignores resources whose latest transition is missing from the log. The check `log-version` finds those.
     names: `SELECT name FROM transitions t JOIN (${LOGGED}) AS logged USING (measurement, requisition, version)
       WHERE t.to_state <> logged.state`,
   },
@@ -42,7 +45,7 @@ export const logChecks = checks({
       ) AS log USING (measurement, requisition)
        WHERE (logged.version, logged.version, 1, logged.version) IS DISTINCT FROM (rows, versions, first, last)`,
   },
-  // EDGES has no edge that leaves a terminal state, so this check also finds steps that leave one.
+  // `EDGES` lists all allowed transitions. It has no transition that leaves a terminal state.
   'log-edge': {
     meaning: 'The transition log has a step that no measurement, requisition or participant can take.',
     names:

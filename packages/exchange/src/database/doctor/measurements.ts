@@ -5,7 +5,7 @@ import { TERMINAL_MEASUREMENT_STATES } from '@measurement-exchange/contract';
 import { literals } from '../db.ts';
 import { checks, NAME, RESTORE } from './check.ts';
 
-/** One row per measurement. The planner does not compute the columns that a check does not use. */
+/** One row per measurement, with counts of its requisitions. The planner omits the columns that a check does not use. */
 const TALLY = `
   SELECT ${NAME.measurement} AS name, m.state, m.requisition_count AS declared, m.failure_reason,
          count(r.id) AS requisitions, count(DISTINCT r.provider) AS providers,
@@ -27,7 +27,9 @@ function requisitionsWhere(condition: string): string {
   return `SELECT ${NAME.requisition} AS name FROM requisitions r WHERE ${condition}`;
 }
 
-/** A 64-bit nonce is stored as the signed integer that has the same 8 bytes. */
+/**
+ * A requisition's nonce as an unsigned number. The database stores the nonce as the signed integer with the same 64 bits.
+ */
 const UNSIGNED_NONCE = `(CASE WHEN r.nonce < 0 THEN r.nonce::numeric + 18446744073709551616 ELSE r.nonce END)::text`;
 
 const RESTORE_OR_CANCEL = `Cancel the measurement and create it again, or restore it. ${RESTORE}`;
@@ -46,7 +48,7 @@ export const measurementChecks = checks({
     meaning:
       'The requisitions of a measurement are not numbered 0, 1, 2, …: reads show the measurement incompletely.',
     remedy: 'Set requisitions.ordinal to the position in the request, beginning at 0.',
-    // Ordinals must run from 0 without gaps: queries take the measurement spec from the row with ordinal 0.
+    // Ordinals must start at 0 and have no gaps. Queries read the measurement spec from the row with ordinal 0.
     names: measurementsWhere(
       'requisitions > 0 AND (first <> 0 OR last <> requisitions - 1 OR ordinals <> requisitions)',
     ),

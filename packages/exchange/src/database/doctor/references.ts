@@ -1,4 +1,4 @@
-/** Checks that the rows that other rows refer to exist and belong to the right party. */
+/** Checks that every reference points to an existing row, and that this row belongs to the right party. */
 import { checks, NAME, unionAll } from './check.ts';
 
 /** Every reference to a certificate, and the party that must own the certificate. */

@@ -28,7 +28,10 @@ const REQUESTED = `
    UNION ALL
   SELECT ${NAME.eventGroup}, 'eventGroups', e.provider, e.request_id, e.request_hash FROM event_groups e`;
 
-/** Takes 0.8 s on 400,000 rows. A single pattern that also counted the characters would take 5.3 s. */
+/**
+ * SQL condition: true if an ID is malformed. The condition takes 0.8 s for 400,000 rows. A single pattern that also limits
+ * the length would take 5.3 s.
+ */
 const malformed = (id: string) => `(${id} ~ '[^A-Za-z0-9_-]' OR length(${id}) NOT BETWEEN 1 AND 63)`;
 
 /** SQL condition: true if the availability interval ends before it starts, or has an end but no start. */
