@@ -23,7 +23,7 @@ export class DataDirInUse extends Error {}
  *
  * Each process first listens on its own socket, `<pid>-<random>.sock`, and then connects to the sockets of all others. The
  * later of two processes therefore always sees the earlier one, and a process holds the lock once no other process is left.
- * Of two waiting processes, the one whose socket name sorts first continues, and the other gives up. The kernel closes the
+ * If two processes wait, the one whose socket name sorts first continues, and the other gives up. The kernel closes the
  * socket of a killed process. Names are never reused, so removing a closed socket never removes a new one.
  */
 export async function acquireDataDirLock(dataDir: string, info: { url?: string } = {}): Promise<DataDirLock> {

@@ -5,6 +5,7 @@
  */
 import { ExchangeError, type Match, type Operation, type RequestOf } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
+import { flush } from '../observability/deferred.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import {
   authorize,
@@ -205,6 +206,8 @@ export class Pipeline {
   /** Logs and counts a request. Must be called after the response was sent or the stream has ended. */
   observe(progress: Progress, outcome: Outcome): void {
     observe(this.options.log, this.options.metrics, progress, outcome);
+    // No request is running, so writing the log line now delays nobody.
+    if (this.admission.running === 0) flush();
   }
 }
 
