@@ -136,7 +136,9 @@ async function tellStory(world: World, secrets: Secrets, random: Random): Promis
     shared.set(String(nonce), [acme!.name, provider.name]);
     return nonce;
   });
-  const created = await world.call(0, acme!.name, 'POST', `${acme!.name}/measurements`, body);
+  const encryptedQuestion = { ciphertext: mark('the sealed question', [acme!.name]), typeUrl: 'x/Question' };
+  const asked = { ...body, encryptedQuestion };
+  const created = await world.call(0, acme!.name, 'POST', `${acme!.name}/measurements`, asked);
   if (created.kind !== 'response' || created.status !== 200)
     throw new Error(`no measurement: ${JSON.stringify(created)}`);
   for (const [i, provider] of [streamly!, chirper!].entries()) {

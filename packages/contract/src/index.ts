@@ -1,5 +1,6 @@
 export { CHANGE_KINDS, Change, type ChangeKind } from './codecs/change.ts';
 export {
+  ATTRIBUTE_TYPES,
   AuditEntry,
   Capabilities,
   Certificate,
@@ -17,6 +18,7 @@ export {
   EncryptionPublicKey,
   EVENT_GROUP_STATES,
   EventGroup,
+  EventGroupAttribute,
   EventGroupCreation,
   EventGroupInput,
   EventGroupMetadataDescriptor,
@@ -31,6 +33,8 @@ export {
   LiquidLegionsV2Config,
   LogRequest,
   liquidLegionsOf,
+  MAX_ATTRIBUTES,
+  MAX_QUESTION_BYTES,
   MAX_RING_MODULUS,
   MAX_VID,
   MEDIA_TYPES,
@@ -163,6 +167,7 @@ export { TYPE_URLS } from './specs/typeUrls.ts';
 export { importedFirst, isWellKnownFile, readWellKnownFile, WELL_KNOWN_FILES } from './specs/wellKnown.ts';
 export { readMessage, readWire, type WireLimits } from './specs/wire.ts';
 export { hostOf, isLoopbackAddress, isPublicAddress, isPublicHost } from './values/address.ts';
+export { isAttributeName } from './values/attributeNames.ts';
 export { cut } from './values/cut.ts';
 export {
   formatName,

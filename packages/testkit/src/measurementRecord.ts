@@ -14,6 +14,7 @@ export function measurementRecord(change: Partial<NewMeasurement> = {}): NewMeas
     certificate: 'c',
     spec: { message: bytes(), signature: Uint8Array.of(2) },
     labels: {},
+    question: undefined,
     measurementType: 'REACH',
     protocol: 'direct',
     protocolConfig: undefined,

@@ -47,6 +47,7 @@ const eventGroup = (state: State, speaker: Speaker, random: Random) => ({
   measurementConsumer: random.pick(state.speakers.filter(({ kind }) => kind === 'measurementConsumer')).name,
   eventGroupReferenceId: random.id(),
   mediaTypes: ['VIDEO'],
+  ...(random.chance(0.5) ? { attributes: [{ name: `a${random.id(4)}`, type: 'STRING' }] } : {}),
   ...(random.chance(0.5) ? { encryptedMetadata: readableMetadata(state, speaker, random) } : {}),
 });
 
@@ -82,8 +83,16 @@ export const TEMPLATES: Record<string, Template> = {
     for (const entry of Object.values(body.dataProviders)) {
       entry.encryptedRequisitionSpec.ciphertext = Buffer.from(`${canary}${random.id(60)}`).toString('base64');
     }
+    const encryptedQuestion = {
+      ciphertext: Buffer.from(`${canary}${random.id(60)}`).toString('base64'),
+      typeUrl: 'x/Question',
+    };
     return {
-      body: { ...body, measurementReferenceId: random.id() },
+      body: {
+        ...body,
+        measurementReferenceId: random.id(),
+        ...(random.chance(0.5) ? { encryptedQuestion } : {}),
+      },
       nonces: new Map(chosen.map(({ name }, i) => [name, nonces[i]!])),
     };
   },

@@ -4,6 +4,7 @@ import { inConsumer, inMpc, test } from './edits.ts';
 
 const lyingExchange = (name: string) => test('sdk/test/consumer/lyingExchange.test.ts', name);
 const aboutDuchies = (name: string) => test('sdk/test/consumer/lyingExchangeShuffle.test.ts', name);
+const question = (name: string) => test('sdk/test/consumer/question.test.ts', name);
 
 export const CONSUMER_BUGS: PlantedBug[] = [
   {
@@ -51,6 +52,28 @@ export const CONSUMER_BUGS: PlantedBug[] = [
       ),
     ],
     foundBy: lyingExchange('results of another measurement of the same consumer'),
+  },
+  {
+    name: 'question-of-any-measurement',
+    edits: [
+      inConsumer(
+        'consumer/question.ts',
+        'if (measurementSpecSha256 === (await hashOf(measurement.measurementSpec!)))',
+        'if (measurementSpecSha256 !== "")',
+      ),
+    ],
+    foundBy: question('encrypted again for another measurement'),
+  },
+  {
+    name: 'question-of-any-signer',
+    edits: [
+      inConsumer(
+        'consumer/question.ts',
+        'isSignedByOwn(deps, measurement, signed, formerCertificate(deps))',
+        'isSignedByOwn(deps, measurement, signed, parseCertificate)',
+      ),
+    ],
+    foundBy: question('whatever certificate the exchange shows'),
   },
   {
     name: 'own-signature-not-verified',

@@ -97,8 +97,8 @@ export const DATABASE_BUGS: PlantedBug[] = [
     edits: [
       inExchange(
         'database/measurements.ts',
-        'm.id) > ($7::timestamptz, $8)',
-        'm.id) >= ($7::timestamptz, $8)',
+        "? ['<', 'position DESC, id DESC'] : ['>', 'position, id']",
+        "? ['<=', 'position DESC, id DESC'] : ['>=', 'position, id']",
       ),
     ],
     foundBy: 'H1',

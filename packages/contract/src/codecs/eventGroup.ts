@@ -22,11 +22,32 @@ const EncryptedMetadata = s.object({
   metadata: s.optional(EventGroupMetadata),
 });
 
+/** The types of attributes in filters, named like CEL's own. */
+export const ATTRIBUTE_TYPES = ['STRING', 'INT', 'UINT', 'DOUBLE', 'BOOL', 'TIMESTAMP'] as const;
+export const MAX_ATTRIBUTES = 100;
+
+export const EventGroupAttribute = s.object(
+  {
+    name: s.attributeName(),
+    type: s.enumOf(ATTRIBUTE_TYPES),
+    description: s.optional(s.text(500)),
+    exampleValues: s.optional(s.array(s.text(100), { maxItems: 20 })),
+  },
+  'An attribute of the events, which filters can use.',
+);
+export type EventGroupAttribute = s.Static<typeof EventGroupAttribute>;
+
 const input = {
   measurementConsumer: s.nameOf('measurementConsumer'),
   eventGroupReferenceId: s.optional(s.text(255)),
   mediaTypes: s.optional(s.array(s.enumOf(MEDIA_TYPES), { maxItems: MEDIA_TYPES.length })),
   dataAvailabilityInterval: s.optional(Interval),
+  attributes: s.optional(
+    s.array(EventGroupAttribute, {
+      maxItems: MAX_ATTRIBUTES,
+      description: 'The attributes that filters can use. Absent: the data provider does not say.',
+    }),
+  ),
   eventGroupMetadata: s.optional(
     s.object({
       adMetadata: s.object({

@@ -18,11 +18,20 @@ export const DataProviderEntry = s.object({
 });
 export type DataProviderEntry = s.Static<typeof DataProviderEntry>;
 
+export const MAX_QUESTION_BYTES = 64 * 1024;
+
+/** Only the consumer can read it. The exchange stores it, and returns it to the consumer alone. */
+export const EncryptedQuestion = s.object(
+  { ciphertext: s.bytes({ min: 1, max: MAX_QUESTION_BYTES }), typeUrl: s.text(512, 1) },
+  'The question as the measurement consumer asked it, signed by it and encrypted for its own result key.',
+);
+
 const input = {
   measurementConsumerCertificate: s.nameOf('measurementConsumerCertificate'),
   measurementSpec: SignedMessage,
   dataProviders: s.mapOf('dataProvider', DataProviderEntry, 1),
   measurementReferenceId: s.optional(s.text(255)),
+  encryptedQuestion: s.optional(EncryptedQuestion),
   protocolConfig: s.optional(ProtocolWish),
 };
 

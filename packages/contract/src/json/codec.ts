@@ -1,6 +1,7 @@
 /** Converts JSON values to typed values. The reader for each schema is compiled once. `writer.ts` does the reverse. */
 
 import { REQUIRED, type Violation } from '../errors/errors.ts';
+import { ATTRIBUTE_NAME_RULE, isAttributeName } from '../values/attributeNames.ts';
 import { cut } from '../values/cut.ts';
 import { isId, isName, PATTERNS, type PatternName, PREFERRED, WILDCARD } from '../values/names.ts';
 import { fromBase64, fromHex, MAX_UINT64, parseTimestamp } from '../values/scalars.ts';
@@ -36,6 +37,7 @@ export interface Keywords {
   maximum?: number;
   'x-ignored'?: string[];
   'x-min-bytes'?: number;
+  'x-max-bytes'?: number;
   'x-patterns'?: PatternName[];
   'x-key-pattern'?: PatternName;
 }
@@ -94,7 +96,7 @@ function withoutLimits(schema: Keywords): Keywords {
   const rest = { type, format, properties, required, items } as Keywords;
   return format === 'map' ? { ...rest, additionalProperties: schema.additionalProperties! } : rest;
 }
-const TEXT_FORMATS = new Set(['resource-name', 'chosen-id']);
+const TEXT_FORMATS = new Set(['resource-name', 'chosen-id', 'attribute-name']);
 
 function compileReader(schema: Keywords, direction: Direction): Reader {
   const { format = '', type } = schema;
@@ -114,6 +116,7 @@ const COMPILERS: Record<string, (schema: Keywords, direction: Direction) => Read
   'date-time': () => readTimestamp,
   'resource-name': nameReader,
   'chosen-id': () => readChosenId,
+  'attribute-name': () => readAttributeName,
   enum: enumReader,
   object: objectReader,
   array: arrayReader,
@@ -227,11 +230,12 @@ function enumReader({ enum: values = [] }: Keywords): Reader {
   };
 }
 
-function bytesReader({ 'x-min-bytes': min = 0 }: Keywords, direction: Direction): Reader {
+function bytesReader({ 'x-min-bytes': min = 0, 'x-max-bytes': max }: Keywords, direction: Direction): Reader {
   return (value, path, report) => {
     const result = typeof value === 'string' ? fromBase64(value) : undefined;
     if (result === undefined) return report(path, 'must be base64');
     if (result.length < min) return report(path, 'must not be empty');
+    if (max !== undefined && result.length > max) return report(path, `must have at most ${max} bytes`);
     return bytesFor(direction, result);
   };
 }
@@ -285,6 +289,11 @@ function nameReader({ 'x-patterns': patterns = [] }: Keywords): Reader {
 const readChosenId: Reader = (value, path, report) => {
   if (typeof value === 'string' && isId(value) && value !== WILDCARD && value !== PREFERRED) return value;
   report(path, 'must be 1 to 63 letters, digits, - or _, and neither - nor preferred');
+};
+
+const readAttributeName: Reader = (value, path, report) => {
+  if (typeof value === 'string' && isAttributeName(value)) return value;
+  report(path, `must be a name that filters can use: ${ATTRIBUTE_NAME_RULE}`);
 };
 
 export function isObject(value: JsonValue): value is JsonObject {

@@ -15,6 +15,7 @@ import type {
   TString,
   TUnsafe,
 } from 'typebox';
+import { ATTRIBUTE_NAME_RULE } from '../values/attributeNames.ts';
 import { PATTERNS, type PatternName } from '../values/names.ts';
 import type { Timestamp } from '../values/scalars.ts';
 
@@ -40,8 +41,14 @@ export const number = (options: { exclusiveMinimum?: number; minimum?: number } 
 export const integer = (minimum: number, maximum: number) =>
   schema<TInteger>({ type: 'integer', minimum, maximum });
 
-export const bytes = ({ min = 0 } = {}) =>
-  unsafe<Uint8Array>({ type: 'string', format: 'byte', contentEncoding: 'base64', 'x-min-bytes': min });
+export const bytes = ({ min = 0, max }: { min?: number; max?: number } = {}) =>
+  unsafe<Uint8Array>({
+    type: 'string',
+    format: 'byte',
+    contentEncoding: 'base64',
+    'x-min-bytes': min,
+    ...(max !== undefined && { 'x-max-bytes': max }),
+  });
 
 export const sha256 = () =>
   unsafe<Uint8Array>({
@@ -139,3 +146,6 @@ export const chosenId = () =>
     format: 'chosen-id',
     description: '1 to 63 letters, digits, `-` or `_`; not `-` or `preferred`.',
   });
+
+export const attributeName = () =>
+  unsafe<string>({ type: 'string', format: 'attribute-name', description: `${ATTRIBUTE_NAME_RULE}.` });

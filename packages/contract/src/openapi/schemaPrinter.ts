@@ -2,6 +2,7 @@
 
 import type { Keywords } from '../json/codec.ts';
 import type { TSchema } from '../json/schema.ts';
+import { ATTRIBUTE_NAME_PATTERN, MAX_ATTRIBUTE_NAME } from '../values/attributeNames.ts';
 import { PATTERNS, type PatternName } from '../values/names.ts';
 import type { JsonSchema } from './types.ts';
 
@@ -55,6 +56,7 @@ export class SchemaPrinter {
   inline(schema: TSchema): JsonSchema {
     const {
       'x-min-bytes': minBytes,
+      'x-max-bytes': maxBytes,
       'x-patterns': names,
       'x-key-pattern': key,
       'x-ignored': ignored,
@@ -65,7 +67,11 @@ export class SchemaPrinter {
     switch (format) {
       case 'byte':
         // Four base64 characters encode three bytes, and padding is optional.
-        return minBytes ? { ...standard, minLength: Math.ceil((minBytes * 4) / 3) } : standard;
+        return {
+          ...standard,
+          ...(minBytes && { minLength: Math.ceil((minBytes * 4) / 3) }),
+          ...(maxBytes && { maxLength: Math.ceil(maxBytes / 3) * 4 }),
+        };
       case 'sha256':
         return { ...standard, contentEncoding: 'base64', minLength: 43, maxLength: 64 };
       case 'uint64':
@@ -76,6 +82,8 @@ export class SchemaPrinter {
         return { ...standard, ...nameSchema(names!) };
       case 'chosen-id':
         return { ...standard, pattern: `^${ID_PATTERN}$` };
+      case 'attribute-name':
+        return { ...standard, pattern: ATTRIBUTE_NAME_PATTERN, maxLength: MAX_ATTRIBUTE_NAME };
       case 'map': {
         const propertyNames = { ...standard.propertyNames, ...nameSchema([key!]) };
         return {

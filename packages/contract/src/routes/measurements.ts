@@ -138,6 +138,11 @@ export const MEASUREMENT_ROUTES = [
       'filter.updatedBefore': s.optional(s.timestamp(), 'Only those updated before this time, exclusive.'),
       'filter.createdAfter': s.optional(s.timestamp(), 'Only those created after this time, exclusive.'),
       'filter.createdBefore': s.optional(s.timestamp(), 'Only those created before this time, exclusive.'),
+      'filter.measurementReferenceId': s.optional(s.text(255), 'Only those with exactly this reference.'),
+      orderBy: s.optional(
+        s.enumOf(['createTime', 'createTime desc']),
+        'Oldest or newest first. Default: oldest first, or by update time if a filter is on it.',
+      ),
     }),
     response: s.object({ measurements: s.array(Measurement), nextPageToken: row.nextPageToken }),
     summary: 'List measurements',

@@ -6,7 +6,7 @@ import type { Progress, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import type {
   AggregateOf,
-  MeasurementRecord,
+  MeasurementWithResult,
   MeasurementWithSpec,
   RequisitionOutline,
 } from '../domain/aggregate.ts';
@@ -61,7 +61,7 @@ export async function getComputation(
   db: Queryable,
   duchy: string,
   id: string,
-): Promise<ComputationRecord<MeasurementRecord> | undefined> {
+): Promise<ComputationRecord<MeasurementWithResult> | undefined> {
   return records(await db.query(GET, [duchy, id]))[0];
 }
 
@@ -74,7 +74,7 @@ export async function lockComputation(
   tx: Transaction,
   duchy: string,
   id: string,
-): Promise<ComputationRecord<MeasurementRecord> | undefined> {
+): Promise<ComputationRecord<MeasurementWithResult> | undefined> {
   return records(await lockAndRead(tx, LOCK, GET, [duchy, id]))[0];
 }
 

@@ -50,7 +50,7 @@ export function cursorOf(group: EventGroupRecord, order: EventGroupOrder): Curso
  * The approximate size of an event group in a response, in bytes. PostgreSQL can tell the length of a long (TOASTed) value
  * without reading the value.
  */
-const SIZE = `2000 + coalesce(octet_length(e.brand_name), 0) + coalesce(octet_length(e.campaign_name), 0)
+const SIZE = `2000 + coalesce(octet_length(e.attributes), 0) + coalesce(octet_length(e.brand_name), 0) + coalesce(octet_length(e.campaign_name), 0)
   + (coalesce(octet_length(e.metadata_ciphertext), 0) + coalesce(octet_length(e.key_data), 0)) * 4 / 3
   + coalesce(greatest(e.metadata_size, octet_length(e.metadata_value) * 4 / 3), 0)`;
 

@@ -19,6 +19,7 @@ export const eventGroups = table<EventGroupRecord>('event_groups', {
     startTime: column('availability_start', 'time'),
     endTime: optional('availability_end', 'time'),
   }),
+  attributes: optional('attributes', 'jsonText'),
   brandName: optional('brand_name'),
   campaignName: optional('campaign_name'),
   encrypted: optionalGroup('metadata_ciphertext', {

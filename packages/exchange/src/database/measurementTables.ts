@@ -7,6 +7,7 @@ import type {
   AggregateOf,
   MeasurementOutline,
   MeasurementRecord,
+  MeasurementWithResult,
   MeasurementWithSpec,
   ParticipantRecord,
   RequisitionContent,
@@ -66,9 +67,17 @@ const measurementWithSpec: Fields<MeasurementWithSpec> = {
 };
 const measurementOutlines = table<MeasurementOutline>('measurements', measurementOutline);
 const measurementsWithSpec = table<MeasurementWithSpec>('measurements', measurementWithSpec);
-export const measurements = table<MeasurementRecord>('measurements', {
+const measurementWithResult: Fields<MeasurementWithResult> = {
   ...measurementWithSpec,
   result: optionalGroup('result_certificate', { ...computationResult, encryptedResult }),
+};
+const measurementsWithResult = table<MeasurementWithResult>('measurements', measurementWithResult);
+export const measurements = table<MeasurementRecord>('measurements', {
+  ...measurementWithResult,
+  question: optionalGroup('question_type_url', {
+    ciphertext: long('question_ciphertext'),
+    typeUrl: column('question_type_url'),
+  }),
 });
 
 const directResult = { certificate: column<string>('result_certificate') };
@@ -234,7 +243,7 @@ export const EXPLAINED = join(measurementOutlines, requisitionsWithKey);
 /** For explanations to a provider, which sees only its own requisition. */
 export const EXPLAINED_REQUISITION = join(measurementOutlines, requisitionsWithKey, {}, PARTICIPANTS);
 /** A measurement as read by its duchies. Lists use LISTED_COMPUTATION, which does not read the result. */
-export const COMPUTATION = join(measurements, requisitionOutlines, { measurement: first });
+export const COMPUTATION = join(measurementsWithResult, requisitionOutlines, { measurement: first });
 export const LISTED_COMPUTATION = join(measurementsWithSpec, requisitionOutlines, { measurement: first });
 
 /** Groups rows by measurement. The rows of a measurement must be adjacent, in the order of its requisitions. */

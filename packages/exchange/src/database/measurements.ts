@@ -19,7 +19,8 @@ import { lockAndRead, read } from './run.ts';
  */
 const SIZE = `
   (SELECT 2000 + (octet_length(m.spec_message) + octet_length(m.spec_signature)
-          + coalesce(octet_length(m.failure_message), 0) + coalesce(octet_length(m.result_ciphertext), 0) + sum(1000 + octet_length(s.spec_ciphertext)
+          + coalesce(octet_length(m.failure_message), 0) + coalesce(octet_length(m.result_ciphertext), 0)
+          + coalesce(octet_length(m.question_ciphertext), 0) + sum(1000 + octet_length(s.spec_ciphertext)
           + octet_length(s.public_key_data) + coalesce(octet_length(s.result_ciphertext), 0))) * 4 / 3
      FROM requisitions s WHERE s.measurement = m.id)`;
 
@@ -76,11 +77,15 @@ export async function getMeasurements(
   return { found: new Map(found.map((a) => [a.measurement.id, a])) };
 }
 
+/** The list is sorted by this column, then by ID: ascending, or both descending. */
+export type MeasurementOrder = 'create_time' | 'update_time' | 'create_time_desc';
+
 interface MeasurementListQuery {
   consumer: string;
   states: readonly string[];
-  /** The list is sorted by this column, then by ID. */
-  order: 'create_time' | 'update_time';
+  order: MeasurementOrder;
+  /** Lists only measurements with this reference. */
+  referenceId: string | undefined;
   created: Bounds;
   updated: Bounds;
   after: Cursor;
@@ -95,35 +100,53 @@ interface Bounds {
 }
 
 /**
- * Builds a list statement that searches the index once per state, so that its cost depends only on the page size.
- * Parameters: `$1` consumer, `$2` states, `$3..$6` bounds, `$7, $8` cursor, `$9` limit, `$10` maximum bytes.
+ * Builds a list statement whose cost depends only on the page size: it searches the index once per state, or the index of
+ * references. Parameters: `$1` consumer, `$2` states, `$3..$6` bounds, `$7, $8` cursor, `$9` limit, `$10` maximum bytes,
+ * and `$11` the reference if the list is by reference.
  */
-function listStatement(order: 'create_time' | 'update_time') {
+function listStatement(order: MeasurementOrder, by: 'state' | 'reference') {
+  const isDescending = order === 'create_time_desc';
+  const position = isDescending ? 'create_time' : order;
+  const [after, sorted] = isDescending ? ['<', 'position DESC, id DESC'] : ['>', 'position, id'];
+  const found = (condition: string) =>
+    `SELECT m.id, m.${position} AS position, ${SIZE} AS size FROM measurements m
+      WHERE m.consumer = $1 AND ${condition}
+        AND m.create_time > $3::timestamptz AND m.create_time < $4::timestamptz
+        AND m.update_time > $5::timestamptz AND m.update_time < $6::timestamptz
+        AND (m.${position}, m.id) ${after} ($7::timestamptz, $8)
+      ORDER BY ${sorted} LIMIT $9::int + 1`;
+  const candidates =
+    by === 'reference'
+      ? found('m.reference_id = $11 AND m.state = ANY($2::text[])')
+      : `SELECT probe.* FROM unnest($2::text[]) AS wanted(state) CROSS JOIN LATERAL (
+           ${found('m.state = wanted.state')}
+         ) probe ORDER BY ${sorted} LIMIT $9::int + 1`;
   return sql(
-    `measurement_list_by_${order}`,
+    `measurement_list_by_${order}${by === 'reference' ? '_of_reference' : ''}`,
     longPageText(
-      `SELECT probe.* FROM unnest($2::text[]) AS wanted(state) CROSS JOIN LATERAL (
-         SELECT m.id, m.${order} AS position, ${SIZE} AS size FROM measurements m
-          WHERE m.consumer = $1 AND m.state = wanted.state
-            AND m.create_time > $3::timestamptz AND m.create_time < $4::timestamptz
-            AND m.update_time > $5::timestamptz AND m.update_time < $6::timestamptz
-            AND (m.${order}, m.id) > ($7::timestamptz, $8)
-          ORDER BY m.${order}, m.id LIMIT $9::int + 1
-       ) probe ORDER BY position, id LIMIT $9::int + 1`,
+      candidates,
       `${AGGREGATE.select}, page.candidates, page.nth
          FROM page JOIN measurements m ON m.id = page.id JOIN requisitions r ON r.measurement = m.id`,
       { limit: 9, bytes: 10 },
       'page.nth, r.ordinal',
+      sorted,
     ),
     pageRow(AGGREGATE.reader),
   );
 }
-const LIST = { create_time: listStatement('create_time'), update_time: listStatement('update_time') };
+const listStatements = (by: 'state' | 'reference') => ({
+  create_time: listStatement('create_time', by),
+  update_time: listStatement('update_time', by),
+  create_time_desc: listStatement('create_time_desc', by),
+});
+const LIST = { state: listStatements('state'), reference: listStatements('reference') };
 
 export async function listMeasurements(db: Queryable, q: MeasurementListQuery): Promise<Page<Aggregate>> {
-  const rows = await db.query(LIST[q.order], [
+  const by = q.referenceId === undefined ? 'state' : 'reference';
+  const rows = await db.query(LIST[by][q.order], [
     ...[q.consumer, q.states, q.created.after, q.created.before, q.updated.after, q.updated.before],
     ...[q.after.time, q.after.id, q.limit, q.maxBytes],
+    ...(by === 'reference' ? [q.referenceId] : []),
   ]);
   const { items, more } = pageOf(rows);
   return { items: aggregates(items), more };

@@ -38,18 +38,19 @@ export function pageText(rows: string, order: string): string {
 
 /**
  * Generates SQL for a page of long rows. The page ends at `$limit` rows or `$bytes` bytes, but has at least one row.
- * `candidates` selects the key, position, and size of up to `$limit + 1` rows. `rows` joins `page` with the table, and must
- * also select `page.candidates` and `page.nth`.
+ * `candidates` selects the key, position, and size of up to `$limit + 1` rows, in the order `sorted`. `rows` joins `page`
+ * with the table, and must also select `page.candidates` and `page.nth`.
  */
 export function longPageText(
   candidates: string,
   rows: string,
   parameters: { limit: number; bytes: number },
   order = 'page.nth',
+  sorted = 'position, id',
 ): string {
   return `WITH candidates AS MATERIALIZED (${candidates}), page AS (
       SELECT *, count(*) OVER () AS candidates, row_number() OVER w AS nth, sum(size) OVER w AS running
-        FROM candidates WINDOW w AS (ORDER BY position, id)
+        FROM candidates WINDOW w AS (ORDER BY ${sorted})
     )
     ${rows} WHERE page.nth <= $${parameters.limit}::int AND (page.nth = 1 OR page.running <= $${parameters.bytes}::bigint)
     ORDER BY ${order}`;

@@ -163,6 +163,7 @@ CREATE TABLE event_groups (
   create_time timestamp with time zone NOT NULL,
   update_time timestamp with time zone NOT NULL,
   search tsvector GENERATED ALWAYS AS (to_tsvector('simple'::regconfig, ((COALESCE(brand_name, ''::text) || ' '::text) || COALESCE(campaign_name, ''::text)))) STORED,
+  attributes text,
   CONSTRAINT event_groups_brand_name_check CHECK ((length(brand_name) <= 1000)),
   CONSTRAINT event_groups_campaign_name_check CHECK ((length(campaign_name) <= 1000)),
   CONSTRAINT event_groups_check CHECK ((availability_end > availability_start)),
@@ -230,6 +231,8 @@ CREATE TABLE measurements (
   result_ciphertext bytea,
   result_type_url text,
   traceparent text,
+  question_ciphertext bytea,
+  question_type_url text,
   CONSTRAINT measurements_check CHECK (((request_hash IS NULL) = (request_id IS NULL))),
   CONSTRAINT measurements_check1 CHECK (((failure_reason IS NOT NULL) = (state = 'FAILED'::text))),
   CONSTRAINT measurements_check2 CHECK (((failure_message IS NOT NULL) = (state = 'FAILED'::text))),
@@ -529,6 +532,7 @@ CREATE INDEX event_groups_by_search ON event_groups USING gin ((ARRAY[provider, 
 CREATE UNIQUE INDEX event_groups_request_id ON event_groups USING btree (provider, request_id) WHERE (request_id IS NOT NULL);
 CREATE UNIQUE INDEX measurement_tombstones_request_id ON measurement_tombstones USING btree (consumer, request_id) WHERE (request_id IS NOT NULL);
 CREATE INDEX measurements_by_create_time ON measurements USING btree (consumer, state, create_time, id);
+CREATE INDEX measurements_by_reference ON measurements USING btree (consumer, reference_id, create_time, id) WHERE (reference_id IS NOT NULL);
 CREATE INDEX measurements_by_update_time ON measurements USING btree (consumer, state, update_time, id);
 CREATE INDEX measurements_pending ON measurements USING btree (create_time, id) WHERE (state = ANY (ARRAY['AWAITING_REQUISITION_FULFILLMENT'::text, 'COMPUTING'::text]));
 CREATE UNIQUE INDEX measurements_request_id ON measurements USING btree (consumer, request_id) WHERE (request_id IS NOT NULL);

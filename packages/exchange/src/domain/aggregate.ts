@@ -52,14 +52,23 @@ export interface MeasurementWithSpec extends MeasurementOutline {
   spec: SignedMessage;
 }
 
-export interface MeasurementRecord extends MeasurementWithSpec {
+export interface MeasurementWithResult extends MeasurementWithSpec {
   result: OfDuchy<Result> | undefined;
+}
+
+export interface MeasurementRecord extends MeasurementWithResult {
+  /** The question as the consumer asked it, which only the consumer can read. Other parties never get it. */
+  question: EncryptedMessage | undefined;
 }
 
 /** The consumer's own notes on a measurement, which the exchange stores and returns unchanged. */
 type Labels = Omit<
   MeasurementInput,
-  'measurementConsumerCertificate' | 'measurementSpec' | 'dataProviders' | 'protocolConfig'
+  | 'measurementConsumerCertificate'
+  | 'measurementSpec'
+  | 'dataProviders'
+  | 'encryptedQuestion'
+  | 'protocolConfig'
 >;
 
 /** A requisition without its long fields. */

@@ -21,7 +21,7 @@ import {
   type AggregateOf,
   type Change,
   ChangeBuilder,
-  type MeasurementRecord,
+  type MeasurementWithResult,
   type Outline,
   type ParticipantRecord,
   type RequisitionOutline,
@@ -93,7 +93,7 @@ interface ResultInput {
 }
 
 /** Stores the computation's result, which only the aggregator may set. */
-export function setResult<A extends AggregateOf<MeasurementRecord, RequisitionOutline>>(
+export function setResult<A extends AggregateOf<MeasurementWithResult, RequisitionOutline>>(
   before: A,
   duchy: string,
   input: ResultInput,

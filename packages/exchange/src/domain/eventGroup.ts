@@ -4,6 +4,7 @@
 import {
   type EncryptedMessage,
   type EncryptionPublicKey,
+  type EventGroupAttribute,
   type EventGroupInput,
   ExchangeError,
   type Finding,
@@ -23,6 +24,8 @@ export interface EventGroupContent {
   referenceId: string | undefined;
   mediaTypes: MediaType[];
   availability: Interval | undefined;
+  /** The attributes that filters can use; undefined if the provider does not say. */
+  attributes: EventGroupAttribute[] | undefined;
   brandName: string | undefined;
   campaignName: string | undefined;
   /** Metadata that the exchange cannot read. An event group never has both `encrypted` and `readable` metadata. */
@@ -67,6 +70,10 @@ export function inputViolations(provider: string, input: EventGroupInput): Viola
   if (startTime !== undefined && endTime !== undefined && startTime >= endTime) {
     report('dataAvailabilityInterval.endTime', 'must be after startTime');
   }
+  const names = input.attributes?.map(({ name }) => name) ?? [];
+  for (const [i, name] of names.entries()) {
+    if (names.indexOf(name) < i) report(`attributes[${i}].name`, `repeats ${name}`);
+  }
   if (input.encryptedMetadata === undefined) return violations;
 
   const { ciphertext, typeUrl, metadata } = input.encryptedMetadata;
@@ -100,6 +107,7 @@ export function contentOf(input: EventGroupInput, readable: ReadableMetadata | u
     referenceId: input.eventGroupReferenceId,
     mediaTypes: input.mediaTypes ?? [],
     availability: input.dataAvailabilityInterval,
+    attributes: input.attributes,
     brandName: campaign?.brandName,
     campaignName: campaign?.campaignName,
     encrypted: ciphertext && { ciphertext, typeUrl: typeUrl! },
@@ -148,10 +156,11 @@ export function replace(
   return { ...before, ...content, ...nextVersion(before, now) };
 }
 
-/** Deletes an event group. Its metadata, key, brand, and campaign are removed, and the other fields stay readable. */
+/** Deletes an event group. Its metadata, key, attributes, brand, and campaign are removed; other fields stay readable. */
 export function remove(before: EventGroupRecord, now: Timestamp): EventGroupRecord {
   return {
     ...before,
+    attributes: undefined,
     brandName: undefined,
     campaignName: undefined,
     encrypted: undefined,

@@ -177,6 +177,7 @@ function createFrom(
     protocolConfig: _wish,
     measurementSpec,
     dataProviders,
+    encryptedQuestion,
     ...labels
   } = input;
   return create(
@@ -187,6 +188,7 @@ function createFrom(
       certificate: certificates[0]!.id,
       spec: measurementSpec,
       labels,
+      question: encryptedQuestion,
       measurementType: spec?.measurementType,
       traceparent,
     },

@@ -132,7 +132,8 @@ describe('deleting an event group', () => {
       dataAvailabilityInterval: { startTime: '2026-01-01T00:00:00.000000Z' },
     };
     for (const content of [opaque, readable({ title: 'a' })]) {
-      const group = await steps.make({ ...kept, ...ad('A', 'B'), ...content });
+      const attributes = [{ name: 'age', type: 'INT' }];
+      const group = await steps.make({ ...kept, attributes, ...ad('A', 'B'), ...content });
       const deleted = await ok(steps.drop(group.name));
       expect(deleted).toEqual({
         dataProvider: streamly.name,
@@ -153,6 +154,7 @@ describe('deleting an event group', () => {
         'descriptor',
         'key_data',
         'brand_name',
+        'attributes',
       ]) {
         expect(row![column]).toBeNull();
       }

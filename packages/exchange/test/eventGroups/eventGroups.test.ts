@@ -34,6 +34,8 @@ beforeAll(async () => {
 const readable = (fields: object, name = descriptor) => readableWith(name, fields);
 const asConsumer = (group: { name: string }, consumer = acme) => `${collection(consumer)}/${idOf(group)}`;
 
+const AGE = { name: 'age', type: 'INT' };
+
 describe('creating an event group', () => {
   const full = {
     eventGroupReferenceId: 'spring',
@@ -42,6 +44,10 @@ describe('creating an event group', () => {
       startTime: '2026-01-01T00:00:00.000000Z',
       endTime: '2026-06-01T00:00:00.000000Z',
     },
+    attributes: [
+      { name: 'age_group', type: 'STRING', description: 'in years', exampleValues: ['18-34', '“55+”'] },
+      { name: 'ad.skippable', type: 'BOOL' },
+    ],
     ...ad('Acme', 'Spring sale'),
     ...opaque,
   };
@@ -68,6 +74,16 @@ describe('creating an event group', () => {
     expect(errorOf(await steps.send({}))).toBe(`${MISSING} measurementConsumer`);
   });
 
+  it('tells an empty list of attributes from none, and an update without them removes them', async () => {
+    const { name, ...created } = await steps.make({ attributes: [] });
+    expect(created.attributes).toEqual([]);
+    const attributes = [{ ...AGE, exampleValues: [] }];
+    expect(await ok(steps.put(name, { ...created, attributes }))).toMatchObject({ attributes });
+    expect(await get(exchange, streamly, name)).toMatchObject({ attributes });
+    expect(await ok(steps.put(name, { measurementConsumer: acme.name }))).not.toHaveProperty('attributes');
+    expect(await get(exchange, streamly, name)).not.toHaveProperty('attributes');
+  });
+
   it('takes the request message, with the parent of the path', async () => {
     const eventGroup = { measurementConsumer: acme.name, ...full };
     expect(await ok(steps.send({ parent: streamly.name, eventGroup }))).toMatchObject(eventGroup);
@@ -91,6 +107,16 @@ describe('creating an event group', () => {
         'dataAvailabilityInterval.endTime',
       ],
       [{ mediaTypes: ['RADIO'] }, 'mediaTypes[0]'],
+      [{ attributes: [{ name: 'age', type: 'FLOAT' }] }, 'attributes[0].type'],
+      [{ attributes: [{ name: 'age' }] }, 'attributes[0].type'],
+      ...['', 'age group', '1st', 'a..b', 'a.', 'true', 'ad.in', 'größe', 'a'.repeat(129)].map(
+        (name): [object, string] => [{ attributes: [{ name, type: 'INT' }] }, 'attributes[0].name'],
+      ),
+      [{ attributes: [AGE, { ...AGE, type: 'STRING' }] }, 'attributes[1].name'],
+      [{ attributes: [{ ...AGE, description: 'x'.repeat(501) }] }, 'attributes[0].description'],
+      [{ attributes: [{ ...AGE, exampleValues: Array(21).fill('1') }] }, 'attributes[0].exampleValues'],
+      [{ attributes: [{ ...AGE, exampleValues: ['x'.repeat(101)] }] }, 'attributes[0].exampleValues[0]'],
+      [{ attributes: Array.from({ length: 101 }, (_, i) => ({ ...AGE, name: `a${i}` })) }, 'attributes'],
       [{ encryptedMetadata: {} }, 'encryptedMetadata'],
       [{ ...opaque, measurementConsumerPublicKey: undefined }, 'measurementConsumerPublicKey'],
       [{ ...opaque, encryptedMetadata: { ciphertext: 'AA==' } }, 'encryptedMetadata.typeUrl'],

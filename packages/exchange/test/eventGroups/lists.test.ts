@@ -289,6 +289,20 @@ describe('paging while others write', () => {
 });
 
 describe('a page of large event groups', () => {
+  it('counts their attributes', async () => {
+    const exampleValues = Array(20).fill('x'.repeat(100));
+    const attributes = Array.from({ length: 100 }, (_, i) => ({
+      name: `a${i}`,
+      type: 'STRING',
+      exampleValues,
+    }));
+    for (let i = 0; i < 40; i++) await steps.make({ attributes }, dailynews);
+    const page = await get(exchange, dailynews, `${collection(dailynews)}?pageSize=1000`);
+    // Each has 207 KB of them, and a page has 8 MiB.
+    expect(page.eventGroups).toHaveLength(39);
+    expect(page.nextPageToken).toBeDefined();
+  });
+
   it('counts the schemas that its metadata is printed with', async () => {
     const padding = {
       file: [{ name: 'p.proto', package: 'p', messageType: [{ name: 'P' }], sourceCodeInfo: {} }],

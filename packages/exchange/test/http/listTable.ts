@@ -108,8 +108,13 @@ export const LISTS: Record<string, List> = {
     paths: [`${ACME}/measurements`, `${GLOBEX}/measurements`],
     table: 'measurements',
     where: `consumer = '${ACME}'`,
-    orders: BY_UPDATE,
+    orders: {
+      ...BY_UPDATE,
+      'orderBy=createTime': 'create_time, id',
+      'orderBy=createTime%20desc': 'create_time DESC, id DESC',
+    },
     filters: {
+      'filter.measurementReferenceId': equal('reference_id', 'spring', 'fall'),
       'filter.states': equal('state', 'SUCCEEDED', 'FAILED'),
       'filter.createdAfter': compared('create_time', '>', at(5), at(6)),
       'filter.createdBefore': compared('create_time', '<', at(5), at(6)),

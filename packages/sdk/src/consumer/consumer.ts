@@ -9,8 +9,9 @@ import {
   readEventGroup,
 } from './eventGroups.ts';
 import { type MeasurementResult, openMeasurement } from './open.ts';
+import { openQuestion } from './question.ts';
 import { readRequest } from './readRequest.ts';
-import type { MeasurementRequest } from './request.ts';
+import type { MeasurementRequest, Question } from './request.ts';
 import { type WaitOptions, waitForMeasurement } from './wait.ts';
 
 /** Options for every call. Aborting the signal ends the call, but changes on the exchange are not undone. */
@@ -47,6 +48,12 @@ export interface Consumer {
    * Pass the `request` too. Without it, the exchange could return another of this consumer's measurements under this name.
    */
   open(measurement: Measurement, options?: OpenOptions): Promise<MeasurementResult>;
+  /**
+   * Returns the request that the measurement was created from, with its title, or undefined if none is stored with it. Throws
+   * `QuestionRejected` if this consumer did not sign it, or signed it for another measurement. `create` stores it so that
+   * only this consumer can read it, unless it is longer than 64 KiB.
+   */
+  question(measurement: Measurement, options?: CallOptions): Promise<Question | undefined>;
   /** Calls `create`, `wait`, and `open`. */
   measure(request: MeasurementRequest, options?: WaitOptions): Promise<MeasurementResult>;
   /**
@@ -76,6 +83,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     wait: (name, waiting) => waitForMeasurement(deps.client, name, waiting, deps.clock),
     open: async (measurement, { request, signal } = {}) =>
       openMeasurement({ ...deps, signal }, measurement, request && readRequest(request)),
+    question: (measurement, { signal } = {}) => openQuestion({ ...deps, signal }, measurement),
     async measure(request, waiting = {}) {
       const created = await consumer.create(request, waiting);
       const done = await consumer.wait(created.name!, waiting);

@@ -26,8 +26,9 @@ import { certificatesOf, type Dependencies } from './deps.ts';
 import { DataProviderUntrusted, ProtocolRejected } from './errors.ts';
 import { requireOwn } from './own.ts';
 import { acceptedProtocol, ProtocolError } from './protocol.ts';
+import { openQuestion, questionOf, sealQuestion } from './question.ts';
 import { readRequest } from './readRequest.ts';
-import type { MeasurementRequest, ReadRequest } from './request.ts';
+import type { MeasurementRequest, Question, ReadRequest } from './request.ts';
 import { encodeMeasurementSpec, encodeRequisitionSpec } from './specs.ts';
 
 /** A trusted data provider's certificate, and the public keyset to encrypt with. */
@@ -42,7 +43,7 @@ export async function createMeasurement(
 ): Promise<Measurement> {
   const read = readRequest(request);
   const keys = await Promise.all(read.dataProviders.map(({ name }) => providerKey(deps, name)));
-  const body = await seal(deps, read, keys);
+  const body = await seal(deps, read, keys, questionOf(request, read));
   const created = await send(deps, body, read);
   requireAccepted(deps, created, read);
   return created;
@@ -121,6 +122,7 @@ async function seal(
   { credentials }: Dependencies,
   request: ReadRequest,
   keys: ProviderKey[],
+  question: Question,
 ): Promise<MeasurementInput> {
   const { spec, dataProviders, protocol, referenceId } = request;
   const signer = await createSigner(credentials.privateKeyPem);
@@ -133,10 +135,13 @@ async function seal(
     }),
   );
   const nonceHashes = entries.map(([, entry]) => entry.nonceHash);
+  const measurementSpec = await signer.sign(encodeMeasurementSpec(spec, keysets.publicKeyset, nonceHashes));
+  const encryptedQuestion = await sealQuestion(question, measurementSpec, signer, keysets.publicKeyset);
   return {
     measurementConsumerCertificate: credentials.certificate,
-    measurementSpec: await signer.sign(encodeMeasurementSpec(spec, keysets.publicKeyset, nonceHashes)),
+    measurementSpec,
     dataProviders: Object.fromEntries(entries),
+    ...(encryptedQuestion !== undefined && { encryptedQuestion }),
     ...(referenceId !== undefined && { measurementReferenceId: referenceId }),
     ...(protocol !== undefined && { protocolConfig: { [protocol]: {} } }),
   };
@@ -171,7 +176,9 @@ async function existingMeasurement(
   const existing = await deps.client.getMeasurement({ name, signal: deps.signal });
   try {
     await requireOwn(deps, existing, request);
-    return existing;
+    // The title is in no other part of the measurement.
+    const question = await openQuestion(deps, existing);
+    return question === undefined || question.title === request.title ? existing : undefined;
   } catch (fault) {
     if (fault instanceof Fault || fault instanceof ConsentError) return undefined;
     throw fault;

@@ -129,6 +129,30 @@ export class ResultRejected extends Fault<ResultFault> {
   }
 }
 
+/** Why a measurement's question was rejected: the measurement is not this consumer's own, or one of these. */
+export type QuestionFault =
+  | ConsentErrorCode
+  | 'SPEC_MALFORMED'
+  | 'SPEC_FOREIGN'
+  | 'NONCES_MISMATCH'
+  | 'CERTIFICATE_MISSING'
+  /** This consumer did not sign it. */
+  | 'QUESTION_FOREIGN'
+  /** This consumer asked it with another measurement. */
+  | 'QUESTION_OF_ANOTHER'
+  | 'QUESTION_MALFORMED';
+
+/** The question that is stored with a measurement is not the one that this consumer asked. */
+export class QuestionRejected extends Fault<QuestionFault> {
+  override readonly name = 'QuestionRejected';
+  readonly measurement: string;
+
+  constructor(measurement: string, code: QuestionFault, message: string, cause?: unknown) {
+    super(code, `${measurement}: its question: ${message}`, { cause });
+    this.measurement = measurement;
+  }
+}
+
 const MAX_MESSAGE = 1000;
 
 /** The reason why an event group's metadata cannot be read. */

@@ -8,6 +8,7 @@ import {
   publicKeyOf,
   unpackEncryptionPublicKey,
   verifySignature,
+  type X509,
 } from '@measurement-exchange/consent';
 import {
   type DataProviderEntry,
@@ -97,23 +98,39 @@ function resultKeysetIn({ measurementPublicKey: key }: PlainSpec): Uint8Array {
  */
 async function requireOwnSignature(
   deps: Dependencies,
-  { measurementConsumerCertificate: certificate }: Measurement,
+  measurement: Measurement,
   signed: SignedMessage,
   isBound: boolean,
 ): Promise<void> {
+  const { trust, now } = certificatesOf(deps);
+  const former = (x509Der: Uint8Array) =>
+    isBound ? parseCertificate(x509Der) : trust.verify(deps.credentials.name, x509Der, now);
+  if (await isSignedByOwn(deps, measurement, signed, former)) return;
+  throw new OwnershipFault(
+    'SPEC_FOREIGN',
+    'its measurementSpec does not have the signature of this consumer',
+  );
+}
+
+/**
+ * Whether this consumer signed a message when it created the measurement. If its key has been renewed since then, only the
+ * earlier key's certificate is left, which `former` reads. Throws ConsentError if that certificate or its signature is not
+ * valid.
+ */
+export async function isSignedByOwn(
+  deps: Dependencies,
+  { measurementConsumerCertificate: certificate }: Measurement,
+  signed: SignedMessage,
+  former: (x509Der: Uint8Array) => X509 | Promise<X509>,
+): Promise<boolean> {
   const { credentials } = deps;
   const publicKey = await ownKey(credentials);
-  if (await isSignedBy(signed, { publicKey })) return;
-  if (certificate === credentials.certificate || !certificate?.startsWith(`${credentials.name}/`)) {
-    throw new OwnershipFault(
-      'SPEC_FOREIGN',
-      'its measurementSpec does not have the signature of this consumer',
-    );
-  }
-  const { fetch, trust, now } = certificatesOf(deps);
-  const { x509Der } = await existing(certificate, fetch);
-  const x509 = isBound ? parseCertificate(x509Der) : await trust.verify(credentials.name, x509Der, now);
-  await verifySignature(signed, x509);
+  if (await isSignedBy(signed, { publicKey })) return true;
+  if (certificate === credentials.certificate || !certificate?.startsWith(`${credentials.name}/`))
+    return false;
+  const { x509Der } = await existing(certificate, certificatesOf(deps).fetch);
+  await verifySignature(signed, await former(x509Der));
+  return true;
 }
 
 const ownKeys = new WeakMap<Credentials, Promise<CertificateKey>>();

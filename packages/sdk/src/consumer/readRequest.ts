@@ -24,7 +24,8 @@ import {
 const DEFAULT_MAXIMUM_FREQUENCY = 10;
 const EVERYBODY = { start: 0, width: 1 };
 
-const COMMON = ['type', 'dataProviders', 'privacy', 'modelLine', 'protocol', 'referenceId', 'requestId'];
+const MAX_TITLE = 200;
+const COMMON = 'type title dataProviders privacy modelLine protocol referenceId requestId'.split(' ');
 const OF_TYPE: Record<RequestType, string[]> = {
   reach: ['vidSampling'],
   reachAndFrequency: ['vidSampling', 'frequencyPrivacy', 'maximumFrequency'],
@@ -77,6 +78,7 @@ class RequestReader extends MemberReader {
     return {
       spec,
       dataProviders,
+      title: this.text(request.title, 'title', MAX_TITLE),
       protocol,
       referenceId: this.text(request.referenceId, 'referenceId', 255),
       requestId: this.text(request.requestId, 'requestId', 255),

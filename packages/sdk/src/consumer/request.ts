@@ -32,6 +32,8 @@ export interface RequestedDataProvider {
 /** Describes the measurement to create. */
 export interface MeasurementRequest {
   type: RequestType;
+  /** For people, at most 200 characters. Only this consumer can read it again: see `Consumer.question`. */
+  title?: string;
   dataProviders: readonly RequestedDataProvider[];
   /** Required for every type except population, which is counted without noise. */
   privacy?: PrivacyParams;
@@ -65,6 +67,12 @@ export interface MeasurementRequest {
   requestId?: string;
 }
 
+/**
+ * The request that a measurement was created from, as stored for the consumer. Times are RFC 3339 strings, and event groups
+ * have the names that their data providers use.
+ */
+export type Question = Omit<MeasurementRequest, 'requestId'>;
+
 /** The events or people that one data provider counts, as written in its requisition spec. */
 export type Selection =
   | { eventGroups: { name: string; interval: Interval; filter: string | undefined }[] }
@@ -81,6 +89,7 @@ export interface ReadRequest {
   /** The MeasurementSpec without its key and nonce hashes. */
   spec: PlainSpec;
   dataProviders: { name: string; selection: Selection }[];
+  title: string | undefined;
   protocol: Protocol | undefined;
   referenceId: string | undefined;
   requestId: string | undefined;

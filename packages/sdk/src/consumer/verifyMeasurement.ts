@@ -13,6 +13,7 @@ import type { ConsumerOptions } from './deps.ts';
 import { openMeasurement } from './open.ts';
 import { findResultKeyset } from './own.ts';
 import { duchyProtocolOf } from './protocol.ts';
+import { openQuestion } from './question.ts';
 
 /**
  * Verifies one of this consumer's measurements step by step: certificates, signatures, keys, nonces, and results. Calls
@@ -32,6 +33,7 @@ export async function verifyMeasurement(
   const keyset = await checkResultKey(list, options, measurement, spec);
   const computed = duchyProtocolOf(measurement.protocolConfig);
   await checkNonceHashes(list, spec, measurement);
+  if (measurement.encryptedQuestion !== undefined) await checkQuestion(list, options, measurement);
 
   for (const [provider, entry] of Object.entries(dataProviders)) {
     list.about(provider);
@@ -81,6 +83,14 @@ function checkResultKey(
     throw new DoesNotHold(
       'the key in it does not follow from the one you have now: was it made with an earlier one, or changed?',
     );
+  });
+}
+
+/** Checks that the consumer signed the stored question for this measurement. */
+async function checkQuestion(list: Checklist, options: ConsumerOptions, measurement: Measurement) {
+  await list.check('the question stored with it is yours, and of this measurement', async () => {
+    const question = await openQuestion({ clock: systemClock, ...options }, measurement);
+    return { value: question, detail: question?.title ?? '' };
   });
 }
 

@@ -28,7 +28,11 @@ export {
 } from './verify/duchySettings.ts';
 export { LIMITS } from './verify/limits.ts';
 export type { LiquidLegionsContext, VerifiedLiquidLegions } from './verify/liquidLegions.ts';
-export type { PlainInterval } from './verify/requisitionSpec.ts';
+export {
+  decodeRequisitionSpec,
+  type PlainInterval,
+  type PlainRequisitionSpec,
+} from './verify/requisitionSpec.ts';
 export type {
   ReferenceAccess,
   References,

@@ -24,7 +24,7 @@ export class DoesNotHold extends Error {}
  * The names of further errors that mean that a check failed. Any error that `isFault` does not recognize prevented the
  * check.
  */
-const FAULTS = ['RefusalError', 'ResultRejected', 'CertificateFault'];
+const FAULTS = ['RefusalError', 'ResultRejected', 'QuestionRejected', 'CertificateFault'];
 
 /** Runs checks and records a step for each. */
 export class Checklist {

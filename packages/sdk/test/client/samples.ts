@@ -31,6 +31,8 @@ export function sampleOf(schema: TSchema): unknown {
       return withIds(PATTERNS[keywords['x-patterns']![0]!]);
     case 'chosen-id':
       return ID;
+    case 'attribute-name':
+      return 'ad.format';
   }
   if (keywords.enum !== undefined) return keywords.enum.at(-1);
   switch (keywords.type) {

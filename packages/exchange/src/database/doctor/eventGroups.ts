@@ -11,13 +11,14 @@ const ENCRYPTED = names(only(eventGroups, 'encrypted'), 'e');
 const READABLE = names(only(eventGroups, 'readable'), 'e');
 /** The columns that must be null in a deleted event group. */
 const CONTENT = names(
-  only(eventGroups, 'encrypted', 'readable', 'publicKey', 'brandName', 'campaignName'),
+  only(eventGroups, 'encrypted', 'readable', 'publicKey', 'attributes', 'brandName', 'campaignName'),
   'e',
 );
 
 export const eventGroupChecks = checks({
   'event-group-deleted': {
-    meaning: 'A deleted event group still has metadata, a key, or the name of a brand or campaign.',
+    meaning:
+      'A deleted event group still has metadata, a key, attributes, or the name of a brand or campaign.',
     remedy: `Set them to NULL: its provider wanted them gone. ${RESTORE}`,
     names: eventGroupsWhere(`e.state = 'DELETED' AND num_nonnulls(${CONTENT}) > 0`),
   },

@@ -80,6 +80,12 @@ export const measurementChecks = checks({
       WHERE (m.failure_reason IS NOT NULL) <> (m.state = 'FAILED')
          OR (m.failure_message IS NOT NULL) <> (m.state = 'FAILED')`,
   },
+  'question-presence': {
+    meaning: 'A measurement has a part of its encrypted question, but not the other part.',
+    remedy: `Set question_ciphertext and question_type_url to NULL: its consumer can do without it. ${RESTORE}`,
+    names: `SELECT ${NAME.measurement} AS name FROM measurements m
+      WHERE (m.question_ciphertext IS NULL) <> (m.question_type_url IS NULL)`,
+  },
   'result-presence': {
     meaning:
       'A requisition is FULFILLED without a whole result, or has one without being FULFILLED, or though its data went ' +

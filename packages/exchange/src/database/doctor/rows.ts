@@ -4,6 +4,7 @@ import {
   DUCHY_ROLES,
   EVENT_GROUP_STATES,
   FAILURE_REASONS,
+  MAX_QUESTION_BYTES,
   MEASUREMENT_STATES,
   MEASUREMENT_TYPES,
   MEDIA_TYPES,
@@ -90,7 +91,9 @@ export const rowChecks = checks({
       `SELECT ${NAME.measurement} FROM measurements m
         WHERE ${malformed('m.id')} OR m.consumer NOT LIKE 'measurementConsumers/%' OR m.version < 1
            OR length(m.reference_id) > 255 OR length(m.request_id) NOT BETWEEN 1 AND 255
-           OR length(m.failure_message) > 4000 OR length(m.result_type_url) NOT BETWEEN 1 AND 512`,
+           OR length(m.failure_message) > 4000 OR length(m.result_type_url) NOT BETWEEN 1 AND 512
+           OR octet_length(m.question_ciphertext) NOT BETWEEN 1 AND ${MAX_QUESTION_BYTES}
+           OR length(m.question_type_url) NOT BETWEEN 1 AND 512`,
       `SELECT ${NAME.requisition} FROM requisitions r
         WHERE ${malformed('r.id')} OR r.provider NOT LIKE 'dataProviders/%' OR r.version < 1
            OR octet_length(r.nonce_hash) <> 32 OR length(r.refusal_message) > 2000
@@ -109,7 +112,7 @@ export const rowChecks = checks({
       `SELECT ${NAME.eventGroup} FROM event_groups e
         WHERE ${malformed('e.id')} OR e.provider NOT LIKE 'dataProviders/%'
            OR e.consumer NOT LIKE 'measurementConsumers/%' OR e.version < 1 OR length(e.reference_id) > 255
-           OR length(e.brand_name) > 1000 OR length(e.campaign_name) > 1000
+           OR e.attributes NOT LIKE '[%]' OR octet_length(e.attributes) > 2097152 OR length(e.brand_name) > 1000 OR length(e.campaign_name) > 1000
            OR length(e.request_id) NOT BETWEEN 1 AND 255 OR ${wrongInterval('e')}`,
     ),
   },

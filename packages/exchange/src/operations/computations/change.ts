@@ -4,7 +4,7 @@ import { type ComputationRecord, lockComputation } from '../../database/computat
 import type { Transaction } from '../../database/db.ts';
 import { saveMeasurements } from '../../database/writeMeasurements.ts';
 import { partyName } from '../../domain/access.ts';
-import type { Change, MeasurementRecord } from '../../domain/aggregate.ts';
+import type { Change, MeasurementWithResult } from '../../domain/aggregate.ts';
 import { requireFound } from '../../domain/found.ts';
 import { authorOf, type Call, type Exchange } from '../context.ts';
 import { mutate } from '../mutate.ts';
@@ -16,7 +16,7 @@ interface ComputationRequest {
   validateOnly: boolean;
 }
 
-type Before = ComputationRecord<MeasurementRecord>['aggregate'];
+type Before = ComputationRecord<MeasurementWithResult>['aggregate'];
 
 interface Decided {
   change: Change<Before>;

@@ -59,12 +59,13 @@ export async function viewEventGroups(
 
 /** Returns the approximate size of an event group in a response, in bytes. */
 function bytesOf(group: EventGroupRecord, json: string | undefined): number {
-  const { encrypted, readable, publicKey, brandName = '', campaignName = '' } = group;
+  const { encrypted, readable, publicKey, attributes, brandName = '', campaignName = '' } = group;
   const bytes = [encrypted?.ciphertext, publicKey?.data, json === undefined ? readable?.value : undefined];
   const base64 = bytes.reduce((sum, one) => sum + (one === undefined ? 0 : one.length * (4 / 3)), 0);
   return (
     2_000 +
     base64 +
+    (attributes === undefined ? 0 : Buffer.byteLength(JSON.stringify(attributes))) +
     Buffer.byteLength(brandName) +
     Buffer.byteLength(campaignName) +
     Buffer.byteLength(json ?? '')
@@ -120,6 +121,7 @@ export function viewEventGroup(g: EventGroupRecord, side: Side, json: string | u
     eventGroupReferenceId: g.referenceId,
     mediaTypes: g.mediaTypes.length > 0 ? g.mediaTypes : undefined,
     dataAvailabilityInterval: g.availability,
+    attributes: g.attributes,
     eventGroupMetadata: isAd
       ? { adMetadata: { campaignMetadata: { brandName: g.brandName, campaignName: g.campaignName } } }
       : undefined,

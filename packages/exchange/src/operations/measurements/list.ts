@@ -1,34 +1,49 @@
-import { MEASUREMENT_STATES } from '@measurement-exchange/contract';
-import { listMeasurements as list } from '../../database/measurements.ts';
+import { MEASUREMENT_STATES, type RequestOf } from '@measurement-exchange/contract';
+import { listMeasurements as list, type MeasurementOrder } from '../../database/measurements.ts';
 import { partyName } from '../../domain/access.ts';
 import type { Handler } from '../context.ts';
-import { MAX_PAGE_BYTES } from '../paging.ts';
+import { type ListScope, MAX_PAGE_BYTES, START } from '../paging.ts';
 import { viewMeasurement } from './view.ts';
 
 export const listMeasurements: Handler<'listMeasurements'> = async (exchange, _call, { params, query }) => {
   const consumer = partyName('measurementConsumer', params.measurementConsumer);
   const created = [query['filter.createdAfter'], query['filter.createdBefore']] as const;
   const updated = [query['filter.updatedAfter'], query['filter.updatedBefore']] as const;
-  // A list filtered by update time is also sorted by it, so that a reader does not miss a measurement that changes between
-  // pages.
-  const order = updated.some((bound) => bound !== undefined) ? 'update_time' : 'create_time';
+  const referenceId = query['filter.measurementReferenceId'];
+  const order = orderOf(query);
   const states = [...(query['filter.states'] ?? MEASUREMENT_STATES)].sort();
-  const page = exchange.pageTokens.page(['listMeasurements', consumer, states, created, updated], query);
+  const scope: ListScope = ['listMeasurements', consumer, states, created, updated];
+  // Tokens of lists without these parameters stay as the version before issues them.
+  if (referenceId !== undefined || query.orderBy !== undefined) scope.push(referenceId ?? null, order);
+  const page = exchange.pageTokens.page(scope, query);
+  const fromEnd = page.after === START && order === 'create_time_desc';
   const { items, more } = await list(exchange.db, {
     consumer,
     states: [...new Set(states)],
     order,
+    referenceId,
     created: { after: created[0] ?? '-infinity', before: created[1] ?? 'infinity' },
     updated: { after: updated[0] ?? '-infinity', before: updated[1] ?? 'infinity' },
-    after: page.after,
+    after: fromEnd ? { time: 'infinity', id: '' } : page.after,
     limit: page.limit,
     maxBytes: MAX_PAGE_BYTES,
   });
   return {
     measurements: items.map(viewMeasurement),
     nextPageToken: page.next(more, items, ({ measurement: last }) => ({
-      time: order === 'create_time' ? last.createTime : last.updateTime,
+      time: order === 'update_time' ? last.updateTime : last.createTime,
       id: last.id,
     })),
   };
 };
+
+/**
+ * A list filtered by update time is also sorted by it, so that a reader does not miss a measurement that changes between
+ * pages. A caller that names an order gets that order.
+ */
+function orderOf(query: RequestOf<'listMeasurements'>['query']): MeasurementOrder {
+  if (query.orderBy !== undefined) return query.orderBy === 'createTime' ? 'create_time' : 'create_time_desc';
+  const isByUpdate =
+    query['filter.updatedAfter'] !== undefined || query['filter.updatedBefore'] !== undefined;
+  return isByUpdate ? 'update_time' : 'create_time';
+}

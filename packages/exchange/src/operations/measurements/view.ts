@@ -27,6 +27,7 @@ export function viewMeasurement({ measurement: m, requisitions }: Aggregate): Me
     measurementConsumerCertificate: certificateName(m.consumer, m.certificate),
     measurementSpec: m.spec,
     dataProviders,
+    encryptedQuestion: m.question,
     protocolConfig: viewProtocol(m),
     createTime: m.createTime,
     updateTime: m.updateTime,

@@ -264,6 +264,7 @@ export async function addEventGroups(db: Database): Promise<void> {
     referenceId: 'reference',
     mediaTypes: ['VIDEO'],
     availability: { startTime: clock() },
+    attributes: [{ name: 'age', type: 'INT' }],
     brandName: 'brand',
     campaignName: undefined,
     encrypted: undefined,

@@ -73,6 +73,13 @@ export const MEASUREMENT_ILLNESSES: Illness[] = [
     [measurement('cancelled'), measurement('revoked')],
   ],
   [
+    'a question without its type, and the type of none',
+    `UPDATE measurements SET question_ciphertext = 'c' WHERE id = 'awaiting';
+     UPDATE measurements SET question_type_url = 'type' WHERE id = 'succeeded'`,
+    'question-presence',
+    [measurement('awaiting'), measurement('succeeded')],
+  ],
+  [
     'a result that is gone, and the context of one that never was',
     `UPDATE requisitions SET result_ciphertext = NULL WHERE id = 'succeeded-tv';
      UPDATE requisitions SET fulfillment_context = '{}' WHERE id = 'awaiting-tv'`,

@@ -45,7 +45,7 @@ export const RESOURCE_ILLNESSES: Illness[] = [
   ],
   [
     'event groups that kept what their deletion should have removed',
-    `UPDATE event_groups SET brand_name = 'brand' WHERE id = 'gone';
+    `UPDATE event_groups SET attributes = '[]' WHERE id = 'gone';
      UPDATE event_groups SET state = 'DELETED', metadata_ciphertext = NULL, metadata_cipher_url = NULL,
        brand_name = NULL WHERE id = 'shows'`,
     'event-group-deleted',

@@ -171,6 +171,15 @@ export const ROW_ILLNESSES: Illness[] = [
     [TV, eventGroup('films'), eventGroup('shows'), 'principals/', 'trustedRoots/r.oot'],
   ],
   [
+    'a question and a list of attributes that are too long, and attributes that are no list',
+    `UPDATE measurements SET question_ciphertext = repeat('x', 65537)::bytea, question_type_url = 'type'
+      WHERE id = 'awaiting';
+     UPDATE event_groups SET attributes = '[' || repeat(' ', 2097152) || ']' WHERE id = 'films';
+     UPDATE event_groups SET attributes = '{}' WHERE id = 'shows'`,
+    'out-of-bounds',
+    [eventGroup('films'), eventGroup('shows'), measurement('awaiting')],
+  ],
+  [
     'an endpoint, a model line and a name of a population that are too long',
     `UPDATE parties SET endpoint = repeat('x', 1001) WHERE name = '${TV}';
      UPDATE population_model_lines SET model_line = repeat('x', 256) WHERE model_line = 'a';

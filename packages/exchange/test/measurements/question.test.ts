@@ -1,0 +1,106 @@
+/** The encrypted question of a measurement: the exchange keeps it for the consumer, and shows it to nobody else. */
+import { randomBytes } from 'node:crypto';
+import { useComputations } from '@measurement-exchange/testkit/computations';
+import { measurementRequest } from '@measurement-exchange/testkit/exchange';
+import { errorOf, get, metadata, ok, post, requisitionOf, stored } from '@measurement-exchange/testkit/steps';
+import { expect, it } from 'vitest';
+
+const INVALID = '400 INVALID_ARGUMENT INVALID_FIELD_VALUE';
+
+const world = useComputations();
+const { exchange } = world;
+
+/** A question of so many bytes. */
+const questionOf = (bytes = 300) => ({
+  ciphertext: randomBytes(bytes).toString('base64'),
+  typeUrl: 'x/Question',
+});
+const send = (encryptedQuestion: unknown, query = '', request = newRequest()) =>
+  post(exchange, world.acme, `${world.acme.name}/measurements${query}`, { ...request, encryptedQuestion });
+const newRequest = () => measurementRequest(world.acme, [world.streamly, world.chirper]);
+const idOf = ({ name }: { name: string }) => name.split('/').at(-1)!;
+
+it('comes back to the consumer in every view, and is in none of a provider or a duchy', async () => {
+  const { acme, streamly, duchies } = world;
+  const encryptedQuestion = questionOf();
+  const created = await ok(send(encryptedQuestion));
+  const names = [created.name];
+  const batch = await ok(post(exchange, acme, `${acme.name}/measurements:batchGet`, { names }));
+  const { measurements } = await get(exchange, acme, `${acme.name}/measurements?orderBy=createTime%20desc`);
+  for (const view of [
+    created,
+    await get(exchange, acme, created.name),
+    batch.measurements[0],
+    measurements[0],
+  ]) {
+    expect(view).toMatchObject({ name: created.name, encryptedQuestion });
+  }
+
+  const requisition = await requisitionOf(exchange, streamly, created);
+  const { aggregator } = duchies;
+  const paths: [string, string][] = [
+    [streamly.token, requisition.name],
+    [streamly.token, `${streamly.name}/requisitions`],
+    [streamly.token, `${streamly.name}/changes`],
+    [aggregator.token, `${aggregator.name}/computations/${idOf(created)}`],
+    [aggregator.token, `${aggregator.name}/computations`],
+    [acme.token, `${created.name}/requisitions`],
+    [acme.token, `${created.name}:timeline`],
+  ];
+  for (const [token, path] of paths) {
+    const { status, text } = await exchange.call(token, 'GET', `/v2alpha/${path}`);
+    expect(status, path).toBe(200);
+    expect(text, path).not.toContain(encryptedQuestion.ciphertext);
+    expect(text, path).not.toMatch(/question/i);
+  }
+});
+
+it('may be left out, and has from one byte to 64 KiB', async () => {
+  expect(await ok(send(undefined))).not.toHaveProperty('encryptedQuestion');
+  const largest = questionOf(64 * 1024);
+  expect(await ok(send(largest))).toMatchObject({ encryptedQuestion: largest });
+  const bad: [unknown, string][] = [
+    [questionOf(64 * 1024 + 1), 'encryptedQuestion.ciphertext'],
+    [questionOf(0), 'encryptedQuestion.ciphertext'],
+    [{ ...questionOf(), typeUrl: '' }, 'encryptedQuestion.typeUrl'],
+    [{ ...questionOf(), plaintext: 'x' }, 'encryptedQuestion.plaintext'],
+    ['question', 'encryptedQuestion'],
+  ];
+  for (const [question, field] of bad) expect(errorOf(await send(question))).toBe(`${INVALID} ${field}`);
+});
+
+it('belongs to what a requestId stands for', async () => {
+  const request = newRequest();
+  const question = questionOf();
+  const first = await ok(send(question, '?requestId=q', request));
+  expect(await ok(send(question, '?requestId=q', request))).toEqual(first);
+  for (const other of [questionOf(), undefined, { ...question, typeUrl: 'other' }]) {
+    const reply = await send(other, '?requestId=q', request);
+    expect(errorOf(reply)).toContain('REQUEST_ID_REUSED');
+    expect(metadata(reply).existing).toBe(first.name);
+  }
+});
+
+it('counts as a part of a page, and goes with the measurement', async () => {
+  const { acme } = world;
+  const question = questionOf(64 * 1024);
+  const created: { name: string }[] = [];
+  // 87 KB each as base64; a page has 8 MiB.
+  for (let i = 0; i < 96; i++) created.push(await ok(send(question)));
+  const after = `filter.createdAfter=${(created[0] as { createTime?: string }).createTime}`;
+  const { measurements, nextPageToken } = await get(
+    exchange,
+    acme,
+    `${acme.name}/measurements?pageSize=1000&${after}`,
+  );
+  expect(measurements.length).toBeLessThan(93);
+  expect(nextPageToken).toBeDefined();
+
+  const ids = created.map(idOf);
+  for (const { name } of created) await ok(post(exchange, acme, `${name}:cancel`));
+  const hex = Buffer.from(question.ciphertext, 'base64').toString('hex').slice(0, 100);
+  expect(JSON.stringify(await stored(exchange))).toContain(hex);
+  await exchange.database.query('SELECT remove_measurements($1, now())', [ids]);
+  expect(JSON.stringify(await stored(exchange))).not.toContain(hex);
+  expect(await get(exchange, acme, created[0]!.name)).not.toHaveProperty('encryptedQuestion');
+});

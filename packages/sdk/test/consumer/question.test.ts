@@ -1,0 +1,245 @@
+/** The question that a consumer stores with its measurement: only it can read it, and nobody can make one up. */
+import {
+  createSigner,
+  decrypt,
+  encrypt,
+  packSignedMessage,
+  unpackEncryptionPublicKey,
+  unpackSignedMessage,
+} from '@measurement-exchange/consent';
+import { decodeMeasurementSpec, type Measurement, TYPE_URLS } from '@measurement-exchange/contract';
+import { stored } from '@measurement-exchange/testkit/steps';
+import { INTERVAL, PRIVACY, useWorld } from '@measurement-exchange/testkit/world';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createIdentity } from '../../src/identity/index.ts';
+import {
+  type Consumer,
+  createConsumer,
+  createTrustStore,
+  findResultKeyset,
+  type MeasurementRequest,
+} from '../../src/index.ts';
+import {
+  ACME,
+  asking,
+  CHIRPER,
+  consumerOf,
+  failure,
+  honest,
+  type LyingExchange,
+  reach,
+  STREAMLY,
+  startLyingExchange,
+} from './lyingExchange.ts';
+
+describe('on an exchange', () => {
+  const w = useWorld();
+  const TITLE = 'Spring campaign “Ümläut”, women over thirty';
+  const FILTER = 'person.age > 30 && person.gender == "FEMALE"';
+  const request = (): MeasurementRequest => ({
+    type: 'impression',
+    title: TITLE,
+    privacy: PRIVACY,
+    maximumFrequencyPerUser: 5,
+    referenceId: 'reference in clear',
+    requestId: 'title',
+    dataProviders: [
+      {
+        name: w.streamly.name,
+        eventGroups: [
+          { name: `${w.acme.name}/eventGroups/tv`, interval: { ...INTERVAL, end: new Date(INTERVAL.end) } },
+          { name: `${w.streamly.name}/eventGroups/web`, interval: INTERVAL, filter: FILTER },
+        ],
+      },
+    ],
+  });
+
+  it('is what was asked, in another process too, and the database has neither title nor filter in clear', async () => {
+    const { name } = await w.consumer.create(request());
+    const measurement = await w.acme.client.getMeasurement({ name: name! });
+    const another = createConsumer({ client: w.acme.client, credentials: w.acme, trust: w.trust });
+    const interval = { start: '2026-01-01T00:00:00.000000Z', end: '2026-02-01T00:00:00.000000Z' };
+    const { requestId, ...asked } = request();
+    expect(await another.question(measurement)).toEqual({
+      ...asked,
+      dataProviders: [
+        {
+          name: w.streamly.name,
+          eventGroups: [
+            { name: `${w.streamly.name}/eventGroups/tv`, interval },
+            { name: `${w.streamly.name}/eventGroups/web`, interval, filter: FILTER },
+          ],
+        },
+      ],
+    });
+    const everything = JSON.stringify(await stored(w.exchange)) + (await w.exchange.logs()).join();
+    const forms = (text: string) => [
+      ...[text, JSON.stringify(text).slice(1, -1), JSON.stringify(JSON.stringify(text)).slice(3, -3)],
+      ...[Buffer.from(text).toString('hex'), Buffer.from(text).toString('base64').slice(0, -4)],
+    ];
+    for (const form of forms('reference in clear').slice(0, 1)) expect(everything).toContain(form);
+    for (const form of [...forms(TITLE), ...forms(FILTER), ...forms('person.age')]) {
+      expect(everything).not.toContain(form);
+    }
+    const { ciphertext } = measurement.encryptedQuestion!;
+    for (const { encryptionPrivateKey } of [w.acme, w.streamly, w.chirper]) {
+      await expect(decrypt(encryptionPrivateKey, ciphertext)).rejects.toThrow();
+    }
+  });
+
+  it('belongs to its request ID: with another title it is another request', async () => {
+    const created = await w.consumer.create(request());
+    expect((await w.consumer.create(request())).name).toBe(created.name);
+    await expect(w.consumer.create({ ...request(), title: 'Fall' })).rejects.toMatchObject({
+      reason: 'REQUEST_ID_REUSED',
+    });
+  });
+
+  it('is not stored where it is too long, and a title has 1 to 200 characters', async () => {
+    const { requestId, ...asked } = request();
+    const [provider] = asked.dataProviders;
+    const long = { ...provider!.eventGroups![0]!, filter: `name == "${'x'.repeat(70_000)}"` };
+    const measurement = await w.consumer.create({
+      ...asked,
+      dataProviders: [{ ...provider!, eventGroups: [long] }],
+    });
+    expect(measurement).not.toHaveProperty('encryptedQuestion');
+    expect(await w.consumer.question(measurement)).toBeUndefined();
+    for (const title of ['', 'x'.repeat(201)]) {
+      await expect(w.consumer.create({ ...asked, title })).rejects.toMatchObject({
+        violations: [{ field: 'title' }],
+      });
+    }
+  });
+});
+
+describe('against an exchange that lies', () => {
+  let x: LyingExchange;
+  let consumer: Consumer;
+  let one: Measurement;
+  let other: Measurement;
+  /** The signed question of the other measurement, as the exchange would have it from a leak. */
+  let leaked: Uint8Array;
+
+  beforeAll(async () => {
+    x = await startLyingExchange();
+    consumer = consumerOf(x);
+    one = await consumer.create({ ...asking('a', STREAMLY), title: 'one' });
+    other = await consumer.create({ ...asking('a', STREAMLY), title: 'other' });
+    leaked = await decrypt((await findResultKeyset(x.of(ACME), other))!, other.encryptedQuestion!.ciphertext);
+  });
+  beforeEach(() => x.tell(honest));
+
+  const resultKey = (measurement: Measurement) => {
+    const decoded = decodeMeasurementSpec(measurement.measurementSpec!.message);
+    if ('error' in decoded) throw new Error(decoded.error);
+    return unpackEncryptionPublicKey(decoded.spec.measurementPublicKey!.value);
+  };
+  const typeUrl = TYPE_URLS.MeasurementQuestion;
+  const withQuestion = (ciphertext: Uint8Array, more: Partial<Measurement> = {}) =>
+    failure(consumer.question({ ...one, ...more, encryptedQuestion: { ciphertext, typeUrl } }));
+  const sealed = async (plaintext: Uint8Array, more: Partial<Measurement> = {}) =>
+    withQuestion(await encrypt(resultKey(one), plaintext), more);
+  /** The JSON of the other question, signed by this key. */
+  const signedWith = async (privateKeyPem: string) => {
+    const { message } = unpackSignedMessage(leaked);
+    return packSignedMessage(await (await createSigner(privateKeyPem)).sign(message), typeUrl);
+  };
+
+  it('the two are told apart, and one that was dropped is missed by nobody', async () => {
+    expect(await consumer.question(one)).toMatchObject({ title: 'one' });
+    expect(await consumer.question(other)).toMatchObject({ title: 'other' });
+    const { encryptedQuestion, ...dropped } = one;
+    expect(await consumer.question(dropped)).toBeUndefined();
+    await x.fulfill(one.name!, STREAMLY, reach(3n));
+    const { encryptedQuestion: _, ...done } = await consumer.wait(one.name!);
+    expect((await consumer.open(done)).dataProviders).toMatchObject([{ reach: { value: 3 } }]);
+  });
+
+  it('one that was swapped does not open, nor one that was altered', async () => {
+    expect(await withQuestion(other.encryptedQuestion!.ciphertext)).toBe('QuestionRejected NO_MATCHING_KEY');
+    const ciphertext = Uint8Array.from(one.encryptedQuestion!.ciphertext);
+    ciphertext[ciphertext.length - 1]! ^= 1;
+    expect(await withQuestion(ciphertext)).toBe('QuestionRejected DECRYPTION_FAILED');
+  });
+
+  it('one that was encrypted again for another measurement is rejected, though it is signed', async () => {
+    expect(await sealed(leaked)).toBe('QuestionRejected QUESTION_OF_ANOTHER');
+  });
+
+  it('one that somebody else signed is rejected, whatever certificate the exchange shows for it', async () => {
+    const chirpers = await signedWith(x.of(CHIRPER).privateKeyPem);
+    expect(await sealed(chirpers)).toBe('QuestionRejected QUESTION_FOREIGN');
+    const measurementConsumerCertificate = `${ACME}/certificates/earlier`;
+    // Made by the exchange, under a root that it made as well.
+    const forged = await createIdentity({ party: ACME, commonName: 'acme', now: Date.now(), days: 30 });
+    x.tell((e) =>
+      e.path === measurementConsumerCertificate
+        ? {
+            ...x.resources.get(x.of(ACME).certificate),
+            x509Der: forged.certificatePem.replace(/-----[^-]+-----|\s/g, ''),
+          }
+        : e.reply,
+    );
+    const invented = await signedWith(forged.privateKeyPem);
+    expect(await sealed(invented, { measurementConsumerCertificate })).toMatch(
+      /^QuestionRejected CERTIFICATE_(UNTRUSTED|NOT_ISSUED_BY_ROOT)$/,
+    );
+  });
+
+  it('a result in its place, and a question that says nothing, are rejected', async () => {
+    const { encryptedResult } = await x.signedResult(one.name!, STREAMLY, reach(1n));
+    const ciphertext = new Uint8Array(Buffer.from(encryptedResult.ciphertext, 'base64'));
+    expect(await withQuestion(ciphertext)).toBe('QuestionRejected QUESTION_FOREIGN');
+    const signer = await createSigner(x.of(ACME).privateKeyPem);
+    // The consumer signed its spec, too, and every provider has its bytes.
+    expect(await sealed(packSignedMessage(one.measurementSpec!, typeUrl))).toBe(
+      'QuestionRejected QUESTION_MALFORMED',
+    );
+    for (const text of ['{}', 'null', '{"question":{}}']) {
+      const signed = await signer.sign(new TextEncoder().encode(text));
+      expect(await sealed(packSignedMessage(signed, typeUrl))).toBe('QuestionRejected QUESTION_MALFORMED');
+    }
+  });
+
+  it('one of a measurement that is not its own, or was changed, is not opened', async () => {
+    const { ciphertext } = one.encryptedQuestion!;
+    expect(await withQuestion(ciphertext, { measurementSpec: other.measurementSpec! })).toBe(
+      'QuestionRejected NONCES_MISMATCH',
+    );
+    expect(await withQuestion(ciphertext, { measurementReferenceId: 'job 8' })).toBe(
+      'QuestionRejected SPEC_FOREIGN',
+    );
+  });
+
+  it('one that was signed with an earlier key opens as long as its certificate leads to a trusted root', async () => {
+    const { identity, ...credentials } = x.of(ACME);
+    const { root, keysets } = identity;
+    const renewed = await createIdentity({
+      party: ACME,
+      commonName: 'a',
+      now: Date.now(),
+      days: 30,
+      root,
+      keysets,
+    });
+    const later = (trusted: string[], days: number) =>
+      createConsumer({
+        client: x.client(),
+        credentials: {
+          ...credentials,
+          certificate: `${ACME}/certificates/c2`,
+          privateKeyPem: renewed.privateKeyPem,
+        },
+        trust: createTrustStore(
+          trusted.map((party) => ({ party, pem: x.of(party).identity.root.certificatePem })),
+        ),
+        clock: { now: () => Date.now() + days * 86_400_000, sleep: async () => {} },
+      });
+    // The certificate is good for 30 days.
+    for (const days of [0, 60]) {
+      expect(await later([ACME, STREAMLY], days).question(one)).toMatchObject({ title: 'one' });
+    }
+    expect(await failure(later([STREAMLY], 0).question(one))).toBe('QuestionRejected CERTIFICATE_UNTRUSTED');
+  });
+});
