@@ -227,6 +227,7 @@ const RULES: Rule[] = [
       'verify',
       'provider',
       'duchy',
+      'publishers',
       'exchange',
       'demo',
       'completion',

@@ -74,6 +74,7 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Benc
       HOME: process.env.HOME,
       PORT: '0',
       MEX_DUCHIES: options.duchies ? 'on' : 'off',
+      MEX_AGENTS: 'off',
       MEX_DATA_DIR: dataDir,
       MEX_CONFIG: configFile,
       ...(options.databaseUrl && { DATABASE_URL: options.databaseUrl }),

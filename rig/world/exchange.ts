@@ -41,6 +41,7 @@ export class ExchangeProcess {
       PORT: String(this.port),
       DATABASE_URL: databaseUrl,
       MEX_DUCHIES: 'off',
+      MEX_AGENTS: 'off',
       MEX_DATA_DIR: dataDir,
       MEX_CONFIG: configFile,
       ...env,

@@ -9,11 +9,11 @@ import { pathToFileURL } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { lacksChromium, launchChromium } from '@measurement-exchange/testkit/chromium';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Audience, createAudiences } from '../src/demo/audience.ts';
 import { printReport } from '../src/demo/command.ts';
 import type { DemoReport } from '../src/demo/figures.ts';
 import { figureOf, reachesTogether } from '../src/demo/figures.ts';
 import { renderReport } from '../src/demo/report.ts';
+import { type Audience, createAudiences } from '../src/publishers/audience.ts';
 import { mex } from './mexInProcess.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -123,12 +123,14 @@ describe('mex demo', () => {
   });
 });
 
+const PROVIDERS = ['dataProviders/a', 'dataProviders/b', 'dataProviders/c'];
 it('the same seed gives the same audiences, another seed others', async () => {
   const instance = await DuckDBInstance.create(':memory:');
   const db = await instance.connect();
   const audience = async (seed: number) => {
     const directory = await mkdtemp(join(folder, 'audience-'));
-    const [{ file }] = (await createAudiences(db, { directory, seed, population: 1000 })) as [Audience];
+    const options = { dataProviders: PROVIDERS, directory, seed, population: 1000 };
+    const [{ file }] = (await createAudiences(db, options)) as [Audience];
     return (await db.runAndReadAll(`SELECT * FROM '${file}' ORDER BY ALL`)).getRowsJson();
   };
   try {

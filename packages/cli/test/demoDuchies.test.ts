@@ -5,19 +5,27 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
 import type { MeasurementResult } from '@measurement-exchange/sdk';
 import { inSpan } from '@measurement-exchange/server/telemetry';
 import { useCollector } from '@measurement-exchange/testkit/collector';
-import { type ExchangeProcess, ROOT, startExchangeProcess } from '@measurement-exchange/testkit/process';
+import {
+  type ExchangeProcess,
+  ROOT,
+  spawnMex,
+  startExchangeProcess,
+} from '@measurement-exchange/testkit/process';
 import { isStress } from '@measurement-exchange/testkit/rounds';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { DevFile } from '../src/files/devFile.ts';
+import { truthOf } from '../src/publishers/audience.ts';
 import { type DocumentShell, openDocumentShell } from './documentShell.ts';
 import { mex, mexJson, run } from './mexInProcess.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
 const WAIT = { timeout: 90_000, interval: 100 };
 const NAMES = ['alpha', 'beta', 'gamma'];
+const PUBLISHER_IDS = ['northlight', 'pinwheel', 'harbor'];
 
 const collector = useCollector();
 let folder: string;
@@ -30,7 +38,10 @@ const start = async () => {
     ...{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '200' },
     ...{ OTEL_TRACES_SAMPLER: 'parentbased_always_off', OTEL_METRICS_EXPORTER: 'none' },
   };
-  exchange = await startExchangeProcess({ dataDir: dataDir(), env: { MEX_DUCHIES: 'on', ...telemetry } });
+  exchange = await startExchangeProcess({
+    dataDir: dataDir(),
+    env: { MEX_DUCHIES: 'on', MEX_AGENTS: 'on', ...telemetry },
+  });
 };
 
 beforeAll(async () => {
@@ -85,7 +96,7 @@ it('brings up three duchies as processes of their own, and says where they are',
     default: true,
   });
   // A computation with a vector of fewer people takes less time.
-  await mex('admin', 'populations', 'create', 'few', '--range', '1-10000', '--default');
+  await mex('admin', 'populations', 'create', 'few', '--range', '1-50000', '--default');
 });
 
 const metrics = async () => (await fetch(`${exchange.url}/metrics`)).text();
@@ -131,19 +142,58 @@ it('the quickstart for providers ends with a figure near the truth', async () =>
   expect(shown[5]).toMatch(/5\+ +█/);
 });
 
-it('the quickstart for consumers ends with the total of two publishers, and every check holds', async () => {
+/** The figure that a command printed after this text. */
+function figure(shown: string, after: string): number {
+  const [, value] = new RegExp(`${after} +([\\d,]+) +95 %`).exec(shown) ?? [];
+  return Number(value!.replaceAll(',', ''));
+}
+
+/** The true figures of the events of these publishers. */
+async function truth<T>(
+  ids: string[],
+  read: (truth: ReturnType<typeof truthOf>) => Promise<T>,
+  where?: string,
+) {
+  const instance = await DuckDBInstance.create(':memory:');
+  const db = await instance.connect();
+  try {
+    const files = ids.map((id) => join(dataDir(), 'publishers', `${id}.parquet`));
+    return await read(truthOf(db, files, where));
+  } finally {
+    db.closeSync();
+    instance.closeSync();
+  }
+}
+
+it('prints a line that counts the people of three publishers once, and it does, as printed', async () => {
+  const [line] = /^ +(\S.* mex -- measure .*)$/m.exec(exchange.output())!;
+  const [shown] = await shell.run(line);
+  const reach = figure(shown!, 'everybody counted once\\n +reach');
+  const people = await truth(PUBLISHER_IDS, ({ reach }) => reach());
+  // The noise of both workers has a standard deviation of 70.
+  expect(Math.abs(reach - people)).toBeLessThan(5 * 100);
+  const [, low, high] = /95 %: ([\d,]+) to ([\d,]+)/
+    .exec(shown!)!
+    .map((text) => Number(text.replaceAll(',', '')));
+  expect(low! < reach && reach < high!).toBe(true);
+});
+
+it('the quickstart for consumers ends with figures near the truth, and every check holds', async () => {
   const shown = await shell.typed('docs/quickstart/consumer.md');
   expect(shown).toHaveLength(7);
-  expect(shown[1]).toContain('Acme: Winter');
-  expect(shown[2]).toContain('AWAITING_REQUISITION_FULFILLMENT');
-  expect(shown[3]!.match(/fulfilled in/g)).toHaveLength(2);
-  const [, total] = /all 2 providers\n +impressions +([\d,]+) +95 %/.exec(shown[4]!) ?? [];
+  expect(shown[0]).toContain('everybody counted once');
+  expect(shown[1]).toContain('Acme Cola: Autumn');
+  expect(shown[2]).toMatch(/measurementConsumers\/acme\/measurements\//);
   // The noise has a standard deviation of 78.
-  expect(Math.abs(Number(total!.replace(',', '')) - 12_000)).toBeLessThan(600);
-  expect(shown[5]).toMatch(/SUCCEEDED.*computed[\s\S]*\nEverything holds\.\n$/);
-  const [, reach] = /everybody counted once\n +reach +([\d,]+) +95 %/.exec(shown[6]!) ?? [];
-  // The noise of both duchies has a standard deviation of 7.
-  expect(Math.abs(Number(reach!.replace(',', '')) - 3000)).toBeLessThan(60);
+  const impressions = await truth(['northlight'], (one) => one.impressions(10));
+  const others = await truth(['harbor'], (one) => one.impressions(10));
+  const total = figure(shown[3]!, 'all 2 providers\\n +impressions');
+  expect(Math.abs(total - impressions - others)).toBeLessThan(600);
+  expect(shown[4]).toMatch(/SUCCEEDED.*computed[\s\S]*\nEverything holds\.\n$/);
+  const women = await truth(['northlight'], ({ reach }) => reach(), `gender = 'F' AND device = 'phone'`);
+  // The noise has a standard deviation of 5.
+  expect(Math.abs(figure(shown[5]!, 'reach') - women)).toBeLessThan(50);
+  expect(shown[6]).toMatch(/autumn-(display|video) +2026-10-01 /);
 });
 
 it('the quickstart for operators lets a party in, suspends it and lets it back', async () => {
@@ -230,11 +280,27 @@ async function requireNearTruth(measurement: string): Promise<void> {
 }
 
 it('is the exchange that the demo uses, if it counts enough people', async () => {
-  const { err, error } = await run('demo', '--population', '10001', '--report', join(folder, 'report.html'));
+  const { err, error } = await run('demo', '--population', '50001', '--report', join(folder, 'report.html'));
   expect(err).toContain(`using the exchange at ${exchange.url}`);
   expect(String(error)).toMatch(
-    /more than the 10,000 people .* mex admin populations create people --range 1-10001 --default/s,
+    /more than the 50,000 people .* mex admin populations create people --range 1-50001 --default/s,
   );
+});
+
+it('has no open measurement and no event group of a demo that was interrupted', async () => {
+  const report = join(folder, 'report.html');
+  const env = { MEX_DATA_DIR: dataDir() };
+  const demo = spawnMex(['demo', '--population', '50000', '--report', report], { env });
+  const open =
+    '/v2alpha/measurementConsumers/acme/measurements?filter.states=AWAITING_REQUISITION_FULFILLMENT';
+  const [acme] = exchange.dev.measurementConsumers;
+  const count = async () => (await exchange.call(acme!.token, 'GET', open)).json.measurements?.length ?? 0;
+  const before = await count();
+  await vi.waitUntil(async () => (await count()) > before, WAIT);
+  expect(await demo.kill('SIGINT')).toBe(130);
+  expect(demo.output()).toMatch(/cancelled +the \d+ measurements that were still open\nmex: interrupted\./);
+  expect(await count()).toBe(before);
+  expect(await mex('event-groups', 'list', '--as', 'streamly')).not.toContain('autumn-video');
 });
 
 // The quickstart for consumers has the same duchies count the people of two publishers.

@@ -15,6 +15,8 @@ const execute = promisify(execFile);
 export interface DocumentShell {
   /** The shell blocks of a document or a part of it, run one after the other in one shell; what each of them printed. */
   typed(document: string, from?: string, to?: string): Promise<string[]>;
+  /** Blocks of lines, run one after the other in one shell; what each of them printed. */
+  run(...blocks: string[]): Promise<string[]>;
   close(): void;
 }
 
@@ -44,17 +46,20 @@ export async function openDocumentShell(
     TMPDIR: folder,
     ...variables,
   };
+  const runBlocks: DocumentShell['run'] = async (...blocks) => {
+    const script = ['set -eo pipefail', ...blocks].join('\necho "----"\n');
+    complaints = [];
+    const { stdout } = await execute('bash', ['-c', script], { cwd: ROOT, env }).catch((error) => {
+      throw new Error(`${error.message}\n${complaints.join('\n')}`);
+    });
+    return stdout.split('----\n').slice(1);
+  };
   return {
+    run: runBlocks,
     async typed(document, from = '', to) {
       const all = await readFile(join(ROOT, document), 'utf8');
       const part = all.slice(all.indexOf(from), to === undefined ? undefined : all.indexOf(to));
-      const blocks = [...part.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block!);
-      const script = ['set -eo pipefail', ...blocks].join('\necho "----"\n');
-      complaints = [];
-      const { stdout } = await execute('bash', ['-c', script], { cwd: ROOT, env }).catch((error) => {
-        throw new Error(`${error.message}\n${complaints.join('\n')}`);
-      });
-      return stdout.split('----\n').slice(1);
+      return runBlocks(...[...part.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block!));
     },
     close: () => void commands.close(),
   };

@@ -114,7 +114,12 @@ it('every command that needs the database ends with 1 where it is away', async (
 });
 
 it('so do the processes themselves', async () => {
-  const env = { DATABASE_URL: AWAY, MEX_DUCHIES: 'off', MEX_DATA_DIR: join(folder, 'data') };
+  const env = {
+    DATABASE_URL: AWAY,
+    MEX_DUCHIES: 'off',
+    MEX_AGENTS: 'off',
+    MEX_DATA_DIR: join(folder, 'data'),
+  };
   const commands = [['serve', '--dev', '--port', '0'], ...(isStress ? [['doctor']] : [])];
   const ends = await Promise.all(commands.map((args) => spawnMex(args, { env }).ended));
   for (const end of ends) {

@@ -105,8 +105,9 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
 
   if (!production) {
     const duchies = demo !== undefined;
-    const { dataDir } = config;
-    development = await startDevelopment({ dataDir, baseUrl: url, db, clock, duchies, newId, log });
+    const { dataDir, demoAgents: publishers } = config;
+    const baseUrl = url;
+    development = await startDevelopment({ dataDir, baseUrl, db, clock, duchies, publishers, newId, log });
     opened.defer(() => development?.stop());
   }
   // Check the duchies only now, after the demo duchies were created. Until `tokens` is set, every request is told to retry.

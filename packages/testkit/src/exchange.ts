@@ -74,9 +74,10 @@ export async function startExchange(
       done();
     },
   });
+  const alone = { demoDuchies: false, demoAgents: false };
   const config = loadConfig(
     {},
-    { mode: 'development', port: 0, dataDir, databaseUrl: database.url, demoDuchies: false, ...overrides },
+    { mode: 'development', port: 0, dataDir, databaseUrl: database.url, ...alone, ...overrides },
   );
   const running = await start(config, createLog(config.logLevel, sink));
   return {

@@ -113,7 +113,10 @@ export interface ExchangeProcessOptions extends MexOptions {
   dataDir?: string;
 }
 
-/** `mex serve --dev`, ready to serve, without demo duchies unless `env` has MEX_DUCHIES. It logs warnings and errors only: a request that failed is an error. */
+/**
+ * `mex serve --dev`, ready to serve, without demo duchies and agents unless `env` has MEX_DUCHIES and MEX_AGENTS. It logs
+ * warnings and errors only: a request that failed is an error.
+ */
 export async function startExchangeProcess(options: ExchangeProcessOptions = {}): Promise<ExchangeProcess> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'mex-process-')));
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
@@ -125,6 +128,7 @@ export async function startExchangeProcess(options: ExchangeProcessOptions = {})
     env: {
       PORT: '0',
       MEX_DUCHIES: 'off',
+      MEX_AGENTS: 'off',
       MEX_DATA_DIR: dataDir,
       MEX_CONFIG: configFile,
       ...(databaseUrl && { DATABASE_URL: databaseUrl }),

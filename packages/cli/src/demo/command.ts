@@ -7,7 +7,8 @@ import { pino } from 'pino';
 import { startDemoDuchies } from '../duchy/demoDuchies.ts';
 import { type DevFile, readDevFile } from '../files/devFile.ts';
 import { count, percent } from '../terminal/numbers.ts';
-import { paint, print, printJson, printTable } from '../terminal/output.ts';
+import { Failed, paint, print, printJson, printTable } from '../terminal/output.ts';
+import { INTERRUPTED, StopSignal } from '../terminal/stopSignal.ts';
 import { rangeText, signedPercent } from './charts.ts';
 import { type DemoReport, type Figure, reachesTogether, shortName, TOGETHER } from './figures.ts';
 import { renderReport } from './report.ts';
@@ -36,6 +37,7 @@ Specifications, shares and results are signed and encrypted as they are between 
 once whom several publishers reached, by each of three protocols. The demo's providers keep a privacy budget: they refuse one
 question that exceeds it, and one that filters by an attribute they do not have.
 
+It cancels the measurements that are open when it is interrupted, and deletes its event groups at the end.
 Ends with 1 when a figure is more than five standard deviations from the truth.`,
     )
     .action(demo);
@@ -53,17 +55,30 @@ async function demo(options: Options): Promise<void> {
   const log = (line: string) => process.stderr.write(`${line}\n`);
   const startedAt = performance.now();
   const config = loadConfig(process.env, { mode: 'development' });
+  using stopped = new StopSignal();
+  const { signal } = stopped;
   const exchange = await useExchange(config, log);
   try {
     requireDuchies(exchange.dev);
     await requirePopulation(exchange.dev, options.population);
     const { seed, population } = options;
-    const report = await runDemo({ dev: exchange.dev, dataDir: config.dataDir, seed, population, log });
+    const report = await runDemo({
+      dev: exchange.dev,
+      dataDir: config.dataDir,
+      seed,
+      population,
+      signal,
+      log,
+    });
     report.seconds = (performance.now() - startedAt) / 1000;
     await writeFile(options.report, renderReport(report));
     if (options.json) printJson(report);
     else printReport(report, options.report);
     if (!figuresOf(report).every(({ within5Sigma }) => within5Sigma)) process.exitCode = 1;
+  } catch (error) {
+    if (signal.aborted)
+      throw new Failed(INTERRUPTED, 'interrupted. The demo cancelled and deleted what it had made.');
+    throw error;
   } finally {
     await exchange.stop();
   }

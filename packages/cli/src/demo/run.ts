@@ -4,20 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import {
-  createClient,
-  createConsumer,
-  createTrustStore,
   type Estimate,
+  ExchangeError,
   type Figures,
   MeasurementFailed,
   type MeasurementResult,
-  readCredentials,
 } from '@measurement-exchange/sdk';
-import { type DevFile, findDevParty } from '../files/devFile.ts';
+import type { DevFile } from '../files/devFile.ts';
 import { wholeTimeline } from '../party/timeline.ts';
-import { type Audience, createAudiences, populationSpec, truthOf } from './audience.ts';
+import { type Audience, createAudiences, populationSpec, truthOf } from '../publishers/audience.ts';
+import { ADVERTISER, advertiserOf } from '../publishers/client.ts';
 import { type DemoMeasurement, type DemoReport, type Figure, figureOf, TOGETHER } from './figures.ts';
-import { type StartedProviders, startProviders } from './providers.ts';
+import { startProviders } from './providers.ts';
 import { type Scenario, scenarios } from './scenarios.ts';
 
 interface DemoOptions {
@@ -26,95 +24,110 @@ interface DemoOptions {
   dataDir: string;
   seed: number;
   population: number;
+  /** Ends the demo early. It cancels its measurements and deletes its event groups before it rejects. */
+  signal: AbortSignal;
   log: (line: string) => void;
 }
 
-const CONSUMER = 'measurementConsumers/acme';
+const DATA_PROVIDERS = ['dataProviders/streamly', 'dataProviders/chirper', 'dataProviders/dailynews'];
 /** The polling interval of the agents and the advertiser. */
 const POLL_MS = 100;
 
 export async function runDemo(options: DemoOptions): Promise<DemoReport> {
-  const { dev, dataDir, seed, population, log } = options;
+  const { dev, dataDir, seed, population, signal, log } = options;
   const startedAt = performance.now();
+  await using opened = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'mex-demo-'));
+  opened.defer(() => rm(directory, { recursive: true }));
   const instance = await DuckDBInstance.create(':memory:');
+  opened.defer(() => instance.closeSync());
   const db = await instance.connect();
-  const stopping = new AbortController();
-  let providers: StartedProviders | undefined;
-  try {
-    const audiences = await createAudiences(db, { directory, seed, population });
-    const total = audiences.reduce((sum, { impressions }) => sum + impressions, 0);
-    log(`${total.toLocaleString('en-US')} impressions at ${audiences.length} providers, from seed ${seed}`);
-    providers = await startProviders({
-      dev,
-      consumer: findDevParty(dev, CONSUMER),
-      audiences,
-      population: populationSpec(population),
-      directory,
-      sharesFolder: join(dataDir, 'demo'),
-      pollMs: POLL_MS,
-    });
-    const advertiser = advertiserOf(dev);
-    const all = scenarios(audiences, providers.eventGroups);
-    // Start all measurements at once, because only some need the duchies, which may still be starting.
-    const asked = all.map(async (scenario) => {
-      const answer = await ask(advertiser, scenario, stopping.signal);
-      log(
-        scenario.refusal ? `refused    ${scenario.title}, as it should be` : `measured   ${scenario.title}`,
-      );
-      return answer;
-    });
-    for (const each of asked) each.catch(() => {});
-    const measurements: DemoMeasurement[] = [];
-    /** The figures from measurements of a single provider. */
-    const alone: Figures[] = [];
-    for (const [i, scenario] of all.entries()) {
-      const { result, ...facts } = await asked[i]!;
-      if (scenario.alone && result) alone.push(...result.dataProviders);
-      const figures = result ? await compare(db, { audiences, population, scenario, result, alone }) : [];
-      const protocol = result?.total.deduplicated?.methodology;
-      measurements.push({ ...facts, figures, ...(protocol !== undefined && { protocol }) });
-    }
-    return {
-      exchange: dev.baseUrl,
-      seed,
-      seconds: (performance.now() - startedAt) / 1000,
-      impressions: audiences.map(({ dataProvider, impressions }) => ({ dataProvider, impressions })),
-      measurements,
-    };
-  } finally {
-    stopping.abort();
-    await providers?.stop();
-    db.closeSync();
-    instance.closeSync();
-    await rm(directory, { recursive: true });
+  opened.defer(() => db.closeSync());
+  const audiences = await createAudiences(db, { dataProviders: DATA_PROVIDERS, directory, seed, population });
+  const total = audiences.reduce((sum, { impressions }) => sum + impressions, 0);
+  signal.throwIfAborted();
+  log(`${total.toLocaleString('en-US')} impressions at ${audiences.length} providers, from seed ${seed}`);
+  const providers = await startProviders({
+    dev,
+    consumer: ADVERTISER,
+    audiences,
+    population: populationSpec(population),
+    directory,
+    sharesFolder: join(dataDir, 'demo'),
+    pollMs: POLL_MS,
+  });
+  opened.defer(() => providers.stop());
+  signal.throwIfAborted();
+  const all = scenarios(audiences, providers.eventGroups);
+  const asked = askAll(advertiserOf(dev), all, options);
+  opened.defer(() => asked.end());
+  const measurements: DemoMeasurement[] = [];
+  /** The figures from measurements of a single provider. */
+  const alone: Figures[] = [];
+  for (const [i, scenario] of all.entries()) {
+    const { result, ...facts } = await asked.answers[i]!;
+    if (scenario.alone && result) alone.push(...result.dataProviders);
+    const figures = result ? await compare(db, { audiences, population, scenario, result, alone }) : [];
+    const protocol = result?.total.deduplicated?.methodology;
+    measurements.push({ ...facts, figures, ...(protocol !== undefined && { protocol }) });
   }
+  return {
+    exchange: dev.baseUrl,
+    seed,
+    seconds: (performance.now() - startedAt) / 1000,
+    impressions: audiences.map(({ dataProvider, impressions }) => ({ dataProvider, impressions })),
+    measurements,
+  };
 }
 
 type Advertiser = ReturnType<typeof advertiserOf>;
 
-function advertiserOf(dev: DevFile) {
-  const party = findDevParty(dev, CONSUMER);
-  const client = createClient({ baseUrl: dev.baseUrl, token: party.token });
-  const trust = createTrustStore([{ pem: dev.rootCertificatePem }]);
-  const duchies = dev.duchies.map(({ name }) => name);
+/** Starts all measurements at once, because only some need the duchies, which may still be starting. */
+function askAll(advertiser: Advertiser, all: Scenario[], { signal, log }: DemoOptions) {
+  const ending = new AbortController();
+  const open = new Set<string>();
+  const answers = all.map(async (scenario) => {
+    const answer = await ask(advertiser, scenario, open, AbortSignal.any([signal, ending.signal]));
+    log(scenario.refusal ? `refused    ${scenario.title}, as it should be` : `measured   ${scenario.title}`);
+    return answer;
+  });
+  for (const each of answers) each.catch(() => {});
   return {
-    client,
-    consumer: createConsumer({ client, credentials: readCredentials(party), trust, duchies }),
+    answers,
+    /** Cancels the measurements that are still open. Otherwise an agent that is started later would answer them. */
+    async end() {
+      ending.abort();
+      await Promise.allSettled(answers);
+      for (const name of open) await cancel(advertiser, name);
+      if (open.size > 0) log(`cancelled  the ${open.size} measurements that were still open`);
+    },
   };
 }
 
-/** Runs one measurement for the advertiser, from signing and encrypting the request to decrypting the result. */
+async function cancel({ client }: Advertiser, name: string): Promise<void> {
+  await client.cancelMeasurement({ name }).catch((error: unknown) => {
+    // The measurement ended in the meantime.
+    if (!(error instanceof ExchangeError && error.reason === 'MEASUREMENT_STATE_ILLEGAL')) throw error;
+  });
+}
+
+/**
+ * Runs one measurement for the advertiser, from signing and encrypting the request to decrypting the result. The signal
+ * ends only the wait, so `open` always has the names of all measurements that exist and have not ended.
+ */
 async function ask(
   { client, consumer }: Advertiser,
   { title, request, refusal }: Scenario,
+  open: Set<string>,
   signal: AbortSignal,
 ) {
-  const { name } = (await consumer.create(request, { signal })) as { name: string };
+  const { name } = (await consumer.create(request)) as { name: string };
+  open.add(name);
   const outcome = await consumer.wait(name, { pollMs: POLL_MS, signal }).catch((error: unknown) => {
     if (error instanceof MeasurementFailed && error.refusedBy?.justification === refusal) return error;
     throw error;
   });
+  open.delete(name);
   const timeline = await wholeTimeline(client.getMeasurementTimeline({ name }));
   if (outcome instanceof MeasurementFailed) {
     const { dataProvider, justification, message } = outcome.refusedBy!;

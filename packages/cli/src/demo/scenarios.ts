@@ -1,6 +1,6 @@
 /** The measurements that the demo's advertiser creates, and the matching SQL conditions for the true figures. */
 import type { MeasurementRequest } from '@measurement-exchange/sdk';
-import { type Audience, CAMPAIGN } from './audience.ts';
+import { type Audience, CAMPAIGN } from '../publishers/audience.ts';
 import { shortName } from './figures.ts';
 
 export interface Scenario {

@@ -5,8 +5,10 @@ import { type Config, loadConfig } from '@measurement-exchange/exchange/config';
 import { telemetry } from '@measurement-exchange/server/telemetry';
 import { Command } from 'commander';
 import type { Logger } from 'pino';
-import { paint, print } from '../terminal/output.ts';
+import { publishersCommand } from '../publishers/command.ts';
+import { print } from '../terminal/output.ts';
 import { StopSignal } from '../terminal/stopSignal.ts';
+import { banner } from './banner.ts';
 
 export function serveCommand(): Command {
   return new Command('serve')
@@ -14,6 +16,7 @@ export function serveCommand(): Command {
     .option('--dev', 'development mode: demo parties, a built-in token issuer, loopback only')
     .option('--port <port>', 'listen here instead of PORT', Number)
     .option('--json', 'log lines as JSON also in development mode')
+    .addCommand(publishersCommand(), { hidden: true })
     .action(async (options: { dev?: boolean; port?: number; json?: boolean }) => {
       const given = loadConfig(process.env, {
         ...(options.dev ? { mode: 'development' } : {}),
@@ -29,11 +32,12 @@ export function serveCommand(): Command {
       // Handle signals before printing the banner, because a program that reads the banner may stop the exchange right
       // away.
       using stopped = new StopSignal();
-      if (config.mode === 'development') print(banner(config, running));
+      await describeEvents(running, log);
+      if (running.development !== undefined) print(banner(config, running.url, running.development));
       setTimeout(giveBackMemory, 1_000).unref();
-      const duchies = await startDuchies(config, running, log);
+      const started = await startPrograms(config, running, log);
       await stopped.wait();
-      await duchies?.stop();
+      await Promise.all(started.map((programs) => programs.stop()));
       await running.stop();
       await telemetry?.stop();
       process.exit(0);
@@ -59,12 +63,30 @@ async function withDatabases(config: Config, duchies: string[], log: Logger): Pr
   }
 }
 
-/** Starts the demo duchies in development mode. The exchange can serve requests without them. */
-async function startDuchies({ dataDir }: Config, { development }: Running, log: Logger) {
-  const names = development?.parties.duchies.map(({ name }) => name) ?? [];
-  if (names.length === 0) return undefined;
-  const { startDemoDuchies } = await import('../duchy/demoDuchies.ts');
-  return startDemoDuchies({ dataDir, names, log });
+/** Creates the event groups that the banner's first line asks about. The exchange can serve requests without them. */
+async function describeEvents({ development }: Running, log: Logger): Promise<void> {
+  const { publishers = [] } = development ?? {};
+  if (publishers.length === 0) return;
+  const { describePublishers } = await import('../publishers/kept.ts');
+  await describePublishers(publishers).catch((error: unknown) => {
+    log.warn({ component: 'publishers', reason: String(error) }, 'the demo publishers are not described');
+  });
+}
+
+/** Starts the demo duchies and publishers in development mode. The exchange can serve requests without them. */
+async function startPrograms({ dataDir }: Config, { development }: Running, log: Logger) {
+  const started: { stop(): Promise<void> }[] = [];
+  const { parties, publishers = [] } = development ?? {};
+  const duchies = parties?.duchies.map(({ name }) => name) ?? [];
+  if (duchies.length > 0) {
+    const { startDemoDuchies } = await import('../duchy/demoDuchies.ts');
+    started.push(startDemoDuchies({ dataDir, names: duchies, log }));
+  }
+  if (publishers.length > 0) {
+    const { startPublishers } = await import('../publishers/kept.ts');
+    started.push(startPublishers({ dataDir, names: publishers, log }));
+  }
+  return started;
 }
 
 /**
@@ -82,26 +104,4 @@ function tuneHeap(): void {
 function giveBackMemory(): void {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-}
-
-function banner(config: Config, { url, development }: Running): string {
-  const { duchies, measurementConsumers } = development!.parties;
-  const consumer = measurementConsumers[0]!;
-  const named = duchies.map(({ name }) => name.split('/')[1]).join(', ');
-  return `
-${paint('yellow', '  DEVELOPMENT MODE: demo parties, a built-in token issuer, loopback only. Not for real data.')}
-
-  ${paint('bold', 'Measurement Exchange')} is listening on ${paint('green', url)}
-
-  API reference   ${url}/docs
-  Demo parties    ${config.dataDir}/dev.json   (names, tokens, keys)
-  Database        ${config.databaseUrl === undefined ? `${config.dataDir}/pg   (embedded PostgreSQL)` : 'DATABASE_URL'}
-  Duchies         ${named === '' ? 'none' : `${named}   (${config.dataDir}/duchies; MEX_DUCHIES=off leaves them out)`}
-
-  Try this in another terminal:
-    TOKEN=$(npm run -s mex -- token ${consumer.name})
-    curl -s -H "Authorization: Bearer $TOKEN" ${url}/v2alpha/whoami
-
-  Next: docs/quickstart/ and docs/tour.md. Ctrl-C stops all of it.
-`;
 }

@@ -12,7 +12,8 @@ beforeAll(() => {
   file = join(folder, 'config.json');
   const settings = {
     ...{ port: 1111, host: '127.0.0.2', dataDir: 'of the file', logLevel: 'fatal', checks: 'strict' },
-    ...{ databaseUrl: 'postgres://file', databaseOwnerUrl: 'postgres://file-owner', demoDuchies: false },
+    ...{ databaseUrl: 'postgres://file', databaseOwnerUrl: 'postgres://file-owner' },
+    ...{ demoDuchies: false, demoAgents: false },
   };
   writeFileSync(file, JSON.stringify(settings));
 });
@@ -33,6 +34,7 @@ const VARIABLES: [variable: string, text: string, setting: keyof Config, value: 
     ],
     ['MEX_CHECKS', 'advisory', 'checks', 'advisory', 'strict'],
     ['MEX_DUCHIES', 'on', 'demoDuchies', true, false],
+    ['MEX_AGENTS', 'on', 'demoAgents', true, false],
     ['MEX_LOG_LEVEL', 'debug', 'logLevel', 'debug', 'fatal'],
   ];
 
@@ -48,9 +50,9 @@ describe('the environment', () => {
     expect([config.port, config.mode]).toEqual([3333, 'development']);
   });
 
-  it('turns the demo duchies off', () => {
-    expect(loadConfig({ MEX_DUCHIES: 'off' }).demoDuchies).toBe(false);
-    expect(loadConfig({}).demoDuchies).toBe(true);
+  it('turns the demo duchies and agents off', () => {
+    expect(loadConfig({ MEX_DUCHIES: 'off' })).toMatchObject({ demoDuchies: false, demoAgents: true });
+    expect(loadConfig({ MEX_AGENTS: 'off' })).toMatchObject({ demoDuchies: true, demoAgents: false });
   });
 
   it.each([

@@ -111,6 +111,12 @@ export const SETTINGS = {
     'development mode only: three demo duchies (`duchies/alpha`, `beta`, `gamma`) that compute with the demo parties, unless `protocols` names others; `MEX_DUCHIES=off` leaves them out',
     'MEX_DUCHIES',
   ),
+  demoAgents: setting(
+    boolean(),
+    true,
+    'development mode only: three demo publishers (`dataProviders/northlight`, `pinwheel`, `harbor`) with events, whose agents answer measurements; `MEX_AGENTS=off` leaves them out',
+    'MEX_AGENTS',
+  ),
   bodyLimitBytes: setting(
     number(),
     4 * 1024 * 1024,

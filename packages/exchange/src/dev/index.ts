@@ -14,13 +14,15 @@ import { newPopulation, populationName } from '../domain/population.ts';
 import { describeCertificate } from '../domain/x509.ts';
 import { createDevFile, type DemoParties } from './devFile.ts';
 import { DEMO_POPULATION } from './duchies.ts';
-import { type DescribedParty, ensureDemoParties } from './parties.ts';
+import { type DescribedParty, ensureDemoParties, PUBLISHERS } from './parties.ts';
 
 export { devKeyFile };
 
 export interface Development {
   issuer: DevIssuer;
   parties: DemoParties;
+  /** The names of the data providers in `parties` whose agents run as long as the exchange. */
+  publishers: string[];
   stop(): void;
 }
 
@@ -39,14 +41,16 @@ export async function startDevelopment(options: {
   db: Database;
   clock: () => Timestamp;
   duchies: boolean;
+  publishers: boolean;
   newId: () => string;
   log: Logger;
 }): Promise<Development> {
-  const { dataDir, baseUrl, db, clock, duchies, newId, log } = options;
+  const { dataDir, baseUrl, db, clock, duchies, publishers, newId, log } = options;
   if (duchies) await ensurePopulation(db, clock());
   const parties = await ensureDemoParties({
     dataDir,
     duchies,
+    publishers,
     newId,
     clock: Date.now,
     store: {
@@ -77,7 +81,8 @@ export async function startDevelopment(options: {
   });
   await file.write();
   file.startRenewal();
-  return { issuer, parties, stop: () => file.stop() };
+  const names = publishers ? PUBLISHERS.map(({ name }) => name) : [];
+  return { issuer, parties, publishers: names, stop: () => file.stop() };
 }
 
 async function ensureParty(db: Database, party: DescribedParty, now: Timestamp): Promise<void> {

@@ -42,9 +42,9 @@ function emptyStore() {
 
 let ids = 0;
 /** One start of the exchange. */
-async function start(store: DemoStore, duchies = false) {
+async function start(store: DemoStore, duchies = false, publishers = false) {
   const newId = () => `c${++ids}`;
-  const parties = await ensureDemoParties({ dataDir, store, duchies, clock: Date.now, newId });
+  const parties = await ensureDemoParties({ dataDir, store, duchies, publishers, clock: Date.now, newId });
   const issuer = await createDevIssuer({ keyFile: join(dataDir, 'issuer.json'), baseUrl });
   const file = createDevFile({
     dataDir,
@@ -76,6 +76,14 @@ describe('the demo parties', () => {
       expect(message.format).toBe(specs.EncryptionPublicKey_Format.TINK_KEYSET);
       expect(message.data).toEqual(Uint8Array.from(fromBase64(party.encryptionPublicKey)!));
     }
+  });
+
+  it('include the publishers whose agents run, after those that are played by hand', async () => {
+    const { parties } = await start(emptyStore().store, false, true);
+    expect(parties.dataProviders.map(({ name }) => name.split('/')[1])).toEqual([
+      ...['streamly', 'chirper', 'dailynews'],
+      ...['northlight', 'pinwheel', 'harbor'],
+    ]);
   });
 
   it('are created once and found again by the next start', async () => {

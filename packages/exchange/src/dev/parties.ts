@@ -21,6 +21,12 @@ const DATA_PROVIDERS = [
   { name: 'dataProviders/chirper', displayName: 'Chirper Social' },
   { name: 'dataProviders/dailynews', displayName: 'Daily News' },
 ];
+/** Data providers whose agents run as long as the exchange. The others are there for trying things by hand. */
+export const PUBLISHERS = [
+  { name: 'dataProviders/northlight', displayName: 'Northlight TV' },
+  { name: 'dataProviders/pinwheel', displayName: 'Pinwheel Social' },
+  { name: 'dataProviders/harbor', displayName: 'Harbor News' },
+];
 
 const CAPABILITIES = {
   honestMajorityShareShuffleSupported: true,
@@ -57,6 +63,7 @@ interface Options {
   dataDir: string;
   store: DemoStore;
   duchies: boolean;
+  publishers: boolean;
   /** Epoch milliseconds. */
   clock: () => number;
   newId: () => string;
@@ -78,10 +85,11 @@ export async function ensureDemoParties(options: Options): Promise<DemoParties> 
     duchies.push({ ...duchy, endpoint: await endpointOf(stored.get(duchy.name)?.endpoint) });
   }
   const capabilities = options.duchies && { capabilities: CAPABILITIES };
+  const dataProviders = [...DATA_PROVIDERS, ...(options.publishers ? PUBLISHERS : [])];
   return {
     rootCertificatePem: root.certificatePem,
     measurementConsumers: await ensureAll(MEASUREMENT_CONSUMERS),
-    dataProviders: await ensureAll(DATA_PROVIDERS.map((provider) => ({ ...provider, ...capabilities }))),
+    dataProviders: await ensureAll(dataProviders.map((provider) => ({ ...provider, ...capabilities }))),
     duchies: await ensureAll(duchies),
   };
 }

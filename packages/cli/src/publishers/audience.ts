@@ -16,26 +16,27 @@ export interface Audience {
  * `share` is the fraction of people that a provider reaches. `repeat` is the probability that an impression is followed by
  * another one.
  */
-const PROVIDERS: Record<string, { share: number; repeat: number }> = {
-  'dataProviders/streamly': { share: 0.45, repeat: 0.66 },
-  'dataProviders/chirper': { share: 0.32, repeat: 0.55 },
-  'dataProviders/dailynews': { share: 0.2, repeat: 0.5 },
-};
+const AUDIENCES = [
+  { share: 0.45, repeat: 0.66 },
+  { share: 0.32, repeat: 0.55 },
+  { share: 0.2, repeat: 0.5 },
+];
 
 /** The `eventGroupReferenceId` of each provider's event groups. */
 export const EVENT_GROUPS = ['autumn-video', 'autumn-display'] as const;
 
 /**
- * Writes each provider's impressions to a Parquet file. All random values are hashes of the VID and the seed, so the same
- * seed always produces the same files.
+ * Writes the impressions of each of three providers to a Parquet file. All random values are hashes of the VID and the
+ * seed, so the same seed always produces the same files.
  */
 export async function createAudiences(
   db: DuckDBConnection,
-  options: { directory: string; seed: number; population: number },
+  options: { dataProviders: string[]; directory: string; seed: number; population: number },
 ): Promise<Audience[]> {
-  const { directory, seed, population } = options;
+  const { dataProviders, directory, seed, population } = options;
   const audiences: Audience[] = [];
-  for (const [index, [dataProvider, { share, repeat }]] of Object.entries(PROVIDERS).entries()) {
+  for (const [index, { share, repeat }] of AUDIENCES.entries()) {
+    const dataProvider = dataProviders[index]!;
     const file = join(directory, `${dataProvider.split('/')[1]}.parquet`);
     const salt = seed * 1000 + index * 10;
     await db.run(`COPY (
