@@ -9,23 +9,37 @@ import { path, useWorld, w } from './partyWorld.ts';
 useWorld();
 
 const ids = (text: string) => lines(text).map(({ name }) => name);
-const created = async (referenceId: string) => (await w.consumer.create({ ...asking(w), referenceId })).name!;
+const created = async (referenceId: string, title?: string) =>
+  (await w.consumer.create({ ...asking(w), referenceId, ...(title && { title }) })).name!;
+/** What tells the caller, and no keys. */
+const token = () => ['--token', w.exchange.dev.measurementConsumers[0]!.token];
 
 describe('a list', () => {
   it('is a table or one resource a line, as the API has it, and stops at --limit with a word', async () => {
     const names: string[] = [];
-    for (const reference of ['one', 'two', 'three']) names.push(await created(reference));
-    const table = await run('measurements', 'list', '--as', 'acme', '--limit', '2');
-    expect(
-      table.out
+    for (const reference of ['one', 'two', 'three'])
+      names.unshift(await created(reference, `title ${reference}`));
+    const rowsOf = ({ out }: { out: string }) =>
+      out
         .split('\n')
         .slice(1, 3)
-        .map((line) => line.split(/ {2,}/)),
-    ).toEqual([
-      [names[0], 'AWAITING_REQUISITION_FULFILLMENT', 'reach', '1', 'one', expect.stringMatching(/^20/)],
-      [names[1], 'AWAITING_REQUISITION_FULFILLMENT', 'reach', '1', 'two', expect.stringMatching(/^20/)],
+        .map((line) => line.split(/ {2,}/));
+    const table = await run('measurements', 'list', '--as', 'acme', '--limit', '2');
+    const state = 'AWAITING_REQUISITION_FULFILLMENT';
+    const days = '2026-01-01 to 2026-02-01';
+    const time = expect.stringMatching(/^20/);
+    expect(rowsOf(table)).toEqual([
+      [names[0], state, 'reach', 'title three', days, 'streamly', 'three', time],
+      [names[1], state, 'reach', 'title two', days, 'streamly', 'two', time],
     ]);
     expect(table.err).toContain('more than these 2');
+    const keyless = await run('measurements', 'list', ...token(), '--limit', '2');
+    expect(rowsOf(keyless)).toEqual([
+      [names[0], state, 'reach', 'streamly', 'three', time],
+      [names[1], state, 'reach', 'streamly', 'two', time],
+    ]);
+    const two = await run('measurements', 'list', '--as', 'acme', '--reference', 'two', '--json');
+    expect(ids(two.out)).toEqual([names[1]]);
 
     const all = await run('measurements', 'list', '--as', 'acme', '--limit', 'all', '--json');
     expect(ids(all.out)).toEqual(names);
@@ -35,7 +49,9 @@ describe('a list', () => {
       'GET',
       `/v2alpha/${names[0]}`,
     );
-    expect(lines(all.out)[0]).toEqual(json);
+    const { question, ...asTheApi } = lines(all.out)[0];
+    expect(asTheApi).toEqual(json);
+    expect(question).toMatchObject({ title: 'title three', referenceId: 'three', type: 'reach' });
     expect((await run('measurements', 'list', '--as', 'acme', '--limit', '3')).err).toBe('');
     for (const limit of ['0', '-1', 'many']) {
       const { err } = await run('measurements', 'list', '--as', 'acme', '--limit', limit);
@@ -94,23 +110,86 @@ describe('a list', () => {
 describe('mex measurements', () => {
   it('shows one with who has answered and what to do next, by its last part alone', async () => {
     const name = await created('shown\u0007');
-    const show = async () => (await run('measurements', 'show', name.split('/').at(-1)!, '--as', 'acme')).out;
+    const show = async (...who: string[]) =>
+      (
+        await run(
+          'measurements',
+          'show',
+          name.split('/').at(-1)!,
+          ...(who.length > 0 ? who : ['--as', 'acme']),
+        )
+      ).out;
     expect(await show()).toMatch(
-      /state +AWAITING[\s\S]*epsilon 0.5, delta 1e-9[\s\S]*shown�[\s\S]*streamly {2}UNFULFILLED\n\nIt is not complete yet.*--wait --as acme/,
+      /state +AWAITING[\s\S]*epsilon 0.5, delta 1e-9[\s\S]*shown�[\s\S]*streamly {2}UNFULFILLED\n.*\n\nIt is not complete yet.*--wait --as acme/,
     );
     await fulfillWith(w.streamly, name, reach(5n));
     expect(await show()).toMatch(
-      /streamly {2}FULFILLED\n\nThe figures: mex measurements results \S+ --as acme\n$/,
+      /streamly {2}FULFILLED\n.*\n\nThe figures: mex measurements results \S+ --as acme\n$/,
     );
+    const keyless = await show(...token());
+    expect(keyless).toMatch(/question +sealed for you: with --identity and --root/);
+    expect(keyless).not.toContain('person.age');
     const { json } = await w.exchange.call(
       w.exchange.dev.measurementConsumers[0]!.token,
       'GET',
       `/v2alpha/${name}`,
     );
-    expect(JSON.parse((await run('measurements', 'show', name, '--as', 'acme', '--json')).out)).toEqual(json);
+    expect(JSON.parse((await run('measurements', 'show', name, ...token(), '--json')).out)).toEqual(json);
     expect((await run('measurements', 'timeline', name, '--as', 'acme')).out).toMatch(
       /AWAITING_REQUISITION_FULFILLMENT → COMPUTING[\s\S]*COMPUTING → SUCCEEDED/,
     );
+  });
+
+  it('shows the whole question to its consumer, and to the provider its part', async () => {
+    const parent = w.streamly.name;
+    const body = { measurementConsumer: w.acme.name, eventGroupReferenceId: 'autumn' };
+    const group = await w.streamly.client.createEventGroup({ parent, body });
+    const id = group.name!.split('/').at(-1);
+    const args = ['--provider', 'streamly:autumn', '--from', '2026-01-01', '--to', '2026-01-08'];
+    const filter = ['--filter', 'age > 30 && city == "Ulm"', '--title', 'A week\u0007 of autumn'];
+    const { out } = await run('measure', 'reach', '--as', 'acme', ...args, ...filter, '--no-wait');
+    const name = out.trim();
+    const line = `    autumn (eventGroups/${id})  2026-01-01 to 2026-01-08  where age > 30 && city == "Ulm"\n`;
+    const shown = (await run('measurements', 'show', name, '--as', 'acme')).out;
+    expect(shown).toMatch(/title +A week� of autumn\n/);
+    expect(shown).toMatch(/days +2026-01-01 to 2026-01-08\n/);
+    expect(shown).toContain(`dataProviders/streamly  UNFULFILLED\n${line}`);
+
+    const requisition = (await requisitionOf(w.streamly, name)).name!;
+    const show = (...who: string[]) => run('requisitions', 'show', requisition, ...who);
+    const mine = (await show('--as', 'streamly')).out;
+    expect(mine).toContain(`\nIt asks for:\n${line.slice(2)}`);
+    expect(mine).toContain(`mex verify measurement ${requisition} --as streamly`);
+    expect(mine).not.toContain('of autumn');
+    expect(JSON.parse((await show('--as', 'streamly', '--json')).out).question).toEqual([
+      {
+        eventGroup: group.name,
+        interval: { start: '2026-01-01T00:00:00.000Z', end: '2026-01-08T00:00:00.000Z' },
+        filter: 'age > 30 && city == "Ulm"',
+      },
+    ]);
+    const keyless = (await show('--token', w.exchange.dev.dataProviders[0]!.token)).out;
+    expect(keyless).toContain('The question is encrypted for you');
+    expect(keyless).not.toContain('Ulm');
+    await w.acme.client.cancelMeasurement({ name });
+  });
+
+  it('says so where the stored question is not its own', async () => {
+    const [one, other] = [await created('swapped', 'one'), await created('swapped', 'other')];
+    await w.exchange.database.query(
+      `UPDATE measurements m SET question_ciphertext = o.question_ciphertext FROM measurements o
+        WHERE m.id = $1 AND o.id = $2`,
+      [one, other].map((name) => name.split('/').at(-1)),
+    );
+    const { out } = await run('measurements', 'list', '--as', 'acme', '--reference', 'swapped');
+    expect(out).toMatch(/reach +other +2026.*\n.*reach +rejected: NO_MATCHING_KEY /);
+    expect((await run('measurements', 'show', one, '--as', 'acme')).out).toMatch(
+      /question +rejected: .*\(NO_MATCHING_KEY\)\n/,
+    );
+    const verified = await run('verify', 'measurement', one, '--as', 'acme');
+    expect(verified.error?.exitCode).toBe(2);
+    expect(verified.out).toMatch(/✗ the question stored with it is yours.*NO_MATCHING_KEY/);
+    for (const name of [one, other]) await w.acme.client.cancelMeasurement({ name });
   });
 
   it('tells in the timeline what the exchange found', async () => {

@@ -133,6 +133,7 @@ describe('mex event-groups', () => {
         'Globex',
       ],
       ...['--media-type', 'VIDEO', 'DISPLAY', '--available-from', '2026-01-01'],
+      ...['--attribute', 'age_group:STRING', '--attribute', 'ad.skippable:bool'],
     );
     const [, name] = /^(\S+) is described to measurementConsumers\/globex\.$/m.exec(out)!;
     const id = name!.split('/').at(-1)!;
@@ -155,9 +156,26 @@ describe('mex event-groups', () => {
         'm',
       ),
     );
-    expect((await run('event-groups', 'get', id, '--as', 'chirper')).out).toMatch(
-      /consumer +measurementConsumers\/globex/,
+    const shown = (await run('event-groups', 'get', id, '--as', 'chirper')).out;
+    expect(shown).toMatch(/consumer +measurementConsumers\/globex/);
+    expect(shown).toMatch(/\nFilters can use:\n.*\nage_group +STRING\nad.skippable +BOOL\n$/);
+    const examples = { description: 'in years', exampleValues: ['18-34', '55+'] };
+    const attributes = [{ name: 'age_group', type: 'STRING', ...examples }];
+    await writeFile(
+      path('attributes.json'),
+      JSON.stringify({
+        ...JSON.parse((await run('event-groups', 'get', id, '--as', 'chirper', '--json')).out),
+        attributes,
+      }),
     );
+    await run('event-groups', 'update', id, '--as', 'chirper', '--file', path('attributes.json'));
+    expect((await run('event-groups', 'show', id, '--as', 'globex')).out).toMatch(
+      /age_group +STRING +in years +18-34, 55\+\n$/,
+    );
+    for (const wrong of ['age', 'age:FLOAT', 'age group:INT', 'age:INT:years']) {
+      const update = await run('event-groups', 'update', id, '--as', 'chirper', '--attribute', wrong);
+      expect(update.err).toContain('such as age_group:STRING');
+    }
     expect(
       (await run('event-groups', 'list', '--as', 'globex', '--json', '--provider', 'streamly')).out,
     ).toBe('');

@@ -18,6 +18,11 @@ export function withKeys(command: Command): Command {
     .optionsGroup('Options:');
 }
 
+/** Whether the options name a party whose keys are on this machine. */
+export function hasKeys({ as, identity }: ActingOptions): boolean {
+  return as !== undefined || identity !== undefined;
+}
+
 export function actingAs({ root, ...options }: ActingOptions): Promise<Acting> {
   return loadCredentials({ ...options, ...(root && { roots: root }) });
 }

@@ -1,15 +1,18 @@
 /** `mex event-groups create` and `update`, for providers. */
 import {
+  ATTRIBUTE_TYPES,
   decode,
   type EventGroup,
+  type EventGroupAttribute,
   EventGroupCreation,
   type EventGroupInput,
   invalid,
+  isAttributeName,
   MEDIA_TYPES,
   type MediaType,
   type Violation,
 } from '@measurement-exchange/contract';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { callerOf, nameBelow, ownCommand, requireKind } from '../calls/caller.ts';
 import { type CallOptions, given, remote, showResource } from '../calls/command.ts';
 import { readJsonObject } from '../files/input.ts';
@@ -22,6 +25,7 @@ interface Described extends CallOptions {
   consumer?: string;
   reference?: string;
   mediaType?: MediaType[];
+  attribute?: EventGroupAttribute[];
   availableFrom?: string;
   availableUntil?: string;
   brand?: string;
@@ -38,6 +42,11 @@ function describing(command: Command): Command {
     .option('--file <file>', 'the event group as JSON, as the API has it; options below replace its fields')
     .option('--reference <text>', 'its name in your own systems')
     .addOption(new Option('--media-type <type...>', 'of its events').choices(MEDIA_TYPES))
+    .option(
+      '--attribute <name:type>',
+      'what filters can use, such as age_group:STRING, repeated for several (descriptions and examples: --file)',
+      parseAttribute,
+    )
     .option('--available-from <time>', 'since when there is data', parseMoment)
     .option('--available-until <time>', 'with --available-from: until when (else: open)', parseMoment)
     .option('--brand <text>', 'whose brand it is about')
@@ -45,6 +54,17 @@ function describing(command: Command): Command {
     .option('--descriptor <descriptor>', 'with --metadata: the schema that explains it')
     .option('--metadata <file>', 'readable metadata as JSON, with an @type that the schema defines')
     .option('--validate-only', 'only print the findings of the exchange; write nothing');
+}
+
+/** Accepts `age_group:STRING` and `age_group:string`. */
+function parseAttribute(text: string, earlier: EventGroupAttribute[] = []): EventGroupAttribute[] {
+  const [name, word = '', ...rest] = text.split(':');
+  const type = ATTRIBUTE_TYPES.find((known) => known === word.toUpperCase());
+  if (type !== undefined && isAttributeName(name!) && rest.length === 0)
+    return [...earlier, { name: name!, type }];
+  throw new InvalidArgumentError(
+    `It must be a name that filters can use and a type, such as age_group:STRING; types: ${ATTRIBUTE_TYPES.join(', ')}.`,
+  );
 }
 
 export function create(): Command {
@@ -108,6 +128,7 @@ async function bodyOf(
       measurementConsumer: options.consumer && inFull('measurementConsumers')(options.consumer),
       eventGroupReferenceId: options.reference,
       mediaTypes: mediaType,
+      attributes: options.attribute,
     }),
     ...(startTime && { dataAvailabilityInterval: { startTime, ...(endTime && { endTime }) } }),
     ...((brand ?? campaign) !== undefined && {

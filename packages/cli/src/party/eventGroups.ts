@@ -4,9 +4,9 @@ import { type DescribedEventGroup, MetadataUnreadable } from '@measurement-excha
 import { type Command, Option } from 'commander';
 import * as calls from '../calls/caller.ts';
 import { given, group, showResource } from '../calls/command.ts';
-import { type ActingOptions, consumerOf, withKeys } from '../calls/keys.ts';
+import { type ActingOptions, consumerOf, hasKeys, withKeys } from '../calls/keys.ts';
 import { inFull } from '../files/names.ts';
-import { printFacts, printJson, visible } from '../terminal/output.ts';
+import { print, printFacts, printJson, printTable, visible } from '../terminal/output.ts';
 import { shortInterval, timeFacts } from '../terminal/times.ts';
 import { type DecodedEventGroup, decoded, decodedPages, metadataKind } from './eventGroupMetadata.ts';
 import { create, update } from './eventGroupWrites.ts';
@@ -97,15 +97,14 @@ function get(): Command {
       'show one; a consumer with its keys also reads encrypted metadata',
       COLLECTION,
       async ({ client, principal, name }, options: ActingOptions) => {
-        const hasKeys = options.as !== undefined || options.identity !== undefined;
         const described: DescribedEventGroup =
-          calls.isOf('measurementConsumers', principal) && hasKeys
+          calls.isOf('measurementConsumers', principal) && hasKeys(options)
             ? await decrypted(name, options)
             : { eventGroup: await client.getEventGroup({ name }) };
         showResource(options, decoded(described), () => describe(described));
       },
     ),
-  );
+  ).alias('show');
 }
 
 async function decrypted(name: string, options: ActingOptions): Promise<DescribedEventGroup> {
@@ -134,8 +133,27 @@ function describe({ eventGroup: g, metadata, error }: DescribedEventGroup): void
         ? visible(metadata.typeUrl)
         : g.encryptedMetadata?.ciphertext && 'encrypted for the consumer',
     schema: metadata ? visible(metadata.descriptor) : readable?.eventGroupMetadataDescriptor,
+    filters: filterFact(g),
     ...timeFacts(g),
   });
   if (metadata) printJson(metadata.json);
   else if (readable) printJson(readable.metadata);
+  describeAttributes(g);
+}
+
+/** Says what filters can use if there is no list of attributes. */
+function filterFact({ attributes, state }: EventGroup): string | undefined {
+  if (state === 'DELETED' || (attributes !== undefined && attributes.length > 0)) return undefined;
+  return attributes === undefined ? 'the provider does not say what they can use' : 'can use no attributes';
+}
+
+function describeAttributes({ attributes = [] }: EventGroup): void {
+  if (attributes.length === 0) return;
+  print('\nFilters can use:');
+  printTable(
+    ['ATTRIBUTE', 'TYPE', 'DESCRIPTION', 'SUCH AS'],
+    attributes.map(({ name, type, description, exampleValues }) => [
+      ...[name, type, description, exampleValues?.join(', ')],
+    ]),
+  );
 }

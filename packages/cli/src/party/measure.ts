@@ -59,6 +59,7 @@ export function measureCommand(): Command {
     .addOption(
       new Option('--protocol <name>', 'the protocol to try first (the exchange chooses)').choices(PROTOCOLS),
     )
+    .option('--title <text>', 'a title, which only you can read: mex measurements list shows it')
     .option('--reference <text>', 'your own reference, stored with the measurement')
     .option('--request-id <id>', 'makes the command idempotent: a repetition returns the same measurement')
     .option('--spec <file>', 'the whole request as JSON (- for standard input), instead of the options above')

@@ -33,6 +33,7 @@ export interface Asked {
   sampling?: { start: number; width: number };
   modelLine?: string;
   protocol?: Protocol;
+  title?: string;
   reference?: string;
   requestId?: string;
 }
@@ -100,6 +101,7 @@ export async function requestOf(
   const { modelLine, reference, requestId } = asked;
   return {
     type,
+    ...given({ title: asked.title || undefined }),
     dataProviders,
     ...(type !== 'population' && { privacy: { epsilon, delta } }),
     ...(type === 'reachAndFrequency' &&

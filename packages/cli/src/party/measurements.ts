@@ -9,8 +9,18 @@ import { duchyProtocolOf } from '@measurement-exchange/sdk';
 import { type Command, Option } from 'commander';
 import * as calls from '../calls/caller.ts';
 import { type CallOptions, group, showResource } from '../calls/command.ts';
+import { type ActingOptions, consumerOf, hasKeys, withKeys } from '../calls/keys.ts';
 import { paint, print, printFacts, printJson, visible } from '../terminal/output.ts';
 import { parsePast, shortTime, timeFacts } from '../terminal/times.ts';
+import {
+  type AskedMeasurement,
+  daysOf,
+  pagesWithQuestions,
+  partLines,
+  partsOf,
+  titleOf,
+  withQuestion,
+} from './questions.ts';
 import { resultsCommand } from './results.ts';
 import { duchiesOf, specFacts, typeWords } from './spec.ts';
 import { latestReports, showTimeline, wholeTimeline } from './timeline.ts';
@@ -28,19 +38,20 @@ export function measurementsCommand(): Command {
 }
 
 /** Creates a command for one measurement. */
-function one(
+function one<O extends CallOptions>(
   verb: string,
   description: string,
-  work: (call: calls.Caller & { name: string }, options: CallOptions) => Promise<void>,
+  work: (call: calls.Caller & { name: string }, options: O) => Promise<void>,
 ): Command {
-  return calls.ownCommand(`${verb} <measurement>`, description, 'measurements', async (call, options) => {
+  return calls.ownCommand<O>(`${verb} <measurement>`, description, 'measurements', async (call, options) => {
     calls.requireKind('measurementConsumers', call, 'mex measurements');
     await work(call, options);
   });
 }
 
-interface Filters extends calls.ListOptions {
+interface Filters extends calls.ListOptions, ActingOptions {
   state?: MeasurementState[];
+  reference?: string;
   createdAfter?: string;
   createdBefore?: string;
   updatedAfter?: string;
@@ -48,9 +59,11 @@ interface Filters extends calls.ListOptions {
 }
 
 function list(): Command {
-  return calls
-    .listCommand('list', 'list your measurements, oldest first')
+  return withKeys(
+    calls.listCommand('list', 'list your measurements, newest first; with your keys: titles and days'),
+  )
     .addOption(new Option('--state <state...>', 'only in these states').choices(MEASUREMENT_STATES))
+    .option('--reference <text>', 'only with this reference, which mex measure --reference stored')
     .option('--created-after <time>', 'a time, a day, or how long ago: 12h, 7d', parsePast)
     .option('--created-before <time>', 'likewise', parsePast)
     .option('--updated-after <time>', 'likewise; the list is then in the order of the changes', parsePast)
@@ -58,40 +71,58 @@ function list(): Command {
     .action(async (options: Filters) => {
       const caller = await calls.callerOf(options);
       calls.requireKind('measurementConsumers', caller, 'mex measurements');
+      const consumer = hasKeys(options) ? (await consumerOf(options)).consumer : undefined;
+      const isByUpdate = options.updatedAfter !== undefined || options.updatedBefore !== undefined;
       const listing = caller.client.listMeasurements({
         parent: caller.principal,
         ...calls.pageSizeOf(options),
         'filter.states': options.state,
+        'filter.measurementReferenceId': options.reference,
         'filter.createdAfter': options.createdAfter,
         'filter.createdBefore': options.createdBefore,
         'filter.updatedAfter': options.updatedAfter,
         'filter.updatedBefore': options.updatedBefore,
+        ...(!isByUpdate && { orderBy: 'createTime desc' }),
       });
-      await calls.showPages(options, listing.pages(), (page) => page.measurements, {
-        headings: ['NAME', 'STATE', 'MEASURES', 'PROVIDERS', 'REFERENCE', 'CREATED (UTC)'],
+      const pages = pagesWithQuestions(consumer, listing.pages());
+      await calls.showPages(options, pages, (page) => page.measurements, {
+        headings: [
+          ...['NAME', 'STATE', 'MEASURES', ...(consumer ? ['TITLE', 'DAYS'] : [])],
+          ...['PROVIDERS', 'REFERENCE', 'CREATED (UTC)'],
+        ],
         row: (m) => [
-          m.name,
-          m.state,
-          typeWords(m.protocolConfig?.measurementType),
-          String(Object.keys(m.dataProviders ?? {}).length),
-          m.measurementReferenceId,
-          shortTime(m.createTime),
+          ...[m.name, m.state, typeWords(m.protocolConfig?.measurementType)],
+          ...(consumer ? [titleOf(m), m.question && daysOf(m.question)] : []),
+          ...[providersOf(m), m.measurementReferenceId, shortTime(m.createTime)],
         ],
         none: `${caller.principal} has no such measurement: see mex measure --help to create one.`,
       });
     });
 }
 
+/** Returns the IDs of the data providers: `streamly, chirper`. */
+function providersOf({ dataProviders = {} }: Measurement): string {
+  return Object.keys(dataProviders)
+    .map((name) => name.split('/').at(-1))
+    .join(', ');
+}
+
 function show(): Command {
-  return one(
+  const command = one<ActingOptions>(
     'show',
-    'its state, its requisitions, and what to do next',
-    async ({ client, name }, options) => {
-      const measurement = await client.getMeasurement({ name });
+    'its state, its requisitions, and what to do next; with your keys: the whole question',
+    async ({ client, name, principal }, options) => {
+      const consumer = hasKeys(options) ? (await consumerOf(options)).consumer : undefined;
+      const measurement = await withQuestion(consumer, await client.getMeasurement({ name }));
       if (options.json) return printJson(measurement);
       const requisitions = await Array.fromAsync(client.listMeasurementRequisitions({ parent: name }));
-      describe(measurement);
-      for (const requisition of requisitions) print(`  ${requisitionLine(requisition)}`);
+      describe(measurement, consumer !== undefined);
+      for (const requisition of requisitions) {
+        print(`  ${requisitionLine(requisition)}`);
+        const asked = measurement.question?.dataProviders.find((p) => p.name === requisition.dataProvider);
+        const lines = asked ? await partLines(client, principal, partsOf(asked)) : [];
+        for (const line of lines) print(`    ${line}`);
+      }
       if (measurement.state === 'COMPUTING') {
         const { progress = [] } = await client.getMeasurementTimeline({ name, pageSize: 1 }).page();
         for (const [duchy, report] of latestReports(progress)) print(`  ${duchy}  ${report}`);
@@ -99,12 +130,22 @@ function show(): Command {
       print(`\n${nextStep(measurement, options)}`);
     },
   );
+  return withKeys(command);
 }
 
-function describe(m: Measurement): void {
+function describe(m: AskedMeasurement, isKeyed: boolean): void {
+  const { question, questionError } = m;
+  const isSealed = m.encryptedQuestion !== undefined && !isKeyed;
   printFacts(m.name!, {
+    title: question?.title && visible(question.title),
     state: m.state,
     ...specFacts(m.measurementSpec?.message),
+    days: question && daysOf(question),
+    question: questionError
+      ? visible(`rejected: ${questionError.message} (${questionError.code})`)
+      : isSealed
+        ? 'sealed for you: with --identity and --root, it is shown'
+        : undefined,
     protocol: duchyProtocolOf(m.protocolConfig)?.protocol,
     'computed by': computedBy(m),
     reference: m.measurementReferenceId && visible(m.measurementReferenceId),

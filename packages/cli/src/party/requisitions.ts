@@ -4,16 +4,15 @@ import {
   REFUSAL_JUSTIFICATIONS,
   REQUISITION_STATES,
   type RefusalJustification,
-  type Requisition,
   type RequisitionState,
 } from '@measurement-exchange/contract';
-import { duchyProtocolOf, retryOnAborted } from '@measurement-exchange/sdk';
+import { retryOnAborted } from '@measurement-exchange/sdk';
 import { type Command, Option } from 'commander';
 import * as calls from '../calls/caller.ts';
 import { type CallOptions, given, group, showResource } from '../calls/command.ts';
-import { printFacts, visible } from '../terminal/output.ts';
-import { parsePast, shortTime, timeFacts } from '../terminal/times.ts';
-import { specFacts, typeWords } from './spec.ts';
+import { parsePast, shortTime } from '../terminal/times.ts';
+import { show } from './requisitionShow.ts';
+import { typeWords } from './spec.ts';
 import { showTimeline, wholeTimeline } from './timeline.ts';
 
 export function requisitionsCommand(): Command {
@@ -71,49 +70,6 @@ function parentOf({ principal }: calls.Caller, measurement: string | undefined):
   throw new Error(
     `Which measurement of ${principal}? mex requisitions list <measurement>, by a name that mex measurements list prints.`,
   );
-}
-
-function show(): Command {
-  return calls.ownCommand(
-    'show <requisition>',
-    'the question, its provider, and the outcome',
-    'requisitions',
-    async ({ client, name }, options) => {
-      const requisition = parseName('measurementRequisition', name)
-        ? await client.getMeasurementRequisition({ name })
-        : await client.getRequisition({ name });
-      showResource(options, requisition, (r) =>
-        printFacts(r.name!, {
-          state: r.state,
-          provider: r.dataProvider,
-          measurement: r.measurement && `${r.measurement} (${r.measurementState})`,
-          ...specFacts(r.measurementSpec?.message),
-          ...duchyFacts(r),
-          refusal: r.refusal && visible(`${r.refusal.justification}: ${r.refusal.message ?? ''}`),
-          'fulfilled by': r.fulfillmentContext?.buildLabel && visible(r.fulfillmentContext.buildLabel),
-          warnings: r.fulfillmentContext?.warnings && visible(r.fulfillmentContext.warnings.join('; ')),
-          ...timeFacts(r),
-        }),
-      );
-    },
-  );
-}
-
-/** Describes the duchies that compute the measurement. Returns no facts for a direct measurement, which has no duchies. */
-function duchyFacts(r: Requisition): Record<string, string | undefined> {
-  const computed = duchyProtocolOf(r.protocolConfig);
-  if (computed === undefined) return {};
-  const { protocol, workers, aggregator } = computed;
-  return {
-    protocol,
-    'computed by': `${workers.join(' and ')}, added up by ${aggregator}`,
-    noise: `${computed.config.noiseMechanism}, by the duchies`,
-    'counted in':
-      computed.protocol === 'honestMajorityShareShuffle'
-        ? computed.config.population
-        : `a sketch of ${computed.config.maxSize.toLocaleString('en-US')} registers`,
-    'share taken by': r.duchies ? r.fulfillingDuchy : 'nobody yet: the duchies are not ready',
-  };
 }
 
 function timeline(): Command {
