@@ -214,12 +214,14 @@ const RULES: Rule[] = [
   [CLI, ['server/telemetry', 'packages/cli/package.json', CLI]],
   ...layers(
     CLI,
-    ['contract', 'sdk', 'duchy', 'exchange', 'server/telemetry'],
+    ['contract', 'sdk', 'duchy', 'exchange', 'server/signIn', 'server/telemetry'],
     [
       'terminal',
       'files',
+      'signIn',
       'connection',
       'calls',
+      'login',
       'keys',
       'party',
       'admin',

@@ -17,6 +17,9 @@ const COMMANDS = {
   requisitions: async () => (await import('./party/requisitions.ts')).requisitionsCommand(),
   descriptors: async () => (await import('./party/descriptors.ts')).descriptorsCommand(),
   computations: async () => (await import('./party/computations.ts')).computationsCommand(),
+  login: async () => (await import('./login/command.ts')).loginCommand(),
+  logout: async () => (await import('./login/command.ts')).logoutCommand(),
+  profile: async () => (await import('./login/profile.ts')).profileCommand(),
   identity: async () => (await import('./identity/command.ts')).identityCommand(),
   keys: async () => (await import('./keys/command.ts')).keysCommand(),
   certificates: async () => (await import('./party/certificates.ts')).certificatesCommand(),
@@ -62,12 +65,17 @@ const GROUPS: Record<string, { [Name in keyof typeof COMMANDS]?: string }> = {
   'Follow:': {
     webhooks: 'endpoints to which the exchange sends what changes: create, list, test, deliveries',
   },
+  'Sign in:': {
+    login: 'sign in at an OpenID issuer, with a browser or a code',
+    logout: 'forget the login, and revoke it',
+    profile: 'settings that commands share: list, show, set, remove',
+    whoami: 'whom the token in use stands for',
+  },
   'Keys and trust:': {
     identity: 'make the keys and certificates of a party, or import them',
     keys: 'look into keys and certificates; make keysets',
     certificates: 'list, get, create, revoke, release-hold',
     verify: 'check signatures, certificates, hashes and keys step by step',
-    whoami: 'whom the token in use stands for',
   },
   'Run an exchange:': {
     admin: 'parties, principals, certificates, roots, populations, audit, retention',
@@ -89,6 +97,14 @@ export async function createMex(words: readonly string[]): Promise<Command> {
         'showing anybody their data.',
     )
     .version(manifest.version)
+    .option(
+      '--profile <name>',
+      'the settings to use (else MEX_PROFILE, else those named default): mex profile',
+    )
+    .on('option:profile', (name: string) => {
+      // Commands, and the programs they start, read the name there.
+      process.env.MEX_PROFILE = name;
+    })
     .showHelpAfterError('(add --help to see what there is)')
     .configureHelp({ styleTitle: (title) => paint('bold', title), subcommandTerm })
     .exitOverride()
@@ -122,7 +138,9 @@ First steps:
   mex measure reach --as acme --provider streamly --from 2026-01-01 --to 2026-02-01
 
 Whom you call, and as whom:
-  MEX_URL, MEX_TOKEN       or --url and --token; without them the development
+  mex login                signs you in, and keeps it in a profile, with your exchange,
+                           identity and roots (mex profile set): --profile names it
+  MEX_URL, MEX_TOKEN       or --url and --token instead; without any of it the development
                            exchange of MEX_DATA_DIR, whose demo party --as names
   --identity, --root       your keys (mex identity) and the roots you trust, where
                            something is signed or decrypted; --as brings its own

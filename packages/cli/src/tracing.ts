@@ -17,7 +17,7 @@ export async function traced(words: readonly string[], run: () => Promise<unknow
     await run();
     return;
   }
-  const [command = ''] = words;
+  const command = words.find((word, i) => !word.startsWith('-') && words[i - 1] !== '--profile') ?? '';
   const service = SERVICES[command];
   const telemetry = await startTelemetry(service ?? 'mex', (message) =>
     process.stderr.write(`mex: OpenTelemetry: ${message}\n`),

@@ -112,7 +112,8 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
   }
   // Check the duchies only now, after the demo duchies were created. Until `tokens` is set, every request is told to retry.
   await requireDuchies(db, protocols);
-  tokens = createTokenVerifier({ issuers: development ? [development.issuer.issuerConfig] : config.issuers });
+  const devIssuers = development ? [development.issuer.issuerConfig] : [];
+  tokens = createTokenVerifier({ issuers: [...devIssuers, ...config.issuers] });
   log.info({ url, mode: config.mode, checks: config.checks }, 'listening');
   log.flush();
   const running = opened.move();

@@ -173,4 +173,37 @@ export const ACCESS_BUGS: PlantedBug[] = [
     ],
     foundBy: 'H1',
   },
+  {
+    name: 'token-of-any-client-accepted',
+    edits: [inExchange('auth/claims.ts', '].includes(azp as string)', '].length === 0')],
+    foundBy: test('exchange/src/auth/claims.test.ts', 'may be issued to a configured client'),
+  },
+  {
+    // Another exchange could then act as the user.
+    name: 'login-sent-to-any-exchange',
+    edits: [
+      {
+        file: 'cli/src/connection/token.ts',
+        find: 'return isSameExchange && profile',
+        replace: 'return profile',
+      },
+      {
+        file: 'cli/src/connection/token.ts',
+        find: 'profile.issuer !== undefined',
+        replace: 'profile?.issuer !== undefined',
+      },
+    ],
+    foundBy: test('cli/test/login.test.ts', 'sends a login to no other exchange'),
+  },
+  {
+    name: 'refresh-token-used-twice',
+    edits: [
+      {
+        file: 'cli/src/signIn/logins.ts',
+        find: 'if (login !== undefined && isFresh(login)) return login.idToken;',
+        replace: '',
+      },
+    ],
+    foundBy: test('cli/test/login.test.ts', 'renews an expired token once'),
+  },
 ];

@@ -80,7 +80,8 @@ export function ownCommand<O extends CallOptions>(
  * needs them. The text never contains the caller's token.
  */
 export function nextCommand({ as, url, token }: CallOptions, command: string, keys: KeyOptions = {}): string {
-  const line = commandLine(command, { as, url, identity: keys.identity, root: keys.root });
+  const profile = as === undefined ? process.env.MEX_PROFILE || undefined : undefined;
+  const line = commandLine(command, { profile, as, url, identity: keys.identity, root: keys.root });
   return token === undefined ? line : `${line}   (with your --token, which is not printed)`;
 }
 

@@ -37,7 +37,7 @@ export function remote(usage: string, description: string): Command {
   return command
     .optionsGroup('The call:')
     .option('--json', 'print the response as JSON')
-    .option('--url <url>', 'the exchange (else MEX_URL, else the development exchange here)')
+    .option('--url <url>', 'the exchange (else MEX_URL, the profile, or the development exchange here)')
     .option('--token <token>', 'who calls (better MEX_TOKEN, which others on this machine do not see)')
     .option('--as <party>', 'in development: call as this demo party, streamly or dataProviders/streamly')
     .optionsGroup('Options:');

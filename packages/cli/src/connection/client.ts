@@ -6,14 +6,15 @@ import {
   ExchangeError,
   UnexpectedResponse,
 } from '@measurement-exchange/sdk';
-import { type DevFile, findDevParty, readDevFile } from '../files/devFile.ts';
+import { readDevFile } from '../files/devFile.ts';
+import { withoutSlash } from '../signIn/addresses.ts';
+import { chosenProfile } from '../signIn/profiles.ts';
 import { note, visible } from '../terminal/output.ts';
+import { type TokenOptions, tokenSource } from './token.ts';
+import { remembering, tokenAdvice } from './tokenInUse.ts';
 
-export interface ClientOptions {
+export interface ClientOptions extends TokenOptions {
   url?: string;
-  token?: string;
-  /** The demo party to act as, on the development exchange in the data directory. */
-  as?: string;
   /** Receives connection warnings, which do not end the call. By default, they are printed. */
   onWarning?: (message: string) => void;
 }
@@ -22,32 +23,38 @@ export interface ClientOptions {
 const MAX_ATTEMPTS = 3;
 
 /**
- * Takes the address and the token from the options, or else from MEX_URL and MEX_TOKEN, or else from the development
- * exchange in the data directory. In the last case, the token is that of the demo party `as`, or else the operator's. A
- * development token is never sent to another exchange.
+ * Uses the address and token from the options, then from the environment, then from the chosen profile, then from the
+ * development exchange in the data directory. The token of a profile or of the development exchange is never sent to any
+ * other exchange.
  */
 export async function connect(options: ClientOptions): Promise<ExchangeClient> {
   const { dataDir } = loadConfig(process.env, { mode: 'development' });
   const dev = await readDevFile(dataDir).catch(() => undefined);
-  const baseUrl = (options.url ?? process.env.MEX_URL ?? dev?.baseUrl)?.replace(/\/+$/, '');
-  if (baseUrl === undefined) {
-    throw new Error('Say where the exchange is: --url, or MEX_URL (or start one here: npm start).');
+  // A demo party has everything that a profile has.
+  const profile = options.as === undefined ? await chosenProfile() : undefined;
+  const named = options.url ?? process.env.MEX_URL ?? profile?.url;
+  const url = named ?? dev?.baseUrl;
+  if (url === undefined) {
+    throw new Error(
+      'Say where the exchange is: mex login, --url, or MEX_URL (or start one here: npm start).',
+    );
   }
-  const isDev = baseUrl === dev?.baseUrl;
-  if (options.as !== undefined && options.token === undefined) {
-    if (!isDev) {
-      throw new Error(`--as is for the development exchange here, not for ${baseUrl}: give --token instead.`);
-    }
-    findDevParty(dev, options.as);
-  }
-  const given = options.token ?? (options.as === undefined ? process.env.MEX_TOKEN : undefined);
-  if (given === undefined && !isDev) {
-    throw new Error(`Say who you are at ${baseUrl}: set MEX_TOKEN to a bearer token, or give --token.`);
-  }
-  // Reread dev.json on every call, because the exchange renews the tokens in it.
-  const token = given ?? (async () => devToken(await readDevFile(dataDir), options.as));
+  const baseUrl = withoutSlash(url);
+  const { token, isProgram } = tokenSource(options, {
+    baseUrl,
+    isNamed: named !== undefined,
+    profile,
+    dev,
+    dataDir,
+  });
   const { onWarning = warn } = options;
-  return createClient({ baseUrl, token, maxAttempts: MAX_ATTEMPTS, userAgent: 'mex', onWarning });
+  return createClient({
+    baseUrl,
+    token: remembering(token),
+    ...(!isProgram && { maxAttempts: MAX_ATTEMPTS }),
+    userAgent: 'mex',
+    onWarning,
+  });
 }
 
 /** Prints a warning. Control characters are replaced, because the warning may quote other parties. */
@@ -55,16 +62,11 @@ export function warn(message: string): void {
   note(visible(message));
 }
 
-function devToken(dev: DevFile, as: string | undefined): string {
-  return as === undefined ? dev.operator.token : findDevParty(dev, as).token;
-}
-
 /** Advice for the user, by the reason of the error. */
 const ADVICE: Record<string, string> = {
-  TOKEN_INVALID: 'Get a fresh token (in development: mex token <name>) and set MEX_TOKEN.',
+  TOKEN_INVALID: 'Get a fresh token with mex login, or (in development: mex token <name>) set MEX_TOKEN.',
   PERMISSION_DENIED:
     'The token in use may not do this: call as an operator, or as the party itself (in development: --as <party>).',
-  PRINCIPAL_UNKNOWN: 'Ask the operator to bind the subject of your token: mex admin principals bind.',
   PRINCIPAL_SUSPENDED: 'Ask the operator why, and to lift it: mex admin parties resume.',
 };
 
@@ -77,7 +79,8 @@ export function explained(error: unknown): unknown {
   if (!(error instanceof ExchangeError)) return error;
   const { message, reason, violations, requestId } = error;
   const lines = violations.map(({ field, description }) => `${field}: ${description}`);
-  if (ADVICE[reason] !== undefined) lines.push(ADVICE[reason]);
+  const advice = [tokenAdvice(reason), ADVICE[reason]];
+  lines.push(...advice.filter((line) => line !== undefined));
   // Print the request ID, because the operator needs it to find the cause in the log.
   if (error.code === 'INTERNAL' && requestId !== undefined) lines.push(`The request ID is ${requestId}.`);
   return new Error(`${message} (${reason})${indented([...lines, ...waitOf(error)])}`, { cause: error });

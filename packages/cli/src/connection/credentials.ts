@@ -1,11 +1,9 @@
 /** Loads a party's credentials: its keys, the roots that it trusts, and a client for the exchange. */
 import { X509Certificate } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fromBase64 } from '@measurement-exchange/contract';
 import {
   type Credentials,
-  createClient,
   createTrustStore,
   type ExchangeClient,
   readCredentials,
@@ -15,13 +13,13 @@ import {
 import { findDevParty, readOwnDevFile } from '../files/devFile.ts';
 import { readCertificates } from '../files/keyFiles.ts';
 import { readPartyFile } from '../files/partyFile.ts';
-import { type ClientOptions, connect, warn } from './client.ts';
+import { chosenProfile } from '../signIn/profiles.ts';
+import { type ClientOptions, connect } from './client.ts';
+import { readText } from './token.ts';
 
 interface CredentialOptions extends ClientOptions {
   /** A folder created by `mex identity`. */
   identity?: string;
-  /** Path of a file containing the bearer token. The file is reread on every call, so the token can be rotated. */
-  tokenFile?: string;
   /**
    * Files with trusted roots, in PEM or DER. With `measurementConsumers/acme=acme.pem`, the root is trusted for that party
    * only. With `duchies/one=one.pem`, that duchy is also accepted in computations.
@@ -38,14 +36,16 @@ export interface Acting {
 }
 
 /**
- * Loads the demo party `as` or the party in the `identity` folder. The demo party trusts the demo root and accepts the demo
- * duchies. Both parties also trust `roots`.
+ * Loads either the demo party `as`, which trusts the demo root and accepts the demo duchies, or the party in the `identity`
+ * folder. Both also trust `roots`. Options that are not given come from the chosen profile.
  */
-export async function loadCredentials(options: CredentialOptions): Promise<Acting> {
+export async function loadCredentials(given: CredentialOptions): Promise<Acting> {
+  const options = await withProfile(given);
   const { as, identity, roots = [] } = options;
   if ((as === undefined) === (identity === undefined)) {
     throw new Error(
-      'Say who you are: --identity with a folder that mex identity made, or in development --as with a demo party.',
+      'Say who you are: --identity with a folder that mex identity made (or a profile that has one: mex profile set), ' +
+        'or in development --as with a demo party.',
     );
   }
   const trusted = await Promise.all(roots.map(readRoot));
@@ -62,18 +62,20 @@ export async function loadCredentials(options: CredentialOptions): Promise<Actin
   if (trusted.length === 0) {
     throw new Error('Say whose certificates you trust: --root with the PEM file of a root, once for each.');
   }
-  const client = await clientOf(options);
+  const client = await connect(options);
   const credentials = await readIdentity(identity!, client);
   return { credentials, trust: createTrustStore(trusted), duchies, client };
 }
 
-async function clientOf({ tokenFile, ...options }: CredentialOptions): Promise<ExchangeClient> {
-  const baseUrl = options.url ?? process.env.MEX_URL;
-  if (tokenFile === undefined || options.token !== undefined || baseUrl === undefined)
-    return connect(options);
-  const token = async () => (await readText(tokenFile)).trim();
-  const { onWarning = warn } = options;
-  return createClient({ baseUrl, token, userAgent: 'mex', onWarning });
+async function withProfile(options: CredentialOptions): Promise<CredentialOptions> {
+  const { as, identity, roots } = (options.as === undefined ? await chosenProfile() : undefined) ?? {};
+  const isGiven = options.as !== undefined || options.identity !== undefined;
+  return {
+    ...(roots && { roots }),
+    ...(!isGiven && as && { as }),
+    ...(!isGiven && identity && { identity }),
+    ...options,
+  };
 }
 
 /** Reads the encryption keys from an identity folder. A party keeps these keys when it renews its certificate. */
@@ -121,10 +123,4 @@ async function readRoot(text: string): Promise<TrustedRoot> {
   const [, party, file] = /^((?:measurementConsumers|dataProviders|duchies)\/[^=]+)=(.+)$/.exec(text) ?? [];
   const pem = (await readCertificates(file ?? text)).join('');
   return party === undefined ? { pem } : { party, pem };
-}
-
-function readText(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`${path} cannot be read (${error.code}).`);
-  });
 }

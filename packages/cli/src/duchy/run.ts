@@ -63,11 +63,11 @@ async function run(options: RunOptions): Promise<void> {
 }
 
 async function acting(
-  { url, tokenFile, identity, roots }: DuchyConfig,
+  { url, tokenFile, signIn, identity, roots }: DuchyConfig,
   as: string | undefined,
   onWarning: (message: string) => void,
 ) {
-  const options = given({ url, tokenFile, identity, roots, as, onWarning });
+  const options = given({ url, tokenFile, signIn, identity, roots, as, onWarning });
   const acting = await loadCredentials(options).catch((error: unknown) => {
     throw explained(error);
   });
@@ -91,7 +91,9 @@ In development, with the demo parties of mex serve --dev:
 Otherwise with a file of settings; paths are relative to it, and what is marked * is required in production:
   {
     "url": "https://exchange.example.com",      * the exchange
-    "tokenFile": "token",                       * read again for every call
+    "tokenFile": "token",                       * read again for every call; or instead
+    "signIn": {"issuer": "https://id.example.com", "clientId": "alpha", "clientSecretFile": "secret",
+               "scope": "…", "audience": "…"},    tokens by client credentials, renewed in time: docs/sign-in.md
     "identity": "keys/alpha",                   * the folder that mex identity made
     "roots": ["measurementConsumers/acme=acme.pem", "dataProviders/streamly=streamly.pem",
               "duchies/beta=beta.pem"],         * whose certificates to trust: each party by its own root

@@ -8,6 +8,7 @@ import {
   type Violation,
 } from '@measurement-exchange/contract';
 import * as s from '@measurement-exchange/contract/schema';
+import { SignIn } from '@measurement-exchange/server/signIn';
 import { readJsonObject } from '../files/input.ts';
 
 const text = () => s.text(64 * 1024, 1);
@@ -58,11 +59,13 @@ const ProviderConfig = s.object(
   s.partial({
     /** The exchange's address. Defaults to MEX_URL. */
     url: text(),
-    /**
-     * Path of a file containing the bearer token. The file is reread on every call, so the token can be rotated. If not
-     * set, the token comes from the MEX_TOKEN environment variable.
-     */
+    /** Path of a file containing the bearer token. The file is reread on every call, so the token can be rotated. */
     tokenFile: text(),
+    /**
+     * How the agent gets its tokens from an OpenID issuer, instead of `tokenFile`. If neither is set, the token comes from
+     * the environment, or from the chosen profile.
+     */
+    signIn: SignIn,
     /** The folder created by `mex identity`. */
     identity: text(),
     /** Folders of earlier identities. Their encryption keys decrypt data that was encrypted before a renewal. */
@@ -127,7 +130,7 @@ function withFileList(file: JsonObject): JsonObject {
   return typeof given?.files === 'string' ? { ...file, events: { ...given, files: [given.files] } } : file;
 }
 
-function contradictions({ references = {}, protocols }: ProviderConfig): string[] {
+function contradictions({ references = {}, protocols, tokenFile, signIn }: ProviderConfig): string[] {
   const names = Object.values(references).flatMap(({ eventGroups = [] }) => eventGroups);
   const repeated = names.find((name, i) => names.indexOf(name) !== i);
   const { populations = [] } = protocols?.honestMajorityShareShuffle ?? {};
@@ -138,6 +141,7 @@ function contradictions({ references = {}, protocols }: ProviderConfig): string[
     ...(populations.every(readFingerprint)
       ? []
       : ['populations must be fingerprints of populations, as mex populations show prints them.']),
+    ...(tokenFile && signIn ? ['tokenFile and signIn are both set: keep one of them.'] : []),
   ];
 }
 
@@ -150,7 +154,8 @@ export function readFingerprint(text: string): Uint8Array | undefined {
 }
 
 /** Settings that contain file or folder paths. */
-const PATHS = 'tokenFile identity earlierIdentities ledger files population rootFile folder'.split(' ');
+const PATHS =
+  'tokenFile clientSecretFile identity earlierIdentities ledger files population rootFile folder'.split(' ');
 
 /** Makes the paths in a value absolute. `setting` is the name of the setting that has this value. */
 function withPaths<T>(value: T, absolute: (path: string) => string, setting = ''): T {

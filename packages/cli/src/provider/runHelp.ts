@@ -6,7 +6,9 @@ In development, with the demo parties of mex serve --dev:
 Otherwise with a file of settings; paths are relative to it, and what is marked * is required:
   {
     "url": "https://exchange.example.com",        else MEX_URL
-    "tokenFile": "token",                         read again for every call; else MEX_TOKEN
+    "tokenFile": "token",                         read again for every call; else signIn, else MEX_TOKEN
+    "signIn": {"issuer": "https://id.example.com", "clientId": "lakeside", "clientSecretFile": "secret",
+               "scope": "…", "audience": "…"},    tokens by client credentials, renewed in time: docs/sign-in.md
     "identity": "keys/lakeside",                * the folder that mex identity made
     "earlierIdentities": ["keys/lakeside-2025"],  whose encryption keys may still be in use
     "roots": ["measurementConsumers/acme=acme.pem"],  * whose certificates to trust

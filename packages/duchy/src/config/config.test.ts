@@ -26,6 +26,7 @@ const GOOD = {
   secretsKeyFile: 'secrets.key',
   limits: { uploads: 3 },
 };
+const SIGN_IN = { issuer: 'https://id.example.com', clientId: 'alpha', clientSecretFile: 'client.secret' };
 const config = (changes: Record<string, JsonValue> = {}) =>
   duchyConfig({ ...structuredClone(GOOD), ...changes } as JsonValue, '/etc/duchy');
 
@@ -136,6 +137,8 @@ describe('in production', () => {
     const proxied = { host: '10.0.0.1', behindTlsProxy: true, trustedProxies: ['10.0.0.2/32'] };
     expect(problemsOf({ listen: proxied })).toEqual([]);
     expect(problemsOf({ url: 'http://127.0.0.1:8080' })).toEqual([]);
+    const { tokenFile: _, ...signedIn } = { ...GOOD, signIn: SIGN_IN };
+    expect(productionProblems(duchyConfig(signedIn, '/etc/duchy'), () => 0o600)).toEqual([]);
   });
 
   test.each<[string, Record<string, JsonValue>, RegExp]>([
@@ -157,6 +160,7 @@ describe('in production', () => {
     ],
     ['no noise', { noiseMechanisms: ['NONE'] }, /noiseMechanisms has NONE/],
     ['a root for everybody', { roots: [...GOOD.roots, 'all.pem'] }, /all\.pem names no party/],
+    ['two ways to sign in', { signIn: SIGN_IN }, /tokenFile and signIn are both set/],
     ['no root of duchies', { roots: GOOD.roots.slice(0, 2) }, /roots has no root of duchies/],
   ])('%s is refused', (_what, changes, problem) => {
     expect(problemsOf(changes)).toEqual([expect.stringMatching(problem)]);
@@ -166,6 +170,17 @@ describe('in production', () => {
     const { [setting as 'url']: _, ...rest } = GOOD;
     const problems = productionProblems(duchyConfig(rest as JsonValue, '/etc/duchy'), () => 0o600);
     expect(problems).toEqual([expect.stringMatching(new RegExp(`^${setting} is not set`))]);
+  });
+
+  test('an issuer over HTTP is refused, and a client secret that others can read', () => {
+    const { tokenFile: _, ...rest } = GOOD;
+    const signIn = { ...SIGN_IN, issuer: 'http://id.example.com' };
+    const settings = duchyConfig({ ...rest, signIn }, '/etc/duchy');
+    const mode = (path: string) => (path === '/etc/duchy/client.secret' ? 0o644 : 0o600);
+    expect(productionProblems(settings, mode)).toEqual([
+      expect.stringMatching(/signIn\.issuer must begin with https/),
+      expect.stringMatching(/signIn\.clientSecretFile .* is open to everyone/),
+    ]);
   });
 
   test.each(['secrets.key', 'token', 'signing-key.pem', 'tls.key'])('%s is kept from others', (file) => {

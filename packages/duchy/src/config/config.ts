@@ -20,6 +20,7 @@ import {
   type Static,
   text,
 } from '@measurement-exchange/contract/schema';
+import { SignIn } from '@measurement-exchange/server/signIn';
 
 /** Thrown if settings are invalid. Each line of the message says how to correct one setting. */
 export class DuchyConfigError extends Error {
@@ -65,6 +66,8 @@ const SCHEMA = object(
     url: string(),
     /** A file containing the bearer token for the exchange. It is reread on every call, so the token can be rotated. */
     tokenFile: string(),
+    /** How the duchy gets its tokens from an OpenID issuer, instead of `tokenFile`. */
+    signIn: SignIn,
     /** The folder that `mex identity` created. */
     identity: string(),
     /** Files with root certificates, each for one party, such as `dataProviders/streamly=streamly.pem`. */
@@ -126,6 +129,7 @@ export function duchyConfig(value: JsonValue, folder: string, where = 'the setti
     mode: file.mode ?? 'production',
     url: file.url,
     tokenFile: optionally(file.tokenFile),
+    signIn: file.signIn && { ...file.signIn, clientSecretFile: from(file.signIn.clientSecretFile) },
     identity: optionally(file.identity),
     roots: (file.roots ?? []).map((root) => root.replace(/[^=]+$/, from)),
     endpoint: file.endpoint,

@@ -19,13 +19,17 @@ export function productionProblems(config: DuchyConfig, modeOf: FileMode): strin
   ];
 }
 
-function exchangeProblems({ url, tokenFile, identity }: DuchyConfig): string[] {
+function exchangeProblems({ url, tokenFile, signIn, identity }: DuchyConfig): string[] {
   const problems: string[] = [];
   if (url === undefined) problems.push('url is not set: give the address of the exchange.');
   else if (!isSafe(url))
     problems.push('url must begin with https://: the token would be readable on the way.');
-  if (tokenFile === undefined)
-    problems.push('tokenFile is not set: give a file with the token for the exchange.');
+  if (tokenFile === undefined && signIn === undefined)
+    problems.push('tokenFile is not set: give a file with the token for the exchange, or signIn.');
+  if (tokenFile !== undefined && signIn !== undefined)
+    problems.push('tokenFile and signIn are both set: keep one of them.');
+  if (signIn !== undefined && !isSafe(signIn.issuer))
+    problems.push('signIn.issuer must begin with https://: the secret would be readable on the way.');
   if (identity === undefined) problems.push('identity is not set: give the folder that mex identity made.');
   return problems;
 }
@@ -86,10 +90,14 @@ function listenProblems({ listen }: DuchyConfig, modeOf: FileMode): string[] {
   return problems;
 }
 
-function secretProblems({ secretsKeyFile, tokenFile, identity }: DuchyConfig, modeOf: FileMode): string[] {
+function secretProblems(config: DuchyConfig, modeOf: FileMode): string[] {
+  const { secretsKeyFile, tokenFile, signIn, identity } = config;
   return [
     ...secretFileProblems('secretsKeyFile', secretsKeyFile, modeOf),
     ...(tokenFile === undefined ? [] : secretFileProblems('tokenFile', tokenFile, modeOf)),
+    ...(signIn === undefined
+      ? []
+      : secretFileProblems('signIn.clientSecretFile', signIn.clientSecretFile, modeOf)),
     ...(identity === undefined
       ? []
       : secretFileProblems('identity', join(identity, 'signing-key.pem'), modeOf)),

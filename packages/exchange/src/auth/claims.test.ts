@@ -73,6 +73,13 @@ describe('claims', () => {
     expect(claimsError({ ...claims, ...changes }, issuer, NOW)).toBe(why);
   });
 
+  it('may be issued to a configured client, and to no other', () => {
+    const withClients = { ...issuer, clients: ['agent'] };
+    const to = (azp: unknown) => claimsError({ ...claims, azp }, withClients, NOW);
+    expect(['agent', 'mex', 'alice'].map(to)).toEqual([undefined, undefined, undefined]);
+    for (const azp of ['other', '', null, ['agent'], 7]) expect(to(azp)).toBe('azp is another party');
+  });
+
   it('end with exp or with the age cap, whichever is first', () => {
     expect(expiryOf(claims, issuer)).toBe(NOW + 3600);
     expect(expiryOf({ ...claims, exp: NOW + 999_999 }, issuer)).toBe(NOW - 10 + 86_400);

@@ -9,6 +9,8 @@ export const IssuerConfig = object({
   /** Must match the token's `iss` exactly. */
   issuer: string(),
   audience: string(),
+  /** Clients, beside the audience, to which the issuer may have issued a token: those of agents, duchies and scripts. */
+  clients: optional(array(string())),
   /** Where to get the issuer's public keys. Exactly one of `jwksUri` and `jwksFile` must be set. */
   jwksUri: optional(string()),
   jwksFile: optional(string()),
@@ -60,8 +62,10 @@ export function claimsError(claims: Json, issuer: IssuerConfig, nowSeconds: numb
   const audiences = Array.isArray(aud) ? aud : [aud];
   if (audiences.length === 0 || !audiences.every((one) => one === issuer.audience))
     return 'aud is not ours alone';
-  // `azp` is the client to which the token was issued. It must be this exchange or the subject itself.
-  if (azp !== undefined && azp !== issuer.audience && azp !== sub) return 'azp is another party';
+  // `azp` is the client to which the token was issued. It must be this exchange, the subject itself, or configured.
+  if (azp !== undefined && ![issuer.audience, sub, ...(issuer.clients ?? [])].includes(azp as string)) {
+    return 'azp is another party';
+  }
   if (!isTime(exp)) return 'exp is not a time';
   if (!isTime(iat)) return 'iat is not a time';
   if (nbf !== undefined && !isTime(nbf)) return 'nbf is not a time';

@@ -30,7 +30,15 @@ it('may hold every setting', () => {
     ...{ databaseUrl: 'a', databaseOwnerUrl: 'b', databaseAppRole: 'c', pageTokenKey: 'd' },
     secretsKey: 'e',
     issuers: [
-      { ...issuer, jwksUri: 'e', jwksFile: 'f', algorithms: [], maxTokenAgeSeconds: 1, principalClaim: 'g' },
+      {
+        ...issuer,
+        jwksUri: 'e',
+        jwksFile: 'f',
+        algorithms: [],
+        maxTokenAgeSeconds: 1,
+        principalClaim: 'g',
+        clients: ['m'],
+      },
     ],
     ...{ allowedPrivateHosts: ['h'], trustedProxies: ['i'], corsOrigins: ['j'] },
     protocols: { honestMajorityShareShuffle: { ...shareShuffle, noiseMechanism: 'GEOMETRIC' } },

@@ -1,0 +1,80 @@
+/** Chooses the token that a command sends to the exchange. */
+import { readFile } from 'node:fs/promises';
+import type { SignIn } from '@measurement-exchange/server/signIn';
+import { type DevFile, findDevParty, readDevFile } from '../files/devFile.ts';
+import { withoutSlash } from '../signIn/addresses.ts';
+import { clientCredentials, signInOfEnvironment } from '../signIn/clientCredentials.ts';
+import { loginToken } from '../signIn/logins.ts';
+import type { NamedProfile } from '../signIn/profiles.ts';
+
+export interface TokenOptions {
+  token?: string;
+  /** A demo party of the development exchange in the data directory. */
+  as?: string;
+  /** Path of a file containing the bearer token. The file is reread on every call, so the token can be rotated. */
+  tokenFile?: string;
+  /** How an agent or a duchy signs in at an OpenID issuer. */
+  signIn?: SignIn;
+}
+
+interface Place {
+  baseUrl: string;
+  /** False if the address is that of the development exchange because nothing else names one. */
+  isNamed: boolean;
+  profile: NamedProfile | undefined;
+  dev: DevFile | undefined;
+  dataDir: string;
+}
+
+interface Chosen {
+  token: string | (() => Promise<string>);
+  /** True if a program runs unattended, which has time to retry more often. */
+  isProgram?: boolean;
+}
+
+/** The first of these that is given: the options, the environment, the profile, the development exchange. */
+export function tokenSource(options: TokenOptions, place: Place): Chosen {
+  const { token, as, tokenFile, signIn } = options;
+  if (token !== undefined) return { token };
+  if (as !== undefined) return { token: devToken(place, as) };
+  if (tokenFile !== undefined && place.isNamed) {
+    return { token: async () => (await readText(tokenFile)).trim(), isProgram: true };
+  }
+  if (signIn !== undefined) return { token: clientCredentials(signIn), isProgram: true };
+  return { token: environmentToken() ?? profileToken(place) ?? devToken(place) };
+}
+
+function environmentToken(): Chosen['token'] | undefined {
+  if (process.env.MEX_TOKEN !== undefined) return process.env.MEX_TOKEN;
+  const signIn = signInOfEnvironment();
+  return signIn && clientCredentials(signIn);
+}
+
+function profileToken(place: Place): Chosen['token'] | undefined {
+  const { profile, baseUrl } = place;
+  if (profile?.as !== undefined) return devToken(place, profile.as);
+  const isSameExchange = profile?.url !== undefined && withoutSlash(profile.url) === baseUrl;
+  return isSameExchange && profile.issuer !== undefined ? () => loginToken(profile) : undefined;
+}
+
+/** The token of a demo party or of the operator. It is reread on every call, because the exchange renews it. */
+function devToken({ baseUrl, dev, dataDir }: Place, as?: string): Chosen['token'] {
+  if (baseUrl !== dev?.baseUrl) {
+    throw new Error(
+      as === undefined
+        ? `Say who you are at ${baseUrl}: run mex login, set MEX_TOKEN to a bearer token, or give --token.`
+        : `--as is for the development exchange here, not for ${baseUrl}: give --token instead.`,
+    );
+  }
+  if (as !== undefined) findDevParty(dev, as);
+  return async () => {
+    const now = await readDevFile(dataDir);
+    return as === undefined ? now.operator.token : findDevParty(now, as).token;
+  };
+}
+
+export function readText(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`${path} cannot be read (${error.code}).`);
+  });
+}

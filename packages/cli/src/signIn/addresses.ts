@@ -1,0 +1,18 @@
+/** Addresses to which tokens and secrets may be sent. */
+import { isLoopbackAddress } from '@measurement-exchange/contract';
+
+/** Returns the address if it uses https, or http on this machine. `what` is the setting that contains it. */
+export function safeAddress(text: string, what: string): URL {
+  const url = URL.parse(text);
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url))) return url;
+  throw new Error(`${what} must be an address that begins with https:// (http:// only on this machine).`);
+}
+
+export function isLoopback({ hostname }: URL): boolean {
+  return hostname === 'localhost' || isLoopbackAddress(hostname.replace(/^\[|\]$/g, ''));
+}
+
+/** Removes slashes at the end, so that two spellings of an exchange's address compare equal. */
+export function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '');
+}

@@ -1,0 +1,115 @@
+/** Finds an OpenID issuer, and turns what goes wrong there into one sentence. */
+import { readFile } from 'node:fs/promises';
+import type { Configuration } from 'openid-client';
+import { visible } from '../terminal/output.ts';
+import { isLoopback, safeAddress } from './addresses.ts';
+
+/** A client that is registered at an issuer. */
+export interface OpenIdClient {
+  issuer: string;
+  clientId: string;
+  clientSecretFile?: string;
+}
+
+/** The part of an issuer's response that is kept. Access tokens are not, because the exchange accepts ID tokens. */
+export interface Tokens {
+  idToken: string;
+  refreshToken?: string;
+}
+
+/** Loads the library only in commands that ask an issuer for a token. */
+export const loadOpenId = () => import('openid-client');
+
+const TIMEOUT_SECONDS = 10;
+
+/** Reads the issuer's configuration. `secretIn` is where the client's secret is sent, if the client has one. */
+export async function discover(
+  client: OpenIdClient,
+  secretIn: 'header' | 'body' = 'header',
+): Promise<Configuration> {
+  const address = safeAddress(client.issuer, 'The issuer');
+  const secret = client.clientSecretFile && (await readSecret(client.clientSecretFile));
+  const { allowInsecureRequests, ClientSecretBasic, ClientSecretPost, discovery, None } = await loadOpenId();
+  const withSecret = secretIn === 'header' ? ClientSecretBasic : ClientSecretPost;
+  return asking(client, [], () =>
+    discovery(address, client.clientId, undefined, secret ? withSecret(secret) : None(), {
+      timeout: TIMEOUT_SECONDS,
+      execute: isLoopback(address) ? [allowInsecureRequests] : [],
+    }),
+  );
+}
+
+export async function readSecret(file: string): Promise<string> {
+  const secret = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`${file} cannot be read (${error.code}): put the secret of the client there.`);
+  });
+  if (secret.trim() === '') throw new Error(`${file} is empty: put the secret of the client there.`);
+  return secret.trim();
+}
+
+/** An issuer's rejection. `reason` is an error code of OAuth. */
+export class IssuerError extends Error {
+  readonly reason: string | undefined;
+  constructor(message: string, reason?: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** Asks the issuer. An error says what the issuer said, without `secrets`, which are what it was sent. */
+export async function asking<T>(client: OpenIdClient, secrets: string[], ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    const reason = reasonOf(error as LibraryError);
+    const message = sentenceOf(error as LibraryError, reason, client);
+    const masked = secrets.reduce((text, secret) => (secret ? text.replaceAll(secret, '…') : text), message);
+    // Leave out the cause, because it may contain the response of the issuer, and a log would print it.
+    throw new IssuerError(masked, reason);
+  }
+}
+
+/** The members of the library's errors that say something. `error` and its description come from the issuer. */
+interface LibraryError extends Error {
+  code?: string;
+  error?: unknown;
+  error_description?: unknown;
+  cause?: { code?: string; message?: string; status?: number };
+}
+
+/** Returns an error code of OAuth, if the issuer sent one. */
+function reasonOf({ code, error }: LibraryError): string | undefined {
+  // An issuer that rejects a secret in a header says so in a header of its response.
+  if (code === 'OAUTH_WWW_AUTHENTICATE_CHALLENGE') return 'invalid_client';
+  return typeof error === 'string' ? error : undefined;
+}
+
+/** Sentences for codes of OAuth after which the user can do something. */
+const REASONS: Record<string, (client: OpenIdClient) => string> = {
+  access_denied: ({ issuer }) => `The login was denied at ${issuer}.`,
+  expired_token: ({ issuer }) => `The login at ${issuer} timed out: run mex login again.`,
+  invalid_client: ({ issuer, clientId }) =>
+    `${issuer} does not accept the client ${clientId}: check its ID, its secret, and that this way to sign in is on for it.`,
+  unauthorized_client: ({ issuer, clientId }) =>
+    `${issuer} does not let the client ${clientId} sign in this way: turn it on there.`,
+};
+
+function sentenceOf(error: LibraryError, reason: string | undefined, client: OpenIdClient): string {
+  const { issuer } = client;
+  if (reason !== undefined) {
+    const known = REASONS[reason]?.(client) ?? `${issuer} rejected the request (${visible(reason)}).`;
+    const said = error.error_description;
+    return typeof said === 'string' ? `${known} It says: ${visible(said.slice(0, 500))}` : known;
+  }
+  if (error.code === 'OAUTH_TIMEOUT') return unreachable(issuer, `no response in ${TIMEOUT_SECONDS} s`);
+  if (error.message === 'fetch failed') {
+    return unreachable(issuer, error.cause?.code ?? error.cause?.message ?? 'no connection');
+  }
+  const { status } = error.cause ?? {};
+  const detail = status === undefined ? error.message : `HTTP ${status}`;
+  return `${issuer} did not respond as an OpenID issuer does (${visible(detail)}): check the address of the issuer.`;
+}
+
+function unreachable(issuer: string, why: string): string {
+  return `The issuer ${issuer} cannot be reached (${why}): check its address and your network, and try again.`;
+}

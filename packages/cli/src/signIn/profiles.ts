@@ -1,0 +1,110 @@
+/** Profiles: settings that a user's commands share, such as the exchange's address, the user's keys, and the issuer. */
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { decode, parseJson, type Violation } from '@measurement-exchange/contract';
+import * as s from '@measurement-exchange/contract/schema';
+import { readIfExists, writePrivateFile } from '@measurement-exchange/exchange/privateFile';
+
+const text = () => s.text(4096, 1);
+
+/** Paths are absolute, because commands run in any folder. */
+const Profile = s.object(
+  s.partial({
+    /** The exchange's address. */
+    url: text(),
+    /** A demo party of the development exchange, instead of an identity and a login. */
+    as: text(),
+    /** A folder created by `mex identity`. */
+    identity: text(),
+    /** Files with trusted roots. `duchies/one=one.pem` also accepts that duchy in computations. */
+    roots: s.array(text()),
+    /** The OpenID issuer, and the client that `mex login` is there. */
+    issuer: text(),
+    clientId: text(),
+    /** Only for issuers that give a secret to clients on users' machines, such as Google. */
+    clientSecretFile: text(),
+    /** Defaults to `openid`, and `offline_access` if the issuer has it. */
+    scope: text(),
+    /** Where the issuer sends the browser. Without a port, any free port is used. */
+    redirect: text(),
+  }),
+);
+export type Profile = s.Static<typeof Profile>;
+export type NamedProfile = Profile & { name: string };
+
+const Profiles = s.recordOf(Profile);
+
+/** The profile that commands use if neither --profile nor MEX_PROFILE names another one. It need not exist. */
+export const DEFAULT_PROFILE = 'default';
+
+/** The folder of profiles and logins, which belongs to the user. */
+export function configFolder(): string {
+  return join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'mex');
+}
+
+const profilesFile = () => join(configFolder(), 'profiles.json');
+
+/** Returns the name from MEX_PROFILE, which --profile sets, or the default one. */
+export function chosenName(): string {
+  return requireProfileName(process.env.MEX_PROFILE || DEFAULT_PROFILE);
+}
+
+/** Throws unless the name can also be the name of a file. */
+export function requireProfileName(name: string): string {
+  if (/^[A-Za-z0-9][\w-]{0,62}$/.test(name)) return name;
+  throw new Error(`${name} cannot name a profile: use letters, digits, - and _, 63 at most.`);
+}
+
+export async function readProfiles(): Promise<Record<string, Profile>> {
+  const file = profilesFile();
+  const json = await readIfExists(file).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`${file} cannot be read (${error.code}): check its owner.`);
+  });
+  if (json === undefined) return {};
+  const violations: Violation[] = [];
+  const profiles = decode(Profiles, parsed(json, file), violations);
+  if (profiles !== undefined) return profiles;
+  const [{ field, description } = { field: '', description: '' }] = violations;
+  throw new Error(`${file}: ${field || 'it'} ${description}. Correct it, or remove the file.`);
+}
+
+function parsed(json: string, file: string) {
+  try {
+    return parseJson(json);
+  } catch (error) {
+    throw new Error(`${file} is not JSON (${(error as Error).message}): correct it, or remove it.`);
+  }
+}
+
+/** Returns undefined if there is no profile with this name. */
+export async function findProfile(name: string): Promise<NamedProfile | undefined> {
+  const profiles = await readProfiles();
+  return Object.hasOwn(profiles, name) ? { ...profiles[name], name } : undefined;
+}
+
+export async function requireProfile(name: string): Promise<NamedProfile> {
+  const profile = await findProfile(requireProfileName(name));
+  if (profile !== undefined) return profile;
+  const names = Object.keys(await readProfiles()).join(', ');
+  const known = names === '' ? '' : ` There are: ${names}.`;
+  throw new Error(`There is no profile ${name}.${known} Make it: mex profile set ${name} --url <url>.`);
+}
+
+/** Returns the profile that commands use. A profile that was chosen must exist. The default one may be missing. */
+export async function chosenProfile(): Promise<NamedProfile | undefined> {
+  const name = chosenName();
+  return process.env.MEX_PROFILE ? requireProfile(name) : findProfile(name);
+}
+
+export async function writeProfile({ name, ...profile }: NamedProfile): Promise<void> {
+  await writeProfiles({ ...(await readProfiles()), [name]: profile });
+}
+
+export async function removeProfile(name: string): Promise<void> {
+  const { [name]: _removed, ...others } = await readProfiles();
+  await writeProfiles(others);
+}
+
+async function writeProfiles(profiles: Record<string, Profile>): Promise<void> {
+  await writePrivateFile(profilesFile(), `${JSON.stringify(profiles, null, 2)}\n`);
+}

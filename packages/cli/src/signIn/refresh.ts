@@ -1,0 +1,20 @@
+/** Exchanges a refresh token for a new ID token. */
+import { asking, discover, loadOpenId, type OpenIdClient, type Tokens } from './openId.ts';
+
+export async function refresh(client: OpenIdClient, refreshToken: string): Promise<Tokens> {
+  const { refreshTokenGrant } = await loadOpenId();
+  const config = await discover(client);
+  const response = await asking(client, [refreshToken], () => refreshTokenGrant(config, refreshToken));
+  return tokensOf(response, client);
+}
+
+/** An issuer that rotates refresh tokens sends a new one. Otherwise, the old one stays valid. */
+export function tokensOf(
+  { id_token, refresh_token }: { id_token?: string; refresh_token?: string },
+  { issuer }: OpenIdClient,
+): Tokens {
+  if (id_token === undefined) {
+    throw new Error(`${issuer} sent no ID token: the scope must contain openid.`);
+  }
+  return { idToken: id_token, ...(refresh_token !== undefined && { refreshToken: refresh_token }) };
+}

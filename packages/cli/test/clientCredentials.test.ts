@@ -1,0 +1,112 @@
+/** Agents, duchies and scripts that sign in with a client's secret, at a real OpenID provider. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it, vi } from 'vitest';
+import { connect } from '../src/connection/client.ts';
+import { readProviderConfig } from '../src/provider/config.ts';
+import { expiryOf } from '../src/signIn/claims.ts';
+import { clientCredentials } from '../src/signIn/clientCredentials.ts';
+import { path, told } from './environment.ts';
+import { mex, run } from './mexInProcess.ts';
+import { AGENT, SECRET, startProvider } from './openIdProvider.ts';
+import { exchange, provider, useSignIn } from './signInWorld.ts';
+
+useSignIn();
+
+const signIn = (issuer = provider.url) => ({
+  issuer,
+  clientId: AGENT,
+  clientSecretFile: path('secret'),
+  resource: 'urn:exchange',
+});
+
+it('a token is used until it is about to expire, and then renewed once', async () => {
+  const token = clientCredentials(signIn());
+  const [first, same] = await Promise.all([token(), token()]);
+  expect([same, await token()]).toEqual([first, first]);
+  provider.lifetime = 3;
+  const short = clientCredentials(signIn());
+  const before = await short();
+  // A third of its lifetime is left then.
+  await sleep(2100);
+  const [after] = await Promise.all([short(), short(), short()]);
+  expect(expiryOf(after)).toBeGreaterThan(expiryOf(before));
+  expect(provider.grants).toEqual(Array(3).fill('client_credentials'));
+});
+
+it('the old token is used for as long as it is valid while the issuer is away', async () => {
+  const own = await startProvider();
+  own.lifetime = 4;
+  const token = clientCredentials(signIn(own.url));
+  const before = await token();
+  await own.stop();
+  await sleep(2800);
+  expect(await token()).toBe(before);
+  await vi.waitFor(() => expect(token()).rejects.toThrow(/cannot be reached \(ECONNREFUSED\)/), {
+    timeout: 60_000,
+  });
+});
+
+it('an agent answers with the token of its client, and the exchange rejects that of another client', async () => {
+  const folder = path('lakeside');
+  await mex('identity', 'dataProviders/lakeside', '--out', folder);
+  const operator = ['--url', exchange.url, '--token', exchange.dev.operator.token];
+  const subject = ['--issuer', provider.url, '--subject', AGENT];
+  await mex('admin', 'onboard', join(folder, 'party.json'), ...(await told(folder)), ...subject, ...operator);
+  await writeFile(path('events.csv'), 'vid,timestamp,event_group\n1,2026-01-01T00:00:00Z,spring\n');
+  const config = {
+    ...{ url: exchange.url, signIn: { ...signIn(), clientSecretFile: 'secret' }, identity: 'lakeside' },
+    ...{ roots: ['lakeside/root.pem'], ledger: 'ledger', budget: { epsilon: 1, delta: 1e-6, rho: 0.1 } },
+    events: { files: 'events.csv', columns: { attributes: [] } },
+    references: {},
+  };
+  await writeFile(path('provider.json'), JSON.stringify(config));
+  const { error, out, err } = await run('provider', 'run', '--config', path('provider.json'), '--once');
+  expect(error).toBeUndefined();
+  expect(provider.grants).toEqual(['client_credentials']);
+  expect(out + err).not.toContain(SECRET);
+  await writeFile(path('both.json'), JSON.stringify({ ...config, tokenFile: 'token' }));
+  await expect(readProviderConfig(path('both.json'))).rejects.toThrow('tokenFile and signIn are both set');
+});
+
+it('a script signs in by the environment', async () => {
+  vi.stubEnv('MEX_URL', exchange.url);
+  vi.stubEnv('MEX_CLIENT_SECRET_FILE', path('secret'));
+  expect((await run('whoami')).error?.message).toMatch(/set MEX_ISSUER and MEX_CLIENT_ID, too/);
+  vi.stubEnv('MEX_ISSUER', provider.url);
+  vi.stubEnv('MEX_CLIENT_ID', AGENT);
+  expect((await run('whoami')).error?.message).toMatch(
+    /sent a token that only it can read: set audience, scope or resource/,
+  );
+  vi.stubEnv('MEX_RESOURCE', 'urn:exchange');
+  expect(await mex('whoami')).toMatch(new RegExp(`^dataProviders/lakeside\\n.*subject +${AGENT}`, 's'));
+  for (const name of ['SECRET_FILE', 'ID']) vi.stubEnv(`MEX_CLIENT_${name}`, undefined);
+  vi.stubEnv('MEX_ISSUER', undefined);
+  vi.stubEnv('MEX_RESOURCE', undefined);
+});
+
+it('a wrong secret is told in one sentence, which has neither secret nor token', async () => {
+  await writeFile(path('wrong'), 'another-secret');
+  const token = clientCredentials({ ...signIn(), clientSecretFile: path('wrong') });
+  const error: Error = await token().then(expect.unreachable, (failure) => failure);
+  expect(error.message).toMatch(new RegExp(`does not accept the client ${AGENT}: check its ID, its secret`));
+  expect(`${error.stack} ${JSON.stringify(error)} ${error.cause}`).not.toContain('another-secret');
+  await expect(clientCredentials({ ...signIn(), clientSecretFile: path('none') })()).rejects.toThrow(
+    /none cannot be read \(ENOENT\): put the secret of the client there/,
+  );
+});
+
+it('an exchange that does not trust a token says which issuer, audience and client it must list', async () => {
+  const own = await startProvider();
+  const client = await connect({ url: exchange.url, signIn: signIn(own.url) });
+  const { explained } = await import('../src/connection/client.ts');
+  const error = await client.whoAmI().then(() => undefined, explained);
+  expect((error as Error).message).toMatch(
+    new RegExp(
+      `TOKEN_INVALID.*token is for ${AGENT}\\..*issuer ${own.url}, audience mex, clients with ${AGENT}`,
+      's',
+    ),
+  );
+  await own.stop();
+});

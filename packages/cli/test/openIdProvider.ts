@@ -1,0 +1,85 @@
+/** A real OpenID provider on this machine. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Provider } from 'oidc-provider';
+import { vi } from 'vitest';
+
+/** The client that `mex login` is, and the one of an agent. */
+export const CLIENT = 'mex';
+export const AGENT = 'lakeside-agent';
+export const SECRET = 'the-secret-of-lakeside';
+
+export interface TestProvider {
+  url: string;
+  /** How long tokens live, in seconds. */
+  lifetime: number;
+  /** The grants that issued tokens, in order. */
+  grants: string[];
+  stop: () => Promise<void>;
+}
+
+export async function startProvider(): Promise<TestProvider> {
+  // It says at length what would be wrong with it in production.
+  const quiet = [vi.spyOn(console, 'info'), vi.spyOn(console, 'warn')].map((spy) => spy.mockReturnValue());
+  const server = createServer();
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const started: TestProvider = {
+    url,
+    lifetime: 3600,
+    grants: [],
+    stop: async () => {
+      for (const spy of quiet) spy.mockRestore();
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+  const lifetime = () => started.lifetime;
+  const provider = new Provider(url, {
+    clients: [
+      {
+        client_id: CLIENT,
+        application_type: 'native',
+        token_endpoint_auth_method: 'none',
+        redirect_uris: ['http://127.0.0.1/callback'],
+        grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+      },
+      {
+        client_id: AGENT,
+        client_secret: SECRET,
+        token_endpoint_auth_method: 'client_secret_post',
+        grant_types: ['client_credentials'],
+        redirect_uris: [],
+        response_types: [],
+      },
+    ],
+    ttl: { IdToken: lifetime },
+    issueRefreshToken: () => true,
+    features: {
+      clientCredentials: { enabled: true },
+      deviceFlow: { enabled: true },
+      revocation: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: () => ({
+          scope: 'exchange',
+          audience: CLIENT,
+          accessTokenTTL: started.lifetime,
+          accessTokenFormat: 'jwt',
+        }),
+      },
+    },
+    formats: {
+      customizers: {
+        // As Keycloak, Entra ID and Auth0 do it.
+        jwt: (_context, token, jwt) => {
+          jwt.header = { ...jwt.header, typ: 'JWT' };
+          jwt.payload.azp = token.clientId;
+        },
+      },
+    },
+  });
+  provider.on('grant.success', ({ oidc }) => started.grants.push(String(oidc.params?.grant_type)));
+  server.on('request', provider.callback());
+  return started;
+}
