@@ -114,6 +114,22 @@ it.each([
   expect((await run(...args)).error?.message).toMatch(message);
 });
 
+it('a login does not take over the profile of a demo party', async () => {
+  await mex('profile', 'set', 'default', '--as', 'acme');
+  const settings = ['--url', exchange.url, '--issuer', 'https://id.example.com', '--client-id', 'mex'];
+  expect((await run('login', ...settings)).error?.message).toMatch(
+    /default is for the demo party acme: name another/,
+  );
+});
+
+it('a folder that cannot be written is named', async () => {
+  await writeFile(path('file'), '');
+  vi.stubEnv('XDG_CONFIG_HOME', path('file'));
+  expect((await run('profile', 'set', 'x', '--as', 'acme')).error?.message).toMatch(
+    /file\/mex\/profiles\.json cannot be (read|written) \(ENOTDIR\): check the folder and its owner\.$/,
+  );
+});
+
 it.each([
   ['{"default": {"url": 7}}', /profiles\.json: \S*url must be a string\. Correct it, or remove the file\.$/],
   ['{"default": {"token": "x"}}', /token is not a known field/],

@@ -31,7 +31,7 @@ export function tokenAdvice(reason: string, now = Date.now()): string | undefine
   const azp =
     claims.azp === undefined || claims.azp === claims.aud ? '' : `, clients with ${visible(claims.azp)}`;
   return (
-    `The token is for ${sub}. If it is fresh, its operator must add to the setting issuers of the exchange: ` +
+    `The token is for ${sub}. If it is fresh, the operator of the exchange must add to its setting issuers: ` +
     `issuer ${iss}, audience ${aud}${azp}.`
   );
 }

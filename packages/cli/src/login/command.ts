@@ -51,6 +51,11 @@ docs/sign-in.md says what to set up at the issuer.`;
 async function login(options: LoginOptions): Promise<void> {
   const profile = await settingsOf(options);
   const { name, url, issuer, clientId } = profile;
+  if (profile.as !== undefined) {
+    throw new Error(
+      `The profile ${name} is for the demo party ${profile.as}: name another one with --profile.`,
+    );
+  }
   if (url === undefined) throw new Error('Say where the exchange is: --url (kept in the profile).');
   if (issuer === undefined || clientId === undefined) {
     throw new Error(
@@ -76,6 +81,7 @@ async function login(options: LoginOptions): Promise<void> {
     note('The issuer sent no refresh token: you will have to sign in again when this login expires.');
   }
   note(`Signed in at ${issuer}. The login is kept in the profile ${name}.`);
+  if (process.env.MEX_TOKEN !== undefined) note('MEX_TOKEN is set, and commands use it instead: unset it.');
   // The login stays if the exchange does not know the user yet, because the operator can change that.
   const { principal } = await (await connect({ url, token: tokens.idToken })).whoAmI();
   print(`You are ${principal} at ${url}.`);

@@ -1,4 +1,5 @@
 /** Tokens of a program: an agent, a duchy, or a script, which signs in with a client's secret. */
+import { Unreachable } from '@measurement-exchange/sdk';
 import type { SignIn } from '@measurement-exchange/server/signIn';
 import { expiryOf } from './claims.ts';
 import { asking, discover, IssuerError, loadOpenId, readSecret } from './openId.ts';
@@ -26,7 +27,9 @@ export function clientCredentials(signIn: SignIn): () => Promise<string> {
     try {
       issued = await renewing;
     } catch (error) {
-      if (issued === undefined || Date.now() >= issued.expiresAt) throw error;
+      // Agents and duchies wait and retry after this error, as they do while the exchange itself cannot be reached.
+      if (issued === undefined || Date.now() >= issued.expiresAt)
+        throw new Unreachable((error as Error).message);
       issued.renewAt = Date.now() + RETRY_MS;
     }
     return issued.token;

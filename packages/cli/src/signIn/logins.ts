@@ -1,12 +1,12 @@
 /** The logins of a user, one for each profile, apart from the settings. They are renewed when they expire. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readIfExists, writePrivateFile } from '@measurement-exchange/exchange/privateFile';
+import { readIfExists } from '@measurement-exchange/exchange/privateFile';
 import { withoutSlash } from './addresses.ts';
 import { expiryOf } from './claims.ts';
 import { withLock } from './lock.ts';
 import { IssuerError, type OpenIdClient, type Tokens } from './openId.ts';
-import { configFolder, DEFAULT_PROFILE, type NamedProfile } from './profiles.ts';
+import { configFolder, DEFAULT_PROFILE, type NamedProfile, writeOwnJson } from './profiles.ts';
 
 /** A login is valid for one client of one issuer, and its token is sent to one exchange only. */
 export interface Login extends Tokens, Pick<OpenIdClient, 'issuer' | 'clientId'> {
@@ -38,7 +38,7 @@ function parsed(json: string): Login | undefined {
 }
 
 export function writeLogin(profile: string, login: Login): Promise<void> {
-  return writePrivateFile(loginFile(profile), `${JSON.stringify(login, null, 2)}\n`);
+  return writeOwnJson(loginFile(profile), login);
 }
 
 export function removeLogin(profile: string): Promise<void> {

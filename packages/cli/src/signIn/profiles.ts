@@ -58,7 +58,7 @@ export function requireProfileName(name: string): string {
 export async function readProfiles(): Promise<Record<string, Profile>> {
   const file = profilesFile();
   const json = await readIfExists(file).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`${file} cannot be read (${error.code}): check its owner.`);
+    throw new Error(`${file} cannot be read (${error.code}): check the folder and its owner.`);
   });
   if (json === undefined) return {};
   const violations: Violation[] = [];
@@ -105,6 +105,15 @@ export async function removeProfile(name: string): Promise<void> {
   await writeProfiles(others);
 }
 
-async function writeProfiles(profiles: Record<string, Profile>): Promise<void> {
-  await writePrivateFile(profilesFile(), `${JSON.stringify(profiles, null, 2)}\n`);
+function writeProfiles(profiles: Record<string, Profile>): Promise<void> {
+  return writeOwnJson(profilesFile(), profiles);
+}
+
+/** Writes a file that only the user can read. */
+export async function writeOwnJson(file: string, value: object): Promise<void> {
+  await writePrivateFile(file, `${JSON.stringify(value, null, 2)}\n`).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw new Error(`${file} cannot be written (${error.code}): check the folder and its owner.`);
+    },
+  );
 }
