@@ -1,5 +1,5 @@
 /** Error messages and exit codes for measurements that have no result. */
-import type { RefusalJustification } from '@measurement-exchange/contract';
+import type { Refusal, RefusalJustification } from '@measurement-exchange/contract';
 import {
   DataProviderUntrusted,
   ExchangeError,
@@ -43,22 +43,26 @@ const ADVICE: Record<RefusalJustification, string> = {
 /** Converts an SDK error to a message with an exit code. Returns other errors unchanged. */
 export function explainEnd(error: unknown, options: ActingOptions): unknown {
   const verify = (name: string) => nextCommand(options, `verify measurement ${name}`, options);
-  if (error instanceof MeasurementFailed) return new Failed(EXIT.failed, failedText(error, verify));
+  if (error instanceof MeasurementFailed)
+    return new Failed(EXIT.failed, failedText(error, verify), { cause: error });
   if (error instanceof ResultRejected) {
     return new Failed(
       EXIT.rejected,
       `${visible(error.message)} (${error.code})\n  The result is not shown. See which check failed: ${verify(error.measurement)}`,
+      { cause: error },
     );
   }
   if (error instanceof WaitTimedOut) {
     return new Failed(
       EXIT.timedOut,
       `${error.measurement.name} is still ${error.measurement.state}.\n  ${comeBack(error.measurement.name!, options)}`,
+      { cause: error },
     );
   }
   if (error instanceof DataProviderUntrusted) {
     return new Error(
       `${visible(error.message)} (${error.code})\n  Nothing was created. Trust its root with --root once you have it from ${error.dataProvider} itself, or measure without it.`,
+      { cause: error },
     );
   }
   if (error instanceof ProtocolRejected) {
@@ -72,6 +76,7 @@ export function explainEnd(error: unknown, options: ActingOptions): unknown {
           : []),
         `  To end it: ${nextCommand(options, `measurements cancel ${name}`)}`,
       ].join('\n'),
+      { cause: error },
     );
   }
   return error;
@@ -99,7 +104,7 @@ function failedText(
     return visibleLines([
       `${dataProvider} refused: ${justification}`,
       ...(message ? [`  its message: ${message}`] : []),
-      `  ${adviceFor(justification, message).replace('VERIFY', verify(name))}`,
+      `  ${refusalAdvice(refusedBy, verify(name))}`,
       `  ${name} failed for good; ask again with a new one.`,
     ]);
   }
@@ -112,11 +117,12 @@ function failedText(
   ]);
 }
 
-function adviceFor(justification: RefusalJustification, message: string): string {
+/** Returns what the consumer can do about a refusal. `verify` is the command that verifies the measurement. */
+export function refusalAdvice({ justification, message = '' }: Refusal, verify: string): string {
   const code = refusalCodeOf(message);
-  if (code === undefined) return ADVICE[justification];
+  if (code === undefined) return ADVICE[justification].replace('VERIFY', verify);
   const { meaning, remedy } = REFUSAL_CODES[code];
-  const check = justification === 'CONSENT_SIGNAL_INVALID' ? ' Check it yourself: VERIFY' : '';
+  const check = justification === 'CONSENT_SIGNAL_INVALID' ? ` Check it yourself: ${verify}` : '';
   return `${meaning} ${remedy}${check}`;
 }
 

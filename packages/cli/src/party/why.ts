@@ -1,10 +1,11 @@
 /** `mex why`: explains what a resource is waiting for, or why it ended. */
 import type { Explanation } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
-import { type Caller, callerOf, nameBelow, requireParty } from '../calls/caller.ts';
+import { type Caller, callerOf, isOf, nameBelow, nextCommand, requireParty } from '../calls/caller.ts';
 import { type CallOptions, remote, showResource } from '../calls/command.ts';
 import { paint, print, visible } from '../terminal/output.ts';
 import { shortTime } from '../terminal/times.ts';
+import { refusalAdvice } from './failure.ts';
 
 export function whyCommand(): Command {
   return remote(
@@ -14,8 +15,24 @@ export function whyCommand(): Command {
     const caller = await callerOf(options);
     requireParty(caller, 'mex why');
     const { name, explanation } = await explainOwn(caller, text);
-    showResource(options, explanation, (e) => showExplanation(name, e));
+    const advice = options.json ? undefined : await adviceOf(caller, name, explanation, options);
+    showResource(options, explanation, (e) => showExplanation(name, e, advice));
   });
+}
+
+/** Returns what to do about a refusal. The consumer can read its code, and so gets the same advice as with the results. */
+async function adviceOf(
+  { client, principal }: Caller,
+  name: string,
+  { ending }: Explanation,
+  options: CallOptions,
+): Promise<string | undefined> {
+  if (ending?.code !== 'REFUSED' || !isOf('measurementConsumers', principal)) return undefined;
+  const verify = nextCommand(options, `verify measurement ${name}`);
+  for await (const { refusal } of client.listMeasurementRequisitions({ parent: name })) {
+    if (refusal !== undefined) return refusalAdvice(refusal, verify);
+  }
+  return undefined;
 }
 
 /** Explains one of the caller's resources. Each kind of party can ask about one kind of resource (see EXPLAINED). */
@@ -31,19 +48,22 @@ const EXPLAINED = {
   duchies: ['computations', 'explainComputation'],
 } as const;
 
-function showExplanation(name: string, e: Explanation): void {
+function showExplanation(name: string, e: Explanation, advice: string | undefined): void {
   print(paint('bold', name));
   print(`  ${e.state} since ${shortTime(e.since)} UTC`);
   print(`  ${visible(e.summary)}`);
   for (const wait of e.waitingFor) {
     const lastSeen = wait.lastSeen === undefined ? 'never seen' : `last seen ${shortTime(wait.lastSeen)} UTC`;
-    print(`\n  ${paint('yellow', wait.code)} ${paint('bold', wait.party)} ${paint('dim', `(${lastSeen})`)}`);
+    const times = paint('dim', `(since ${shortTime(wait.since)} UTC, ${lastSeen})`);
+    print(`\n  ${paint('yellow', wait.code)} ${paint('bold', wait.party)} ${times}`);
     print(`    ${visible(wait.detail)}`);
     print(`    ${paint('green', '→')} ${visible(wait.remedy)}`);
   }
   if (e.ending !== undefined) {
     print(`\n  ${paint(e.ending.code === 'SUCCEEDED' ? 'green' : 'yellow', e.ending.code)}`);
-    print(`    ${paint('green', '→')} ${visible(e.ending.remedy)}`);
+    for (const remedy of [advice ?? [], e.ending.remedy].flat()) {
+      print(`    ${paint('green', '→')} ${visible(remedy)}`);
+    }
   }
   for (const { code, detail, at } of e.risks) {
     print(`\n  ${paint('red', code)} ${paint('dim', `(${shortTime(at)} UTC)`)}`);

@@ -4,6 +4,7 @@ import * as s from '../json/schema.ts';
 const WAIT_CODES = [
   'NOT_SEEN',
   'OFFLINE',
+  'ASKED',
   'SILENT',
   'DEFERRED',
   'SUSPENDED',

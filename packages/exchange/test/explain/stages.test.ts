@@ -46,7 +46,7 @@ function useStages(world: ComputationWorld) {
         return {
           name,
           waits,
-          says: new RegExp(`^${down.name} ${words}, and was last seen 24 min ago\\.\n$`),
+          says: new RegExp(`^${down.name} ${words}, and was last seen 24 min ago, on \\S+ \\S+ UTC\\.\n$`),
         };
       },
     });

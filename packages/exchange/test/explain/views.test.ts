@@ -19,7 +19,7 @@ const DO_IT = 'Fulfill it, refuse it, or defer it with a reason (mex provider ru
 /** A wait for the provider itself. */
 const ownWait = (
   { name, updateTime }: Json,
-  code: 'SILENT' | 'UPLOAD_MISSING' | 'DEFERRED',
+  code: 'ASKED' | 'UPLOAD_MISSING' | 'DEFERRED',
   remedy = DO_IT,
 ) => ({
   party: world.streamly.name,
@@ -34,7 +34,7 @@ const PROVIDER: Record<string, Situation> = {
   'its own fulfillment': {
     arrange: async () => {
       const requisition = await own(await direct());
-      return { name: requisition.name, waits: [ownWait(requisition, 'SILENT')], says: /neither fulfilled/ };
+      return { name: requisition.name, waits: [ownWait(requisition, 'ASKED')], says: /neither fulfilled/ };
     },
   },
   'its own upload': {
@@ -142,7 +142,7 @@ const DUCHY: Record<string, Situation> = {
           `Nothing before ${until}; if that is too late, talk to ${world.streamly.name} or cancel the measurement.`,
         ),
         {
-          ...ownWait(await own(measurement, world.chirper), 'UPLOAD_MISSING', REMEDY.ask(world.chirper)),
+          ...ownWait(await own(measurement, world.chirper), 'UPLOAD_MISSING', REMEDY.wait),
           party: world.chirper.name,
         },
       ];

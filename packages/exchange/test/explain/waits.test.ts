@@ -51,15 +51,17 @@ const silent = (hours: number | null, code: 'OFFLINE' | 'NOT_SEEN', says: RegExp
   },
 });
 
-async function silentMeasurement(measurement: Json, says = /has neither fulfilled nor refused nor deferred/) {
-  const waits = [await ofRequisition(measurement, world.streamly, 'SILENT', REMEDY.ask(world.streamly))];
-  return { name: measurement.name, waits, says };
+/** A measurement whose provider runs, and has just been asked or is late. */
+async function silentMeasurement(measurement: Json, code: 'ASKED' | 'SILENT' = 'SILENT') {
+  const remedy = code === 'ASKED' ? REMEDY.wait : REMEDY.ask(world.streamly);
+  const waits = [await ofRequisition(measurement, world.streamly, code, remedy)];
+  return { name: measurement.name, waits, says: /has neither fulfilled nor refused nor deferred/ };
 }
 
 /** What the providers of a measurement have not sent to the duchies. */
-async function uploads(measurement: Json) {
+async function uploads(measurement: Json, isLate = false) {
   const of = (provider: typeof world.streamly) =>
-    ofRequisition(measurement, provider, 'UPLOAD_MISSING', REMEDY.ask(provider));
+    ofRequisition(measurement, provider, 'UPLOAD_MISSING', isLate ? REMEDY.ask(provider) : REMEDY.wait);
   return [await of(world.streamly), await of(world.chirper)];
 }
 
@@ -67,7 +69,11 @@ const deadlineOf = (measurement: Json, hours: number) =>
   new Date(Date.parse(measurement.createTime) + hours * 3600_000).toISOString().slice(0, -1);
 
 const SITUATIONS: Record<string, Situation> = {
-  'a provider that is there and does nothing': { arrange: async () => silentMeasurement(await direct()) },
+  'a provider that was asked just now': { arrange: async () => silentMeasurement(await direct(), 'ASKED') },
+  'a provider that is there and does nothing': {
+    hours: 0.2,
+    arrange: async () => silentMeasurement(await direct()),
+  },
   'a provider that went offline': silent(1, 'OFFLINE', /last seen 120 min ago|last seen 2 h ago/, 3),
   'a provider that was not seen since the creation': silent(-50, 'NOT_SEEN', /not seen since it was created/),
   'a provider that was never seen': silent(null, 'NOT_SEEN', /never seen/),
@@ -244,9 +250,9 @@ const SITUATIONS: Record<string, Situation> = {
       const risks = [{ code: 'DEADLINE_NEAR', at }];
       return {
         name: measurement.name,
-        waits: await uploads(measurement),
+        waits: await uploads(measurement, true),
         risks,
-        says: /It ends in 24 h unless/,
+        says: /It ends in 24 h, on \S+ \S+ UTC, unless/,
       };
     },
   },

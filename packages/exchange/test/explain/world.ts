@@ -55,6 +55,7 @@ export interface Situation {
 /** What to do, in the consumer's view. */
 export const REMEDY = {
   ask: ({ name }: Named) => `Ask ${name} why its agent does not respond, or cancel the measurement.`,
+  wait: 'Wait: its agent runs, and has 10 min before it counts as silent.',
   start: ({ name }: Named) =>
     `Ask the operator of ${name} to start it, and to check that it reaches the exchange.`,
   byItself: ({ name }: Named) =>

@@ -87,7 +87,9 @@ describe('the next deadline', () => {
   it('is near in the last quarter of its time', () => {
     expect(codes(explained(pending(), 35.9, retention))).toEqual([]);
     expect(codes(explained(pending(), 36.1, retention))).toEqual(['DEADLINE_NEAR']);
-    expect(explained(pending(), 47, retention).risks[0]!.detail).toContain('in 60 min');
+    expect(explained(pending(), 47, retention).risks[0]!.detail).toContain(
+      'in 60 min, on 2026-01-03 00:00 UTC,',
+    );
     // From five hours on, for seven hours.
     expect([codes(explained(computing(), 10.2)), codes(explained(computing(), 10.3))]).toEqual([
       [],
@@ -154,6 +156,23 @@ describe('what is waited for', () => {
     expect([code(5 - 9 / 60), code(5 - 11 / 60), code(-1), code(undefined)]).toEqual([
       ...['SILENT', 'OFFLINE', 'NOT_SEEN', 'NOT_SEEN'],
     ]);
+  });
+
+  it('is silent ten minutes after it was asked, and until then was only asked', () => {
+    const wait = (minutes: number, providers = 1) =>
+      explained(pending(providers), minutes / 60).waitingFor[0]!;
+    expect([wait(0.03).code, wait(9.9).code, wait(10.1).code]).toEqual(['ASKED', 'ASKED', 'SILENT']);
+    expect(wait(9.9).remedy).toBe('Wait: its agent runs, and has 10 min before it counts as silent.');
+    expect(wait(10.1).remedy).toContain('why its agent does not respond');
+  });
+
+  it('is named with the dates', () => {
+    const detail = (hours: number | undefined) =>
+      explained(pending(), 5, seenAt(hours)).waitingFor[0]!.detail;
+    expect(detail(4)).toContain('was last seen 60 min ago, on 2026-01-01 04:00 UTC.');
+    expect(detail(-1)).toContain(
+      'created 5 h ago, on 2026-01-01 00:00 UTC (last 6 h ago, on 2025-12-31 23:00 UTC)',
+    );
   });
 
   it('is deferred until then, and silent from then on', () => {

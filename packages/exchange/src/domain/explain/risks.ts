@@ -49,7 +49,7 @@ export function risksOf(facts: Facts, deadline: Deadline | undefined): Risk[] {
   if (leftMs < NEAR * (Date.parse(at) - Date.parse(from))) {
     risks.push({
       code: 'DEADLINE_NEAR',
-      detail: `It ends in ${inWords(leftMs)} unless this happens before.`,
+      detail: `It ends in ${inWords(leftMs)}, on ${shortTime(at)}, unless this happens before.`,
       at,
     });
   }

@@ -18,6 +18,9 @@ import {
   type WordedReport,
 } from './facts.ts';
 
+/** A provider that has been asked for less than this time is not late. Its agent may have to scan a lot of data. */
+const SILENT_AFTER_MS = 10 * 60_000;
+
 /** Starting with this attempt, a stage is reported as failing. */
 const FAILING_ATTEMPTS = 3;
 
@@ -162,16 +165,21 @@ function requisitionTask(facts: Facts, requisition: RequisitionWithKey): Wait {
         : 'If the provider no longer has the former key, cancel the measurement and create it again with the current one.',
     };
   }
+  const isLate = Date.parse(facts.now) - Date.parse(since) >= SILENT_AFTER_MS;
+  const remedy = isLate
+    ? `Ask ${provider} why its agent does not respond, or cancel the measurement.`
+    : `Wait: its agent runs, and has ${inWords(SILENT_AFTER_MS)} before it counts as silent.`;
   return taskOf(facts, {
     party: provider,
     resource,
     since,
     ...(duchy === undefined
-      ? { code: 'SILENT', owes: `has neither fulfilled nor refused nor deferred ${resource}` }
+      ? {
+          code: isLate ? 'SILENT' : 'ASKED',
+          owes: `has neither fulfilled nor refused nor deferred ${resource}`,
+        }
       : { code: 'UPLOAD_MISSING', owes: `has not sent its data to ${duchy}` }),
-    remedy: isOwn
-      ? 'Fulfill it, refuse it, or defer it with a reason (mex provider run does this).'
-      : `Ask ${provider} why its agent does not respond, or cancel the measurement.`,
+    remedy: isOwn ? 'Fulfill it, refuse it, or defer it with a reason (mex provider run does this).' : remedy,
   });
 }
 
@@ -223,11 +231,12 @@ function seen(facts: Facts, party: string, since: Timestamp): string {
   const { parties, now } = facts;
   const lastSeen = parties.get(party)?.lastSeen;
   if (lastSeen === undefined) return ', and was never seen';
-  const ago = `${inWords(Date.parse(now) - Date.parse(lastSeen))} ago`;
+  const ago = (time: Timestamp) =>
+    `${inWords(Date.parse(now) - Date.parse(time))} ago, on ${shortTime(time)}`;
   if (isBeforeCreation(facts, lastSeen)) {
-    return `, and was not seen since it was created ${inWords(Date.parse(now) - Date.parse(since))} ago (last ${ago})`;
+    return `, and was not seen since it was created ${ago(since)} (last ${ago(lastSeen)})`;
   }
-  return `, and was last seen ${ago}`;
+  return `, and was last seen ${ago(lastSeen)}`;
 }
 
 /**
