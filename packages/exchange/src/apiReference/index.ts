@@ -5,14 +5,15 @@ import { createHash } from 'node:crypto';
 import { ExchangeError, openApiDocument } from '@measurement-exchange/contract';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import manifest from '../../package.json' with { type: 'json' };
+import { sendCompressed } from './compressed.ts';
 import type { ExampleParties } from './example.ts';
-import { renderPage, STYLE } from './page.ts';
+import { type Reference, renderReference, STYLE } from './page.ts';
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 const HEADERS = {
   'content-security-policy':
     `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; ` +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
 };
 
@@ -34,18 +35,21 @@ export function registerApiReference(
 ): void {
   made ??= makeDocument();
   const { document, json } = made;
-  let rendered: { parties: ExampleParties | undefined; page: ReturnType<typeof renderPage> } | undefined;
+  let rendered: { parties: ExampleParties | undefined; reference: Reference } | undefined;
 
-  app.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(json));
+  app.get('/openapi.json', (request, reply) =>
+    sendCompressed(request, reply.type('application/json; charset=utf-8'), json),
+  );
   app.get('/docs', (request, reply) => {
     const now = parties();
     if (rendered === undefined || rendered.parties !== now) {
-      rendered = { parties: now, page: renderPage(document, now) };
+      rendered = { parties: now, reference: renderReference(document, now) };
     }
-    return reply
-      .headers(HEADERS)
-      .type('text/html; charset=utf-8')
-      .send(rendered.page(addressOf(request)));
+    const { page, search } = rendered.reference;
+    const { q: query } = request.query as { q?: unknown };
+    reply.headers(HEADERS).type('text/html; charset=utf-8');
+    if (typeof query === 'string' && query.trim() !== '') return reply.send(search(query));
+    return sendCompressed(request, reply, page(addressOf(request)));
   });
   // Browsers are redirected to the page. Other callers get the same error as for an unknown path.
   app.get('/', (request, reply) => {

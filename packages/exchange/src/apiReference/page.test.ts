@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
 import {
   matchRoute,
   openApiDocument,
@@ -143,6 +144,40 @@ describe('/docs', () => {
     expect(create).toContain('"measurementConsumerCertificate": "measurementConsumers/acme/certificates/a"');
     expect(create).toContain('"dataProviders/daily-news": {');
     expect(examples.join()).not.toMatch(/\b(?:mc1|dp1)\b/);
+  });
+
+  it('is sent compressed to readers that accept it, as the document is', async () => {
+    for (const url of ['/docs', '/openapi.json']) {
+      const plain = await production.inject(url);
+      for (const accepted of ['gzip', 'br, gzip;q=0.5', '*']) {
+        const reply = await production.inject({ url, headers: { 'accept-encoding': accepted } });
+        expect(reply.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'accept-encoding' });
+        expect(reply.rawPayload.length).toBeLessThan(plain.rawPayload.length / 6);
+        expect(gunzipSync(reply.rawPayload).toString()).toBe(plain.body);
+      }
+      for (const accepted of ['', 'br', 'gzip;q=0', 'identity']) {
+        const reply = await production.inject({ url, headers: { 'accept-encoding': accepted } });
+        expect(reply.headers).not.toHaveProperty('content-encoding');
+        expect(reply.body).toBe(plain.body);
+      }
+    }
+  });
+
+  it('finds operations, fields and errors, the best first, and runs no script for it', async () => {
+    const found = async (query: string) =>
+      (await production.inject(`/docs?q=${encodeURIComponent(query)}`)).body;
+    const ids = async (query: string) =>
+      [...(await found(query)).matchAll(/href="\/docs#(\w+)"/g)].map((m) => m[1]);
+    expect((await ids('cancel measurement'))[0]).toBe('cancelMeasurement');
+    expect(await ids('dataProviderPublicKey')).toContain('createMeasurement');
+    expect(await ids('RATE_LIMITED')).toContain('RATE_LIMITED');
+    expect((await ids('measurement')).filter((id) => !page.includes(` id="${id}"`))).toEqual([]);
+    expect(await ids('no such words')).toEqual([]);
+    const hostile = await found('"><script>alert(1)</script>');
+    expect(hostile).toContain('value="&quot;&gt;&lt;script&gt;alert(1)');
+    expect(hostile).not.toContain('<script');
+    expect(page).toContain('<form action="/docs" role="search">');
+    expect(response.headers['content-security-policy']).toContain("form-action 'self'");
   });
 
   it('shows the demo parties from the moment they exist', async () => {

@@ -15,6 +15,7 @@ import {
 import { curl, type Entry, type ExampleParties, setupOf } from './example.ts';
 import { Html, html, prose } from './html.ts';
 import { fieldsOf, notesOf, type Schemas, typeOf } from './schema.ts';
+import { findableErrors, findableOperation, searchForm, searchResults } from './search.ts';
 
 export const STYLE = readFileSync(new URL('page.css', import.meta.url), 'utf8');
 
@@ -23,32 +24,31 @@ export const STYLE = readFileSync(new URL('page.css', import.meta.url), 'utf8');
  */
 const ADDRESS = '\u{fffd}';
 
-/** Renders the page. Returns a function that fills in the address at which the reader reached the exchange. */
-export function renderPage(document: OpenApiDocument, parties: ExampleParties | undefined) {
+export interface Reference {
+  /** Returns the whole page, with the address at which the reader reached the exchange. */
+  page: (address: string) => string;
+  search: (query: string) => string;
+}
+
+/** Renders the page once. */
+export function renderReference(document: OpenApiDocument, parties: ExampleParties | undefined): Reference {
   const entries = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): Entry => {
       const { route } = matchRoute(method.toUpperCase(), path.replaceAll(/[{}]/g, ''));
       return { ...operation, path, method, route };
     }),
   );
+  const { schemas } = document.components;
+  const articles = new Map(entries.map((entry) => [entry, operation(entry, schemas, parties)]));
   const groups = document.tags.map((tag) => ({
     ...tag,
     id: tag.name.toLowerCase().replaceAll(' ', '-'),
     entries: entries.filter((entry) => entry.tags.includes(tag.name)),
   }));
   const { title, version, description } = document.info;
-  const { schemas } = document.components;
-  const page = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} API</title>
-<style>${new Html(STYLE)}</style>
-</head>
-<body>
-<nav aria-label="Contents">
+  const contents = html`<nav aria-label="Contents">
 <p class="brand"><a href="#top">${title}</a> <span>${version}</span></p>
+${searchForm()}
 <ul>
 <li><a href="#authentication">Authentication</a></li>
 ${groups.map(
@@ -58,8 +58,8 @@ ${groups.map(
 <li><a href="#errors">Errors</a></li>
 <li><a href="/openapi.json">openapi.json</a></li>
 </ul>
-</nav>
-<main id="top">
+</nav>`;
+  const main = html`<main id="top">
 <h1>${title} API</h1>
 ${description.split('\n\n').map((paragraph) => html`<p>${prose(paragraph)}</p>\n`)}
 ${authentication(document, parties)}
@@ -67,16 +67,47 @@ ${groups.map(
   ({ id, name, description, entries }) => html`<section id="${id}">
 <h2>${name}</h2>
 <p>${prose(description)}</p>
-${entries.map((entry) => operation(entry, schemas, parties))}
+${entries.map((entry) => articles.get(entry))}
 </section>\n`,
 )}
 ${errors()}
-</main>
+</main>`;
+  const pieces = documentOf(title, html`${contents}\n${main}`).split(ADDRESS);
+  const findable = [
+    ...[...articles].map(([entry, article]) => findableOperation(entry, article)),
+    ...findableErrors(),
+  ];
+  return {
+    page: (address) => pieces.join(html`${address}`.text),
+    search: (query) =>
+      documentOf(
+        title,
+        html`<nav aria-label="Contents">
+<p class="brand"><a href="/docs">${title}</a> <span>${version}</span></p>
+${searchForm(query)}
+</nav>
+<main>
+<h1>Search</h1>
+${searchResults(findable, query)}
+</main>`,
+      ),
+  };
+}
+
+function documentOf(title: string, body: Html): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} API</title>
+<style>${new Html(STYLE)}</style>
+</head>
+<body>
+${body}
 </body>
 </html>
-`;
-  const pieces = page.text.split(ADDRESS);
-  return (address: string) => pieces.join(html`${address}`.text);
+`.text;
 }
 
 function authentication(document: OpenApiDocument, parties: ExampleParties | undefined): Html {

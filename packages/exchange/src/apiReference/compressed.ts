@@ -1,0 +1,32 @@
+/** Sends large pages compressed to clients that accept it. */
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+
+const compress = promisify(gzip);
+
+/** Matches an Accept-Encoding header that allows gzip. `q=0` excludes an encoding. */
+const ACCEPTS_GZIP = /(?:^|,)\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))[\d.]+\s*)?(?:,|$)/i;
+
+/** Pages that are compressed once and then kept, by their text. A page contains the address, so there are a few of each. */
+const kept = new LRUCache<string, Promise<Buffer>>({ max: 8 });
+
+export async function sendCompressed(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  text: string,
+): Promise<void> {
+  const vary = [reply.getHeader('vary'), 'accept-encoding'].filter((name) => name !== undefined);
+  reply.header('vary', vary.join(', '));
+  if (!ACCEPTS_GZIP.test(request.headers['accept-encoding'] ?? '')) {
+    await reply.send(text);
+    return;
+  }
+  let bytes = kept.get(text);
+  if (bytes === undefined) {
+    bytes = compress(text);
+    kept.set(text, bytes);
+  }
+  await reply.header('content-encoding', 'gzip').send(await bytes);
+}
