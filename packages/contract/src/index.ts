@@ -56,6 +56,7 @@ export {
   Progress,
   ProtocolConfig,
   ReachOnlyLiquidLegionsV2Config,
+  RedeliverRequest,
   Refusal,
   Requisition,
   SchemaChange,

@@ -27,6 +27,8 @@ export async function openDatabase(
   opened: AsyncDisposableStack,
 ): Promise<Connections> {
   if (config.databaseUrl !== undefined) {
+    requireUrl('DATABASE_URL', config.databaseUrl);
+    requireUrl('DATABASE_OWNER_URL', config.databaseOwnerUrl ?? config.databaseUrl);
     return {
       owner: { connectionString: config.databaseOwnerUrl ?? config.databaseUrl },
       app: { connectionString: config.databaseUrl },
@@ -43,6 +45,12 @@ export async function openDatabase(
   opened.defer(() => server.stop());
   await ensureRole(server.connection, EMBEDDED_APP_ROLE);
   return embeddedConnections(server.connection);
+}
+
+/** Throws if the text is not a URL, which the driver would take for a host name. The text may contain a password. */
+function requireUrl(setting: string, text: string): void {
+  if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) return;
+  throw new Error(`${setting} must be a URL such as postgres://user:password@host:5432/database.`);
 }
 
 /** Runs a command's work on the database, whether or not an exchange is running. */

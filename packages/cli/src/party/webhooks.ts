@@ -1,10 +1,13 @@
 /** `mex webhooks`: manages the URLs to which the exchange sends a party's changes. */
-import { CHANGE_KINDS, type ChangeKind, type Timestamp, type Webhook } from '@measurement-exchange/contract';
+import { CHANGE_KINDS, type ChangeKind, type Webhook } from '@measurement-exchange/contract';
 import { type Command, Option } from 'commander';
 import * as calls from '../calls/caller.ts';
-import { type CallOptions, given, group, remote, showResource } from '../calls/command.ts';
+import { given, group, remote, showResource } from '../calls/command.ts';
 import { print, printFacts, visible } from '../terminal/output.ts';
-import { parsePast, shortTime, timeFacts } from '../terminal/times.ts';
+import { shortTime, timeFacts } from '../terminal/times.ts';
+import { deliveries, redeliver, resend } from './webhookDeliveries.ts';
+import { listen } from './webhookListen.ts';
+import { one, ownerOf, type WebhookOptions } from './webhookOwner.ts';
 
 export function webhooksCommand(): Command {
   return group('webhooks', 'endpoints of yours to which the exchange sends what changes, signed', [
@@ -22,17 +25,14 @@ export function webhooksCommand(): Command {
       const delivery = await client.testWebhook({ name });
       showResource(options, delivery, () => `It is sent in a moment. See the outcome: ${outcome}`);
     }),
-    redeliver(),
     deliveries(),
+    resend(),
+    redeliver(),
+    listen(),
     one('delete', 'delete one', async ({ client, name }, options) => {
       showResource(options, await client.deleteWebhook({ name }), () => `${name} is deleted.`);
     }),
   ]);
-}
-
-interface WebhookOptions extends CallOptions {
-  kind?: (ChangeKind | 'all')[];
-  description?: string;
 }
 
 function withInput(command: Command): Command {
@@ -46,25 +46,6 @@ function withInput(command: Command): Command {
 function inputOf({ kind, description }: WebhookOptions) {
   const filter = kind?.includes('all') ? {} : kind && { kinds: kind as ChangeKind[] };
   return given({ filter, description });
-}
-
-/** Returns the caller. Throws unless it is a party, because only parties have webhooks. */
-async function ownerOf(options: CallOptions): Promise<calls.Caller> {
-  const caller = await calls.callerOf(options);
-  calls.requireParty(caller, 'mex webhooks');
-  return caller;
-}
-
-/** Creates a command for one webhook. */
-function one<O extends WebhookOptions>(
-  verb: string,
-  description: string,
-  work: (call: calls.Caller & { name: string }, options: O) => Promise<void>,
-): Command {
-  return calls.ownCommand<O>(`${verb} <webhook>`, description, 'webhooks', async (call, options) => {
-    calls.requireParty(call, 'mex webhooks');
-    await work(call, options);
-  });
 }
 
 function create(): Command {
@@ -141,42 +122,4 @@ function rotateSecret(): Command {
         ({ secret }) => `The new secret of ${name}, which is shown only now:\n\n  ${secret}`,
       ),
   );
-}
-
-function redeliver(): Command {
-  return one(
-    'redeliver',
-    'send all changes since a time again',
-    async ({ client, name }, options: WebhookOptions & { from: Timestamp }) => {
-      const { from } = options;
-      showResource(
-        options,
-        await client.redeliverWebhook({ name, body: { from } }),
-        () => `${name} gets everything since ${shortTime(from)} UTC again, as far as the log is kept.`,
-      );
-    },
-  ).requiredOption('--from <time>', 'a time, a day, or how long ago: 12h, 7d', parsePast);
-}
-
-function deliveries(): Command {
-  return calls
-    .listCommand('deliveries <webhook>', 'list the deliveries: the outcome of each, and the next attempt')
-    .action(async (text: string, options: calls.ListOptions) => {
-      const { client, principal } = await ownerOf(options);
-      const name = calls.nameBelow(principal, 'webhooks', text);
-      const listing = client.listWebhookDeliveries({ parent: name, ...calls.pageSizeOf(options) });
-      await calls.showPages(options, listing.pages(), (page) => page.deliveries, {
-        headings: ['RESOURCE', 'VERSION', 'STATE', 'ATTEMPTS', 'LAST', 'MS', 'NEXT (UTC)'],
-        row: (d) => [
-          d.resource,
-          String(d.version),
-          d.state,
-          String(d.attempts),
-          d.error ?? d.status?.toString(),
-          d.milliseconds?.toString(),
-          d.nextAttemptTime && shortTime(d.nextAttemptTime),
-        ],
-        none: 'Nothing was sent yet.',
-      });
-    });
 }

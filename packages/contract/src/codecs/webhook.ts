@@ -47,8 +47,10 @@ export const Webhook = s.object({
 export type Webhook = s.Static<typeof Webhook>;
 
 export const RedeliverRequest = s.object({
-  from: s.timestamp(),
+  from: s.optional(s.timestamp(), 'All changes since this time are sent again.'),
+  webhookId: s.optional(s.text(100, 1), 'Instead of `from`: only this delivery is sent again.'),
 });
+export type RedeliverRequest = s.Static<typeof RedeliverRequest>;
 
 const DELIVERY_STATES = ['PENDING', 'DELIVERED', 'FAILED'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
@@ -59,6 +61,8 @@ export const WebhookDelivery = s.object({
   resource: s.text(500),
   kind: s.enumOf([...CHANGE_KINDS, 'TEST']),
   version: s.integer(1, 2 ** 31 - 1),
+  type: s.optional(s.text(100), 'The type of the event, such as `measurement.changed`.'),
+  body: s.optional(s.text(5000), 'The body that is sent, as it is signed.'),
   state: s.enumOf(DELIVERY_STATES),
   attempts: s.integer(0, 2 ** 31 - 1),
   lastAttemptTime: s.optional(s.timestamp()),

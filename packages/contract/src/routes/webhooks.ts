@@ -77,7 +77,7 @@ export const WEBHOOK_ROUTES = [
     response: Webhook,
     errors: [...errors, 'TOO_MANY_DELIVERIES'],
     summary:
-      'Deliver the changes since a time again, in their order, as far as the log is kept; 1,000 an hour at most',
+      'Deliver the changes since a time again, in their order, as far as the log is kept, or one delivery; 1,000 an hour at most',
   })),
   ...row.ofEachParty(`${webhook}/deliveries`, () => ({
     ...row.LIST,

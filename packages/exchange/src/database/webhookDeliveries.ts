@@ -147,6 +147,20 @@ export async function insertTest(
   return (await tx.query(TEST, [webhook, name, now]))[0]!.delivery;
 }
 
+/** Creates the same delivery again. It is due at once, but not before pending deliveries of the same resource. */
+export const insertAgain = inTransaction.last(
+  (webhook: string, number: bigint, now: Timestamp) => [webhook, number, now],
+  'webhook_delivery_again',
+  `WITH again AS (
+     INSERT INTO webhook_deliveries (webhook, xid, seq, ${names(EVENT)}, create_time, next_attempt_time)
+     SELECT d.webhook, d.xid, d.seq, ${names(EVENT, 'd')}, $3,
+            coalesce((SELECT max(p.next_attempt_time) FROM webhook_deliveries p
+                       WHERE p.webhook = $1 AND p.state = 'PENDING' AND p.resource = d.resource), $3)
+       FROM webhook_deliveries d WHERE d.webhook = $1 AND d.number = $2
+   )
+   UPDATE webhooks SET failures = 0, next_attempt_time = $3 WHERE id = $1`,
+);
+
 /** Counts the test deliveries that have not been sent yet. */
 export const countTests = inTransaction.number(
   (webhook: string) => [webhook],
@@ -227,6 +241,14 @@ export function settle(
   ]);
   tx.last(RELEASE, [lease.webhook, lease.owner, failures, nextAttemptTime, pauseReason]);
 }
+
+/** Reads all of a webhook's deliveries that are kept, the latest first. */
+export const keptDeliveries = read.all(
+  (webhook: string) => [webhook],
+  'webhook_delivery_kept',
+  `SELECT ${COLUMNS} FROM webhook_deliveries WHERE webhook = $1 ORDER BY number DESC LIMIT ${KEPT + 2 * MAX_PENDING}`,
+  numbered,
+);
 
 /** Lists a webhook's deliveries, the latest first. */
 export const listDeliveries = read.page(

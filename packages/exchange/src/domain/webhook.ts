@@ -10,6 +10,7 @@ import {
   isLoopbackAddress,
   isPublicAddress,
   isPublicHost,
+  type RedeliverRequest,
   type Timestamp,
   type WebhookInput,
   type WebhookState,
@@ -140,6 +141,28 @@ export function requireRedeliverable(
   throw new ExchangeError('TOO_MANY_DELIVERIES', message, { violations, retryAfterSeconds });
 }
 
+/** Returns the time or the delivery to redeliver from. Throws unless the request names exactly one of them. */
+export function redelivered({
+  from,
+  webhookId,
+}: RedeliverRequest): { from: Timestamp } | { webhookId: string } {
+  if (from !== undefined && webhookId === undefined) return { from };
+  if (from === undefined && webhookId !== undefined) return { webhookId };
+  throw invalid([{ field: 'from', description: 'must be present, or webhookId, and not both' }]);
+}
+
+/** Returns the latest delivery with this ID. Throws if the webhook has none, or no longer has it. */
+export function requireDelivery<D extends { delivery: { webhook: string; event: WebhookEvent } }>(
+  latestFirst: D[],
+  webhookId: string,
+): D {
+  const found = latestFirst.find(({ delivery }) => messageId(delivery.webhook, delivery.event) === webhookId);
+  if (found !== undefined) return found;
+  throw invalid([
+    { field: 'webhookId', description: 'is not among the deliveries of this webhook that are kept' },
+  ]);
+}
+
 /** Throws if too many tests are waiting. `waiting` is the number of test deliveries that have not been sent yet. */
 export function requireTestable(waiting: number): void {
   if (waiting < MAX_TESTS) return;
@@ -160,8 +183,11 @@ export function messageId(webhook: string, { name, version, time }: WebhookEvent
 
 /** Returns the payload, which has the fields that Standard Webhooks recommends: type, timestamp, and data. */
 export function payloadOf({ time, ...event }: WebhookEvent): string {
-  const type = event.kind === 'TEST' ? 'webhook.test' : `${event.kind.toLowerCase()}.changed`;
-  return JSON.stringify({ type, timestamp: time, data: { ...event, time } });
+  return JSON.stringify({ type: eventType(event), timestamp: time, data: { ...event, time } });
+}
+
+export function eventType({ kind }: Pick<WebhookEvent, 'kind'>): string {
+  return kind === 'TEST' ? 'webhook.test' : `${kind.toLowerCase()}.changed`;
 }
 
 /** Returns the headers for one attempt. They contain one signature per valid secret. */

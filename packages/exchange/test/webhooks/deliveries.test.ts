@@ -8,6 +8,7 @@ import { rounds } from '@measurement-exchange/testkit/rounds';
 import {
   castOf,
   createMeasurement,
+  errorOf,
   fulfill,
   get,
   ok,
@@ -118,6 +119,30 @@ it('sends what is repeated with the same ID', async () => {
   await until(() => expect(receiver.received.filter((e) => e.name.includes('again'))).toHaveLength(4));
   const ids = receiver.received.filter((e) => e.name.includes('again')).map(({ id }) => id);
   expect(ids.slice(2)).toEqual(ids.slice(0, 2));
+});
+
+it('sends one delivery again, by its ID', async () => {
+  const { acme, globex } = castOf(exchange);
+  const { name } = await addWebhook(exchange, acme, receiver);
+  await logChanges(exchange, acme, 'single', 2, 1);
+  const ours = () => receiver.received.filter((e) => e.name.includes('single'));
+  await until(() => expect(ours()).toHaveLength(2));
+  const deliveries = async () => (await get(exchange, acme, `${name}/deliveries`)).deliveries;
+  await until(async () =>
+    expect((await deliveries()).map((d: { state: string }) => d.state)).not.toContain('PENDING'),
+  );
+  const { webhookId, type, body, resource } = (await deliveries()).at(-1);
+  expect([type, JSON.parse(body)]).toEqual([
+    'measurement.changed',
+    { type, timestamp: expect.any(String), data: expect.objectContaining({ name: resource }) },
+  ]);
+  for (const wrong of [{}, { webhookId: 'msg_other' }, { webhookId, from: new Date().toISOString() }]) {
+    expect(errorOf(await post(exchange, acme, `${name}:redeliver`, wrong))).toMatch(/^400 INVALID_ARGUMENT/);
+  }
+  expect((await post(exchange, globex, `${name}:redeliver`, { webhookId })).status).toBe(403);
+  await ok(post(exchange, acme, `${name}:redeliver`, { webhookId }));
+  await until(() => expect(ours()).toHaveLength(3));
+  expect(ours()[2]).toMatchObject({ id: webhookId, name: resource });
 });
 
 it('shows the owner what was tried, and when it is tried again', async () => {

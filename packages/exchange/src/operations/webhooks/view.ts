@@ -2,7 +2,7 @@ import type { Webhook, WebhookDelivery } from '@measurement-exchange/contract';
 import type { DeliveryRecord } from '../../database/webhookDeliveries.ts';
 import { partyOf } from '../../domain/access.ts';
 import { requireFound } from '../../domain/found.ts';
-import { messageId, type WebhookRecord, webhookName } from '../../domain/webhook.ts';
+import { eventType, messageId, payloadOf, type WebhookRecord, webhookName } from '../../domain/webhook.ts';
 
 /** Parses a path such as `dataProviders/x/webhooks/y` or `dataProviders/x/webhooks/y/deliveries`. */
 export function addressed(path: string): { party: string; id: string } {
@@ -21,6 +21,8 @@ export function viewDelivery({ event, webhook, ...delivery }: DeliveryRecord): W
     resource: event.name,
     kind: event.kind,
     version: event.version,
+    type: eventType(event),
+    body: payloadOf(event),
     ...shown,
   };
 }
