@@ -3,7 +3,8 @@ import { ExchangeError } from '@measurement-exchange/contract';
 import { EventParser, type StreamEvent } from './eventParser.ts';
 import type { PreparedCall } from './request.ts';
 import { readBody, readResponse } from './response.ts';
-import { reasonOf, request, type Sender, withToken } from './send.ts';
+import { request, type Sender, withToken } from './send.ts';
+import { reasonOf } from './unreachable.ts';
 
 /** How long to wait for the first bytes. An exchange sends them immediately, even if nothing has changed. */
 const OPENING_MS = 5_000;

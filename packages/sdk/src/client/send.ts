@@ -4,6 +4,7 @@ import { backoffMs, type Clock } from './clock.ts';
 import { UnexpectedResponse, Unreachable } from './errors.ts';
 import type { PreparedCall } from './request.ts';
 import { readBody, readResponse } from './response.ts';
+import { unreachable } from './unreachable.ts';
 
 export interface Sender {
   /** The URL without a trailing slash. */
@@ -98,7 +99,7 @@ async function fetchOnce(
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof UnexpectedResponse) throw error;
-    throw unreachable(sender, call, attempt.signal.reason === TIMED_OUT ? undefined : error);
+    throw withoutResponse(sender, call, attempt.signal.reason === TIMED_OUT ? undefined : error);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', stop);
@@ -130,19 +131,11 @@ export function request(
 const TIMED_OUT = new Error('timed out');
 
 /** Returns the error for a call without a response. `cause` is undefined after a timeout. */
-function unreachable(sender: Sender, call: PreparedCall, cause: unknown): Unreachable {
+function withoutResponse(sender: Sender, call: PreparedCall, cause: unknown): Unreachable {
   const unknown = call.retryable
     ? ''
     : ` Whether it took effect is not known: read the resource before trying again.`;
-  const what =
-    cause === undefined
-      ? `did not respond to ${call.route.operation} within ${sender.timeoutMs} ms.`
-      : `does not respond (${reasonOf(cause)}). Does the exchange run there?`;
-  return new Unreachable(`${sender.baseUrl} ${what}${unknown}`, { cause });
-}
-
-/** Returns the reason why fetch failed. It is in the cause of the error, whose own message is just `fetch failed`. */
-export function reasonOf(error: unknown): string {
-  const { message, cause } = error as { message?: string; cause?: { message?: string; code?: string } };
-  return cause?.message || cause?.code || message || String(error);
+  if (cause !== undefined) return unreachable(sender.baseUrl, cause, unknown);
+  const what = `did not respond to ${call.route.operation} within ${sender.timeoutMs} ms.`;
+  return new Unreachable(`${sender.baseUrl} ${what}${unknown}`);
 }

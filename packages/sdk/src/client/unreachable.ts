@@ -1,0 +1,35 @@
+/** Describes why a call got no response, and what to do about it. */
+import { Unreachable } from './errors.ts';
+
+const TLS_TO_PLAIN_HTTP = /^(EPROTO|ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST))$/;
+/** The connection was closed before a response, as a server that expects TLS does. */
+const CLOSED = /^(UND_ERR_SOCKET|ECONNRESET|EPIPE|HPE_\w+)$/;
+const UNTRUSTED =
+  /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|CERT_\w+|ERR_TLS_CERT_ALTNAME_INVALID)$/;
+
+/** Returns the error for a call without a response. `cause` is what fetch threw. */
+export function unreachable(baseUrl: string, cause: unknown, outcome = ''): Unreachable {
+  return new Unreachable(`${baseUrl} ${sentenceOf(baseUrl, cause)}${outcome}`, { cause });
+}
+
+function sentenceOf(baseUrl: string, cause: unknown): string {
+  const code = (cause as { cause?: { code?: unknown } }).cause?.code;
+  const [scheme, rest] = baseUrl.split(/:(.*)/s) as [string, string];
+  if (scheme === 'https' && TLS_TO_PLAIN_HTTP.test(String(code))) {
+    return `does not respond with TLS (${code}). If it serves http, use http:${rest}.`;
+  }
+  if (scheme === 'https' && UNTRUSTED.test(String(code))) {
+    return `has a certificate that is not trusted here (${code}). Check the address, or name the certificate of its authority in NODE_EXTRA_CA_CERTS.`;
+  }
+  const run = 'Does the exchange run there?';
+  if (scheme === 'http' && CLOSED.test(String(code))) {
+    return `does not respond (${reasonOf(cause)}). ${run} If it serves https, use https:${rest}.`;
+  }
+  return `does not respond (${reasonOf(cause)}). ${run}`;
+}
+
+/** Returns the reason why fetch failed. It is in the cause of the error, whose own message is just `fetch failed`. */
+export function reasonOf(error: unknown): string {
+  const { message, cause } = error as { message?: string; cause?: { message?: string; code?: string } };
+  return cause?.message || cause?.code || message || String(error);
+}
