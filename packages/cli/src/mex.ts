@@ -12,8 +12,7 @@ const { directory } = enableCompileCache(
 if (directory !== undefined) process.env.NODE_COMPILE_CACHE ??= directory;
 // Write the cache after 5 seconds. Node also writes it on exit, but not if the process is killed.
 setTimeout(flushCompileCache, 5_000).unref();
-const { CommanderError } = await import('commander');
-const { explain, Failed } = await import('./terminal/output.ts');
+const { errorText, exitCodeOf } = await import('./terminal/errorReport.ts');
 const { createMex } = await import('./program.ts');
 const { traced } = await import('./tracing.ts');
 
@@ -23,12 +22,11 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
+const words = process.argv.slice(2);
 try {
-  const words = process.argv.slice(2);
   const mex = await createMex(words);
   await traced(words, () => mex.parseAsync());
 } catch (error) {
-  if (error instanceof CommanderError) process.exit(error.exitCode);
-  process.stderr.write(`mex: ${explain(error)}\n`);
-  process.exit(error instanceof Failed ? error.exitCode : 1);
+  process.stderr.write(errorText(error, words.includes('--json')));
+  process.exit(exitCodeOf(error));
 }

@@ -63,7 +63,7 @@ const GROUPS: Record<string, { [Name in keyof typeof COMMANDS]?: string }> = {
     duchy: 'run a duchy, which counts people across providers with two others',
   },
   'Follow:': {
-    webhooks: 'endpoints to which the exchange sends what changes: create, list, test, deliveries',
+    webhooks: 'endpoints to which the exchange sends what changes: create, list, test, deliveries, listen',
   },
   'Sign in:': {
     login: 'sign in at an OpenID issuer, with a browser or a code',
@@ -108,6 +108,8 @@ export async function createMex(words: readonly string[]): Promise<Command> {
     .showHelpAfterError('(add --help to see what there is)')
     .configureHelp({ styleTitle: (title) => paint('bold', title), subcommandTerm })
     .exitOverride()
+    // With --json, mex.ts reports every error as JSON, also that of a wrong command line.
+    .configureOutput(words.includes('--json') ? { writeErr: () => {} } : {})
     .addHelpText('after', FIRST_STEPS);
   for (const [heading, commands] of Object.entries(GROUPS)) {
     mex.commandsGroup(heading);
@@ -149,7 +151,10 @@ Whom you call, and as whom:
 your own, the last part of the name is enough. See also mex <command> --help.
 
 What fails is said on standard error alone, and the exit code is 1 (mex verify: 2
-where it finds a fault); it is 0 only where the command did what it says.`;
+where it finds a fault; mex measure --help has its own); it is 0 only where the
+command did what it says. With --json the error is a line of JSON: code, reason,
+message, and fields with what is wrong. Times are a day (2026-01-31), a time
+(2026-01-31T18:00:00Z) or how long ago (30m, 12h, 7d).`;
 
 /** Copies settings to all subcommands, because Commander does so only for commands created with `.command()`. */
 function inherit(parent: Command): void {

@@ -274,7 +274,9 @@ describe('mex admin retention', () => {
     expect(await state(pending)).toEqual(['AWAITING_REQUISITION_FULFILLMENT', false]);
     expect(await state(ended)).toEqual(['CANCELLED', false]);
 
-    expect(await mex('admin', 'retention', '--apply')).toMatch(/^Cancelled 1 pending and removed \d ended/);
+    expect(await mex('admin', 'retention', '--apply')).toMatch(
+      /^Cancelled 1 pending measurement and removed \d measurements? that ended/,
+    );
     expect((await state(pending))[0]).toBe('CANCELLED');
     expect(await state(ended)).toEqual(['CANCELLED', true]);
   });

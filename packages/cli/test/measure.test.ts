@@ -215,7 +215,7 @@ describe('mex measure', () => {
     const { error } = await running;
     expect(error?.exitCode).toBe(130);
     expect(error?.message).toBe(
-      `interrupted. It continues. Come back with: mex measurements show ${name} --as acme`,
+      `interrupted. It continues. Come back with: MEX_DATA_DIR=${w.exchange.dataDir} mex measurements show ${name} --as acme`,
     );
     expect(process.listenerCount('SIGINT')).toBe(listeners);
     expect((await w.acme.client.getMeasurement({ name })).state).toBe('AWAITING_REQUISITION_FULFILLMENT');

@@ -55,13 +55,15 @@ async function runPrinted(measure: string, cwd: string, env: Record<string, stri
   const printed = /^Its figures: (.*)$/m.exec(err)![1]!;
   await fulfillWith(w.streamly, name, reach(50n));
   expect((await shell(printed, cwd, env)).out).toMatch(/reach +50 /);
-  return printed.replace(name, '<name>');
+  return printed.replace(name, '<name>').replace(w.exchange.dataDir, '<data>');
 }
 
 describe('the command that mex measure --no-wait prints', () => {
   it('runs for a demo party, started by npm', async () => {
     const printed = await runPrinted('npm run -s mex -- measure reach --as acme', ROOT);
-    expect(printed).toBe('npm run -s mex -- measurements results <name> --wait --as acme');
+    expect(printed).toBe(
+      'MEX_DATA_DIR=<data> npm run -s mex -- measurements results <name> --wait --as acme',
+    );
   });
 
   // This starts two more processes; the tests below cover the name of the program and words that need quotes.
@@ -105,7 +107,9 @@ describe('the command that mex measure --no-wait prints', () => {
       `node ${quoteWord(MEX)} measure reach --as acme --token ${quoteWord(token)} --provider streamly ${JANUARY} --no-wait`,
       path('.'),
     );
-    expect(err).toContain(`Its figures: node ${quoteWord(MEX)} measurements results measurementConsumers/`);
+    expect(err).toContain(
+      `MEX_DATA_DIR=${w.exchange.dataDir} node ${quoteWord(MEX)} measurements results measurementConsumers/`,
+    );
     expect(err).toContain('--wait --as acme   (with your --token, which is not printed)');
     expect(err).not.toContain(token);
   });

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { type CallOptions, group, remote, showList, showResource, WHOLE_LIST } from '../calls/command.ts';
+import { findParty } from '../calls/party.ts';
 import { connect } from '../connection/client.ts';
 import { readCertificate } from '../files/keyFiles.ts';
-import { partyName } from '../files/names.ts';
 import { inDays, release, revoke, stateOf } from '../party/certificates.ts';
 
 export function certificatesCommand(): Command {
@@ -19,9 +19,10 @@ function add(): Command {
     'add <party> <certificate.pem>',
     'register a certificate (PEM or DER); those it has stay',
   ).action(async (party: string, file: string, options: CallOptions) => {
-    const parent = partyName(party).name;
     const x509Pem = await readCertificate(file);
-    const certificate = await (await connect(options)).createCertificate({ parent, body: { x509Pem } });
+    const client = await connect(options);
+    const parent = await findParty(client, party);
+    const certificate = await client.createCertificate({ parent, body: { x509Pem } });
     showResource(options, certificate, (c) => `${c.name} is registered; valid until ${c.notAfter}.`);
   });
 }
@@ -29,12 +30,12 @@ function add(): Command {
 function list(): Command {
   return remote('list <party>', 'list its certificates, and how long each one lasts').action(
     async (party: string, options: CallOptions) => {
-      const parent = partyName(party).name;
       const client = await connect(options);
+      const parent = await findParty(client, party);
       await showList(options, 'certificates', client.listCertificates({ parent, ...WHOLE_LIST }), {
         headings: ['NAME', 'STATE', 'EXPIRES IN', 'NOT BEFORE', 'NOT AFTER'],
         row: (c) => [c.name, stateOf(c), inDays(c), c.notBefore, c.notAfter],
-        none: `${party} has no certificate: mex admin certificates add ${party} certificate.pem`,
+        none: `${parent} has no certificate: mex admin certificates add ${parent} certificate.pem`,
       });
     },
   );

@@ -2,10 +2,12 @@ import { fromBase64, type SignedMessage } from '@measurement-exchange/contract';
 import type { ExchangeClient, ResponseOf } from '@measurement-exchange/sdk';
 import { type Command, Option } from 'commander';
 import { type CallOptions, given, group, remote, showResource, WHOLE_LIST } from '../calls/command.ts';
+import { findParty } from '../calls/party.ts';
 import { connect } from '../connection/client.ts';
 import { COLLECTIONS, type Collection, partyName } from '../files/names.ts';
 import { type PartyFile, readPartyFile } from '../files/partyFile.ts';
 import { print, printFacts, printJson, printTable, visible } from '../terminal/output.ts';
+import { parseTime } from '../terminal/times.ts';
 
 export type Party = ResponseOf<'getParty'>;
 
@@ -85,7 +87,8 @@ function list(): Command {
 
 function get(): Command {
   return remote('get <party>', 'show one party').action(async (name: string, options: CallOptions) => {
-    const party = await (await connect(options)).getParty({ name: partyName(name).name });
+    const client = await connect(options);
+    const party = await client.getParty({ name: await findParty(client, name) });
     showResource(options, party, describe);
   });
 }
@@ -105,18 +108,14 @@ function update(): Command {
   )
     .option('--display-name <text>', 'the name people know it by')
     .option('--public-key <party.json>', 'the signed encryption key in this file of mex identity')
-    .option('--available-from <time>', 'a data provider: since when it has data, in RFC 3339')
-    .option('--available-until <time>', 'with --available-from: until when (else: open)')
+    .option('--available-from <time>', 'a data provider: since when it has data', parseTime)
+    .option('--available-until <time>', 'with --available-from: until when (else: open)', parseTime)
     .option(...ENDPOINT)
-    .action(async (name: string, options: UpdateOptions) => {
-      partyName(name);
+    .action(async (text: string, options: UpdateOptions) => {
       const { availableFrom: startTime, availableUntil: endTime } = options;
       if (endTime !== undefined && startTime === undefined)
         throw new Error('--available-until needs --available-from.');
       const file = options.publicKey === undefined ? undefined : await readPartyFile(options.publicKey);
-      if (file !== undefined && file.name !== name) {
-        throw new Error(`${options.publicKey} is of ${file.name}, not of ${name}.`);
-      }
       const changes = given({
         displayName: options.displayName,
         endpoint: options.endpoint,
@@ -128,14 +127,20 @@ function update(): Command {
           'Nothing to change: give --display-name, --public-key, --available-from or --endpoint.',
         );
       }
-      showResource(options, await (await connect(options)).updateParty({ name, body: changes }), describe);
+      const client = await connect(options);
+      const name = await findParty(client, text);
+      if (file !== undefined && file.name !== name) {
+        throw new Error(`${options.publicKey} is of ${file.name}, not of ${name}.`);
+      }
+      showResource(options, await client.updateParty({ name, body: changes }), describe);
     });
 }
 
 function administer(verb: 'suspend' | 'resume', description: string, now: string): Command {
-  return remote(`${verb} <party>`, description).action(async (name: string, options: CallOptions) => {
+  return remote(`${verb} <party>`, description).action(async (text: string, options: CallOptions) => {
     const client = await connect(options);
-    const party = await client[`${verb}Party`]({ name: partyName(name).name });
+    const name = await findParty(client, text);
+    const party = await client[`${verb}Party`]({ name });
     showResource(options, party, () => `${name} is ${now}; every replica knows within 30 s.`);
   });
 }

@@ -1,7 +1,9 @@
+import type { ExchangeClient } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
 import { type CallOptions, group, remote, showList, showResource, WHOLE_LIST } from '../calls/command.ts';
+import { findParty } from '../calls/party.ts';
 import { connect } from '../connection/client.ts';
-import { nameIn, partyName } from '../files/names.ts';
+import { nameIn } from '../files/names.ts';
 
 export function principalsCommand(): Command {
   return group('principals', 'which subject of which token issuer speaks for which party', [
@@ -15,10 +17,10 @@ function bind(): Command {
   return remote('bind <resource>', 'let a subject speak for a party, or for `operator`')
     .requiredOption('--issuer <url>', 'the `iss` of its tokens, to the letter')
     .requiredOption('--subject <sub>', 'the `sub` of its tokens')
-    .action(async (resource: string, options: CallOptions & { issuer: string; subject: string }) => {
-      if (resource !== 'operator') partyName(resource);
+    .action(async (name: string, options: CallOptions & { issuer: string; subject: string }) => {
       const { issuer, subject } = options;
       const client = await connect(options);
+      const resource = await principalOf(client, name);
       const binding = await client.createPrincipal({ body: { issuer, subject, resource } });
       showResource(
         options,
@@ -26,6 +28,10 @@ function bind(): Command {
         () => `${binding.name}: ${subject} of ${issuer} speaks for ${resource}.`,
       );
     });
+}
+
+async function principalOf(client: ExchangeClient, text: string): Promise<string> {
+  return text === 'operator' ? text : findParty(client, text);
 }
 
 function unbind(): Command {
@@ -48,7 +54,8 @@ function list(): Command {
     .option('--resource <name>', 'only those of this party, or of `operator`')
     .action(async (options: CallOptions & { resource?: string }) => {
       const client = await connect(options);
-      const bindings = client.listPrincipals({ ...WHOLE_LIST, 'filter.resource': options.resource });
+      const resource = options.resource && (await principalOf(client, options.resource));
+      const bindings = client.listPrincipals({ ...WHOLE_LIST, 'filter.resource': resource });
       await showList(options, 'principals', bindings, {
         headings: ['NAME', 'SPEAKS FOR', 'SUBJECT', 'ISSUER'],
         row: (b) => [b.name, b.resource, b.subject, b.issuer],

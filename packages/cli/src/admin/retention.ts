@@ -1,6 +1,7 @@
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import { type RetentionCounts, runRetention } from '@measurement-exchange/exchange/maintenance';
 import { Command } from 'commander';
+import { counted } from '../terminal/numbers.ts';
 import { print, printJson } from '../terminal/output.ts';
 import { startProgress } from '../terminal/progress.ts';
 
@@ -35,6 +36,8 @@ first large run. Removed measurements leave a tombstone: name, state and times.`
 }
 
 function describe({ cancel, remove }: RetentionCounts, applied: boolean): string {
-  if (applied) return `Cancelled ${cancel} pending and removed ${remove} ended measurements.`;
-  return `Would cancel ${cancel} pending and remove ${remove} ended measurements. With --apply it does.`;
+  const cancelled = counted(cancel, 'pending measurement');
+  const removed = counted(remove, 'measurement that ended', 'measurements that ended');
+  if (applied) return `Cancelled ${cancelled} and removed ${removed}.`;
+  return `Would cancel ${cancelled} and remove ${removed}. With --apply it does.`;
 }

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { type CallOptions, group, remote, showList, showResource, WHOLE_LIST } from '../calls/command.ts';
+import { findParty } from '../calls/party.ts';
 import { connect } from '../connection/client.ts';
 import { readCertificate } from '../files/keyFiles.ts';
-import { nameIn, partyName } from '../files/names.ts';
+import { nameIn } from '../files/names.ts';
 
 export function rootsCommand(): Command {
   return group('roots', 'root certificates that the certificates of parties must chain to', [
@@ -16,10 +17,9 @@ function add(): Command {
   return remote('add <root.pem>', 'trust a root certificate (PEM or DER)')
     .option('--party <name>', 'for the certificates of this party only')
     .action(async (file: string, options: CallOptions & { party?: string }) => {
-      const { party } = options;
-      if (party !== undefined) partyName(party);
       const x509Pem = await readCertificate(file);
       const client = await connect(options);
+      const party = options.party && (await findParty(client, options.party));
       const root = await client.createTrustedRoot({ body: { x509Pem, ...(party && { party }) } });
       showResource(
         options,

@@ -113,19 +113,19 @@ export async function showPages<T, Page extends { nextPageToken?: string }>(
   { headings, row, none }: Table<T>,
 ): Promise<void> {
   const table = startTable(headings);
-  let left = options.limit;
+  let shown = 0;
   for await (const page of pages) {
     const found = itemsOf(page);
-    const items = found.slice(0, left);
+    const items = found.slice(0, options.limit - shown);
     if (options.json) for (const item of items) printJsonLine(item);
     else if (items.length > 0) table(items.map(row));
-    left -= items.length;
-    if (left === 0) {
+    shown += items.length;
+    if (shown === options.limit) {
       const more = found.length > items.length || page.nextPageToken !== undefined;
       if (more)
         note(`There are more than these ${options.limit}: --limit ${options.limit * 10}, or --limit all.`);
       return;
     }
   }
-  if (left === options.limit && !options.json) print(none);
+  if (shown === 0 && !options.json) print(none);
 }

@@ -76,14 +76,31 @@ export function explained(error: unknown): unknown {
     const advice = 'Check the address, which is that of --url or MEX_URL, and the proxies on the way there.';
     return new Error(`${error.message}${indented([advice, ...waitOf(error)])}`, { cause: error });
   }
+  if (error instanceof TypeError) return named(error);
   if (!(error instanceof ExchangeError)) return error;
   const { message, reason, violations, requestId } = error;
-  const lines = violations.map(({ field, description }) => `${field}: ${description}`);
+  // The message of an error about one field repeats its violation.
+  const lines = violations
+    .map(({ field, description }) => `${field}: ${description}`)
+    .filter((line) => line !== message);
   const advice = [tokenAdvice(reason), ADVICE[reason]];
   lines.push(...advice.filter((line) => line !== undefined));
   // Print the request ID, because the operator needs it to find the cause in the log.
   if (error.code === 'INTERNAL' && requestId !== undefined) lines.push(`The request ID is ${requestId}.`);
   return new Error(`${message} (${reason})${indented([...lines, ...waitOf(error)])}`, { cause: error });
+}
+
+/** The options that the SDK's settings come from. */
+const SETTINGS: Record<string, string> = {
+  baseUrl: 'The address (--url or MEX_URL)',
+  token: 'The token (--token or MEX_TOKEN)',
+};
+
+/** Replaces the name of the SDK's setting in an error by that of the user's option. */
+function named(error: TypeError): TypeError {
+  const [, setting = '', problem] = /^(\w+): (.*)$/s.exec(error.message) ?? [];
+  const option = SETTINGS[setting];
+  return option === undefined ? error : new TypeError(`${option} ${problem}`, { cause: error });
 }
 
 const indented = (lines: string[]) => lines.map((line) => `\n  ${line}`).join('');

@@ -4,6 +4,7 @@ import { Command, Option } from 'commander';
 import { given } from '../calls/command.ts';
 import { explained } from '../connection/client.ts';
 import { loadCredentials } from '../connection/credentials.ts';
+import { parsePort } from '../terminal/numbers.ts';
 import { StopSignal } from '../terminal/stopSignal.ts';
 import { openDuchyDatabase } from './database.ts';
 import { type DuchyOptions, duchySettings, loadDuchy } from './settings.ts';
@@ -22,8 +23,8 @@ export function duchyRunCommand(): Command {
     .addOption(
       new Option('--only <role>', 'one role, to scale out on one database').choices(['face', 'mill']),
     )
-    .option('--port <port>', 'listen here instead of listen.port', Number)
-    .option('--operations-port <port>', 'health and metrics here instead of operations.port', Number)
+    .option('--port <port>', 'listen here instead of listen.port', parsePort)
+    .option('--operations-port <port>', 'health and metrics here instead of operations.port', parsePort)
     .addHelpText('after', HELP)
     .action(run);
 }

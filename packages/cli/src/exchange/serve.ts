@@ -6,6 +6,7 @@ import { telemetry } from '@measurement-exchange/server/telemetry';
 import { Command } from 'commander';
 import type { Logger } from 'pino';
 import { publishersCommand } from '../publishers/command.ts';
+import { parsePort } from '../terminal/numbers.ts';
 import { print } from '../terminal/output.ts';
 import { StopSignal } from '../terminal/stopSignal.ts';
 import { banner } from './banner.ts';
@@ -14,7 +15,7 @@ export function serveCommand(): Command {
   return new Command('serve')
     .description('start the exchange (production settings unless --dev)')
     .option('--dev', 'development mode: demo parties, a built-in token issuer, loopback only')
-    .option('--port <port>', 'listen here instead of PORT', Number)
+    .option('--port <port>', 'listen here instead of PORT', parsePort)
     .option('--json', 'log lines as JSON also in development mode')
     .addCommand(publishersCommand(), { hidden: true })
     .action(async (options: { dev?: boolean; port?: number; json?: boolean }) => {

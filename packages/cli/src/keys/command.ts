@@ -1,5 +1,5 @@
 /** `mex keys`: inspects and creates key files, without calling the exchange. */
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { toBase64 } from '@measurement-exchange/contract';
 import { createEncryptionKeysets, type KeyTemplate, publicKeysetOf } from '@measurement-exchange/sdk';
 import { Command, Option } from 'commander';
@@ -119,7 +119,10 @@ Both files are in base64, and are never overwritten. mex identity makes a whole 
     .action(async (options: { private: string; public: string; template: KeyTemplate; json?: boolean }) => {
       const { privateKeyset, publicKeyset } = await createEncryptionKeysets(options.template);
       await writeNew(options.private, privateKeyset, 0o600);
-      await writeNew(options.public, publicKeyset, 0o644);
+      await writeNew(options.public, publicKeyset, 0o644).catch(async (error) => {
+        await rm(options.private);
+        throw error;
+      });
       const [facts] = (await describeKeys(publicKeyset)) as [KeysetFacts];
       if (options.json) printJson({ private: options.private, public: options.public, ...facts });
       else {

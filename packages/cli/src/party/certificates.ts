@@ -3,6 +3,7 @@ import { type Certificate, PREFERRED } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
 import * as calls from '../calls/caller.ts';
 import { type CallOptions, group, remote, showResource } from '../calls/command.ts';
+import { findParty } from '../calls/party.ts';
 import { readCertificate } from '../files/keyFiles.ts';
 import { certificateName, parsePartyName, partyName } from '../files/names.ts';
 import { hex } from '../keys/describe.ts';
@@ -24,7 +25,7 @@ function list(): Command {
     .listCommand('list [party]', 'list your certificates, and how long each one lasts')
     .action(async (party: string | undefined, options: calls.ListOptions) => {
       const { client, principal } = await calls.callerOf(options);
-      const parent = partyName(party ?? principal).name;
+      const parent = await findParty(client, party ?? principal);
       const listing = client.listCertificates({ parent, ...calls.pageSizeOf(options) });
       await calls.showPages(options, listing.pages(), (page) => page.certificates, {
         headings: ['NAME', 'STATE', 'EXPIRES IN', 'VALID FROM (UTC)', 'UNTIL (UTC)'],

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import * as calls from '../calls/caller.ts';
 import { given, group, showResource } from '../calls/command.ts';
 import { print, printFacts, visible } from '../terminal/output.ts';
-import { parsePast, shortTime, timeFacts } from '../terminal/times.ts';
+import { parseTime, shortTime, timeFacts } from '../terminal/times.ts';
 import { specFacts, typeWords } from './spec.ts';
 
 export function computationsCommand(): Command {
@@ -20,7 +20,7 @@ function list(): Command {
   return calls
     .listCommand('list', 'list those of a duchy, by the time of their last change')
     .addOption(new Option('--state <state...>', 'only in these states').choices(COMPUTATION_STATES))
-    .option('--updated-after <time>', 'a time, a day, or how long ago: 12h, 7d', parsePast)
+    .option('--updated-after <time>', 'a time, a day, or how long ago: 12h, 7d', parseTime)
     .action(async (options: Filters) => {
       const caller = await calls.callerOf(options);
       calls.requireKind('duchies', caller, 'mex computations list');

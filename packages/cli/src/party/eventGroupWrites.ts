@@ -18,7 +18,7 @@ import { type CallOptions, given, remote, showResource } from '../calls/command.
 import { readJsonObject } from '../files/input.ts';
 import { inFull } from '../files/names.ts';
 import { paint, print, visible } from '../terminal/output.ts';
-import { parseMoment } from '../terminal/times.ts';
+import { parseTime } from '../terminal/times.ts';
 
 interface Described extends CallOptions {
   file?: string;
@@ -47,8 +47,8 @@ function describing(command: Command): Command {
       'what filters can use, such as age_group:STRING, repeated for several (descriptions and examples: --file)',
       parseAttribute,
     )
-    .option('--available-from <time>', 'since when there is data', parseMoment)
-    .option('--available-until <time>', 'with --available-from: until when (else: open)', parseMoment)
+    .option('--available-from <time>', 'since when there is data', parseTime)
+    .option('--available-until <time>', 'with --available-from: until when (else: open)', parseTime)
     .option('--brand <text>', 'whose brand it is about')
     .option('--campaign <text>', 'the campaign')
     .option('--descriptor <descriptor>', 'with --metadata: the schema that explains it')

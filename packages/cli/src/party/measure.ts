@@ -7,7 +7,7 @@ import { positiveInteger, remote } from '../calls/command.ts';
 import { consumerOf, withKeys } from '../calls/keys.ts';
 import type { Acting } from '../connection/credentials.ts';
 import { note, print, printJson } from '../terminal/output.ts';
-import { parseMoment } from '../terminal/times.ts';
+import { parseTime } from '../terminal/times.ts';
 import { EXIT_CODES_HELP, explainEnd } from './failure.ts';
 import {
   type Asked,
@@ -37,8 +37,8 @@ export function measureCommand(): Command {
       'whom to ask, repeated for several; :group,group for some of its event groups (else all)',
       parseProvider,
     )
-    .option('--from <time>', 'from this day (midnight UTC) or time on', parseMoment)
-    .option('--to <time>', 'up to and without this day or time', parseMoment)
+    .option('--from <time>', 'from this day (midnight UTC) or time on', parseTime)
+    .option('--to <time>', 'up to and without this day or time', parseTime)
     .option('--filter <cel>', "only events (of a population: people) that match, such as 'age > 30'")
     .option(
       '--max-frequency <count>',

@@ -11,7 +11,7 @@ import * as calls from '../calls/caller.ts';
 import { type CallOptions, group, showResource } from '../calls/command.ts';
 import { type ActingOptions, consumerOf, hasKeys, withKeys } from '../calls/keys.ts';
 import { paint, print, printFacts, printJson, visible } from '../terminal/output.ts';
-import { parsePast, shortTime, timeFacts } from '../terminal/times.ts';
+import { parseTime, shortTime, timeFacts } from '../terminal/times.ts';
 import {
   type AskedMeasurement,
   daysOf,
@@ -64,10 +64,10 @@ function list(): Command {
   )
     .addOption(new Option('--state <state...>', 'only in these states').choices(MEASUREMENT_STATES))
     .option('--reference <text>', 'only with this reference, which mex measure --reference stored')
-    .option('--created-after <time>', 'a time, a day, or how long ago: 12h, 7d', parsePast)
-    .option('--created-before <time>', 'likewise', parsePast)
-    .option('--updated-after <time>', 'likewise; the list is then in the order of the changes', parsePast)
-    .option('--updated-before <time>', 'likewise', parsePast)
+    .option('--created-after <time>', 'a time, a day, or how long ago: 12h, 7d', parseTime)
+    .option('--created-before <time>', 'likewise', parseTime)
+    .option('--updated-after <time>', 'likewise; the list is then in the order of the changes', parseTime)
+    .option('--updated-before <time>', 'likewise', parseTime)
     .action(async (options: Filters) => {
       const caller = await calls.callerOf(options);
       calls.requireKind('measurementConsumers', caller, 'mex measurements');

@@ -10,7 +10,7 @@ import { retryOnAborted } from '@measurement-exchange/sdk';
 import { type Command, Option } from 'commander';
 import * as calls from '../calls/caller.ts';
 import { type CallOptions, given, group, showResource } from '../calls/command.ts';
-import { parsePast, shortTime } from '../terminal/times.ts';
+import { parseTime, shortTime } from '../terminal/times.ts';
 import { show } from './requisitionShow.ts';
 import { typeWords } from './spec.ts';
 import { showTimeline, wholeTimeline } from './timeline.ts';
@@ -33,7 +33,7 @@ function list(): Command {
   return calls
     .listCommand('list [measurement]', 'list those of a provider, or of a measurement, oldest first')
     .addOption(new Option('--state <state...>', 'only in these states').choices(REQUISITION_STATES))
-    .option('--updated-after <time>', 'a time, a day, or how long ago: 12h, 7d', parsePast)
+    .option('--updated-after <time>', 'a time, a day, or how long ago: 12h, 7d', parseTime)
     .addHelpText(
       'after',
       '\nA data provider lists its own; a measurement consumer those of a measurement it names.',

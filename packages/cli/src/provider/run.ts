@@ -15,6 +15,7 @@ import type { Command } from 'commander';
 import { given, positiveInteger, remote } from '../calls/command.ts';
 import { loadCredentials, readEncryptionKeys } from '../connection/credentials.ts';
 import { readJson } from '../files/input.ts';
+import { counted } from '../terminal/numbers.ts';
 import { Failed, note, paint, print, printJsonLine } from '../terminal/output.ts';
 import { StopSignal } from '../terminal/stopSignal.ts';
 import type { ProviderConfig } from './config.ts';
@@ -93,7 +94,8 @@ async function run(options: RunOptions): Promise<void> {
     if (!options.json) note(banner(credentials.name, path, budget, options, duchies));
     if (!options.once) return await agent.run(stopped.signal);
     const { failed } = await agent.once(stopped.signal);
-    if (failed > 0) throw new Failed(1, `${failed} requisitions could not be fulfilled yet: run it again.`);
+    if (failed > 0)
+      throw new Failed(1, `${counted(failed, 'requisition')} could not be fulfilled yet: run it again.`);
   } finally {
     await events.close();
     ledger.close();

@@ -1,22 +1,24 @@
 /** Prints text and tables for people, and JSON for scripts. */
 import { styleText } from 'node:util';
 import { cut, JsonDecimal, toBase64 } from '@measurement-exchange/contract';
+import { systemSentence } from './systemErrors.ts';
 
 /**
  * Returns an error's message, or its stack if MEX_DEBUG is set. Replaces deceptive characters, because the message may
  * quote other parties.
  */
 export function explain(error: unknown): string {
-  const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  const text = process.env.MEX_DEBUG === undefined ? message : (stack ?? message);
+  const failure = error instanceof Error ? error : new Error(String(error));
+  const message = systemSentence(failure) ?? failure.message;
+  const text = process.env.MEX_DEBUG === undefined ? message : (failure.stack ?? message);
   return shortened(text, MAX_ERROR).split('\n').map(visible).join('\n');
 }
 
 /** An error with its own exit code. All other errors exit with 1. */
 export class Failed extends Error {
   readonly exitCode: number;
-  constructor(exitCode: number, message: string) {
-    super(message);
+  constructor(exitCode: number, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.exitCode = exitCode;
   }
 }
@@ -56,7 +58,7 @@ export function printJsonLine(value: unknown): void {
 }
 
 /** Formats JSON as the API does: bytes in base64, and numbers with all their digits. */
-function toJson(value: unknown, indent?: number): string {
+export function toJson(value: unknown, indent?: number): string {
   return (
     JSON.stringify(value, apiForm, indent)
       // Escape the deceptive characters that JSON.stringify leaves unescaped, because a terminal would interpret them.

@@ -24,13 +24,19 @@ function shortest(path: string): string {
   return below.startsWith('./../') || below.length > path.length ? path : below;
 }
 
-/** Formats the command line `mex <command> <options>`. An option may have several values. Undefined options are omitted. */
+/**
+ * Formats the command line `mex <command> <options>`. An option may have several values. Undefined options are omitted. It
+ * names the data directory of MEX_DATA_DIR, because a shell in which this variable is not set would look elsewhere.
+ */
 export function commandLine(
   command: string,
   options: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): string {
+  const { MEX_DATA_DIR: dataDir } = process.env;
+  const setting =
+    dataDir === undefined || options.url !== undefined ? [] : [`MEX_DATA_DIR=${quoteWord(dataDir)}`];
   const words = Object.entries(options).flatMap(([option, value]) =>
     [value ?? []].flat().flatMap((each) => [`--${option}`, quoteWord(each)]),
   );
-  return [programName(), command, ...words].join(' ');
+  return [...setting, programName(), command, ...words].join(' ');
 }

@@ -4,20 +4,16 @@ import { InvalidArgumentError } from 'commander';
 
 const UNITS: Record<string, number> = { m: 60_000, h: 3600_000, d: 86_400_000 };
 
-/** Parses an RFC 3339 time, or a date, which means midnight UTC. */
-export function parseMoment(text: string): Timestamp {
+/** Parses a time that a user typed: in RFC 3339, as a day (midnight UTC), or as an age such as 30m, 12h, or 7d. */
+export function parseTime(text: string): Timestamp {
+  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  if (unit !== undefined) return timestampOf(Date.now() - Number(count) * UNITS[unit]!);
   const day = /^\d{4}-\d\d-\d\d$/.test(text);
   const time = parseTimestamp(day ? `${text}T00:00:00Z` : text);
   if (time !== undefined) return time;
   throw new InvalidArgumentError(
-    'It must be a day such as 2026-01-31, or a time such as 2026-01-31T18:00:00Z.',
+    'It must be a day such as 2026-01-31, a time such as 2026-01-31T18:00:00Z, or how long ago, such as 30m, 12h or 7d.',
   );
-}
-
-/** Parses a time, or an age in minutes, hours, or days, such as 30m, 12h, or 7d. */
-export function parsePast(text: string): Timestamp {
-  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
-  return unit === undefined ? parseMoment(text) : timestampOf(Date.now() - Number(count) * UNITS[unit]!);
 }
 
 /** Formats a time as date, hours, minutes, and seconds. */

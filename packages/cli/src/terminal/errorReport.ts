@@ -1,0 +1,46 @@
+/** Reports the error that ends a command: a sentence for people, or with --json a line of JSON for scripts. */
+import { ExchangeError } from '@measurement-exchange/contract';
+import { CommanderError } from 'commander';
+import { explain, Failed, toJson } from './output.ts';
+
+export function exitCodeOf(error: unknown): number {
+  return error instanceof CommanderError || error instanceof Failed ? error.exitCode : 1;
+}
+
+/** Returns the text for standard error. It is empty if the help was asked for, or if Commander has reported the error. */
+export function errorText(error: unknown, isJson: boolean): string {
+  if (exitCodeOf(error) === 0) return '';
+  if (isJson) return `${toJson(errorJson(error))}\n`;
+  return error instanceof CommanderError ? '' : `mex: ${explain(error)}\n`;
+}
+
+interface ErrorJson {
+  /** The code of the exchange's error, USAGE for a wrong command line, or LOCAL for everything else. */
+  code: string;
+  reason: string;
+  message: string;
+  /** The fields or options that are wrong. */
+  fields: { field: string; description: string }[];
+}
+
+function errorJson(error: unknown): ErrorJson {
+  if (error instanceof CommanderError) return usageJson(error);
+  const message = explain(error);
+  for (let each = error; each instanceof Error; each = each.cause) {
+    if (each instanceof ExchangeError) {
+      const { code, reason, violations } = each;
+      return { code, reason, message, fields: violations };
+    }
+    const { code, reason = code } = each as { code?: unknown; reason?: unknown };
+    if (typeof reason === 'string') return { code: 'LOCAL', reason, message, fields: [] };
+  }
+  return { code: 'LOCAL', reason: 'FAILED', message, fields: [] };
+}
+
+/** Converts a usage error, such as `error: option '--limit <count>' argument 'x' is invalid. …`. */
+function usageJson({ code, message: text }: CommanderError): ErrorJson {
+  const message = text.replace(/^error: /, '');
+  const field = /'((?:-\w, )?--[\w-]+|[\w-]+)/.exec(message)?.[1];
+  const reason = code.replace('commander.', '').replace(/[A-Z]/g, '_$&').toUpperCase();
+  return { code: 'USAGE', reason, message, fields: field ? [{ field, description: message }] : [] };
+}

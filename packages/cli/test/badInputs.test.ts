@@ -1,0 +1,149 @@
+/** Bad inputs: each gets one clear message that says what to do, and creates, changes and charges nothing. */
+import { generateKeyPairSync } from 'node:crypto';
+import { readdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Server } from 'node:net';
+import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
+import { stored } from '@measurement-exchange/testkit/steps';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { errorText, exitCodeOf } from '../src/terminal/errorReport.ts';
+import { BAD_INPUTS } from './badInputs.ts';
+import { run } from './mexInProcess.ts';
+import { path, useWorld, w } from './partyWorld.ts';
+
+useWorld();
+
+const servers: Server[] = [];
+/** Everything that the exchange stores, before the first row. */
+let before: Awaited<ReturnType<typeof stored>>;
+/** What the words in capitals of the table stand for. */
+let words: Record<string, string>;
+
+async function listening(server: Server): Promise<string> {
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return String((server.address() as AddressInfo).port);
+}
+
+beforeAll(async () => {
+  const page = await listening(
+    createServer((_, response) => response.setHeader('content-type', 'text/html').end('<h1>Hello</h1>')),
+  );
+  // A TLS server without a certificate closes a connection that does not begin with TLS as any other does.
+  const tls = await listening(createTlsServer());
+  const gone = createServer();
+  const away = await listening(gone);
+  await new Promise((resolve) => gone.close(resolve));
+  const { dataDir, url, database } = w.exchange;
+  const issuer = await createDevIssuer({ keyFile: devKeyFile(dataDir), baseUrl: url });
+  const databaseUrl = (change: (url: URL) => void) => {
+    const changed = new URL(database.url);
+    change(changed);
+    return changed.href;
+  };
+  await database.query(
+    `DO $$ BEGIN CREATE ROLE mex_without_grants LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$`,
+  );
+  words = {
+    FOLDER: path('.').replace(/\/$/, ''),
+    AWAY: `http://127.0.0.1:${away}`,
+    PLAIN_AS_HTTPS: url.replace('http:', 'https:'),
+    TLS_AS_HTTP: `http://127.0.0.1:${tls}`,
+    PAGE: `http://127.0.0.1:${page}`,
+    TAKEN: page,
+    STRANGER: await issuer.mint('dataProviders/stranger'),
+    NO_DATABASE: databaseUrl((to) => {
+      to.pathname = '/mex_no_such_database';
+    }),
+    NO_ROLE: databaseUrl((to) => {
+      to.username = 'mex_nobody';
+    }),
+    NO_GRANTS: databaseUrl((to) => {
+      to.username = 'mex_without_grants';
+    }),
+  };
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const files = {
+    text: 'This is no JSON, no certificate and no keyset.',
+    'list.json': '[]',
+    'half.json': '{"type": "reach"}',
+    'key.pem': privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+    'cut.pem': '-----BEGIN CERTIFICATE-----\nMIIB',
+  };
+  for (const [name, text] of Object.entries(files)) await writeFile(path(name), text);
+  before = await stored(w.exchange);
+});
+afterAll(() => {
+  for (const server of servers) server.close();
+});
+afterEach(() => {
+  process.exitCode = undefined;
+});
+
+const filled = (text: string) => text.replace(/\b[A-Z]+(?:_[A-Z]+)*\b/g, (word) => words[word] ?? word);
+
+/** Runs `mex …` as the process would, up to its exit. */
+async function mex(args: string[], env: Record<string, string> = {}) {
+  const was = Object.keys(env).map((name) => [name, process.env[name]] as const);
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, filled(value));
+  const { out, err, error } = await run(...args.map(filled));
+  const text = error === undefined ? '' : errorText(error, args.includes('--json'));
+  for (const [name, value] of was) vi.stubEnv(name, value);
+  return { out, err: err + text, code: error === undefined ? 0 : exitCodeOf(error) };
+}
+
+const files = () => readdir(path('.'), { recursive: true });
+
+it(`has ${BAD_INPUTS.length} rows`, () => {
+  expect(BAD_INPUTS.length).toBeGreaterThanOrEqual(60);
+});
+
+it.each(BAD_INPUTS.map((row) => ({ ...row, command: row.args.join(' ') })))(
+  'mex $command',
+  async ({ args, says, env, code = 1 }) => {
+    const earlier = await files();
+    const ran = await mex(args, env);
+    expect(ran).toEqual({ out: '', err: expect.stringMatching(says), code });
+    // One message: no stack, no value that was not filled in, and no wall of text.
+    expect(ran.err).not.toMatch(/^ {4}at |undefined|\[object|NaN|\bnull\b/m);
+    expect(ran.err.trim().split('\n').length).toBeLessThanOrEqual(4);
+    expect(await files()).toEqual(earlier);
+  },
+);
+
+it('has changed nothing at the exchange', async () => {
+  expect(await stored(w.exchange)).toEqual(before);
+});
+
+it.each([
+  [
+    ['measurements', 'list', '--limit', '0'],
+    { code: 'USAGE', reason: 'INVALID_ARGUMENT', fields: [{ field: '--limit', description: /above 0/ }] },
+  ],
+  [['measurements', 'lst'], { code: 'USAGE', reason: 'UNKNOWN_COMMAND', message: /Did you mean list/ }],
+  [['whoami', '--token', 'garbage'], { code: 'UNAUTHENTICATED', reason: 'TOKEN_INVALID', fields: [] }],
+  [
+    ['webhooks', 'create', 'ftp://x/', '--as', 'acme'],
+    { code: 'INVALID_ARGUMENT', fields: [{ field: 'url', description: /https URL/ }] },
+  ],
+  [['whoami', '--url', 'AWAY', '--token', 't'], { code: 'LOCAL', reason: 'ECONNREFUSED' }],
+  [['serve', '--dev', '--port', 'TAKEN'], { code: 'LOCAL', reason: 'EADDRINUSE', message: /is in use/ }],
+  [
+    ['requisitions', 'list', '--as', 'acme'],
+    { code: 'LOCAL', reason: 'FAILED', message: /Which measurement/ },
+  ],
+])('with --json, mex %j says it as one line of JSON', async (args, expected) => {
+  const { out, err, code } = await mex([...args, '--json']);
+  expect([out, code]).toEqual(['', 1]);
+  expect(err).toMatch(/^\{.*\}\n$/);
+  expect(JSON.parse(err)).toMatchObject(matching(expected) as object);
+});
+
+/** The same, where a regular expression matches a text. */
+function matching(value: unknown): unknown {
+  if (value instanceof RegExp) return expect.stringMatching(value);
+  if (Array.isArray(value)) return value.map(matching);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, matching(member)]));
+}
