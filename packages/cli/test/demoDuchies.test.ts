@@ -9,18 +9,14 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import type { MeasurementResult } from '@measurement-exchange/sdk';
 import { inSpan } from '@measurement-exchange/server/telemetry';
 import { useCollector } from '@measurement-exchange/testkit/collector';
-import {
-  type ExchangeProcess,
-  ROOT,
-  spawnMex,
-  startExchangeProcess,
-} from '@measurement-exchange/testkit/process';
+import { type ExchangeProcess, ROOT, startExchangeProcess } from '@measurement-exchange/testkit/process';
 import { isStress } from '@measurement-exchange/testkit/rounds';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { DevFile } from '../src/files/devFile.ts';
+import { type DevFile, readDevFile } from '../src/files/devFile.ts';
 import { truthOf } from '../src/publishers/audience.ts';
+import { askPublishers } from '../src/publishers/firstQuestions.ts';
 import { type DocumentShell, openDocumentShell } from './documentShell.ts';
-import { mex, mexJson, run } from './mexInProcess.ts';
+import { lines, mex, mexJson, run } from './mexInProcess.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
 const WAIT = { timeout: 90_000, interval: 100 };
@@ -76,6 +72,12 @@ async function pidOf(id: string): Promise<number> {
     .split('\n')
     .filter((line) => line.includes('"msg":"running"'));
   return JSON.parse(lines.at(-1)!).pid;
+}
+
+/** The processes of the agents that were started, oldest first. */
+async function publisherPids(): Promise<number[]> {
+  const log = await readFile(join(dataDir(), 'publishers', 'agents.log'), 'utf8');
+  return [...log.matchAll(/^(\d+) runs the agents/gm)].map(([, pid]) => Number(pid));
 }
 
 function isAlive(pid: number): boolean {
@@ -176,6 +178,21 @@ it('prints a line that counts the people of three publishers once, and it does, 
     .exec(shown!)!
     .map((text) => Number(text.replaceAll(',', '')));
   expect(low! < reach && reach < high!).toBe(true);
+});
+
+it('has answered measurements to look at, and asks for them once', async () => {
+  const references = ['frequency-of-one', 'women-on-phones', 'impressions-of-all'];
+  const asked = async () => {
+    const all = lines(await mex('measurements', 'list', '--as', 'acme', '--limit', '1000', '--json'));
+    return all.filter((each) => references.includes(each.measurementReferenceId));
+  };
+  await vi.waitUntil(
+    async () => (await asked()).filter(({ state }) => state === 'SUCCEEDED').length === 3,
+    WAIT,
+  );
+  const names = PUBLISHER_IDS.map((id) => `dataProviders/${id}`);
+  await askPublishers(await readDevFile(dataDir()), names);
+  expect(await asked()).toHaveLength(3);
 });
 
 it('the quickstart for consumers ends with figures near the truth, and every check holds', async () => {
@@ -288,17 +305,16 @@ it('is the exchange that the demo uses, if it counts enough people', async () =>
 });
 
 it('has no open measurement and no event group of a demo that was interrupted', async () => {
-  const report = join(folder, 'report.html');
-  const env = { MEX_DATA_DIR: dataDir() };
-  const demo = spawnMex(['demo', '--population', '50000', '--report', report], { env });
-  const open =
-    '/v2alpha/measurementConsumers/acme/measurements?filter.states=AWAITING_REQUISITION_FULFILLMENT';
   const [acme] = exchange.dev.measurementConsumers;
+  const open = `/v2alpha/${acme!.name}/measurements?filter.states=AWAITING_REQUISITION_FULFILLMENT`;
   const count = async () => (await exchange.call(acme!.token, 'GET', open)).json.measurements?.length ?? 0;
   const before = await count();
+  const demo = run('demo', '--population', '50000', '--report', join(folder, 'report.html'));
   await vi.waitUntil(async () => (await count()) > before, WAIT);
-  expect(await demo.kill('SIGINT')).toBe(130);
-  expect(demo.output()).toMatch(/cancelled +the \d+ measurements that were still open\nmex: interrupted\./);
+  process.emit('SIGINT');
+  const { err, error } = await demo;
+  expect(err).toMatch(/cancelled +the \d+ measurements that were still open\n/);
+  expect(error).toMatchObject({ exitCode: 130, message: expect.stringMatching(/^interrupted\./) });
   expect(await count()).toBe(before);
   expect(await mex('event-groups', 'list', '--as', 'streamly')).not.toContain('autumn-video');
 });
@@ -349,7 +365,8 @@ it.runIf(isStress)('ends them when it is killed, and finds everything again at t
 it('ends them when it is stopped, and all databases are sound', async () => {
   expect(await mex('doctor')).toMatch(/found nothing wrong/);
   for (const id of NAMES) expect(await mex('duchy', 'doctor', '--as', id)).toMatch(/found nothing wrong/);
-  const pids = await Promise.all(NAMES.map(pidOf));
+  const pids = [...(await Promise.all(NAMES.map(pidOf))), ...(await publisherPids()).slice(-1)];
+  expect(pids).toHaveLength(4);
   expect(await exchange.kill('SIGTERM')).toBe(0);
   expect(pids.filter(isAlive)).toEqual([]);
 });

@@ -11,9 +11,26 @@ const explainTest = (name: string) => test('exchange/src/domain/explain/explain.
 const environmentTest = (name: string) => test('exchange/src/config/environment.test.ts', name);
 const pipelineTest = (name: string) => test('exchange/src/serving/pipeline.test.ts', name);
 const illTest = (name: string) => test('cli/test/illDatabase.test.ts', name);
+const developmentTest = (name: string) => test('cli/test/demoDuchies.test.ts', name);
 const inCli = (file: string, find: string, replace: string) => ({ file: `cli/src/${file}`, find, replace });
 
 export const BACKGROUND_BUGS: PlantedBug[] = [
+  {
+    name: 'interrupted-demo-leaves-its-measurements-open',
+    edits: [inCli('demo/run.ts', 'for (const name of open) await cancel(advertiser, name);', '')],
+    foundBy: developmentTest('has no open measurement and no event group of a demo'),
+  },
+  {
+    name: 'every-start-asks-the-first-questions-again',
+    edits: [
+      inCli(
+        'publishers/firstQuestions.ts',
+        'consumer.create({ ...question, requestId })',
+        'consumer.create(question)',
+      ),
+    ],
+    foundBy: developmentTest('has answered measurements to look at'),
+  },
   {
     name: 'notification-longer-than-postgresql-takes',
     edits: [inExchange('feed/notifier.ts', 'const MAX_PAYLOAD = 7_900;', 'const MAX_PAYLOAD = 79_000;')],

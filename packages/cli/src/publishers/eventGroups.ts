@@ -1,9 +1,12 @@
 /** Describes the events of synthetic publishers to a consumer. */
-import type { EventGroupInput } from '@measurement-exchange/contract';
+import type { EventGroupAttribute, EventGroupInput } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import { CAMPAIGN, EVENT_GROUPS } from './audience.ts';
 
-/** Creates a publisher's event groups, and returns their names. */
+/**
+ * Creates a publisher's event groups, and returns their names. They do not say what filters can use, so a publisher may
+ * refuse a filter.
+ */
 export async function createEventGroups(
   client: ExchangeClient,
   parent: string,
@@ -15,7 +18,7 @@ export async function createEventGroups(
   return (await Promise.all(created)).map(({ name }) => name!);
 }
 
-/** Creates the event groups that the publisher does not have yet. */
+/** Creates the event groups that the publisher does not have yet. They say what filters can use. */
 export async function ensureEventGroups(
   client: ExchangeClient,
   parent: string,
@@ -25,9 +28,22 @@ export async function ensureEventGroups(
   for await (const group of client.listEventGroups({ parent })) existing.add(group.eventGroupReferenceId);
   for (const reference of EVENT_GROUPS) {
     if (existing.has(reference)) continue;
-    await client.createEventGroup({ parent, body: eventGroupOf(reference, measurementConsumer) });
+    const body = { ...eventGroupOf(reference, measurementConsumer), attributes: ATTRIBUTES };
+    await client.createEventGroup({ parent, body });
   }
 }
+
+/** The columns of the event files that filters can use. */
+const ATTRIBUTES: EventGroupAttribute[] = [
+  { name: 'gender', type: 'STRING', exampleValues: ['F', 'M'] },
+  {
+    name: 'age_group',
+    type: 'STRING',
+    description: 'Age in years',
+    exampleValues: ['18-34', '35-54', '55+'],
+  },
+  { name: 'device', type: 'STRING', exampleValues: ['tv', 'phone', 'desktop'] },
+];
 
 function eventGroupOf(reference: string, measurementConsumer: string): EventGroupInput {
   return {

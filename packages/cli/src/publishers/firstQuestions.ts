@@ -1,5 +1,4 @@
 /** The measurements that a new development exchange has, so that there is something to look at. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Consumer,
   type ExchangeClient,
@@ -10,33 +9,26 @@ import type { DevFile } from '../files/devFile.ts';
 import { CAMPAIGN } from './audience.ts';
 import { ADVERTISER, advertiserOf } from './client.ts';
 
-/**
- * How long the question for the duchies waits. It keeps them busy for seconds, which the user's own first question should
- * have for itself.
- */
-const PAUSE_MS = 30_000;
-
 const PRIVACY = { epsilon: 1, delta: 1e-9 };
 
-/** Asks each question once, however often the exchange is started. */
-export async function askFirstQuestions(
-  dev: DevFile,
-  publishers: string[],
-  signal: AbortSignal,
-): Promise<void> {
+/** Asks each publisher alone. */
+export async function askPublishers(dev: DevFile, publishers: string[]): Promise<void> {
   const { client, consumer } = advertiserOf(dev);
-  const eventGroups = await eventGroupsOf(client, publishers);
-  const { direct, together } = questions(publishers, eventGroups);
-  for (const question of direct) await ask(consumer, question, signal);
-  if (dev.duchies.length === 0) return;
-  await sleep(PAUSE_MS, undefined, { signal });
-  await ask(consumer, together, signal);
+  const { alone } = questions(publishers, await eventGroupsOf(client, publishers));
+  for (const question of alone) await askOnce(consumer, question);
 }
 
-async function ask(consumer: Consumer, question: MeasurementRequest, signal: AbortSignal): Promise<void> {
+/** Asks what only the duchies can compute. */
+export async function askDuchies(dev: DevFile, publishers: string[]): Promise<void> {
+  const { client, consumer } = advertiserOf(dev);
+  const { together } = questions(publishers, await eventGroupsOf(client, publishers));
+  await askOnce(consumer, together);
+}
+
+/** Creates the measurement, unless an earlier start of the exchange did. */
+async function askOnce(consumer: Consumer, question: MeasurementRequest): Promise<void> {
   const requestId = `first-${question.referenceId}`;
-  await consumer.create({ ...question, requestId }, { signal }).catch((error: unknown) => {
-    // An earlier start asked it.
+  await consumer.create({ ...question, requestId }).catch((error: unknown) => {
     if (!(error instanceof ExchangeError && error.reason === 'REQUEST_ID_REUSED')) throw error;
   });
 }
@@ -62,8 +54,9 @@ function questions(publishers: string[], eventGroups: Map<string, string[]>) {
         ...(filter !== undefined && { filter }),
       })),
     }));
-  const direct: MeasurementRequest[] = [
+  const alone: MeasurementRequest[] = [
     {
+      title: 'How often one publisher reached people',
       referenceId: 'frequency-of-one',
       type: 'reachAndFrequency',
       dataProviders: at([first]),
@@ -71,12 +64,14 @@ function questions(publishers: string[], eventGroups: Map<string, string[]>) {
       maximumFrequency: 8,
     },
     {
+      title: 'Women on phones',
       referenceId: 'women-on-phones',
       type: 'reach',
       dataProviders: at([second], `gender == 'F' && device == 'phone'`),
       privacy: PRIVACY,
     },
     {
+      title: 'Impressions of all publishers',
       referenceId: 'impressions-of-all',
       type: 'impression',
       dataProviders: at(publishers),
@@ -85,11 +80,12 @@ function questions(publishers: string[], eventGroups: Map<string, string[]>) {
     },
   ];
   const together: MeasurementRequest = {
+    title: 'How often all publishers reached people, each counted once',
     referenceId: 'frequency-of-all',
     type: 'reachAndFrequency',
     dataProviders: at(publishers),
     privacy: PRIVACY,
     maximumFrequency: 8,
   };
-  return { direct, together };
+  return { alone, together };
 }

@@ -1,9 +1,10 @@
 /** Creates the publishers' events, runs their agents, and asks the first questions. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { loadConfig } from '@measurement-exchange/exchange/config';
-import { readOwnDevFile } from '../files/devFile.ts';
+import { type DevFile, readOwnDevFile } from '../files/devFile.ts';
 import { describeEvent } from '../provider/describe.ts';
 import { demoLedger } from '../provider/run.ts';
 import { explain, print } from '../terminal/output.ts';
@@ -11,7 +12,7 @@ import { StopSignal } from '../terminal/stopSignal.ts';
 import { startAgents } from './agents.ts';
 import { type Audience, createAudiences, populationSpec } from './audience.ts';
 import { ADVERTISER } from './client.ts';
-import { askFirstQuestions } from './firstQuestions.ts';
+import { askDuchies, askPublishers } from './firstQuestions.ts';
 
 /** How many people there are. The demo population has all of them. */
 const PEOPLE = 50_000;
@@ -19,6 +20,12 @@ const SEED = 1;
 
 /** Enough for hundreds of questions with an epsilon of 1 about the same day, so that nobody runs out while trying things. */
 const BUDGET = { epsilon: 100, delta: 1e-4, rho: 10 };
+
+/**
+ * How long to wait before the duchies are asked. The question keeps them busy for seconds, and the user's own first question
+ * should have these seconds for itself.
+ */
+const PAUSE_MS = 30_000;
 
 export async function runPublishers(names: string[]): Promise<void> {
   await using opened = new AsyncDisposableStack();
@@ -43,11 +50,17 @@ export async function runPublishers(names: string[]): Promise<void> {
   opened.defer(() => agents.stop());
   print(`${process.pid} runs the agents of ${names.join(', ')}`);
   await askFirstQuestions(dev, names, stopped.signal).catch((error: unknown) => {
-    if (!stopped.signal.aborted) print(`The first questions were not asked: ${explain(error)}`);
+    print(`The first questions were not asked: ${explain(error)}`);
   });
   await stopped.wait();
   // The listener on the IPC channel would otherwise keep the process running.
   process.channel?.unref();
+}
+
+async function askFirstQuestions(dev: DevFile, names: string[], signal: AbortSignal): Promise<void> {
+  await askPublishers(dev, names);
+  await sleep(PAUSE_MS, undefined, { signal }).catch(() => {});
+  if (dev.duchies.length > 0 && !signal.aborted) await askDuchies(dev, names);
 }
 
 /** Writes the event files anew at each start. They are always the same. */
