@@ -72,6 +72,8 @@ const QUESTIONS: BadInput[] = [
   { args: reach('--delta', '2'), says: /delta/ },
   { args: reach('--sampling', '0.5'), says: /must be start,width, such as 0,0\.5/ },
   { args: reach('--sampling', '0,2'), says: /vidSampling|width/ },
+  { args: reach('--filter', 'age > > 1'), says: /\n {4}age > > 1\n {8}\^\n[\s\S]*Nothing was created/ },
+  { args: reach('--expect', '0'), says: /a whole number above 0/ },
   { args: reach('--max-frequency', '0'), says: /a whole number above 0/ },
   { args: reach('--timeout', 'soon'), says: /a time such as 90s, 5m or 1h/ },
   { args: reach('--protocol', 'magic'), says: /Allowed choices are direct, / },
@@ -80,7 +82,7 @@ const QUESTIONS: BadInput[] = [
   { args: ['measure', 'population', ...AS, '--provider', 'streamly:spring'], says: /leave out :spring/ },
   {
     args: ['measure', 'reach', ...AS, '--provider', 'nosuch', ...JANUARY],
-    says: /nosuch has described no event group/,
+    says: /There is no dataProviders\/nosuch\. There are: dataProviders/,
   },
   {
     args: ['measure', 'reach', ...AS, '--provider', 'streamly:winter', ...JANUARY],

@@ -60,9 +60,41 @@ it('asks for a protocol, and says which one is used where that does not fit', as
   );
 });
 
-it('says which duchies are not accepted, how to accept them, and how to end the measurement', async () => {
+it('says which duchies are not accepted and how to accept them, and creates nothing', async () => {
+  const measurements = () => Array.fromAsync(w.acme.client.listMeasurements({ parent: w.acme.name }));
+  const before = await measurements();
   const { error } = await run('measure', 'reach', ...asking);
-  expect(error?.message).toContain(`${w.duchies.aggregator.name} is to compute it`);
+  expect(error?.message).toContain(
+    `The result would not be accepted: ${w.duchies.aggregator.name} is to compute it`,
+  );
   for (const name of w.duchyNames) expect(error?.message).toContain(`--root ${name}=<file>`);
-  expect(error?.message).toMatch(/To end it: .*measurements cancel measurementConsumers\/acme\//);
+  const [first, ...others] = w.duchyNames;
+  const some = ['--root', `${first}=${path('aggregator.pem')}`];
+  const second = await run('measure', 'reach', ...asking, ...some, '--dry-run');
+  expect(second.error?.message).not.toContain(`--root ${first}=<file>`);
+  for (const name of others) expect(second.error?.message).toContain(`--root ${name}=<file>`);
+  expect(await measurements()).toEqual(before);
+});
+
+it('says before it creates anything who computes, the expected ± and the charge', async () => {
+  const { err, out, error } = await run(
+    'measure',
+    'reach',
+    ...asking,
+    '--epsilon',
+    '0.5',
+    ...accepted,
+    '--dry-run',
+  );
+  expect(error).toBeUndefined();
+  const { firstWorker, secondWorker, aggregator } = w.duchies;
+  expect(err).toContain(
+    `honestMajorityShareShuffle, computed by ${aggregator.name} with ${firstWorker.name} and ${secondWorker.name}`,
+  );
+  // As far off as the result above may be.
+  expect(err).toMatch(/expected {2}reach ± 36 \(95 %\)/);
+  expect(err).toMatch(
+    /charge {4}dataProviders\/streamly, dataProviders\/chirper: delta .*, rho .* for each event group and day, 31 days/,
+  );
+  expect(JSON.parse(out)).toMatchObject({ type: 'reach' });
 });

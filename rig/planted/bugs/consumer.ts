@@ -155,4 +155,23 @@ export const CONSUMER_BUGS: PlantedBug[] = [
     edits: [inMpc('privacy/liquidLegions.ts', '(noiseVariance / 2) *', '0 *')],
     foundBy: test('mpc/src/privacy/liquidLegions.test.ts', 'fewer where noise is in the count'),
   },
+  {
+    // A typo is then created, refused, and failed for good, and other providers were already charged.
+    name: 'bad-filter-sent',
+    edits: [
+      inConsumer(
+        'consumer/filters.ts',
+        'if (rejected.length > 0) throw new FilterRejected(rejected);',
+        'if (false) throw new FilterRejected(rejected);',
+      ),
+    ],
+    foundBy: test('cli/test/measurePlan.test.ts', 'is only parsed where the provider'),
+  },
+  {
+    name: 'planned-as-if-created',
+    edits: [
+      inConsumer('consumer/plan.ts', 'await send(deps, prepared, true);', 'await send(deps, prepared);'),
+    ],
+    foundBy: test('cli/test/measurePlan.test.ts', 'is printed by --dry-run'),
+  },
 ];

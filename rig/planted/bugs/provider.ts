@@ -79,7 +79,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
   },
   {
     name: 'cost-rounded-down',
-    edits: [inProvider('ledger/amounts.ts', "=> inUnits(amount, 'up');", "=> inUnits(amount, 'down');")],
+    edits: [inConsumer('charges/amounts.ts', "=> inUnits(amount, 'up');", "=> inUnits(amount, 'down');")],
     foundBy: LEDGER_TEST,
   },
   {
@@ -102,7 +102,11 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     // Other events move a person between two bins, and one of the two is free.
     name: 'histogram-charged-as-one-bin',
     edits: [
-      inProvider('compute.ts', 'release(frequencyPrivacyParams, 1n, 2)', 'release(frequencyPrivacyParams)'),
+      inConsumer(
+        'charges/releases.ts',
+        'release(frequencyPrivacyParams, 1n, 2)',
+        'release(frequencyPrivacyParams)',
+      ),
     ],
     foundBy: test('sdk/test/provider/privacyClaims.test.ts', 'with geometric noise'),
   },
@@ -269,7 +273,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
       inProvider(
         'compute.ts',
         'if (verified.shareShuffle) return costInUnits(computationCharge(verified));',
-        'if (verified.shareShuffle) return NOTHING;',
+        'if (verified.shareShuffle) return costInUnits({});',
       ),
     ],
     foundBy: shareTest('charges what the duchies release'),
@@ -325,7 +329,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
       inProvider(
         'compute.ts',
         'if (verified.liquidLegions) return costInUnits(computationCharge(verified));',
-        'if (verified.liquidLegions) return NOTHING;',
+        'if (verified.liquidLegions) return costInUnits({});',
       ),
     ],
     foundBy: test('sdk/test/provider/liquidLegions.test.ts', 'charges what the aggregator sees'),

@@ -1,12 +1,18 @@
 /** `mex measure`: creates a measurement, waits for it, and prints the result. */
-import { type Measurement, PROTOCOLS } from '@measurement-exchange/contract';
-import { asCreated, type MeasurementRequest } from '@measurement-exchange/sdk';
+import { PROTOCOLS } from '@measurement-exchange/contract';
+import {
+  asCreated,
+  type Consumer,
+  FilterRejected,
+  type MeasurementPlan,
+  type MeasurementRequest,
+} from '@measurement-exchange/sdk';
 import { Argument, type Command, Option } from 'commander';
 import { nextCommand } from '../calls/caller.ts';
-import { positiveInteger, remote } from '../calls/command.ts';
+import { given, positiveInteger, remote } from '../calls/command.ts';
 import { consumerOf, withKeys } from '../calls/keys.ts';
 import type { Acting } from '../connection/credentials.ts';
-import { note, print, printJson } from '../terminal/output.ts';
+import { note, print, printJson, visible } from '../terminal/output.ts';
 import { parseTime } from '../terminal/times.ts';
 import { EXIT_CODES_HELP, explainEnd } from './failure.ts';
 import {
@@ -15,16 +21,19 @@ import {
   parseProvider,
   parseSampling,
   parseSeconds,
-  readRequestFile,
-  requestOf,
+  type Question,
+  questionIn,
+  questionOf,
   TYPES,
 } from './measureRequest.ts';
+import { filterText, notePlan } from './plan.ts';
 import { interruptible, showWhenDone, type WaitingOptions, withTimeout } from './results.ts';
 
 interface MeasureOptions extends Asked, WaitingOptions {
   spec?: string;
   wait: boolean;
   dryRun?: boolean;
+  expect?: number;
 }
 
 export function measureCommand(): Command {
@@ -80,7 +89,15 @@ export function measureCommand(): Command {
     .optionsGroup('Waiting:');
   withTimeout(command)
     .option('--no-wait', 'only create it; mex measurements results shows the figures later')
-    .option('--dry-run', 'print the request as JSON, which --spec takes, and create nothing')
+    .option(
+      '--dry-run',
+      'print the plan, and the request as JSON, which --spec takes; create nothing (--json: both as JSON)',
+    )
+    .option(
+      '--expect <count>',
+      'what the figure may be: the plan says ± for it, where that depends on it (1,000,000)',
+      positiveInteger,
+    )
     .addHelpText('after', HELP);
   // In the help, move the options that all commands share to the end, so that those of the request come first.
   const options = command.options as Option[];
@@ -95,52 +112,84 @@ export function measureCommand(): Command {
 
 async function measure(type: string | undefined, options: MeasureOptions): Promise<void> {
   const acting = await consumerOf(options);
-  const request = await requestFrom(acting, type, options);
-  if (options.dryRun) return printJson(request);
+  const question = await questionFrom(acting, type, options);
+  const plan = await planOf(acting, question, options);
+  if (options.dryRun) printJson(options.json ? { request: question.request, plan } : question.request);
+  requireAccepted(plan);
+  if (options.dryRun) return;
   const measurement = await interruptible(
-    (signal) => acting.consumer.create(request, { signal }),
+    (signal) => plan.create({ signal }),
     `It may have been created: ${nextCommand(options, 'measurements list --created-after 5m')}`,
   ).catch((error) => {
     throw explainEnd(error, options);
   });
   const name = measurement.name!;
-  noteOtherProtocol(request, measurement, options);
   if (!options.wait) {
     // Without --json, print only the name, so that scripts can use the output.
-    if (options.json) printJson(measurement);
+    if (options.json) printJson({ ...measurement, plan });
     else print(name);
     note(`Its figures: ${nextCommand(options, `measurements results ${name} --wait`, options)}`);
     return;
   }
-  await showWhenDone(acting.consumer, name, options, (done) =>
-    acting.consumer.open(asCreated(done, measurement)),
-  );
+  await showWhenDone(acting.consumer, name, options, async (done) => ({
+    ...(await acting.consumer.open(asCreated(done, measurement))),
+    plan,
+  }));
 }
 
-/** Tells the user if the exchange did not choose the requested protocol. */
-function noteOtherProtocol(
-  { protocol }: MeasurementRequest,
-  { name, protocolConfig }: Measurement,
+/** Asks the exchange what it would create, and prints it. */
+async function planOf(
+  { consumer }: { consumer: Consumer },
+  { request, eventGroups }: Question,
   options: MeasureOptions,
-): void {
-  if (protocol === undefined || protocolConfig === undefined || protocolConfig[protocol] !== undefined)
-    return;
-  const chosen = PROTOCOLS.find((each) => protocolConfig[each] !== undefined);
-  note(
-    `${protocol} is not possible here, and ${chosen} is used. Why: ${nextCommand(options, `measurements timeline ${name}`)}`,
+): Promise<MeasurementPlan> {
+  const assumed = options.expect;
+  const plan = await interruptible(
+    (signal) => consumer.plan(request, { eventGroups, signal, ...given({ assumed }) }),
+    'Nothing was created.',
+  ).catch((error) => {
+    if (error instanceof FilterRejected) throw new Error(filterText(error));
+    throw explainEnd(error, options);
+  });
+  notePlan(plan);
+  noteOtherProtocol(request, plan);
+  return plan;
+}
+
+/** Throws if the result would not be accepted, so that such a measurement is never created. */
+function requireAccepted({ rejection }: MeasurementPlan): void {
+  if (rejection === undefined) return;
+  const { code, message, duchies } = rejection;
+  const roots = duchies.map((duchy) => `--root ${duchy}=<file>`);
+  throw new Error(
+    [
+      `The result would not be accepted: ${visible(message)} (${code})`,
+      ...(roots.length > 0
+        ? [`  To accept these duchies, with the root of each from its operator: ${roots.join(' ')}`]
+        : []),
+      '  Nothing was created.',
+    ].join('\n'),
   );
 }
 
-async function requestFrom(
+/** Tells the user if the exchange would not choose the requested protocol. A finding says why. */
+function noteOtherProtocol({ protocol }: MeasurementRequest, plan: MeasurementPlan): void {
+  if (protocol === undefined || protocol === plan.protocol) return;
+  note(`${protocol} is not possible here, and ${plan.protocol} is used.`);
+}
+
+async function questionFrom(
   { client, credentials }: Acting,
   type: string | undefined,
   options: MeasureOptions,
-): Promise<MeasurementRequest> {
+): Promise<Question> {
   if (options.spec !== undefined) {
-    if (type === undefined && options.provider === undefined) return readRequestFile(options.spec);
+    if (type === undefined && options.provider === undefined) {
+      return questionIn(options.spec, client, credentials.name);
+    }
     throw new Error('--spec is the whole request: leave out the type and --provider, or leave out --spec.');
   }
-  if (type !== undefined) return requestOf(client, credentials.name, TYPES[type]!, options);
+  if (type !== undefined) return questionOf(client, credentials.name, TYPES[type]!, options);
   throw new Error(
     `What is to be measured? mex measure <type>: ${Object.keys(TYPES).join(', ')}; or --spec with a file.`,
   );
@@ -161,6 +210,13 @@ compute it, the reach of all together is shown, with everybody counted once; els
 bounds of the reach of all. You choose the duchies that may compute it: --root duchies/x=x.pem for each.
 --protocol asks for one of their protocols, or for direct; where it does not fit, another one is taken.
 
+Before it creates anything, mex measure asks the exchange what it would do, and prints that plan: the protocol and its
+duchies, what the exchange finds wrong, how far off each figure may be (± 95 %), and the charge to each provider's budget.
+It creates nothing if you do not accept the duchies, if a provider or an event group does not exist, or if the filter is
+wrong: its syntax, or, where a provider publishes its attributes, a name or a type. The ± is that of the noise which
+providers usually add (Gaussian with a delta, else geometric); a provider may choose the other one.
+
 --json prints the result: {measurement, type, dataProviders: [{name, reach: {value, variance, standardDeviation,
-interval}, …}], total: {…, deduplicated: {reach, frequency, aggregator, workers}}}; an unknown variance is null. When the measurement failed, the measurement itself is printed.
+interval}, …}], total: {…, deduplicated: {reach, frequency, aggregator, workers}}, plan: {protocol,
+duchies, findings, figures, dataProviders, warnings}}; an unknown variance is null. When the measurement failed, the measurement itself is printed.
 ${EXIT_CODES_HELP}`;

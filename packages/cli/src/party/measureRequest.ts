@@ -9,6 +9,7 @@ import type {
 import { InvalidArgumentError } from 'commander';
 import { given } from '../calls/command.ts';
 import { readJsonObject } from '../files/input.ts';
+import { choicesIn, chosenGroups, idOf, type ProviderChoice, requireProviders } from './described.ts';
 
 /** Maps names on the command line to request types. */
 export const TYPES: Record<string, RequestType> = {
@@ -42,12 +43,6 @@ export interface Asked {
 export async function readRequestFile(file: string): Promise<MeasurementRequest> {
   const json = await readJsonObject(file, 'a request as mex measure … --dry-run prints it');
   return toPlainJson(json) as MeasurementRequest;
-}
-
-interface ProviderChoice {
-  name: string;
-  /** IDs or references of event groups. If absent, all of the provider's event groups are measured. */
-  eventGroups?: string[];
 }
 
 /**
@@ -85,18 +80,57 @@ export function parseNumber(text: string): number {
   throw new InvalidArgumentError('It must be a number.');
 }
 
+/** A request, and the event groups in it as the exchange describes them. */
+export interface Question {
+  request: MeasurementRequest;
+  eventGroups: EventGroup[];
+}
+
+/** Reads the request in a file. Throws an error that lists all providers and event groups that do not exist. */
+export async function questionIn(file: string, client: ExchangeClient, consumer: string): Promise<Question> {
+  const request = await readRequestFile(file);
+  const choices = choicesIn(request);
+  const eventGroups = choices ? await groupsOf(client, consumer, request.type, choices) : new Map();
+  return { request, eventGroups: [...eventGroups.values()].flat() };
+}
+
 /** Builds the request from the options. Looks up the event groups that each provider has created for the consumer. */
-export async function requestOf(
+export async function questionOf(
   client: ExchangeClient,
   consumer: string,
   type: RequestType,
   asked: Asked,
-): Promise<MeasurementRequest> {
+): Promise<Question> {
   const missing = missingOptions(type, asked);
   if (missing.length > 0) throw new Error(`${missing.join('\n  ')}\n(mex measure --help has examples)`);
-  const dataProviders = [];
-  for (const choice of asked.provider ?? [])
-    dataProviders.push(await partOf(client, consumer, type, choice, asked));
+  const choices = asked.provider ?? [];
+  const groups = await groupsOf(client, consumer, type, choices);
+  const dataProviders = choices.map(({ name }) =>
+    type === 'population' ? populationOf(name, asked) : eventsOf(name, groups.get(name)!, asked),
+  );
+  return { request: requestOf(type, asked, dataProviders), eventGroups: [...groups.values()].flat() };
+}
+
+/** A population has no event groups. */
+async function groupsOf(
+  client: ExchangeClient,
+  consumer: string,
+  type: RequestType,
+  choices: ProviderChoice[],
+): Promise<Map<string, EventGroup[]>> {
+  if (type !== 'population') return chosenGroups(client, consumer, choices);
+  await requireProviders(
+    client,
+    choices.map(({ name }) => name),
+  );
+  return new Map();
+}
+
+function requestOf(
+  type: RequestType,
+  asked: Asked,
+  dataProviders: RequestedDataProvider[],
+): MeasurementRequest {
   const { epsilon, delta, frequencyEpsilon, frequencyDelta, maxFrequency } = asked;
   const { modelLine, reference, requestId } = asked;
   return {
@@ -121,6 +155,10 @@ function missingOptions(type: RequestType, asked: Asked): string[] {
   const missing: string[] = [];
   if (asked.provider === undefined)
     missing.push('--provider is missing: whom to ask, such as dataProviders/streamly.');
+  for (const { name, eventGroups } of type === 'population' ? (asked.provider ?? []) : []) {
+    if (eventGroups)
+      missing.push(`${name}: a population has no event groups: leave out :${eventGroups.join()}.`);
+  }
   if (type !== 'population' && (asked.from === undefined || asked.to === undefined)) {
     missing.push(
       '--from and --to are missing: the days to count, such as --from 2026-01-01 --to 2026-02-01.',
@@ -139,48 +177,18 @@ function missingOptions(type: RequestType, asked: Asked): string[] {
   return missing;
 }
 
-async function partOf(
-  client: ExchangeClient,
-  consumer: string,
-  type: RequestType,
-  { name, eventGroups }: ProviderChoice,
-  { from, to, filter }: Asked,
-): Promise<RequestedDataProvider> {
-  const narrowed = filter === undefined ? {} : { filter };
-  if (type === 'population') {
-    if (eventGroups)
-      throw new Error(`${name}: a population has no event groups: leave out :${eventGroups.join()}.`);
-    const interval = from && to ? { interval: { start: from, end: to } } : {};
-    return { name, population: { ...narrowed, ...interval } };
-  }
-  const described = await Array.fromAsync(
-    client.listEventGroups({ parent: consumer, 'filter.dataProviders': [name], pageSize: 1000 }),
-  );
-  if (described.length === 0) {
-    throw new Error(
-      `${name} has described no event group to ${consumer}: ask it to (mex event-groups create).`,
-    );
-  }
-  const chosen = eventGroups ? eventGroups.map((text) => find(described, text, name)) : described;
+function populationOf(name: string, { from, to, filter }: Asked): RequestedDataProvider {
+  const interval = from && to ? { interval: { start: from, end: to } } : {};
+  return { name, population: { ...given({ filter }), ...interval } };
+}
+
+function eventsOf(name: string, groups: EventGroup[], { from, to, filter }: Asked): RequestedDataProvider {
   return {
     name,
-    eventGroups: chosen.map((group) => ({
+    eventGroups: groups.map((group) => ({
       name: `${name}/eventGroups/${idOf(group)}`,
       interval: { start: from!, end: to! },
-      ...narrowed,
+      ...given({ filter }),
     })),
   };
-}
-
-function find(described: EventGroup[], text: string, provider: string): EventGroup {
-  const found =
-    described.find((group) => idOf(group) === text) ??
-    described.find((group) => group.eventGroupReferenceId === text);
-  if (found !== undefined) return found;
-  const all = described.map((group) => group.eventGroupReferenceId ?? idOf(group)).slice(0, 20);
-  throw new Error(`${provider} has described no event group ${text} to you. There are: ${all.join(', ')}.`);
-}
-
-function idOf({ name }: EventGroup): string {
-  return name!.split('/').at(-1)!;
 }

@@ -1,6 +1,6 @@
 import type { Measurement } from '@measurement-exchange/contract';
 import { systemClock } from '../client/clock.ts';
-import { createMeasurement } from './create.ts';
+import { createMeasurement, prepareMeasurement } from './create.ts';
 import type { ConsumerOptions } from './deps.ts';
 import {
   type DescribedEventGroup,
@@ -9,6 +9,7 @@ import {
   readEventGroup,
 } from './eventGroups.ts';
 import { type MeasurementResult, openMeasurement } from './open.ts';
+import { type MeasurementPlan, type PlanOptions, planMeasurement } from './plan.ts';
 import { openQuestion } from './question.ts';
 import { readRequest } from './readRequest.ts';
 import type { MeasurementRequest, Question } from './request.ts';
@@ -36,8 +37,17 @@ export interface Consumer {
    * With a `requestId`, the call is idempotent, even after a crash: if a measurement was already created from the same
    * request with the same ID, the call returns it. If that request differs in any way, including event groups and filters,
    * throws the `ExchangeError` REQUEST_ID_REUSED, with the existing measurement's name in `metadata.existing`.
+   *
+   * Filters are checked first: their syntax, and their names and types if their event groups publish attributes. Throws
+   * `FilterRejected` and creates nothing if one cannot be used.
    */
   create(request: MeasurementRequest, options?: CallOptions): Promise<Measurement>;
+  /**
+   * Asks the exchange which measurement `create` would create, and creates nothing. Returns its protocol and duchies, whether
+   * this consumer accepts them, the exchange's findings, the expected uncertainty of each figure, and the charge to the data
+   * providers' budgets. Checks the same as `create`, with one more request. `plan.create()` creates exactly that measurement.
+   */
+  plan(request: MeasurementRequest, options?: PlanOptions): Promise<MeasurementPlan>;
   /** Waits until the measurement succeeds. Throws `MeasurementFailed` if it fails or is canceled. */
   wait(name: string, options?: WaitOptions): Promise<Measurement>;
   /**
@@ -79,7 +89,11 @@ export interface Consumer {
 export function createConsumer(options: ConsumerOptions): Consumer {
   const deps = { ...options, clock: options.clock ?? systemClock };
   const consumer: Consumer = {
-    create: (request, { signal } = {}) => createMeasurement({ ...deps, signal }, request),
+    async create(request, { signal } = {}) {
+      const call = { ...deps, signal };
+      return createMeasurement(call, await prepareMeasurement(call, request));
+    },
+    plan: (request, options = {}) => planMeasurement({ ...deps, signal: options.signal }, request, options),
     wait: (name, waiting) => waitForMeasurement(deps.client, name, waiting, deps.clock),
     open: async (measurement, { request, signal } = {}) =>
       openMeasurement({ ...deps, signal }, measurement, request && readRequest(request)),

@@ -11,6 +11,7 @@ import {
 } from '@measurement-exchange/consent';
 import {
   type DataProviderEntry,
+  type EventGroup,
   ExchangeError,
   equalBytes,
   type Measurement,
@@ -24,6 +25,7 @@ import { Fault } from '../verification/fault.ts';
 import { newBinding } from './binding.ts';
 import { certificatesOf, type Dependencies } from './deps.ts';
 import { DataProviderUntrusted, ProtocolRejected } from './errors.ts';
+import { requireAttributes, requireSyntax } from './filters.ts';
 import { requireOwn } from './own.ts';
 import { acceptedProtocol, ProtocolError } from './protocol.ts';
 import { openQuestion, questionOf, sealQuestion } from './question.ts';
@@ -37,28 +39,51 @@ interface ProviderKey {
   keyset: Uint8Array;
 }
 
-export async function createMeasurement(
+/** A signed and encrypted measurement that can be sent. */
+export interface Prepared {
+  read: ReadRequest;
+  body: MeasurementInput;
+}
+
+/** Checks and seals a request. Event groups that the caller knows are not read again. */
+export async function prepareMeasurement(
   deps: Dependencies,
   request: MeasurementRequest,
-): Promise<Measurement> {
+  known?: readonly EventGroup[],
+): Promise<Prepared> {
   const read = readRequest(request);
-  const keys = await Promise.all(read.dataProviders.map(({ name }) => providerKey(deps, name)));
-  const body = await seal(deps, read, keys, questionOf(request, read));
-  const created = await send(deps, body, read);
-  requireAccepted(deps, created, read);
+  await requireSyntax(read);
+  const [keys] = await Promise.all([
+    Promise.all(read.dataProviders.map(({ name }) => providerKey(deps, name))),
+    requireAttributes(deps, read, known),
+  ]);
+  return { read, body: await seal(deps, read, keys, questionOf(request, read)) };
+}
+
+export async function createMeasurement(deps: Dependencies, prepared: Prepared): Promise<Measurement> {
+  const created = await send(deps, prepared);
+  requireAccepted(deps, created, prepared.read);
   return created;
 }
 
-async function send(deps: Dependencies, body: MeasurementInput, request: ReadRequest): Promise<Measurement> {
-  const { requestId } = request;
+/** Sends the measurement. With `validateOnly`, the exchange returns what it would create, and creates nothing. */
+export async function send(
+  deps: Dependencies,
+  { read, body }: Prepared,
+  validateOnly = false,
+): Promise<Measurement> {
+  const { requestId } = read;
   const { client, signal } = deps;
   try {
     const parent = deps.credentials.name;
-    const created = await client.createMeasurement({ parent, body, requestId, signal });
-    requireSent(deps, body, created);
+    const created = await client.createMeasurement({
+      ...{ parent, body, requestId, signal },
+      ...(validateOnly && { validateOnly }),
+    });
+    requireSent(deps, body, created, validateOnly);
     return created;
   } catch (error) {
-    const existing = await existingMeasurement(deps, error, request);
+    const existing = await existingMeasurement(deps, error, read);
     if (existing === undefined) throw error;
     return existing;
   }
@@ -75,9 +100,15 @@ function requireAccepted(deps: Dependencies, created: Measurement, { spec }: Rea
 }
 
 /** Throws unless the exchange returned the measurement that we sent, named as one of this consumer's measurements. */
-function requireSent({ credentials }: Dependencies, sent: MeasurementInput, created: Measurement): void {
+function requireSent(
+  { credentials }: Dependencies,
+  sent: MeasurementInput,
+  created: Measurement,
+  validateOnly: boolean,
+): void {
   const message = created.measurementSpec?.message;
-  const isOurs = created.name?.startsWith(`${credentials.name}/measurements/`);
+  // A measurement that was only validated has no name.
+  const isOurs = validateOnly || created.name?.startsWith(`${credentials.name}/measurements/`);
   if (isOurs && message !== undefined && equalBytes(message, sent.measurementSpec.message)) return;
   throw new UnexpectedResponse(
     'createMeasurement: the exchange returned a different measurement than the one that was sent',

@@ -6,6 +6,7 @@ import {
   type Measurement,
   type RefusalJustification,
 } from '@measurement-exchange/contract';
+import type { FilterProblem } from '../filters/index.ts';
 import { Fault } from '../verification/fault.ts';
 import type { ProtocolFault } from './protocol.ts';
 
@@ -43,6 +44,32 @@ export class ProtocolRejected extends Fault<ProtocolFault> {
     });
     this.measurement = measurement;
   }
+}
+
+/** A filter that cannot be used, and the reason. */
+export interface RejectedFilter extends FilterProblem {
+  dataProvider: string;
+  /** Absent for a filter of a population. */
+  eventGroup?: string;
+  filter: string;
+}
+
+/** Some filters are not valid CEL, or do not fit the attributes that their event groups publish. Nothing was created. */
+export class FilterRejected extends Error {
+  override readonly name = 'FilterRejected';
+  readonly filters: readonly RejectedFilter[];
+
+  constructor(filters: readonly RejectedFilter[]) {
+    super(filters.map(describeFilter).join('\n'));
+    this.filters = filters;
+  }
+}
+
+function describeFilter(rejected: RejectedFilter): string {
+  const { dataProvider, eventGroup, message, position, suggestion } = rejected;
+  const at = position ? ` (line ${position.line}, column ${position.column})` : '';
+  const meant = suggestion ? `. Did you mean ${suggestion}?` : '';
+  return `The filter of ${eventGroup ?? `the population of ${dataProvider}`} cannot be used: ${message}${at}${meant}`;
 }
 
 /** The data provider that refused its requisition, and the reason. */

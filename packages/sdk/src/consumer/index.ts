@@ -10,9 +10,11 @@ export {
   unpackEventGroupMetadata,
 } from './eventGroupMetadata.ts';
 export type { DescribedEventGroup, DescribedMetadata, EventGroupFilters } from './eventGroups.ts';
+export type { ExpectedFigure, ExpectedName } from './expected.ts';
 export type { Figures, FrequencyEstimate } from './figures.ts';
 export type { MeasurementResult } from './open.ts';
 export { findResultKeyset } from './own.ts';
+export type { MeasurementPlan, PlannedCharge, PlanOptions } from './plan.ts';
 export { type DuchyProtocol, duchyProtocolOf, type ProtocolFault } from './protocol.ts';
 export * from './request.ts';
 export type { ReachBounds, Total } from './total.ts';

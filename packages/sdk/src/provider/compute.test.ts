@@ -5,11 +5,11 @@ import { specs } from '@measurement-exchange/contract';
 import { drawNoise, type NoiseMechanism, type RandomSource } from '@measurement-exchange/mpc';
 import { seededRandom } from '@measurement-exchange/testkit/mpc/seededRandom';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { costInUnits } from '../charges/amounts.ts';
+import { capMillis } from '../charges/releases.ts';
 import { chargesFor, computeResult, daysOf, type Methodology, requireComputable } from './compute.ts';
 import { type Events, openEvents } from './events.ts';
-import { costInUnits } from './ledger/amounts.ts';
 import { openPopulation } from './population.ts';
-import { capMillis } from './verify/limits.ts';
 import type { VerifiedRequisition } from './verify.ts';
 
 /** Person v watched v times, v seconds each, on the first of July: 1 once, 2 twice, … 9 nine times. */

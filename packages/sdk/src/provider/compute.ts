@@ -3,36 +3,27 @@
  * reference system. Like that system, they use the width of the sampling interval as a 32-bit float.
  */
 import { create } from '@bufbuild/protobuf';
-import { type PrivacyParams, specs } from '@measurement-exchange/contract';
-import {
-  charge,
-  drawNoise,
-  type NoiseMechanism,
-  type RandomSource,
-  secureRandom,
-} from '@measurement-exchange/mpc';
+import { specs } from '@measurement-exchange/contract';
+import { drawNoise, type RandomSource, secureRandom } from '@measurement-exchange/mpc';
 import { exactRational } from '@measurement-exchange/mpc/privacy/rational';
+import { costInUnits, type Units } from '../charges/amounts.ts';
+import { daysOf } from '../charges/days.ts';
+import { directCost, type NoiseChoice, type Release, releasesOf } from '../charges/releases.ts';
 import { RefusalError } from '../refusals/refusalError.ts';
 import { queryOf } from './eventQuery.ts';
 import type { EventQuery, Events } from './events.ts';
-import { addUnits, costInUnits, NOTHING, type Units } from './ledger/amounts.ts';
 import type { Charge } from './ledger/charges.ts';
 import { computationCharge } from './multiParty/charge.ts';
 import type { Population } from './population.ts';
-import { capMillis } from './verify/limits.ts';
 import type { VerifiedRequisition } from './verify.ts';
 
+export { daysOf } from '../charges/days.ts';
+
 /** The data and the noise that a provider uses to compute results. */
-export interface Methodology {
+export interface Methodology extends NoiseChoice {
   events?: Events | undefined;
   /** The virtual population. Only population measurements need it. */
   population?: Population | undefined;
-  /**
-   * The noise mechanism. Default: Gaussian if the consumer allows a delta above 0, otherwise geometric (integer Laplace).
-   */
-  noise?: NoiseMechanism | undefined;
-  /** The provider's cap on the impressions per person. A result states this cap if it is lower than the consumer's cap. */
-  maximumFrequencyPerUser?: number | undefined;
 }
 
 /** A methodology plus the options for one computation. */
@@ -40,19 +31,6 @@ export interface ComputeOptions extends Methodology {
   random?: RandomSource | undefined;
   signal?: AbortSignal | undefined;
   onProgress?: ((percent: number) => void) | undefined;
-}
-
-/**
- * One or more figures that are released with the same privacy parameters. A privacy unit is all events of one person in one
- * reference on one UTC day. See docs/privacy.md.
- */
-interface Release {
-  params: PrivacyParams;
-  mechanism: NoiseMechanism;
-  /** The maximum amount by which one privacy unit can change a figure. The noise is calibrated to this amount. */
-  sensitivity: bigint;
-  /** The maximum number of figures that one privacy unit can change. Each of these figures adds to the cost. */
-  changed: number;
 }
 
 /** Throws a refusal if the provider does not offer the measurement or can never compute it. Reads no events. */
@@ -73,7 +51,7 @@ export async function requireComputable(
     throw new RefusalError('DURATION_NOT_OFFERED', 'This provider does not record watch durations.');
   }
   const isComputed = verified.shareShuffle ?? verified.liquidLegions;
-  for (const { params } of isComputed ? [] : releases(verified, methodology)) {
+  for (const { params } of isComputed ? [] : releasesOf(spec, methodology)) {
     if (noise !== 'DISCRETE_GAUSSIAN' || params.delta > 0) continue;
     throw new RefusalError(
       'DELTA_REQUIRED',
@@ -102,11 +80,7 @@ export function chargesFor(verified: VerifiedRequisition, methodology: Methodolo
 function costOf(verified: VerifiedRequisition, methodology: Methodology): Units {
   if (verified.shareShuffle) return costInUnits(computationCharge(verified));
   if (verified.liquidLegions) return costInUnits(computationCharge(verified));
-  return releases(verified, methodology)
-    .map(({ mechanism, params, sensitivity, changed }) =>
-      costInUnits(charge(mechanism, params, sensitivity, changed)),
-    )
-    .reduce(addUnits, NOTHING);
+  return directCost(verified.spec, methodology);
 }
 
 /**
@@ -121,22 +95,12 @@ export async function computeResult(
   return create(specs.Measurement_ResultSchema, await computeFigures(verified, options));
 }
 
-/** Returns the UTC days that `[start, end)` overlaps. */
-export function daysOf({ start, end }: { start: Date; end: Date }): string[] {
-  const days: string[] = [];
-  for (let day = Math.floor(start.getTime() / DAY_MS); day * DAY_MS < end.getTime(); day++) {
-    days.push(new Date(day * DAY_MS).toISOString().slice(0, 10));
-  }
-  return days;
-}
-const DAY_MS = 86_400_000;
-
 async function computeFigures(verified: VerifiedRequisition, options: ComputeOptions) {
   const { spec, selection, vidSampling } = verified;
   const { population, random = secureRandom, signal, onProgress } = options;
   const events = options.events!;
   const query: EventQuery = { ...queryOf(verified), signal, onProgress };
-  const [first, second] = releases(verified, options);
+  const [first, second] = releasesOf(spec, options);
   const noisy = (exact: bigint, { mechanism, params, sensitivity }: Release) => {
     const value = exact + drawNoise(mechanism, params, sensitivity, random);
     return value > 0n ? value : 0n;
@@ -183,38 +147,6 @@ async function computeFigures(verified: VerifiedRequisition, options: ComputeOpt
           methodology: { case: 'deterministicCount', value: {} },
         },
       } as const;
-  }
-}
-
-/**
- * Returns the measurement's releases in a fixed order. For impressions and durations, the sensitivity is the cap on a
- * person's total over all selected events.
- */
-function releases({ spec }: VerifiedRequisition, methodology: Methodology): Release[] {
-  // measurementSpecViolations has checked that the parameters are present.
-  const release = (params: PrivacyParams | undefined, sensitivity = 1n, changed = 1): Release => ({
-    params: params!,
-    mechanism: methodology.noise ?? (params!.delta > 0 ? 'DISCRETE_GAUSSIAN' : 'GEOMETRIC'),
-    sensitivity,
-    changed,
-  });
-  switch (spec.measurementType) {
-    case 'REACH':
-      return [release(spec.reach.privacyParams)];
-    case 'REACH_AND_FREQUENCY': {
-      const { reachPrivacyParams, frequencyPrivacyParams } = spec.reachAndFrequency;
-      // One privacy unit can move a person from one frequency to another. That changes two counts by one each.
-      return [release(reachPrivacyParams), release(frequencyPrivacyParams, 1n, 2)];
-    }
-    case 'IMPRESSION': {
-      const { maximumFrequencyPerUser: asked } = spec.impression;
-      const maximum = Math.min(asked, methodology.maximumFrequencyPerUser ?? asked);
-      return [release(spec.impression.privacyParams, BigInt(maximum))];
-    }
-    case 'DURATION':
-      return [release(spec.duration.privacyParams, capMillis(spec.duration.maximumWatchDurationPerUser!))];
-    case 'POPULATION':
-      return [];
   }
 }
 

@@ -1,5 +1,6 @@
 /** Computes exact figures over a provider's events in Parquet or CSV, before noise is added. */
 import { MAX_VID } from '@measurement-exchange/contract';
+import type { AttributeType } from '../filters/types.ts';
 import { RefusalError } from '../refusals/refusalError.ts';
 import { type ColumnNames, type Columns, resolveColumns } from './events/columns.ts';
 import { type Engine, localFiles, startEngine, type Watch } from './events/engine.ts';
@@ -8,14 +9,13 @@ import type { EventQuery } from './events/query.ts';
 import { outOfRange, requireWhole, Scanner, type TakePeople } from './events/scanner.ts';
 import { selectionsOf } from './events/selection.ts';
 import { type Source, sourceOf } from './events/source.ts';
-import type { AttributeType } from './filter/types.ts';
 
+export type { AttributeType } from '../filters/types.ts';
 export type { ColumnNames } from './events/columns.ts';
 export { EventsUnavailable, QueryFailed, type Watch } from './events/engine.ts';
 export type { ReferenceInventory } from './events/inventory.ts';
 export type { EventGroupSelection, EventQuery } from './events/query.ts';
 export type { TakePeople } from './events/scanner.ts';
-export type { AttributeType } from './filter/types.ts';
 
 /** Options for `openEvents`. */
 export interface EventsConfig {

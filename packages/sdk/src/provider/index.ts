@@ -1,6 +1,9 @@
 /**
  * The SDK for data providers, for Node only. It verifies requisitions, computes results or shares, and tracks the budget.
  */
+
+export type { PrivacyAmount, Units } from '../charges/amounts.ts';
+export { FilterError } from '../filters/errors.ts';
 export { RefusalError, type RefusalPlace } from '../refusals/refusalError.ts';
 export type { AgentEvent, AgentStage } from './agent/logEvents.ts';
 export type { Agent, AgentOptions, RequisitionSpan } from './agent/options.ts';
@@ -8,9 +11,8 @@ export * from './agent.ts';
 export * from './compute.ts';
 export { queryOf } from './eventQuery.ts';
 export * from './events.ts';
-export { FilterError, QueryStopped } from './filter/errors.ts';
+export { QueryStopped } from './filter/errors.ts';
 export { fulfillOrRefuse, refusalFor, sealResult } from './fulfill.ts';
-export type { PrivacyAmount, Units } from './ledger/amounts.ts';
 export { type Charge, InsufficientBudget } from './ledger/charges.ts';
 export type { ConfirmedReference, HeldQuestion, HeldQuestions } from './ledger/inventory.ts';
 export { type LedgerReader, type ResponseCounts, readLedger, type Spending } from './ledger/reading.ts';

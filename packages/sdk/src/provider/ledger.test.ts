@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { costInUnits, fromUnits, type PrivacyAmount } from './ledger/amounts.ts';
+import { costInUnits, fromUnits, type PrivacyAmount } from '../charges/amounts.ts';
 import { type Charge, InsufficientBudget } from './ledger/charges.ts';
 import { readLedger } from './ledger/reading.ts';
 import type { RequisitionResponse } from './ledger/responses.ts';

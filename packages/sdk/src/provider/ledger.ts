@@ -5,7 +5,6 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { timestampOf } from '@measurement-exchange/contract';
-import { partyOf } from '../client/names.ts';
 import {
   addUnits,
   budgetInUnits,
@@ -14,7 +13,8 @@ import {
   NOTHING,
   type PrivacyAmount,
   type Units,
-} from './ledger/amounts.ts';
+} from '../charges/amounts.ts';
+import { partyOf } from '../client/names.ts';
 import { type Charge, InsufficientBudget } from './ledger/charges.ts';
 import { confirmIn, type HeldQuestions, heldIn } from './ledger/inventory.ts';
 import { audit, type Spending, spending } from './ledger/reading.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FilterError } from './filter/errors.ts';
+import { FilterError } from '../filters/errors.ts';
 import { openPopulation, type PopulationSpec } from './population.ts';
 
 const SPEC: PopulationSpec = {

@@ -1,7 +1,8 @@
 /** The provider's virtual population: disjoint ranges of VIDs with attributes. A CEL filter selects a part of it. */
+
+import type { AttributeType, AttributeValue } from '../filters/types.ts';
 import { checkAt } from '../refusals/refusalError.ts';
 import { compile, match } from './filter/evaluator.ts';
-import type { AttributeType, AttributeValue } from './filter/types.ts';
 
 /** A virtual person ID (VID) in JSON. A VID beyond 2^53 must be a decimal string, because a number would be rounded. */
 export type Vid = number | string | bigint;

@@ -3,6 +3,7 @@
  * events. A check that fails permanently throws `RefusalError`. After any other error, such as an unreachable exchange, the
  * requisition is retried.
  */
+
 import { type TrustStore, verifySignature, type X509 } from '@measurement-exchange/consent';
 import {
   type Certificate,
@@ -14,6 +15,7 @@ import {
   type Requisition,
   type SignedMessage,
 } from '@measurement-exchange/contract';
+import { MINIMUM_EPSILON } from '../charges/usual.ts';
 import type { RefusalCode } from '../refusals/codes.ts';
 import { isNotYetValid, refuseOnConsentError } from '../refusals/consentRefusal.ts';
 import { RefusalError, type RefusalPlace } from '../refusals/refusalError.ts';
@@ -26,7 +28,7 @@ import {
   requireNonce,
   sameResultKey,
 } from './verify/keys.ts';
-import { MINIMUM_EPSILON, outOfRange, requireEpsilon, requireInRange } from './verify/limits.ts';
+import { outOfRange, requireEpsilon, requireInRange } from './verify/limits.ts';
 import {
   type LiquidLegionsContext,
   type VerifiedLiquidLegions,

@@ -183,7 +183,7 @@ const askAgent: Scenario = async () => {
 };
 const SCENARIOS: Scenario[] = [
   async (draw) => {
-    const request = asking(`new ${draw(1000)}`, STREAMLY, CHIRPER);
+    const request = asking(`age == ${draw(1000)}`, STREAMLY, CHIRPER);
     const { name, measurementSpec } = await consumerOf(ACME).create(request);
     expect(name).toMatch(/^measurementConsumers\/acme\/measurements\//);
     const { sent } = x.log.findLast(({ method }) => method === 'POST')!;

@@ -98,10 +98,16 @@ describe('on an exchange', () => {
   it('is not stored where it is too long, and a title has 1 to 200 characters', async () => {
     const { requestId, ...asked } = request();
     const [provider] = asked.dataProviders;
-    const long = { ...provider!.eventGroups![0]!, filter: `name == "${'x'.repeat(70_000)}"` };
+    const [group] = provider!.eventGroups!;
+    // A filter has at most 32,768 characters.
+    const eventGroups = ['a', 'b', 'c'].map((id) => ({
+      ...group!,
+      name: `${provider!.name}/eventGroups/${id}`,
+      filter: `name == "${'x'.repeat(24_000)}"`,
+    }));
     const measurement = await w.consumer.create({
       ...asked,
-      dataProviders: [{ ...provider!, eventGroups: [long] }],
+      dataProviders: [{ ...provider!, eventGroups }],
     });
     expect(measurement).not.toHaveProperty('encryptedQuestion');
     expect(await w.consumer.question(measurement)).toBeUndefined();

@@ -5,9 +5,9 @@
 import type { specs } from '@measurement-exchange/contract';
 import { seededRandom } from '@measurement-exchange/testkit/mpc/seededRandom';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fromUnits } from '../../src/charges/amounts.ts';
 import { chargesFor, computeResult } from '../../src/provider/compute.ts';
 import { type EventQuery, type Events, openEvents } from '../../src/provider/events.ts';
-import { fromUnits } from '../../src/provider/ledger/amounts.ts';
 import type { VerifiedRequisition } from '../../src/provider/verify.ts';
 import { type EventFiles, eventFiles } from './eventFiles.ts';
 import { privacyBounds } from './privacyBounds.ts';

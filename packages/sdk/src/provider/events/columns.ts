@@ -13,8 +13,8 @@ import {
   UBIGINT,
   VARCHAR,
 } from '@duckdb/node-api';
+import type { AttributeType } from '../../filters/types.ts';
 import { RefusalError } from '../../refusals/refusalError.ts';
-import type { AttributeType } from '../filter/types.ts';
 import { type Parameters, quoteName, quoteText } from './sql.ts';
 
 /** The column names in the event files, if they differ from the defaults. */

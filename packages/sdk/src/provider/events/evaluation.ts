@@ -8,9 +8,9 @@ import {
   DuckDBTimestampValue,
   type DuckDBValue,
 } from '@duckdb/node-api';
+import type { AttributeValue } from '../../filters/types.ts';
 import { QueryStopped } from '../filter/errors.ts';
 import { match } from '../filter/evaluator.ts';
-import type { AttributeValue } from '../filter/types.ts';
 import { type Columns, DUCKDB_TYPES } from './columns.ts';
 import { chunksOf, type Watch } from './engine.ts';
 import { conditionOf, type EventData, type Selection, type SelectionFilter } from './selection.ts';

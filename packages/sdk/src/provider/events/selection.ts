@@ -1,11 +1,11 @@
 /** Converts a query to the SQL conditions that select its events. */
 import { DuckDBTimestampValue, TIMESTAMP, VARCHAR } from '@duckdb/node-api';
 import { bucketRange } from '@measurement-exchange/mpc/privacy/vidSampling';
+import { FilterError } from '../../filters/errors.ts';
+import type { AttributeType } from '../../filters/types.ts';
 import { checkAt, RefusalError } from '../../refusals/refusalError.ts';
-import { FilterError } from '../filter/errors.ts';
 import { compile } from '../filter/evaluator.ts';
 import type { CompiledFilter, FilterText, SqlTemplate } from '../filter/requests.ts';
-import type { AttributeType } from '../filter/types.ts';
 import { type Columns, DUCKDB_TYPES } from './columns.ts';
 import type { Engine } from './engine.ts';
 import type { EventQuery } from './query.ts';

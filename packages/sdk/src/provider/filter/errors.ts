@@ -1,19 +1,5 @@
-import type { RefusalCode } from '../../refusals/codes.ts';
-import { type FilterPosition, RefusalError } from '../../refusals/refusalError.ts';
-
-export type FilterCode = Extract<RefusalCode, `FILTER_${string}`>;
-
-/** Thrown if a filter is not valid CEL, does not match the names and types of the attributes, or is too costly. */
-export class FilterError extends RefusalError {
-  override readonly name = 'FilterError';
-  declare readonly code: FilterCode;
-
-  constructor(code: FilterCode, message: string, position?: FilterPosition) {
-    super(code, position ? `${message} (line ${position.line}, column ${position.column})` : message, {
-      position,
-    });
-  }
-}
+import { type FilterCode, FilterError } from '../../filters/errors.ts';
+import { RefusalError } from '../../refusals/refusalError.ts';
 
 /**
  * Thrown if a query exceeds one of the provider's limits. The query is not retried, because it would exceed the limit

@@ -5,9 +5,10 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { FilterError, QueryStopped } from './errors.ts';
+import { FilterError } from '../../filters/errors.ts';
+import type { AttributeValue } from '../../filters/types.ts';
+import { QueryStopped } from './errors.ts';
 import { compile, match } from './evaluator.ts';
-import type { AttributeValue } from './types.ts';
 
 const attributes = { s: 'string', i: 'int' } as const;
 const evaluate = (expression: string, rows: AttributeValue[][]) =>

@@ -5,11 +5,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { errorOf, FilterError, QueryStopped } from './errors.ts';
+import { requireLength } from '../../filters/length.ts';
+import type { AttributeValue } from '../../filters/types.ts';
+import { errorOf, QueryStopped } from './errors.ts';
 import type { CompiledFilter, FilterText, Part, Request, Response } from './requests.ts';
-import type { AttributeValue } from './types.ts';
 
-const MAX_LENGTH = 32_768;
 /**
  * The time after which a process that hangs is killed. The process itself limits each request to less than a second of CPU
  * time.
@@ -23,11 +23,7 @@ const SCRIPT = new URL(`evaluationProcess${extname(OWN_PATH)}`, import.meta.url)
 
 /** Checks a filter and splits it into a part for SQL and a rest for CEL. Throws FilterError or QueryStopped. */
 export async function compile(filter: FilterText): Promise<CompiledFilter> {
-  const { length } = filter.expression;
-  if (length > MAX_LENGTH) {
-    const message = `A filter has at most ${MAX_LENGTH} characters, and this one has ${length}`;
-    throw new FilterError('FILTER_LIMIT', message);
-  }
+  requireLength(filter.expression);
   return (await run({ ...filter })).compiled!;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { FilterError } from './errors.ts';
+import { FilterError } from '../../filters/errors.ts';
+import type { AttributeType, AttributeValue } from '../../filters/types.ts';
 import { compileFilter } from './index.ts';
-import type { AttributeType, AttributeValue } from './types.ts';
 
 const ATTRIBUTES: Record<string, AttributeType> = {
   gender: 'string',

@@ -1,13 +1,11 @@
 /** Checks and evaluates CEL filters over event attributes, and translates them to SQL if possible. */
-import { type CelError, type CelInput, parse, plan } from '@bufbuild/cel';
-import { cut } from '@measurement-exchange/contract';
-import { attributesIn, presentKey, usesAttributes, valueKey } from './ast.ts';
-import { type Condition, checkFilter } from './check.ts';
-import type { Fail } from './checked.ts';
-import { environment } from './environment.ts';
-import { FilterError } from './errors.ts';
+import { type CelError, type CelInput, plan } from '@bufbuild/cel';
+import { attributesIn, presentKey, usesAttributes, valueKey } from '../../filters/ast.ts';
+import { type Condition, checkFilter } from '../../filters/check.ts';
+import { environment } from '../../filters/environment.ts';
+import { parseFilter } from '../../filters/parse.ts';
+import { type AttributeType, type AttributeValue, celValueOf } from '../../filters/types.ts';
 import { type Sql, type SqlContext, toSql } from './sql.ts';
-import { type AttributeType, type AttributeValue, celValueOf } from './types.ts';
 
 export interface Filter {
   /** The attributes that the filter depends on. */
@@ -20,13 +18,6 @@ export interface Filter {
   pushDown(): { sql: ((context: SqlContext) => string) | undefined; rest: Filter | undefined };
 }
 
-const MAX_BRACKETS = 200;
-const MAX_SIGNS = 8000;
-/**
- * The characters that count toward MAX_SIGNS. They include spaces, because the parser may read a long run of spaces many
- * times.
- */
-const SIGN = /\W/;
 /**
  * The maximum number of SQL operations in one condition. The engine allocates a buffer for each operation, and its memory
  * limit does not include these buffers.
@@ -36,61 +27,7 @@ const MAX_SQL_COST = 2000;
 /** Parses a CEL expression and checks it against the attributes. Throws FilterError if it is not valid. */
 export function compileFilter(expression: string, attributes: Record<string, AttributeType>): Filter {
   const known: Record<string, AttributeType> = Object.assign(Object.create(null), attributes);
-  return filterOf(checkFilter(...parsed(expression), known), known);
-}
-
-function parsed(expression: string): [ReturnType<typeof parse>, Fail] {
-  if (!expression.isWellFormed()) throw new FilterError('FILTER_SYNTAX', 'The filter is not valid Unicode');
-  requireShort(expression);
-  try {
-    const result = parse(expression);
-    const positions = result.sourceInfo?.positions ?? {};
-    return [
-      result,
-      (at, message, code = 'FILTER_TYPE') =>
-        new FilterError(code, message, positionOf(expression, positions[at.id.toString()] ?? 0)),
-    ];
-  } catch (error) {
-    throw notCel(error);
-  }
-}
-
-const tooDeep = () => new FilterError('FILTER_LIMIT', 'The filter nests too deep');
-
-/** Rejects expressions that would take long to parse, because they nest deeply or have many operators and spaces. */
-function requireShort(expression: string): void {
-  let [quote, depth, signs] = ['', 0, 0];
-  for (let i = 0; i < expression.length; i++) {
-    const character = expression[i]!;
-    if (quote !== '') {
-      if (character === '\\') i++;
-      else if (character === quote) quote = '';
-    } else if (character === "'" || character === '"') quote = character;
-    else if (SIGN.test(character)) {
-      signs++;
-      depth += Number('([{'.includes(character)) - Number(')]}'.includes(character));
-      if (depth > MAX_BRACKETS) throw tooDeep();
-      if (signs > MAX_SIGNS)
-        throw new FilterError('FILTER_LIMIT', 'The filter has too many operators and spaces');
-    }
-  }
-}
-
-function notCel(error: unknown): FilterError {
-  if (error instanceof RangeError) return tooDeep();
-  const message = (error as Error).message;
-  // The parser's message is "<input>:1:6: found x but expecting …", followed by a list of all tokens.
-  const [, line, column, found] = /^<input>:(\d+):(\d+): (?:found (.*?) but expecting)?/s.exec(message) ?? [];
-  const position = line === undefined ? undefined : { line: Number(line), column: Number(column) };
-  const reason = found === undefined ? cut(message, 200) : `unexpected ${found}`;
-  return new FilterError('FILTER_SYNTAX', `The filter is not valid CEL: ${reason}`, position);
-}
-
-function positionOf(expression: string, offset: number): { line: number; column: number } {
-  // An operator's position includes the space before it, so skip the space.
-  const start = offset + /^\s*/.exec(expression.slice(offset))![0].length;
-  const lines = expression.slice(0, start).split('\n');
-  return { line: lines.length, column: lines.at(-1)!.length + 1 };
+  return filterOf(checkFilter(...parseFilter(expression), known), known);
 }
 
 /** Creates a filter that is true if all its conditions are true. */

@@ -6,9 +6,9 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { rounds } from '@measurement-exchange/testkit/rounds';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { AttributeType, AttributeValue } from '../../filters/types.ts';
 import { type Events, openEvents } from '../events.ts';
 import { compileFilter } from './index.ts';
-import type { AttributeType, AttributeValue } from './types.ts';
 
 const ATTRIBUTES = {
   s: 'string',

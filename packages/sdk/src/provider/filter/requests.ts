@@ -1,7 +1,8 @@
 /** Defines and answers the requests to the process that evaluates filters. */
-import { FilterError, type FilterFault } from './errors.ts';
+import { FilterError } from '../../filters/errors.ts';
+import type { AttributeType, AttributeValue } from '../../filters/types.ts';
+import type { FilterFault } from './errors.ts';
 import { compileFilter, type Filter } from './index.ts';
-import type { AttributeType, AttributeValue } from './types.ts';
 
 /** A filter and the types of the attributes that it may use. */
 export interface FilterText {

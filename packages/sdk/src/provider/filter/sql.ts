@@ -6,9 +6,9 @@
 import { type CelResult, isCelError, isCelUint, plan } from '@bufbuild/cel';
 import { isReflectMessage } from '@bufbuild/protobuf/reflect';
 import { type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt';
-import { attributeOf, type Expr, usesAttributes } from './ast.ts';
-import { environment } from './environment.ts';
-import type { AttributeType } from './types.ts';
+import { attributeOf, type Expr, usesAttributes } from '../../filters/ast.ts';
+import { environment } from '../../filters/environment.ts';
+import type { AttributeType } from '../../filters/types.ts';
 
 export interface SqlContext {
   attribute(name: string): string;

@@ -1,6 +1,7 @@
 /** Defines a charge against the budget, and the error for a charge that exceeds the budget. */
+
+import { fromUnits, type Measure, type PrivacyAmount, type Units } from '../../charges/amounts.ts';
 import { RefusalError, type RefusalPlace } from '../../refusals/refusalError.ts';
-import { fromUnits, type Measure, type PrivacyAmount, type Units } from './amounts.ts';
 
 /** The cost of a result for one reference's events on one UTC day. */
 export interface Charge {

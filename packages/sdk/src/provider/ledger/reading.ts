@@ -3,7 +3,7 @@
  * the same time.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { fromUnits, type PrivacyAmount, type Units } from './amounts.ts';
+import { fromUnits, type PrivacyAmount, type Units } from '../../charges/amounts.ts';
 import {
   type ConfirmedReference,
   confirmedReferences,

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { costInUnits } from '../../charges/amounts.ts';
 import { readLedger } from '../ledger/reading.ts';
 import type { RequisitionResponse } from '../ledger/responses.ts';
 import { type Ledger, openLedger } from '../ledger.ts';
-import { costInUnits } from './amounts.ts';
 
 const BUDGET = { epsilon: 1, delta: 1e-6, rho: 0.5 };
 

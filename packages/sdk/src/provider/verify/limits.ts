@@ -1,6 +1,7 @@
 /** Checks that a requisition is within the provider's limits. */
 import type { PlainSpec, PrivacyParams } from '@measurement-exchange/contract';
 import { BUCKET_COUNT } from '@measurement-exchange/mpc/privacy/vidSampling';
+import { capMillis } from '../../charges/releases.ts';
 import { RefusalError } from '../../refusals/refusalError.ts';
 
 /** A requisition that exceeds one of these limits is refused. */
@@ -18,9 +19,6 @@ export const LIMITS = {
   /** The smallest accepted delta. A delta of 0 is also accepted. */
   delta: 1e-30,
 } as const;
-
-/** The smallest accepted epsilon if the provider does not configure one. */
-export const MINIMUM_EPSILON = 1e-4;
 
 /** Refuses values that the exchange accepts, but that make the computation infeasible or its result meaningless. */
 export function requireInRange(spec: PlainSpec): void {
@@ -95,12 +93,4 @@ export function requireEpsilon(spec: PlainSpec, minimum: number): void {
 export function outOfRange(field: string, description: string): RefusalError {
   const at = `measurementSpec.${field}` as const;
   return new RefusalError('VALUE_OUT_OF_RANGE', `${field} of the MeasurementSpec ${description}.`, { at });
-}
-
-/**
- * Converts seconds to whole milliseconds, rounded down. Digits beyond nanoseconds are floating-point errors, so they are
- * rounded away first.
- */
-export function capMillis(seconds: number): bigint {
-  return BigInt(Math.floor(Number((seconds * 1000).toFixed(6))));
 }

@@ -4,6 +4,7 @@ import { cut } from '@measurement-exchange/contract';
 import { type Expr, identifiersIn } from './ast.ts';
 import { common, describe, fits, isBool, isDyn, isNumber, mixed, spelled } from './celTypes.ts';
 import type { Checked, Fail } from './checked.ts';
+import { closest } from './closest.ts';
 import { environment, OVERLOADS } from './environment.ts';
 
 export interface Call {
@@ -61,10 +62,16 @@ export function resultType(call: Call, fail: Fail): CelType {
   }
 }
 
+/** Names that a filter can write. Operators have names such as `_+_`. */
+const FUNCTION_NAMES = [...OVERLOADS.keys()].filter((name) => /^[a-z]/i.test(name));
+
 function overload(call: Call, fail: Fail): CelType {
   const { expr, name, target, args } = call;
   const named = OVERLOADS.get(name);
-  if (named === undefined) throw fail(expr, `There is no function ${spelled(name)}`);
+  if (named === undefined) {
+    const suggestion = closest(name, FUNCTION_NAMES);
+    throw fail(expr, `There is no function ${spelled(name)}`, 'FILTER_TYPE', suggestion);
+  }
   const types = args.map((arg) => arg.type);
   const fitting = named.filter(
     (func) =>

@@ -23,4 +23,4 @@ export interface Items {
 }
 
 /** Creates an error that points to a position in the filter. The default code is FILTER_TYPE. */
-export type Fail = (at: Expr, message: string, code?: FilterCode) => FilterError;
+export type Fail = (at: Expr, message: string, code?: FilterCode, suggestion?: string) => FilterError;

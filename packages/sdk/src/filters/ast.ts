@@ -76,3 +76,10 @@ export function pathOf({ operand, field }: Kind<'selectExpr'>): string[] | undef
   }
   return at?.exprKind.case === 'identExpr' ? [at.exprKind.value.name, ...path] : undefined;
 }
+
+/** Returns the expression that a path such as `a.b.c` begins with. */
+export function rootOf(expr: Expr): Expr {
+  let at = expr;
+  while (at.exprKind.case === 'selectExpr' && at.exprKind.value.operand) at = at.exprKind.value.operand;
+  return at;
+}

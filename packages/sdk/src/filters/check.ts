@@ -12,11 +12,13 @@ import {
   type Parsed,
   pathOf,
   presentKey,
+  rootOf,
   valueKey,
 } from './ast.ts';
 import { type Call, resultType } from './calls.ts';
 import { common, describe, isBool, isDyn, sameType } from './celTypes.ts';
 import type { Checked, Fail, Items } from './checked.ts';
+import { closest } from './closest.ts';
 import { instructionsOf, itemsOf, MAX_ELEMENTS, sizeOf, walkOf, workOf } from './cost.ts';
 import type { FilterError } from './errors.ts';
 import { type AttributeType, CEL_TYPES } from './types.ts';
@@ -33,6 +35,8 @@ const MAX_SIZE = 1_000_000;
 const MAX_INSTRUCTIONS = 4000;
 /** The assumed length of a text attribute, because the actual length is not known here. */
 const TEXT_SIZE = 100;
+/** The number of attributes that an error message lists. */
+const MAX_LISTED = 20;
 
 /** One of a filter's conditions. The filter is true if all of them are true. */
 export interface Condition {
@@ -155,8 +159,10 @@ class Checker {
 
   private unknown(expr: Expr, name: string): FilterError {
     const names = Object.keys(this.attributes);
-    const known = names.length > 0 ? names.join(', ') : 'none';
-    return this.fail(expr, `There is no attribute ${name}; there are: ${known}`, 'FILTER_ATTRIBUTE');
+    const listed = names.slice(0, MAX_LISTED).join(', ') || 'none';
+    const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : '';
+    const message = `There is no attribute ${name}; there are: ${listed}${more}`;
+    return this.fail(rootOf(expr), message, 'FILTER_ATTRIBUTE', closest(name, names));
   }
 
   /**

@@ -1,0 +1,34 @@
+/** The privacy cost of a result that duchies compute. Each reference and day is charged this cost. */
+import type { PrivacyParams } from '@measurement-exchange/contract';
+import type { MpcRelease } from '@measurement-exchange/mpc';
+import { type MpcConfig, type MpcProtocol, protocolMath } from '@measurement-exchange/mpc/protocols';
+import type { PrivacyAmount } from './amounts.ts';
+
+/**
+ * Returns the cost for each of the data providers. `params` are the privacy parameters of the reach and, if requested, of
+ * the frequencies. Throws a RangeError if no noise can meet them.
+ */
+export function duchyCost(
+  [reach, frequency]: PrivacyParams[],
+  { protocol, config }: { protocol: MpcProtocol; config: MpcConfig<MpcProtocol> },
+  dataProviders: number,
+): Partial<PrivacyAmount> {
+  const { noiseMechanism } = config;
+  if (noiseMechanism === 'NONE') return withoutNoise(frequency ? [reach!, frequency] : [reach!]);
+  const common = { noiseMechanism, reachPrivacyParams: reach! };
+  const release: MpcRelease = frequency
+    ? { ...common, measurementType: 'REACH_AND_FREQUENCY', frequencyPrivacyParams: frequency }
+    : { ...common, measurementType: 'REACH' };
+  return protocolMath(protocol).chargeOf(release, config as never, dataProviders);
+}
+
+/**
+ * Returns the cost of a result without noise. Such a result has no privacy guarantee. The requested parameters are still
+ * charged, so that the budget runs out eventually.
+ */
+function withoutNoise(params: PrivacyParams[]): Partial<PrivacyAmount> {
+  return {
+    epsilon: params.reduce((sum, { epsilon }) => sum + epsilon, 0),
+    delta: params.reduce((sum, { delta }) => sum + delta, 0),
+  };
+}

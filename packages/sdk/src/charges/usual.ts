@@ -1,0 +1,11 @@
+/** The limits that data providers have unless they configure others. */
+import type { PrivacyAmount } from './amounts.ts';
+
+/** The smallest accepted epsilon if the provider does not configure one. */
+export const MINIMUM_EPSILON = 1e-4;
+
+/**
+ * The budget of an agent in development, for the events of a reference and day. It is large enough to experiment with, but
+ * small enough to run out. Production has no default; budgets there are usually smaller.
+ */
+export const DEVELOPMENT_BUDGET: PrivacyAmount = { epsilon: 10, delta: 1e-6, rho: 1 };

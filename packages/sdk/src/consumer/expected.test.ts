@@ -1,0 +1,102 @@
+import type { PlainSpec } from '@measurement-exchange/contract';
+import { describe, expect, it } from 'vitest';
+import { expectedFigures } from './expected.ts';
+import { planWarnings } from './planWarnings.ts';
+import type { DuchyProtocol } from './protocol.ts';
+
+const spec = (asked: object, width = 1) =>
+  ({ nonceHashes: [], vidSamplingInterval: { start: 0, width }, ...asked }) as unknown as PlainSpec;
+const params = (epsilon: number, delta = 0) => ({ epsilon, delta });
+const reach = (epsilon: number, delta = 0, width = 1) =>
+  spec({ measurementType: 'REACH', reach: { privacyParams: params(epsilon, delta) } }, width);
+const frequencies = (epsilon: number, delta = 0) =>
+  spec({
+    measurementType: 'REACH_AND_FREQUENCY',
+    reachAndFrequency: {
+      reachPrivacyParams: params(epsilon, delta),
+      frequencyPrivacyParams: params(epsilon, delta),
+      maximumFrequency: 5,
+    },
+  });
+
+const duchies = { aggregator: 'duchies/a', noiseMechanism: 'DISCRETE_GAUSSIAN' };
+const shuffle = {
+  protocol: 'honestMajorityShareShuffle',
+  config: { ...duchies, firstWorker: 'duchies/b', secondWorker: 'duchies/c' },
+} as unknown as DuchyProtocol;
+const sketches = {
+  protocol: 'liquidLegionsV2',
+  config: {
+    ...{ ...duchies, workers: ['duchies/b', 'duchies/c'], decayRate: 12, maxSize: 100_000 },
+    ...{ samplingIndicatorSize: 10_000_000, maximumFrequency: 10 },
+    ...{ histogramPrivacyParams: params(0.1, 1e-9), publisherPrivacyParams: params(0.1, 1e-9) },
+  },
+} as unknown as DuchyProtocol;
+
+describe('the expected uncertainty', () => {
+  it('of a reach is that of its noise alone', () => {
+    // Geometric noise at epsilon 0.5 has a variance of 7.8; 1.96 of its deviations are 5.5.
+    const [figure, ...others] = expectedFigures(reach(0.5), undefined, 1_000_000);
+    expect(figure).toEqual({ figure: 'reach', margin: expect.closeTo(5.49, 1) });
+    expect(others).toEqual([]);
+  });
+
+  it('of a sample depends on the figure, and says for which one it is', () => {
+    const of = (assumed: number) => expectedFigures(reach(0.5, 0, 0.25), undefined, assumed)[0]!;
+    expect(of(40_000)).toMatchObject({ assumed: 40_000 });
+    // The variance of a quarter of X people is X (1 - w) / w = 3 X; the noise is small beside it.
+    expect(of(40_000).margin! / (1.96 * Math.sqrt(3 * 40_000))).toBeCloseTo(1, 2);
+    expect(of(160_000).margin! / of(40_000).margin!).toBeCloseTo(2, 2);
+  });
+
+  it('of impressions and durations grows with the cap, and populations have none', () => {
+    const impressions = (maximumFrequencyPerUser: number) => {
+      const impression = { privacyParams: params(0.5), maximumFrequencyPerUser };
+      return expectedFigures(spec({ measurementType: 'IMPRESSION', impression }), undefined, 1000)[0]!;
+    };
+    expect(impressions(20).margin! / impressions(1).margin!).toBeCloseTo(20, 0);
+    const duration = { privacyParams: params(0.5), maximumWatchDurationPerUser: 60 };
+    expect(expectedFigures(spec({ measurementType: 'DURATION', duration }), undefined, 1000)).toEqual([
+      { figure: 'watchDurationSeconds', margin: expect.closeTo((60 * 1.96 * Math.SQRT2) / 0.5, 1) },
+    ]);
+    const population = spec({ measurementType: 'POPULATION' });
+    expect(expectedFigures(population, undefined, 1000)).toEqual([{ figure: 'population', margin: 0 }]);
+  });
+
+  it('of shares is smaller for a larger reach', () => {
+    const share = (assumed: number) => expectedFigures(frequencies(0.1), undefined, assumed)[1]!;
+    expect(share(10_000)).toMatchObject({ figure: 'frequencyShare', assumed: 10_000 });
+    expect(share(10_000).margin! / share(100_000).margin!).toBeCloseTo(10, 0);
+  });
+
+  it('of duchies comes from their protocol', () => {
+    // As mex measure prints for a real result of 640 people: 604 to 676.
+    expect(expectedFigures(reach(0.5, 1e-9), shuffle, 1_000_000)).toEqual([
+      { figure: 'reach', margin: expect.closeTo(36, 0) },
+    ]);
+    const [ofSketch, share] = expectedFigures(frequencies(1, 1e-9), sketches, 1_000_000);
+    expect(ofSketch).toMatchObject({ figure: 'reach', assumed: 1_000_000 });
+    expect(ofSketch!.margin).toBeGreaterThan(1000);
+    expect(ofSketch!.margin).toBeLessThan(100_000);
+    expect(share).toMatchObject({ figure: 'frequencyShare', assumed: 1_000_000 });
+  });
+});
+
+describe('a warning', () => {
+  const warnings = (asked: PlainSpec, charge: object | undefined, assumed = 1_000_000) =>
+    planWarnings(asked, { figures: expectedFigures(asked, undefined, assumed), charge, assumed });
+
+  it('comes for an epsilon that providers refuse, for useless figures, and for more than a budget', () => {
+    expect(warnings(reach(0.1), { epsilon: 0.1 })).toEqual([]);
+    expect(warnings(reach(0.00005), { epsilon: 0.00005 })).toEqual([
+      expect.stringContaining('An epsilon of 0.00005 is below 0.0001: data providers refuse it'),
+    ]);
+    expect(warnings(reach(0.001), { epsilon: 0.001 }, 1000)).toEqual([
+      expect.stringContaining('The noise is larger than a figure of 1,000'),
+    ]);
+    expect(warnings(reach(500), { epsilon: 500 })).toEqual([
+      expect.stringMatching(/more than its whole budget usually is \(epsilon 500 of 10\)/),
+    ]);
+    expect(warnings(reach(1), undefined)).toEqual([expect.stringContaining('No noise can meet')]);
+  });
+});

@@ -1,0 +1,132 @@
+/** Plans a measurement: asks the exchange what it would create, and computes the expected uncertainty and the cost. */
+import type { EventGroup, Finding, Measurement, PlainSpec, Protocol } from '@measurement-exchange/contract';
+import { PROTOCOLS } from '@measurement-exchange/contract';
+import { costInUnits, fromUnits, type PrivacyAmount, type Units } from '../charges/amounts.ts';
+import { duchyCost } from '../charges/computation.ts';
+import { daysOf } from '../charges/days.ts';
+import { directCost, releasesOf } from '../charges/releases.ts';
+import { createMeasurement, prepareMeasurement, send } from './create.ts';
+import type { Dependencies } from './deps.ts';
+import { type ExpectedFigure, expectedFigures } from './expected.ts';
+import { planWarnings } from './planWarnings.ts';
+import { acceptedProtocol, type DuchyProtocol, duchyProtocolOf, ProtocolError } from './protocol.ts';
+import type { MeasurementRequest, Selection } from './request.ts';
+
+/** Options for `plan`. */
+export interface PlanOptions {
+  signal?: AbortSignal;
+  /** Event groups that the caller has read. Others are read if they have a filter, to check it. */
+  eventGroups?: readonly EventGroup[];
+  /** The value of the figure that uncertainties are computed for, if they depend on it. Default: 1,000,000. */
+  assumed?: number;
+}
+
+/** The cost of a measurement at one data provider. */
+export interface PlannedCharge {
+  name: string;
+  /** The number of UTC days that are charged. Several event groups can be charged on the same day. */
+  days: number;
+  /**
+   * The charge to the budget of each reference and day. Rho is for Gaussian noise, epsilon for other noise. Absent if no
+   * noise can meet the privacy parameters.
+   */
+  charge?: Partial<PrivacyAmount>;
+}
+
+/** The measurement that would be created now, and its consequences. */
+export interface MeasurementPlan {
+  protocol: Protocol;
+  /** The duchies that would compute it, the aggregator first. */
+  duchies: readonly string[];
+  /** Why this consumer would not accept the result. If this is present, do not create the measurement. */
+  rejection?: { code: string; message: string /** Duchies that it does not accept. */; duchies: string[] };
+  /** Problems that the exchange found. Depending on its settings, it rejects the measurement for them. */
+  findings: readonly Finding[];
+  /** The expected uncertainty of each figure. Without duchies, each data provider's figures have it. */
+  figures: readonly ExpectedFigure[];
+  dataProviders: readonly PlannedCharge[];
+  /** Sentences about parameters that data providers usually refuse, or that make a figure useless. */
+  warnings: readonly string[];
+  /** Creates exactly this measurement. */
+  create(options?: { signal?: AbortSignal }): Promise<Measurement>;
+}
+
+const DEFAULT_ASSUMED = 1_000_000;
+
+export async function planMeasurement(
+  deps: Dependencies,
+  request: MeasurementRequest,
+  { eventGroups, assumed = DEFAULT_ASSUMED }: PlanOptions,
+): Promise<MeasurementPlan> {
+  const prepared = await prepareMeasurement(deps, request, eventGroups);
+  const { spec, dataProviders } = prepared.read;
+  const validated = await send(deps, prepared, true);
+  const { protocolConfig = {}, findings = [] } = validated;
+  const computed = duchyProtocolOf(protocolConfig);
+  const duchies = computed ? [computed.aggregator, ...computed.workers] : [];
+  const rejection = rejectionOf(deps, validated, spec, duchies);
+  const figures = rejection ? [] : expectedFigures(spec, computed, assumed);
+  const charge = rejection ? {} : chargeOf(spec, computed, dataProviders.length);
+  return {
+    protocol: PROTOCOLS.find((name) => protocolConfig[name] !== undefined) ?? 'direct',
+    duchies,
+    ...(rejection && { rejection }),
+    findings,
+    figures,
+    dataProviders: dataProviders.map(({ name, selection }) => ({
+      name,
+      days: chargedDays(selection),
+      ...(charge && { charge }),
+    })),
+    warnings: planWarnings(spec, { figures, charge, assumed }),
+    create: ({ signal } = {}) => createMeasurement({ ...deps, signal }, prepared),
+  };
+}
+
+function rejectionOf(
+  deps: Dependencies,
+  validated: Measurement,
+  spec: PlainSpec,
+  duchies: string[],
+): MeasurementPlan['rejection'] {
+  try {
+    acceptedProtocol(deps, validated, spec);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    const unaccepted = duchies.filter((duchy) => !deps.duchies?.includes(duchy));
+    return { code: error.code, message: error.message, duchies: unaccepted };
+  }
+}
+
+/**
+ * Returns the charge without its zeros, or undefined if no noise can meet the privacy parameters. Assumes the default noise
+ * if data providers compute the figures on their own.
+ */
+function chargeOf(
+  spec: PlainSpec,
+  computed: DuchyProtocol | undefined,
+  dataProviders: number,
+): Partial<PrivacyAmount> | undefined {
+  const params = releasesOf(spec).map((release) => release.params);
+  let units: Units;
+  try {
+    units = computed ? costInUnits(duchyCost(params, computed, dataProviders)) : directCost(spec);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+  return Object.fromEntries(Object.entries(fromUnits(units)).filter(([, amount]) => amount > 0));
+}
+
+function chargedDays(selection: Selection): number {
+  if ('population' in selection) return 0;
+  // Event groups mostly have the same interval.
+  const intervals = new Map(
+    selection.eventGroups.map(({ interval: { start, end } }) => [start + end, { start, end }]),
+  );
+  const days = [...intervals.values()].map(({ start, end }) =>
+    daysOf({ start: new Date(start), end: new Date(end) }),
+  );
+  return new Set(days.flat()).size;
+}

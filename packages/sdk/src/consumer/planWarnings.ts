@@ -1,0 +1,62 @@
+/** Warnings about parameters that are far from usual. */
+import type { PlainSpec } from '@measurement-exchange/contract';
+import { MEASURES, type PrivacyAmount } from '../charges/amounts.ts';
+import { releasesOf } from '../charges/releases.ts';
+import { DEVELOPMENT_BUDGET, MINIMUM_EPSILON } from '../charges/usual.ts';
+import type { ExpectedFigure } from './expected.ts';
+
+export function planWarnings(
+  spec: PlainSpec,
+  planned: {
+    figures: readonly ExpectedFigure[];
+    charge: Partial<PrivacyAmount> | undefined;
+    assumed: number;
+  },
+): string[] {
+  return [...smallEpsilons(spec), ...noisyFigures(planned), ...largeCharges(planned.charge)];
+}
+
+function smallEpsilons(spec: PlainSpec): string[] {
+  const small = releasesOf(spec).find(({ params }) => params.epsilon < MINIMUM_EPSILON);
+  if (small === undefined) return [];
+  return [
+    `An epsilon of ${small.params.epsilon} is below ${MINIMUM_EPSILON}: data providers refuse it, unless they have set a ` +
+      'smaller minimum.',
+  ];
+}
+
+function noisyFigures({
+  figures,
+  assumed,
+}: {
+  figures: readonly ExpectedFigure[];
+  assumed: number;
+}): string[] {
+  return figures
+    .filter(({ figure, margin = 0 }) => margin >= (figure === 'frequencyShare' ? SHARE_LIMIT : assumed))
+    .map(({ figure }) =>
+      figure === 'frequencyShare'
+        ? 'The noise of the frequencies is so large that their shares say almost nothing: choose a larger epsilon.'
+        : `The noise is larger than a figure of ${assumed.toLocaleString('en-US')}: choose a larger epsilon.`,
+    );
+}
+
+/** A share that may be off by this much, such as 30 % ± 25 %, is of little use. */
+const SHARE_LIMIT = 0.25;
+
+function largeCharges(charge: Partial<PrivacyAmount> | undefined): string[] {
+  if (charge === undefined) {
+    return [
+      'No noise can meet these privacy parameters: data providers refuse them. Choose a larger epsilon or delta.',
+    ];
+  }
+  const beyond = MEASURES.filter((measure) => (charge[measure] ?? 0) > DEVELOPMENT_BUDGET[measure]);
+  if (beyond.length === 0) return [];
+  const amounts = beyond.map(
+    (measure) => `${measure} ${charge[measure]!.toPrecision(3)} of ${DEVELOPMENT_BUDGET[measure]}`,
+  );
+  return [
+    `This charges each day more than its whole budget usually is (${amounts.join(', ')}): data providers will probably ` +
+      'refuse it. Choose a smaller epsilon.',
+  ];
+}

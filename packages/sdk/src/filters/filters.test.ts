@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { closest, editDistance } from './closest.ts';
+import { filterProblem, type PublishedAttribute } from './index.ts';
+
+const ATTRIBUTES: PublishedAttribute[] = [
+  { name: 'age', type: 'INT' },
+  { name: 'age_group', type: 'STRING' },
+  { name: 'country', type: 'STRING' },
+  { name: 'person.gender', type: 'STRING' },
+  { name: 'since', type: 'TIMESTAMP' },
+];
+
+describe('a filter that is checked before it is sent', () => {
+  it.each([
+    ['age > 30', undefined],
+    ["person.gender == 'F' && age_group in ['18-34', '35-54']", undefined],
+    ["since > timestamp('2026-01-01T00:00:00Z')", undefined],
+    ['agee > 30', ['FILTER_ATTRIBUTE', 1, 1, 'age']],
+    ['age > 30 &&\n  contry == "DE"', ['FILTER_ATTRIBUTE', 2, 3, 'country']],
+    ['age > 1 && person.gendre == "F"', ['FILTER_ATTRIBUTE', 1, 12, 'person.gender']],
+    ['income > 1', ['FILTER_ATTRIBUTE', 1, 1, undefined]],
+    ['__proto__ == 1', ['FILTER_ATTRIBUTE', 1, 1, undefined]],
+    ['country.startWith("D")', ['FILTER_TYPE', 1, 8, 'startsWith']],
+    ['country > 5', ['FILTER_TYPE', 1, 9, undefined]],
+    ['age', ['FILTER_TYPE', 1, 1, undefined]],
+    ['age > 30)', ['FILTER_SYNTAX', 1, 9, undefined]],
+    [`country in [${'1,'.repeat(9000)}1]`, ['FILTER_LIMIT', undefined, undefined, undefined]],
+    [`country == '${'x'.repeat(40_000)}'`, ['FILTER_LIMIT', undefined, undefined, undefined]],
+  ] as const)('is judged: case %#', (filter, expected) => {
+    const problem = filterProblem(filter, ATTRIBUTES);
+    const { code, position, suggestion } = problem ?? {};
+    expect(problem && [code, position?.line, position?.column, suggestion]).toEqual(expected);
+  });
+
+  it('is only parsed where the provider does not say which attributes there are', () => {
+    expect(filterProblem('agee > "x"')).toBeUndefined();
+    expect(filterProblem('agee > > 1')).toMatchObject({
+      code: 'FILTER_SYNTAX',
+      position: { line: 1, column: 6 },
+    });
+    expect(filterProblem('age > 1', [])).toMatchObject({
+      message: expect.stringContaining('there are: none'),
+    });
+  });
+
+  it('is told what there is, and not more of it than one reads', () => {
+    const many = Array.from({ length: 100 }, (_, i) => ({ name: `column_${i}`, type: 'INT' }) as const);
+    const { message } = filterProblem('nothing > 1', many)!;
+    expect(message).toMatch(/^There is no attribute nothing; there are: column_0, .*column_19 and 80 more$/);
+  });
+});
+
+describe('the closest name', () => {
+  it.each([
+    ['age', 'age', 0],
+    ['gae', 'age', 1],
+    ['ag', 'age', 1],
+    ['kitten', 'sitting', 3],
+    ['', 'abc', 3],
+  ])('%s is %s after so many changes', (a, b, distance) => {
+    expect([editDistance(a, b), editDistance(b, a)]).toEqual([distance, distance]);
+  });
+
+  it('is the nearest one that is near enough, whatever the case of its letters', () => {
+    expect(closest('Country', ['county', 'country'])).toBe('country');
+    expect(closest('devise', ['age', 'device', 'devices'])).toBe('device');
+    expect(closest('income', ['age', 'country'])).toBeUndefined();
+    expect(closest('x', ['y'])).toBe('y');
+    expect(closest('abc', [])).toBeUndefined();
+  });
+});

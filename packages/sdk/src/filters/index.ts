@@ -1,0 +1,56 @@
+/** Checks a CEL filter the way data providers do, before it is sent to them. Runs in browsers too. */
+import type { FilterPosition } from '../refusals/refusalError.ts';
+import { checkFilter } from './check.ts';
+import { type FilterCode, FilterError } from './errors.ts';
+import { parseFilter } from './parse.ts';
+import type { AttributeType } from './types.ts';
+
+export type { FilterPosition } from '../refusals/refusalError.ts';
+export type { FilterCode } from './errors.ts';
+
+/** An attribute as an event group publishes it. */
+export interface PublishedAttribute {
+  name: string;
+  type: Uppercase<AttributeType>;
+}
+
+/** Why a filter cannot be used. */
+export interface FilterProblem {
+  code: FilterCode;
+  /** A sentence for people, without the position. */
+  message: string;
+  /** Absent if the problem concerns the whole filter. */
+  position?: FilterPosition;
+  /** The attribute or function whose name is most similar to an unknown one. */
+  suggestion?: string;
+}
+
+/**
+ * Returns the first problem of a filter, or undefined if it has none. Without attributes, only the syntax is checked, because
+ * the data provider does not say which attributes there are.
+ *
+ * @example
+ * filterProblem('agee > 30', [{ name: 'age', type: 'INT' }]);
+ * // { code: 'FILTER_ATTRIBUTE', position: { line: 1, column: 1 }, suggestion: 'age', message: 'There is no attribute agee; …' }
+ */
+export function filterProblem(
+  expression: string,
+  attributes?: readonly PublishedAttribute[],
+): FilterProblem | undefined {
+  try {
+    const [parsed, fail] = parseFilter(expression);
+    if (attributes !== undefined) checkFilter(parsed, fail, typesOf(attributes));
+    return undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return { code: 'FILTER_LIMIT', message: 'The filter nests too deep' };
+    if (!(error instanceof FilterError)) throw error;
+    const { code, reason, position, suggestion } = error;
+    return { code, message: reason, ...(position && { position }), ...(suggestion && { suggestion }) };
+  }
+}
+
+function typesOf(attributes: readonly PublishedAttribute[]): Record<string, AttributeType> {
+  const types: Record<string, AttributeType> = Object.create(null);
+  for (const { name, type } of attributes) types[name] = type.toLowerCase() as AttributeType;
+  return types;
+}
