@@ -3,6 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTransient } from '@measurement-exchange/sdk';
+import { createDuchyDatabase } from '@measurement-exchange/testkit/duchy';
+import { spawnMex, urlOf } from '@measurement-exchange/testkit/process';
 import { expect, it, vi } from 'vitest';
 import { connect } from '../src/connection/client.ts';
 import { readProviderConfig } from '../src/provider/config.ts';
@@ -10,7 +12,7 @@ import { expiryOf } from '../src/signIn/claims.ts';
 import { clientCredentials } from '../src/signIn/clientCredentials.ts';
 import { path, told } from './environment.ts';
 import { mex, run } from './mexInProcess.ts';
-import { AGENT, SECRET, startProvider } from './openIdProvider.ts';
+import { AGENT, DUCHY, SECRET, startProvider } from './openIdProvider.ts';
 import { exchange, provider, useSignIn } from './signInWorld.ts';
 
 useSignIn();
@@ -49,12 +51,17 @@ it('the old token is used for as long as it is valid while the issuer is away', 
   });
 });
 
-it('an agent calls with a token of its client', async () => {
-  const folder = path('lakeside');
-  await mex('identity', 'dataProviders/lakeside', '--out', folder);
+/** Lets a party in, as which a client of the provider calls. Its keys are in the folder with the name of its ID. */
+async function onboard(name: string, client: string): Promise<void> {
+  const folder = path(name.split('/')[1]!);
+  await mex('identity', name, '--out', folder);
   const operator = ['--url', exchange.url, '--token', exchange.dev.operator.token];
-  const subject = ['--issuer', provider.url, '--subject', AGENT];
+  const subject = ['--issuer', provider.url, '--subject', client];
   await mex('admin', 'onboard', join(folder, 'party.json'), ...(await told(folder)), ...subject, ...operator);
+}
+
+it('an agent calls with a token of its client', async () => {
+  await onboard('dataProviders/lakeside', AGENT);
   await writeFile(path('events.csv'), 'vid,timestamp,event_group\n1,2026-01-01T00:00:00Z,spring\n');
   const config = {
     ...{ url: exchange.url, signIn: { ...signIn(), clientSecretFile: 'secret' }, identity: 'lakeside' },
@@ -69,6 +76,25 @@ it('an agent calls with a token of its client', async () => {
   expect(out + err).not.toContain(SECRET);
   await writeFile(path('both.json'), JSON.stringify({ ...config, tokenFile: 'token' }));
   await expect(readProviderConfig(path('both.json'))).rejects.toThrow('tokenFile and signIn are both set');
+});
+
+it('a duchy calls with a token of its client, which it does not log', async () => {
+  await onboard('duchies/alpha', DUCHY);
+  const database = await createDuchyDatabase();
+  const config = {
+    ...{ mode: 'development', url: exchange.url, identity: 'alpha', databaseUrl: database.url },
+    ...{ signIn: { ...signIn(), clientId: DUCHY, clientSecretFile: 'secret' }, logLevel: 'trace' },
+    ...{ roots: ['duchies/alpha=alpha/root.pem'], listen: { port: 0 }, dataDir: 'data' },
+  };
+  await writeFile(path('duchy.json'), JSON.stringify(config));
+  const duchy = spawnMex(['duchy', 'run', '--config', path('duchy.json')]);
+  await urlOf(duchy);
+  const operations = /"operationsUrl":"([^"]+)"/.exec(duchy.output())![1];
+  await vi.waitFor(async () => expect((await fetch(`${operations}/readyz`)).status).toBe(200));
+  expect(await duchy.kill('SIGTERM')).toBe(0);
+  expect(provider.grants).toEqual(['client_credentials']);
+  expect(duchy.output()).not.toMatch(new RegExp(`${SECRET}|eyJ`));
+  await database.drop();
 });
 
 it('a script signs in by the environment', async () => {

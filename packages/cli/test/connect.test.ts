@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { readCredentials } from '@measurement-exchange/sdk';
 import { describe, expect, it, vi } from 'vitest';
 import { connect } from '../src/connection/client.ts';
@@ -47,6 +48,14 @@ describe('a command', () => {
       /no demo party stremly\. There are: measurementConsumers\/acme, /,
     );
     await expect(mex(...get, '--as', 'chirper')).rejects.toThrow(/PERMISSION_DENIED.*--as <party>/s);
+  });
+
+  it('says since when its token is expired', async () => {
+    const issuer = await createDevIssuer({ keyFile: devKeyFile(exchange.dataDir), baseUrl: exchange.url });
+    vi.stubEnv('MEX_TOKEN', await issuer.mint('operator', -3600));
+    await expect(mex('whoami')).rejects.toThrow(
+      /\(TOKEN_INVALID\)\n {2}The token expired at \d{4}-\d\d-\d\dT[\d:.]+Z\.\n {2}Get a fresh token with mex login/,
+    );
   });
 
   it('gives the token of a demo party to no other exchange', async () => {

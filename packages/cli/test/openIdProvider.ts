@@ -4,9 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { Provider } from 'oidc-provider';
 import { vi } from 'vitest';
 
-/** The client that `mex login` is, and the one of an agent. */
+/** The client that `mex login` is, and those of an agent and a duchy. */
 export const CLIENT = 'mex';
 export const AGENT = 'lakeside-agent';
+export const DUCHY = 'alpha-duchy';
 export const SECRET = 'the-secret-of-lakeside';
 
 export interface TestProvider {
@@ -17,6 +18,18 @@ export interface TestProvider {
   grants: string[];
   stop: () => Promise<void>;
 }
+
+const program = (
+  client_id: string,
+  token_endpoint_auth_method: 'client_secret_post' | 'client_secret_basic',
+) => ({
+  client_id,
+  client_secret: SECRET,
+  token_endpoint_auth_method,
+  grant_types: ['client_credentials'],
+  redirect_uris: [],
+  response_types: [],
+});
 
 export async function startProvider(): Promise<TestProvider> {
   // It says at length what would be wrong with it in production.
@@ -44,14 +57,8 @@ export async function startProvider(): Promise<TestProvider> {
         redirect_uris: ['http://127.0.0.1/callback'],
         grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
       },
-      {
-        client_id: AGENT,
-        client_secret: SECRET,
-        token_endpoint_auth_method: 'client_secret_post',
-        grant_types: ['client_credentials'],
-        redirect_uris: [],
-        response_types: [],
-      },
+      program(AGENT, 'client_secret_post'),
+      program(DUCHY, 'client_secret_basic'),
     ],
     ttl: { IdToken: lifetime },
     issueRefreshToken: () => true,

@@ -6,7 +6,7 @@ import { divertNotes } from '../src/terminal/output.ts';
 import { path, useEnvironment } from './environment.ts';
 import { browse } from './fetchBrowser.ts';
 import { mex, type Ran, run } from './mexInProcess.ts';
-import { AGENT, CLIENT, SECRET, startProvider, type TestProvider } from './openIdProvider.ts';
+import { AGENT, CLIENT, DUCHY, SECRET, startProvider, type TestProvider } from './openIdProvider.ts';
 
 export let provider: TestProvider;
 export let exchange: TestExchange;
@@ -19,7 +19,7 @@ export function useSignIn(): void {
       issuer: provider.url,
       audience: CLIENT,
       jwksUri: `${provider.url}/jwks`,
-      clients: [AGENT],
+      clients: [AGENT, DUCHY],
     };
     exchange = await startExchange({ issuers: [issuer] });
   });
