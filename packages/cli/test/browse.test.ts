@@ -174,7 +174,11 @@ describe('mex measurements', () => {
     const keyless = (await show('--token', w.exchange.dev.dataProviders[0]!.token)).out;
     expect(keyless).toContain('The question is encrypted for you');
     expect(keyless).not.toContain('Ulm');
-    await w.acme.client.cancelMeasurement({ name });
+
+    await fulfillWith(w.streamly, name, reach(5n));
+    const results = (...more: string[]) => run('measurements', 'results', name, '--as', 'acme', ...more);
+    expect((await results()).out).toMatch(/^\nA week� of autumn\n\ndataProviders\/streamly\n +reach +5 /);
+    expect(JSON.parse((await results('--json')).out)).toMatchObject({ title: 'A week\u0007 of autumn' });
   });
 
   it('says so where the stored question is not its own', async () => {

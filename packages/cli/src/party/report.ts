@@ -13,8 +13,12 @@ const LABELS = {
 } as const;
 const WIDTH = Math.max(...Object.values(LABELS).map((label) => label.length));
 
-export function printResult(result: MeasurementResult): void {
+/** A result with the title of its question, which the consumer stored with the measurement. */
+export type TitledResult = MeasurementResult & { title?: string };
+
+export function printResult(result: TitledResult): void {
   print('');
+  if (result.title !== undefined) print(`${paint('bold', visible(result.title))}\n`);
   const { deduplicated } = result.total;
   if (deduplicated !== undefined) {
     printDeduplicated(result, deduplicated);

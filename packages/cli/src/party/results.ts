@@ -14,7 +14,8 @@ import { Failed, printJson, visible } from '../terminal/output.ts';
 import { startLive } from '../terminal/progress.ts';
 import { comeBack, EXIT, EXIT_CODES_HELP, explainEnd, explainLostWait } from './failure.ts';
 import { parseSeconds, readRequestFile } from './measureRequest.ts';
-import { printResult } from './report.ts';
+import { withQuestion } from './questions.ts';
+import { printResult, type TitledResult } from './report.ts';
 import { duchiesOf } from './spec.ts';
 import { latestReports } from './timeline.ts';
 
@@ -39,7 +40,8 @@ export function resultsCommand(): Command {
       const { client, consumer, credentials } = await consumerOf(options);
       const name = nameBelow(credentials.name, 'measurements', text);
       const request = options.spec === undefined ? undefined : await readRequestFile(options.spec);
-      const open = (measurement: Measurement) => consumer.open(measurement, { ...(request && { request }) });
+      const open = async (measurement: Measurement) =>
+        titled(consumer, measurement, await consumer.open(measurement, { ...(request && { request }) }));
       if (options.wait) return showWhenDone(consumer, name, options, open);
       const { state } = await client.getMeasurement({ name });
       if (!isTerminal(state)) {
@@ -49,12 +51,23 @@ export function resultsCommand(): Command {
     });
 }
 
+/** Adds the title that the consumer stored with the measurement. A question that is not its own is only noted. */
+async function titled(
+  consumer: Consumer,
+  measurement: Measurement,
+  result: MeasurementResult,
+): Promise<TitledResult> {
+  const { question, questionError } = await withQuestion(consumer, measurement);
+  if (questionError) note(visible(`${questionError.message} (${questionError.code})`));
+  return { ...result, ...(question?.title && { title: question.title }) };
+}
+
 /** Shows progress until the measurement ends, and then the figures that `open` returns. Ctrl-C ends only the wait. */
 export async function showWhenDone(
   consumer: Consumer,
   name: string,
   options: WaitingOptions,
-  open: (measurement: Measurement) => Promise<MeasurementResult>,
+  open: (measurement: Measurement) => Promise<TitledResult>,
 ): Promise<void> {
   const live = startLive(name, 'Ctrl-C ends the wait, not the measurement.');
   let lines = new Map<string, string>();
@@ -103,8 +116,8 @@ export async function interruptible<T>(
   }
 }
 
-async function showResult(read: () => Promise<MeasurementResult>, options: ActingOptions): Promise<void> {
-  let result: MeasurementResult;
+async function showResult(read: () => Promise<TitledResult>, options: ActingOptions): Promise<void> {
+  let result: TitledResult;
   try {
     result = await read();
   } catch (error) {
