@@ -10,7 +10,7 @@ import type { Command } from 'commander';
 import { nameBelow } from '../calls/caller.ts';
 import { remote } from '../calls/command.ts';
 import { type ActingOptions, consumerOf, withKeys } from '../calls/keys.ts';
-import { Failed, printJson, visible } from '../terminal/output.ts';
+import { Failed, note, printJson, visible } from '../terminal/output.ts';
 import { startLive } from '../terminal/progress.ts';
 import { comeBack, EXIT, EXIT_CODES_HELP, explainEnd, explainLostWait } from './failure.ts';
 import { parseSeconds, readRequestFile } from './measureRequest.ts';
