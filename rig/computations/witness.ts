@@ -253,7 +253,8 @@ export class Witness {
   /** Nothing may be ill in the database of a duchy; when everything has ended, not even for a while. */
   async examine({ hasEnded }: { hasEnded: boolean }): Promise<void> {
     for (const duchy of this.world.duchies) {
-      const ailments = await examineDuchy(duchy.connection, await duchy.secretsKey());
+      const owner = { duchy: duchy.name, secretsKey: await duchy.secretsKey() };
+      const ailments = await examineDuchy(duchy.connection, owner);
       for (const { check, severity, examples } of ailments) {
         if (severity === 'error' || hasEnded)
           this.world.violations.add(`doctor of ${duchy.name}: ${check}: ${examples.join(', ')}`);

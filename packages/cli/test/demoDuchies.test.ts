@@ -2,14 +2,20 @@
  * `mex serve --dev` with its demo duchies, each a process, from the first start to the last, and the shell lines of the
  * quickstarts, the tour and the operator's manual, run as printed against it.
  */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { MeasurementResult } from '@measurement-exchange/sdk';
 import { inSpan } from '@measurement-exchange/server/telemetry';
 import { useCollector } from '@measurement-exchange/testkit/collector';
-import { type ExchangeProcess, ROOT, startExchangeProcess } from '@measurement-exchange/testkit/process';
+import {
+  type ExchangeProcess,
+  ROOT,
+  spawnMex,
+  startExchangeProcess,
+  urlOf,
+} from '@measurement-exchange/testkit/process';
 import { isStress } from '@measurement-exchange/testkit/rounds';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type DevFile, readDevFile } from '../src/files/devFile.ts';
@@ -28,7 +34,7 @@ let folder: string;
 let exchange: ExchangeProcess;
 let shell: DocumentShell;
 const dataDir = () => join(folder, 'data');
-const start = async () => {
+const start = async (env: Record<string, string> = {}) => {
   // Only requests from within a span of this test are traced.
   const telemetry = {
     ...{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '200' },
@@ -36,7 +42,7 @@ const start = async () => {
   };
   exchange = await startExchangeProcess({
     dataDir: dataDir(),
-    env: { MEX_DUCHIES: 'on', MEX_AGENTS: 'on', ...telemetry },
+    env: { MEX_DUCHIES: 'on', MEX_AGENTS: 'on', ...telemetry, ...env },
   });
 };
 
@@ -362,9 +368,48 @@ it.runIf(isStress)('ends them when it is killed, and finds everything again at t
   await allReady();
 });
 
+// The exchange is started again with another setting.
+it('the quickstart for duchies ends with a figure that a duchy of its own helped to compute', async () => {
+  const document = 'docs/quickstart/duchy.md';
+  const [made] = await shell.typed(document, '', '## 2');
+  const here = `MEX_DATA_DIR=${dataDir()}`;
+  const printed = (command: string) =>
+    new RegExp(`^ +${here} mex (${command} .*)$`, 'm').exec(made!)![1]!.split(' ');
+  expect(await mex(...printed('admin onboard'))).toContain('duchies/delta is on board.');
+  const [, MEX_CONFIG] = new RegExp(`^ +${here} MEX_CONFIG=(\\S+) npm start$`, 'm').exec(made!)!;
+  const { port } = new URL(exchange.url);
+  expect(await exchange.kill('SIGTERM')).toBe(0);
+  await start({ MEX_CONFIG: MEX_CONFIG!, PORT: port });
+  const duchy = spawnMex(printed('duchy run'));
+  try {
+    await urlOf(duchy);
+    await allReady();
+    const checked = await mex(...printed('duchy check'));
+    expect(checked).toMatch(/ok +endpoint .*\nok +roots .*(\nok +peers .*){3}\n\S*Nothing is wrong\./);
+    // The second terminal still has the function of the first block.
+    const again = join(folder, 'again');
+    await mkdir(again);
+    const terminal = { MEX_DATA_DIR: dataDir(), 'BASH_FUNC_mex%%': '() { npm run -s mex -- "$@"; }' };
+    using second = await openDocumentShell(again, terminal);
+    const [shown, computed] = await second.typed(document, '## 3');
+    const reach = figure(shown!, 'everybody counted once\\n +reach');
+    const people = await truth(PUBLISHER_IDS.slice(0, 2), ({ reach }) => reach());
+    // The noise of both workers has a standard deviation of 70.
+    expect(Math.abs(reach - people)).toBeLessThan(5 * 100);
+    expect(computed).toMatch(/^duchies\/delta\/computations\/\w+ +SUCCEEDED +FIRST_WORKER /m);
+  } finally {
+    expect(await duchy.kill('SIGTERM')).toBe(0);
+  }
+});
+
 it('ends them when it is stopped, and all databases are sound', async () => {
   expect(await mex('doctor')).toMatch(/found nothing wrong/);
-  for (const id of NAMES) expect(await mex('duchy', 'doctor', '--as', id)).toMatch(/found nothing wrong/);
+  for (const id of NAMES) {
+    expect(await mex('duchy', 'check', '--as', id)).toMatch(/ok +database +11 checks found nothing wrong/);
+    // The duchy of the quickstart has ended, which is a problem for each of them.
+    expect(process.exitCode).toBe(1);
+    process.exitCode = undefined;
+  }
   const pids = [...(await Promise.all(NAMES.map(pidOf))), ...(await publisherPids()).slice(-1)];
   expect(pids).toHaveLength(4);
   expect(await exchange.kill('SIGTERM')).toBe(0);

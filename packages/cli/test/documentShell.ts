@@ -12,7 +12,7 @@ import { run } from './mexInProcess.ts';
 
 const execute = promisify(execFile);
 
-export interface DocumentShell {
+export interface DocumentShell extends Disposable {
   /** The shell blocks of a document or a part of it, run one after the other in one shell; what each of them printed. */
   typed(document: string, from?: string, to?: string): Promise<string[]>;
   /** Blocks of lines, run one after the other in one shell; what each of them printed. */
@@ -62,6 +62,7 @@ export async function openDocumentShell(
       return runBlocks(...[...part.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block!));
     },
     close: () => void commands.close(),
+    [Symbol.dispose]: () => void commands.close(),
   };
 }
 

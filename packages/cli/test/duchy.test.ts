@@ -1,7 +1,7 @@
 /** `mex duchy`, as an operator of a duchy runs it. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createClient } from '@measurement-exchange/sdk';
@@ -35,10 +35,15 @@ async function settings(file: string, changes: Record<string, unknown> = {}): Pr
 beforeAll(async () => {
   await onboarded('duchies/alpha');
   await writeFile(path('token'), await token('duchies/alpha'), { mode: 0o600 });
+  await onboarded('duchies/checked', '--endpoint', 'http://127.0.0.1:9');
+  await writeFile(path('checkedToken'), await token('duchies/checked'), { mode: 0o600 });
 });
 
-it('runs on an embedded database of its own until it is stopped, and the doctor looks at it meanwhile', async () => {
+it('runs on an embedded database of its own until it is stopped, and is checked meanwhile', async () => {
   const config = await settings('embedded.json');
+  expect((await ended('check', '--config', config)).out).toMatch(
+    /warning +database +It is made by mex duchy run/,
+  );
   const duchy = spawnMex(['duchy', 'run', '--config', config]);
   const url = await urlOf(duchy);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
@@ -46,40 +51,140 @@ it('runs on an embedded database of its own until it is stopped, and the doctor 
   expect(operations).toMatch(/^http:\/\/127\.0\.0\.1:/);
   expect((await fetch(`${operations}/readyz`)).status).toBe(200);
   expect((await fetch(`${url}/readyz`)).status).toBe(404);
-  expect(await mex('duchy', 'doctor', '--config', config)).toMatch(/^\S*11 checks found nothing wrong\./);
+  const checked = await ended('check', '--config', config);
+  expect(checked.out).toMatch(/ok +database +11 checks found nothing wrong\./);
+  // Its operator has not told the exchange where it is.
+  expect([checked.code, checked.out]).toEqual([
+    1,
+    expect.stringMatching(/problem +endpoint +The exchange names none/),
+  ]);
   expect(await duchy.kill('SIGTERM')).toBe(0);
   await expect(fetch(`${url}/healthz`)).rejects.toThrow();
 });
 
-it('ends with 1 where the doctor finds an error, with 0 where it only warns, and with 1 without its database', async () => {
+/** Runs `mex duchy …`, and returns what it printed and its exit code. */
+async function ended(...args: string[]) {
+  process.exitCode = undefined;
+  const ran = await run('duchy', ...args);
+  const code = process.exitCode ?? (ran.error === undefined ? 0 : 1);
+  process.exitCode = undefined;
+  return { ...ran, code };
+}
+const CHECKED = {
+  identity: 'duchies-checked',
+  tokenFile: 'checkedToken',
+  roots: ['duchies/checked=duchies-checked/root.pem'],
+};
+
+it('ends with 1 where the check finds a problem, with 0 where it only warns, and with 1 without its database', async () => {
   const database = await createDuchyDatabase();
-  const config = await settings('ill.json', { databaseUrl: database.url, dataDir: 'ill' });
+  const config = await settings('ill.json', { ...CHECKED, databaseUrl: database.url, dataDir: 'ill' });
   await database.query(
     `INSERT INTO computations (id, role, protocol, stage, view, spec, register_count)
      VALUES ('c1', 'FIRST_WORKER', 'honestMajorityShareShuffle', 'SETUP_PHASE', '{}', '', 1);
      INSERT INTO blobs (id, computation, create_time) VALUES (gen_random_uuid(), 'c1', now() - interval '4 hours')`,
   );
-  const ended = async (...args: string[]) => {
-    process.exitCode = undefined;
-    const ran = await run('duchy', ...args, '--config', config);
-    const code = process.exitCode ?? (ran.error === undefined ? 0 : 1);
-    process.exitCode = undefined;
-    return { ...ran, code };
-  };
-  const warned = await ended('doctor');
+  const warned = await ended('check', '--config', config);
+  expect(warned.out).toMatch(/ok +exchange +It answers, and takes the token of duchies\/checked\./);
+  expect(warned.out).toMatch(
+    /ok +certificate +The exchange knows it as duchies\/checked\/certificates\/\w+, valid until \d{4}-/,
+  );
+  expect(warned.out).toMatch(/warning +endpoint +Nothing answers at http:\/\/127\.0\.0\.1:9 /);
+  expect(warned.out).toMatch(/warning +roots +None of dataProviders/);
   expect([warned.code, warned.out]).toEqual([0, expect.stringContaining('blobs left over')]);
   await database.query("INSERT INTO removed_computations (id) VALUES ('c1')");
-  const ill = await ended('doctor', '--json');
+  const ill = await ended('check', '--json', '--config', config);
   expect(ill.code).toBe(1);
-  expect(JSON.parse(ill.out).ailments).toContainEqual(
-    expect.objectContaining({ check: 'removed computations are back', severity: 'error', rows: 1 }),
-  );
+  expect(JSON.parse(ill.out).findings).toContainEqual({
+    ...{ check: 'database', state: 'problem' },
+    message: expect.stringMatching(/^removed computations are back: .* 1 found: c1\n/),
+  });
   await database.drop();
-  for (const command of ['run', 'doctor']) {
-    const { code, error } = await ended(command);
-    expect([command, code]).toEqual([command, 1]);
-    expect(error?.message).toMatch(/does not exist|out of reach/);
+  const without = await ended('check', '--config', config);
+  expect([without.code, without.out]).toEqual([
+    1,
+    expect.stringMatching(/problem +database +It cannot be used: .*does not exist/),
+  ]);
+  expect((await ended('run', '--config', config)).error?.message).toMatch(/does not exist|out of reach/);
+});
+
+it('checks everything at once: settings, roots, token, and which of the other duchies answer', async () => {
+  const root = await readFile(path('duchies-alpha/root.pem'), 'utf8');
+  const roots = { 'duchies/alpha': root, 'duchies/gone': root, 'dataProviders/streamly': root };
+  for (const [party, pem] of Object.entries(roots)) {
+    await mkdir(join(path('roots'), party, '..'), { recursive: true });
+    await writeFile(path(`roots/${party}.pem`), pem);
   }
+  const config = await settings('roots.json', { ...CHECKED, roots: ['roots'] });
+  const { out, code } = await ended('check', '--config', config);
+  expect(code).toBe(1);
+  for (const finding of [
+    /warning +roots +duchies\/gone: The exchange shows no certificate of it \(CERTIFICATE_NOT_FOUND\)/,
+    /warning +roots +dataProviders\/streamly: .* was not issued by a root that is trusted for dataProviders\/streamly/,
+    /warning +roots +None of measurementConsumers/,
+    /problem +peers +duchies\/alpha has no endpoint at the exchange/,
+    /problem +peers +duchies\/gone does not answer: .*DUCHY_NOT_FOUND/,
+  ]) {
+    expect(out).toMatch(finding);
+  }
+  await writeFile(path('roots/dataProviders/streamly.pem'), 'x');
+  await writeFile(path('badToken'), 'x');
+  const changes = {
+    tokenFile: 'badToken',
+    roots: ['roots'],
+    logLevel: 'loud',
+    mills: { count: 0 },
+    databaseUrl: 'x',
+  };
+  const bad = await ended('check', '--config', await settings('bad.json', { ...CHECKED, ...changes }));
+  for (const finding of [
+    /problem +settings +\S+bad\.json: mills\.count must be an integer from 1 to 64/,
+    /problem +settings +\S+bad\.json: logLevel must be one of fatal/,
+    /problem +settings +\S+bad\.json: roots: \S+streamly\.pem: it is not a certificate/,
+    /problem +database +It cannot be used: /,
+    /problem +exchange +.*TOKEN_INVALID/,
+  ]) {
+    expect(bad.out).toMatch(finding);
+  }
+  // It does not start with any of them, either.
+  const { error } = await ended('run', '--config', path('bad.json'));
+  expect(error?.message.match(/bad\.json: /g)).toHaveLength(3);
+});
+
+it('is made by init, which says what the operator must run, and check says what is still missing', async () => {
+  const addresses = ['--url', 'https://exchange.example.com', '--endpoint', 'https://own.example.com:8444'];
+  const database = new URL(exchange.database.url);
+  database.pathname = `${database.pathname}_own`;
+  const out = path('own');
+  const init = (...args: string[]) => mex('duchy', 'init', ...args);
+  await expect(init('dataProviders/own', '--out', out, ...addresses)).rejects.toThrow(
+    /is not the name of a duchy/,
+  );
+  await expect(init('duchies/own', '--out', out)).rejects.toThrow(/--url.*--endpoint.*--dev/);
+  await expect(init('duchies/own', '--out', out, '--dev')).rejects.toThrow(/no demo duchies to compute with/);
+  const unreachable = ['--database-url', 'postgres://nobody:hidden@127.0.0.1:9/own'];
+  const refused = init('duchies/own', '--out', out, ...addresses, ...unreachable);
+  await expect(refused).rejects.toThrow(/127\.0\.0\.1:9 says: .*Nothing was made/);
+  await expect(refused).rejects.not.toThrow(/hidden/);
+  await expect(stat(out)).rejects.toThrow(/ENOENT/);
+
+  const printed = await init('duchies/own', '--out', out, ...addresses, '--database-url', database.href);
+  const told = await mex('keys', 'inspect', join(out, 'keys/certificate.pem'), '--json');
+  const { fingerprint } = JSON.parse(told);
+  expect(printed).toContain(
+    `admin onboard ${out}/keys/party.json --trust-root --fingerprint ${fingerprint} --endpoint ${addresses[3]}`,
+  );
+  for (const file of ['duchy.json', 'secrets.key', 'keys/signing-key.pem']) {
+    expect((await stat(join(out, file))).mode & 0o777).toBe(0o600);
+  }
+  await expect(init('duchies/own', '--out', out, ...addresses)).rejects.toThrow(/is not empty/);
+  const { out: missing, code } = await ended('check', '--config', join(out, 'duchy.json'));
+  expect(code).toBe(1);
+  expect(missing).toMatch(/problem +settings +\S+duchy\.json: tokenFile \S+ cannot be read/);
+  expect(missing).toMatch(/problem +settings +\S+duchy\.json: listen\.tls\.keyFile \S+ cannot be read/);
+  expect(missing).toMatch(/warning +database +No duchy has used this database yet/);
+  expect(missing).not.toMatch(/secretsKeyFile|identity/);
+  await exchange.database.query(`DROP DATABASE "${database.pathname.slice(1)}"`);
 });
 
 it('runs several processes on one database, with the key that it was first used with, and logs what is wrong with the way to the exchange', async () => {
@@ -202,7 +307,7 @@ it('says who it has to be', async () => {
   await expect(mex('duchy', 'run', '--config', config)).rejects.toThrow(
     /dataProviders\/lakeside is not a duchy/,
   );
-  await expect(mex('duchy', 'doctor', '--config', path('none.json'))).rejects.toThrow(
+  await expect(mex('duchy', 'check', '--config', path('none.json'))).rejects.toThrow(
     /cannot be read \(ENOENT\)/,
   );
 });

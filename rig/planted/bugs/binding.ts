@@ -30,16 +30,16 @@ export const BINDING_BUGS: PlantedBug[] = [
     name: 'message-to-a-private-address',
     edits: [
       inDuchy(
-        'peers/send.ts',
+        'peers/address.ts',
         'if (requiresPublicPeers && pinned === undefined) return',
-        'if (requiresPublicPeers && pinned === undefined && post.length === 9) return',
+        'if (requiresPublicPeers && pinned === undefined && peer === url.href) return',
       ),
     ],
     foundBy: peers('in production'),
   },
   {
     name: 'message-in-the-clear',
-    edits: [inDuchy('peers/send.ts', '{ allowHttp: !requiresPublicPeers }', '{ allowHttp: true }')],
+    edits: [inDuchy('peers/address.ts', '{ allowHttp: !requiresPublicPeers }', '{ allowHttp: true }')],
     foundBy: peers('in production'),
   },
   {
@@ -51,7 +51,7 @@ export const BINDING_BUGS: PlantedBug[] = [
     name: 'peer-endpoint-not-pinned',
     edits: [
       inDuchy(
-        'peers/send.ts',
+        'peers/address.ts',
         'peers && Object.hasOwn(peers, peer) ? peers[peer]!.endpoint : undefined',
         'peers && !peer ? peers[peer]!.endpoint : undefined',
       ),

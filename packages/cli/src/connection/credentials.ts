@@ -4,17 +4,16 @@ import { join } from 'node:path';
 import { fromBase64 } from '@measurement-exchange/contract';
 import {
   type Credentials,
-  createTrustStore,
   type ExchangeClient,
   readCredentials,
   type TrustedRoot,
   type TrustStore,
 } from '@measurement-exchange/sdk';
 import { findDevParty, readOwnDevFile } from '../files/devFile.ts';
-import { readCertificates } from '../files/keyFiles.ts';
 import { readPartyFile } from '../files/partyFile.ts';
 import { chosenProfile } from '../signIn/profiles.ts';
-import { type ClientOptions, connect } from './client.ts';
+import { type ClientOptions, connect, warn } from './client.ts';
+import { createDemoTrustStore, createRereadTrustStore, readDevRoots, readRoots } from './roots.ts';
 import { readText } from './token.ts';
 
 interface CredentialOptions extends ClientOptions {
@@ -22,7 +21,8 @@ interface CredentialOptions extends ClientOptions {
   identity?: string;
   /**
    * Files with trusted roots, in PEM or DER. With `measurementConsumers/acme=acme.pem`, the root is trusted for that party
-   * only. With `duchies/one=one.pem`, that duchy is also accepted in computations.
+   * only. With `duchies/one=one.pem`, that duchy is also accepted in computations. A folder has such files by party:
+   * `duchies/one.pem`.
    */
   roots?: string[];
 }
@@ -36,8 +36,9 @@ export interface Acting {
 }
 
 /**
- * Loads either the demo party `as`, which trusts the demo root and accepts the demo duchies, or the party in the `identity`
- * folder. Both also trust `roots`. Options that are not given come from the chosen profile.
+ * Loads the demo party `as` or the party in the `identity` folder. The demo party trusts the demo root and the roots in the
+ * data directory, and accepts the demo duchies. Both parties also trust `roots`. Options that are not given come from the
+ * chosen profile.
  */
 export async function loadCredentials(given: CredentialOptions): Promise<Acting> {
   const options = await withProfile(given);
@@ -48,23 +49,32 @@ export async function loadCredentials(given: CredentialOptions): Promise<Acting>
         'or in development --as with a demo party.',
     );
   }
-  const trusted = await Promise.all(roots.map(readRoot));
-  const duchies = trusted.flatMap(({ party }) => (party?.startsWith('duchies/') ? [party] : []));
+  const { roots: trusted, problems } = await readRoots(roots);
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  const { onWarning = warn } = options;
   if (as !== undefined) {
     const dev = await readOwnDevFile();
     return {
       credentials: readCredentials(findDevParty(dev, as)),
-      trust: createTrustStore([{ pem: dev.rootCertificatePem }, ...trusted]),
-      duchies: [...dev.duchies.map(({ name }) => name), ...duchies],
+      trust: createDemoTrustStore(dev.rootCertificatePem, roots, onWarning),
+      duchies: [
+        ...dev.duchies.map(({ name }) => name),
+        ...duchiesOf([...trusted, ...(await readDevRoots())]),
+      ],
       client: await connect(options),
     };
   }
-  if (trusted.length === 0) {
+  if (roots.length === 0) {
     throw new Error('Say whose certificates you trust: --root with the PEM file of a root, once for each.');
   }
   const client = await connect(options);
   const credentials = await readIdentity(identity!, client);
-  return { credentials, trust: createTrustStore(trusted), duchies, client };
+  const trust = createRereadTrustStore(async () => roots, { onProblem: onWarning });
+  return { credentials, trust, duchies: duchiesOf(trusted), client };
+}
+
+function duchiesOf(roots: TrustedRoot[]): string[] {
+  return roots.flatMap(({ party }) => (party?.startsWith('duchies/') ? [party] : []));
 }
 
 async function withProfile(options: CredentialOptions): Promise<CredentialOptions> {
@@ -117,10 +127,4 @@ async function registeredName(
     `The certificate of ${party.name} is not registered at the exchange: ` +
       'mex admin onboard party.json (its operator), or mex admin certificates add (after a renewal).',
   );
-}
-
-async function readRoot(text: string): Promise<TrustedRoot> {
-  const [, party, file] = /^((?:measurementConsumers|dataProviders|duchies)\/[^=]+)=(.+)$/.exec(text) ?? [];
-  const pem = (await readCertificates(file ?? text)).join('');
-  return party === undefined ? { pem } : { party, pem };
 }

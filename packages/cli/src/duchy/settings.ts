@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { MPC_NOISE_MECHANISMS } from '@measurement-exchange/contract';
 import type { DuchyConfig } from '@measurement-exchange/duchy';
 import { loadConfig } from '@measurement-exchange/exchange/config';
+import { readRoots } from '../connection/roots.ts';
+import { readPartyFile } from '../files/partyFile.ts';
 
 export interface DuchyOptions {
   config?: string;
@@ -13,28 +15,62 @@ export interface DuchyOptions {
 /** Loads the duchy package only when a duchy command runs, because no other command needs it. */
 export const loadDuchy = () => import('@measurement-exchange/duchy');
 
-export async function duchySettings({ config, as }: DuchyOptions): Promise<DuchyConfig> {
-  const { DuchyConfigError, duchyConfig, productionProblems, readDuchyConfig } = await loadDuchy();
-  if (as !== undefined) {
-    const { dataDir } = loadConfig(process.env, { mode: 'development' });
-    const id = as.split('/').at(-1)!;
-    const secretsKeyFile = join('duchies', id, 'secrets.key');
-    return duchyConfig(
-      { mode: 'development', dataDir: '.', secretsKeyFile, noiseMechanisms: [...MPC_NOISE_MECHANISMS] },
-      dataDir,
-    );
-  }
-  if (config === undefined) {
+/** Throws one error with everything that is wrong with the settings and with the files that they name. */
+export async function duchySettings(options: DuchyOptions): Promise<DuchyConfig> {
+  const { config, problems } = await examineSettings(options);
+  const { DuchyConfigError } = await loadDuchy();
+  if (problems.length > 0) throw new DuchyConfigError(problems);
+  return config;
+}
+
+/** Returns the settings that are valid, and all problems. */
+export async function examineSettings({
+  config: path,
+  as,
+}: DuchyOptions): Promise<{ config: DuchyConfig; problems: string[] }> {
+  if (as !== undefined) return { config: await demoSettings(as), problems: [] };
+  if (path === undefined) {
     throw new Error('Say which duchy: --config with its settings, or in development --as with a demo duchy.');
   }
-  const settings = readDuchyConfig(config);
-  if (settings.mode === 'production') {
-    const { hostProblems } = await import('@measurement-exchange/exchange/production');
-    const problems = [
-      ...hostProblems(settings.databaseUrl, process),
-      ...productionProblems(settings, (path) => statSync(path, { throwIfNoEntry: false })?.mode),
-    ];
-    if (problems.length > 0) throw new DuchyConfigError(problems);
-  }
-  return settings;
+  const { readDuchyConfig } = await loadDuchy();
+  const { config, problems, invalid } = readDuchyConfig(path);
+  const others = [...(await productionProblemsOf(config)), ...(await fileProblems(config))];
+  // A setting that is invalid has one problem already, and looks as if it was not set.
+  const isNew = (problem: string) => !invalid.has(/^\w*/.exec(problem)![0]);
+  // Problems of the process do not start with the name of a setting.
+  const located = (problem: string) => (/^[a-z]|^The file/.test(problem) ? `${path}: ${problem}` : problem);
+  return { config, problems: [...problems, ...others.filter(isNew)].map(located) };
+}
+
+async function demoSettings(as: string): Promise<DuchyConfig> {
+  const { duchyConfig } = await loadDuchy();
+  const { dataDir } = loadConfig(process.env, { mode: 'development' });
+  const id = as.split('/').at(-1)!;
+  const secretsKeyFile = join('duchies', id, 'secrets.key');
+  return duchyConfig(
+    { mode: 'development', dataDir: '.', secretsKeyFile, noiseMechanisms: [...MPC_NOISE_MECHANISMS] },
+    dataDir,
+  );
+}
+
+const modeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.mode;
+
+async function productionProblemsOf(config: DuchyConfig): Promise<string[]> {
+  if (config.mode !== 'production') return [];
+  const { productionProblems } = await loadDuchy();
+  const { hostProblems } = await import('@measurement-exchange/exchange/production');
+  return [...hostProblems(config.databaseUrl, process), ...productionProblems(config, modeOf)];
+}
+
+/** Returns problems with what is in the files that the settings name. */
+async function fileProblems(config: DuchyConfig): Promise<string[]> {
+  const { readSecretsKey } = await loadDuchy();
+  const { identity, roots, secretsKeyFile } = config;
+  const problems = (await readRoots(roots)).problems.map((problem) => `roots: ${problem}`);
+  const check = async (setting: string, read: Promise<unknown>) =>
+    read.catch((error: Error) => problems.push(`${setting}${error.message}`));
+  if (identity !== undefined) await check('identity: ', readPartyFile(join(identity, 'party.json')));
+  // A file that is missing is made in development, and is reported by the checks of production.
+  if (modeOf(secretsKeyFile) !== undefined) await check('', readSecretsKey(config));
+  return problems;
 }

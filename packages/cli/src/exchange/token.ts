@@ -1,7 +1,6 @@
-import { loadConfig } from '@measurement-exchange/exchange/config';
-import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { Command, InvalidArgumentError } from 'commander';
-import { findDevParty, readDevFile } from '../files/devFile.ts';
+import { mintDevToken } from '../connection/devToken.ts';
+import { findDevParty, readOwnDevFile } from '../files/devFile.ts';
 import { parsePartyName } from '../files/names.ts';
 import { print } from '../terminal/output.ts';
 
@@ -14,13 +13,12 @@ export function tokenCommand(): Command {
     .argument('<name>', 'a demo party such as acme, a full name such as dataProviders/…, or operator')
     .option('--hours <hours>', 'how long it is valid', parseHours, 12)
     .action(async (name: string, options: { hours: number }) => {
-      const { dataDir } = loadConfig(process.env, { mode: 'development' });
-      const dev = await readDevFile(dataDir);
       // A token for a full name is also for parties that were onboarded later, so it is not looked up.
       const subject =
-        name === 'operator' ? name : (parsePartyName(name)?.name ?? findDevParty(dev, name).name);
-      const issuer = await createDevIssuer({ keyFile: devKeyFile(dataDir), baseUrl: dev.baseUrl });
-      print(await issuer.mint(subject, Math.round(options.hours * 3600)));
+        name === 'operator'
+          ? name
+          : (parsePartyName(name)?.name ?? findDevParty(await readOwnDevFile(), name).name);
+      print(await mintDevToken(subject, options.hours));
     });
 }
 

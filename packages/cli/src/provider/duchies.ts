@@ -1,5 +1,6 @@
 /** The duchies whose computations a provider accepts: those in its settings, or, in development, the demo duchies. */
 import type { AgentOptions, ComputationSettings } from '@measurement-exchange/sdk/provider';
+import { readDevRoots } from '../connection/roots.ts';
 import { readOwnDevFile } from '../files/devFile.ts';
 import { readCertificates } from '../files/keyFiles.ts';
 import { type ComputationConfig, type ProviderConfig, readFingerprint } from './config.ts';
@@ -39,11 +40,13 @@ async function configured<C extends ComputationConfig>(
   return { folder, ...config, duchies: Object.fromEntries(await Promise.all(duchies)) };
 }
 
-/** The development exchange's duchies, which all share its root. */
+/** The development exchange's duchies, which all share its root, and those whose roots are in its data directory. */
 async function demoDuchies(folder: string): Promise<DuchySettings> {
   const dev = await readOwnDevFile();
   if (dev.duchies.length === 0) return {};
   const rooted = dev.duchies.map(({ name }) => [name, { rootPem: dev.rootCertificatePem }]);
+  const others = (await readDevRoots()).filter(({ party }) => party?.startsWith('duchies/'));
+  rooted.push(...others.map(({ party, pem }) => [party!, { rootPem: pem }]));
   const accepted = { duchies: Object.fromEntries(rooted), allowHttp: true, folder };
   return { shareShuffle: { ...accepted, populations: 'unchecked' }, liquidLegions: accepted };
 }

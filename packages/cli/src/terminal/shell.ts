@@ -32,11 +32,15 @@ export function commandLine(
   command: string,
   options: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): string {
-  const { MEX_DATA_DIR: dataDir } = process.env;
-  const setting =
-    dataDir === undefined || options.url !== undefined ? [] : [`MEX_DATA_DIR=${quoteWord(dataDir)}`];
+  const setting = options.url === undefined ? dataDirSetting() : [];
   const words = Object.entries(options).flatMap(([option, value]) =>
     [value ?? []].flat().flatMap((each) => [`--${option}`, quoteWord(each)]),
   );
   return [...setting, programName(), command, ...words].join(' ');
+}
+
+/** Returns `MEX_DATA_DIR=…` if that variable is set. */
+export function dataDirSetting(): string[] {
+  const { MEX_DATA_DIR: dataDir } = process.env;
+  return dataDir === undefined ? [] : [`MEX_DATA_DIR=${quoteWord(dataDir)}`];
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonValue } from '@measurement-exchange/contract';
 import { afterAll, describe, expect, test } from 'vitest';
-import { DuchyConfigError, duchyConfig, readDuchyConfig } from './config.ts';
+import { DuchyConfigError, duchyConfig, examineDuchyConfig, readDuchyConfig } from './config.ts';
 import { productionProblems } from './production.ts';
 import { readSecretsKey } from './secretsKey.ts';
 
@@ -56,8 +56,10 @@ describe('the settings', () => {
     const [, example] = /```json\n(\{[\s\S]*?\n\})\n```/.exec(document)!;
     const path = join(folder, 'duchy.json');
     writeFileSync(path, example!);
-    const read = readDuchyConfig(path);
-    expect(productionProblems(read, () => 0o100600)).toEqual([]);
+    const { config, problems } = readDuchyConfig(path);
+    expect(problems).toEqual([]);
+    const modeOf = (file: string) => (file.endsWith('/roots') ? 0o040700 : 0o100600);
+    expect(productionProblems(config, modeOf)).toEqual([]);
     // Every setting of the example is one that has no default in production.
     expect(Object.keys(JSON.parse(example!)).sort()).toEqual([
       'databaseUrl',
@@ -114,7 +116,22 @@ describe('the settings', () => {
     writeFileSync(path, '{"url": ');
     expect(() => readDuchyConfig(path)).toThrow(DuchyConfigError);
     writeFileSync(path, JSON.stringify(GOOD));
-    expect(readDuchyConfig(path).identity).toBe(join(folder, 'keys'));
+    expect(readDuchyConfig(path).config.identity).toBe(join(folder, 'keys'));
+  });
+
+  test('that are wrong are all named with their paths, and the others are still used', () => {
+    const wrong = { url: 7, listen: { port: -1, tls: { certFile: 'tls.pem' } }, mils: {}, logLevel: 'loud' };
+    const { config, problems, invalid } = examineDuchyConfig({ ...GOOD, ...wrong }, '/etc/duchy');
+    expect(problems.map((problem) => problem.split(' ')[0]).sort()).toEqual([
+      'listen.port',
+      'listen.tls.keyFile',
+      'logLevel',
+      'mils',
+      'url',
+    ]);
+    expect([...invalid].sort()).toEqual(['listen', 'logLevel', 'mils', 'url']);
+    expect(config).toMatchObject({ url: undefined, identity: '/etc/duchy/keys', logLevel: 'info' });
+    expect(examineDuchyConfig(['x'], '/').problems).toHaveLength(1);
   });
 });
 
@@ -139,6 +156,7 @@ describe('in production', () => {
     expect(problemsOf({ url: 'http://127.0.0.1:8080' })).toEqual([]);
     const { tokenFile: _, ...signedIn } = { ...GOOD, signIn: SIGN_IN };
     expect(productionProblems(duchyConfig(signedIn, '/etc/duchy'), () => 0o600)).toEqual([]);
+    expect(problemsOf({ roots: ['roots'] }, { roots: 0o040700 })).toEqual([]);
   });
 
   test.each<[string, Record<string, JsonValue>, RegExp]>([
@@ -162,6 +180,7 @@ describe('in production', () => {
     ['a root for everybody', { roots: [...GOOD.roots, 'all.pem'] }, /all\.pem names no party/],
     ['two ways to sign in', { signIn: SIGN_IN }, /tokenFile and signIn are both set/],
     ['no root of duchies', { roots: GOOD.roots.slice(0, 2) }, /roots has no root of duchies/],
+    ['a folder of roots that is not there', { roots: [...GOOD.roots, 'roots'] }, /roots names no party/],
   ])('%s is refused', (_what, changes, problem) => {
     expect(problemsOf(changes)).toEqual([expect.stringMatching(problem)]);
   });

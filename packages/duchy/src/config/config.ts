@@ -70,7 +70,10 @@ const SCHEMA = object(
     signIn: SignIn,
     /** The folder that `mex identity` created. */
     identity: string(),
-    /** Files with root certificates, each for one party, such as `dataProviders/streamly=streamly.pem`. */
+    /**
+     * Root certificates of the other parties: a folder that has one file for each, such as `dataProviders/streamly.pem`, or
+     * files, such as `dataProviders/streamly=streamly.pem`.
+     */
     roots: array(string()),
     /** The address at which providers and other duchies reach this duchy. They get it from the exchange. */
     endpoint: string(),
@@ -98,29 +101,49 @@ const SCHEMA = object(
 );
 
 /** The settings with defaults and absolute paths. */
-export type DuchyConfig = ReturnType<typeof duchyConfig>;
+export type DuchyConfig = ReturnType<typeof withDefaults>;
 export type Listen = DuchyConfig['listen'];
 export type FaceLimits = DuchyConfig['limits'];
 export type PeerSettings = Static<typeof peer>;
 
-/** Reads the settings from a file, and adds defaults. */
-export function readDuchyConfig(path: string): DuchyConfig {
+/** Reads the settings from a file. Returns those that are valid, with defaults, and what is wrong with the others. */
+export function readDuchyConfig(path: string): Examined {
   let bytes: Buffer;
   try {
     bytes = readFileSync(path);
   } catch (error) {
     throw new DuchyConfigError([`${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`]);
   }
-  return duchyConfig(valueIn(path, bytes), dirname(resolve(path)), path);
+  return examineDuchyConfig(valueIn(path, bytes), dirname(resolve(path)));
 }
 
-/** Decodes the settings and adds defaults. Paths are relative to `folder`. `where` names the settings in error messages. */
-export function duchyConfig(value: JsonValue, folder: string, where = 'the settings') {
+export interface Examined {
+  config: DuchyConfig;
+  /** Each problem starts with the path of a setting, such as `listen.port`. */
+  problems: string[];
+  /** The names of the settings that are invalid, and so are not in `config`. */
+  invalid: Set<string>;
+}
+
+/** Leaves out the settings that are invalid, so that the others can be checked too. Paths are relative to `folder`. */
+export function examineDuchyConfig(value: JsonValue, folder: string): Examined {
   const violations: Violation[] = [];
   const file = decode(SCHEMA, value, violations);
-  if (file === undefined) {
-    throw new DuchyConfigError(violations.map((v) => `${where}: ${v.field || 'it'} ${v.description}.`));
-  }
+  const problems = violations.map(({ field, description }) => `${field || 'The file'} ${description}.`);
+  const invalid = new Set(violations.map(({ field }) => /^[^.[]*/.exec(field)![0]));
+  const valid = Object.entries(value ?? {}).filter(([name]) => !invalid.has(name));
+  const usable = file ?? decode(SCHEMA, Object.fromEntries(valid), []) ?? {};
+  return { config: withDefaults(usable, folder), problems, invalid };
+}
+
+/** Throws if a setting is invalid. Paths are relative to `folder`. */
+export function duchyConfig(value: JsonValue, folder: string): DuchyConfig {
+  const { config, problems } = examineDuchyConfig(value, folder);
+  if (problems.length > 0) throw new DuchyConfigError(problems);
+  return config;
+}
+
+function withDefaults(file: Static<typeof SCHEMA>, folder: string) {
   const from = (given: string) => resolve(folder, given);
   const optionally = (given: string | undefined) => given && from(given);
   const dataDir = from(file.dataDir ?? '.duchy');

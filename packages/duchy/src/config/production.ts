@@ -1,16 +1,19 @@
 /** Finds problems that keep a duchy from starting in production. Reports all of them at once, each with a fix. */
+import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { endpointUrl } from '@measurement-exchange/sdk/endpoints';
 import { proxyRangeProblems } from '@measurement-exchange/server';
 import type { DuchyConfig } from './config.ts';
 
-/** Returns the permission bits of a file, or undefined if it is missing or cannot be read. */
+const { S_IFDIR, S_IFMT } = constants;
+
+/** Returns the mode of a file or folder, or undefined if it is missing or cannot be read. */
 export type FileMode = (path: string) => number | undefined;
 
 export function productionProblems(config: DuchyConfig, modeOf: FileMode): string[] {
   return [
     ...exchangeProblems(config),
-    ...trustProblems(config),
+    ...trustProblems(config, modeOf),
     ...endpointProblems(config),
     ...peerProblems(config),
     ...listenProblems(config, modeOf),
@@ -35,15 +38,30 @@ function exchangeProblems({ url, tokenFile, signIn, identity }: DuchyConfig): st
 }
 
 /** Every root must be for one party, because a root for all parties would let one party sign for another. */
-function trustProblems({ roots }: DuchyConfig): string[] {
+function trustProblems({ roots: given }: DuchyConfig, modeOf: FileMode): string[] {
+  const roots = given.filter((root) => !isFolder(modeOf(root)));
   const kinds = ['measurementConsumers', 'dataProviders', 'duchies'];
-  const missing = kinds.filter((kind) => !roots.some((root) => root.startsWith(`${kind}/`)));
+  // A folder needs no file yet, because files that are added later are read without a restart.
+  const missing =
+    roots.length < given.length
+      ? []
+      : kinds.filter((kind) => !roots.some((root) => root.startsWith(`${kind}/`)));
   return [
-    ...missing.map((kind) => `roots has no root of ${kind}: add "${kind}/…=file.pem" for each party.`),
+    ...missing.map(
+      (kind) =>
+        `roots has no root of ${kind}: add "${kind}/…=file.pem" for each party, or a folder with ${kind}/….pem.`,
+    ),
     ...roots
       .filter((root) => !/^(?:measurementConsumers|dataProviders|duchies)\/[^=/]+=/.test(root))
-      .map((root) => `roots: ${root} names no party: write it as "dataProviders/…=${root}".`),
+      .map(
+        (root) =>
+          `roots: ${root} names no party: write it as "dataProviders/…=${root}", or give a folder with dataProviders/….pem.`,
+      ),
   ];
+}
+
+function isFolder(mode: number | undefined): boolean {
+  return mode !== undefined && (mode & S_IFMT) === S_IFDIR;
 }
 
 function endpointProblems({ endpoint }: DuchyConfig): string[] {

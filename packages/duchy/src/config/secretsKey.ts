@@ -10,7 +10,7 @@ const REMEDY = 'Make one, and keep a copy apart from the database: openssl rand 
 
 /** Reads the key from its file. In development mode, creates the file if it is missing. */
 export async function readSecretsKey({ mode, secretsKeyFile: path }: DuchyConfig): Promise<Uint8Array> {
-  if (mode === 'development') await makeKey(path);
+  if (mode === 'development') await makeSecretsKey(path);
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new DuchyConfigError([`secretsKeyFile ${path} cannot be read (${error.code}). ${REMEDY}`]);
   });
@@ -23,7 +23,8 @@ export async function readSecretsKey({ mode, secretsKeyFile: path }: DuchyConfig
   return key;
 }
 
-async function makeKey(path: string): Promise<void> {
+/** Creates the file with a new key, unless it exists. */
+export async function makeSecretsKey(path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const key = `${toBase64(randomBytes(SECRETS_KEY_BYTES))}\n`;
   await writeFile(path, key, { flag: 'wx', mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {

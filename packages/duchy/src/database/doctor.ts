@@ -3,6 +3,7 @@ import { Secrets } from '@measurement-exchange/server';
 import type pg from 'pg';
 import { blobSecrets, readSecrets } from './computations.ts';
 import { Database, type SealingQueryable, sql } from './db.ts';
+import { requireNoOtherOwner } from './settings.ts';
 
 export interface DuchyProblem {
   check: string;
@@ -114,15 +115,26 @@ const SEALED = {
 
 export const DUCHY_CHECKS = CHECKS.length + 1;
 
-/** Checks the database over a separate connection. */
-export async function examineDuchy(connection: pg.ClientConfig, secretsKey: Uint8Array) {
+/** The database has no tables yet. */
+export class DatabaseUnused extends Error {
+  override readonly name = 'DatabaseUnused';
+}
+
+/** Checks the database over a separate connection. Throws if it is not a database of this duchy. */
+export async function examineDuchy(
+  connection: pg.ClientConfig,
+  { duchy, secretsKey }: { duchy: string; secretsKey: Uint8Array },
+): Promise<DuchyProblem[]> {
   const secrets = new Secrets(secretsKey);
-  const db = new Database({ connection, secrets, applicationName: 'mex duchy doctor', maxConnections: 1 });
+  const db = new Database({ connection, secrets, applicationName: 'mex duchy check', maxConnections: 1 });
   try {
+    await requireNoOtherOwner(db, duchy);
     return await duchyDoctor(db);
   } catch (error) {
     const isNew = (error as { code?: string }).code === '42P01'; // 42P01 means that a table does not exist.
-    throw isNew ? new Error('No duchy has used this database yet: mex duchy run makes its tables.') : error;
+    throw isNew
+      ? new DatabaseUnused('No duchy has used this database yet: mex duchy run makes its tables.')
+      : error;
   } finally {
     await db.close();
   }

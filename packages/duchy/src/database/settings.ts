@@ -14,9 +14,14 @@ const OWNER = 'owner';
  */
 export async function requireOwnDatabase(db: SealingQueryable, duchy: string): Promise<void> {
   await db.query(WRITE_ONCE, [OWNER, db.secrets.seal(OWNER, Buffer.from(duchy)).toString('base64')]);
+  await requireNoOtherOwner(db, duchy);
+}
+
+/** Throws if another duchy or another secrets key has used the database. Writes nothing. */
+export async function requireNoOtherOwner(db: SealingQueryable, duchy: string): Promise<void> {
   const [row] = await db.query(READ, [OWNER]);
-  const owner = ownerIn(db, row!.value);
-  if (owner !== duchy)
+  const owner = row && ownerIn(db, row.value);
+  if (owner !== undefined && owner !== duchy)
     throw new Error(`The database belongs to ${owner}: give ${duchy} a database of its own.`);
 }
 

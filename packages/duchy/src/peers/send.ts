@@ -4,7 +4,6 @@ import { unpackSignedMessage } from '@measurement-exchange/consent';
 import {
   API_PREFIX,
   type Computation,
-  type Duchy as DuchyParty,
   type ExchangeError,
   errorFromJson,
   parseJsonBytes,
@@ -14,12 +13,13 @@ import {
   toJson,
 } from '@measurement-exchange/contract';
 import { EXCHANGE } from '@measurement-exchange/mpc/protocols/stages';
-import { EndpointRefused, endpointUrl, publicOnly } from '@measurement-exchange/sdk/endpoints';
+import { EndpointRefused } from '@measurement-exchange/sdk/endpoints';
 import type { Duchy } from '../computations/context.ts';
 import { NotReady, PermanentError } from '../computations/errors.ts';
 import { setResult } from '../computations/exchange.ts';
 import { readBlob, type StoredComputation, type StoredMessage } from '../database/index.ts';
 import { counted } from '../observability/counted.ts';
+import { peerAddress } from './address.ts';
 import { multipart } from './multipart.ts';
 import { type PeerRequest, post } from './post.ts';
 
@@ -93,22 +93,18 @@ async function sendMessage(
 
 type Send = (path: string, request: PeerRequest) => Promise<Response>;
 
-/**
- * Returns a function that sends requests to a peer. In production, an endpoint from the exchange must have a public
- * address, so that it cannot point to a service in this duchy's own network. An endpoint from the settings is not checked.
- */
-async function senderTo({ client, peers, requiresPublicPeers, fetch }: Duchy, peer: string): Promise<Send> {
-  const pinned = peers && Object.hasOwn(peers, peer) ? peers[peer]!.endpoint : undefined;
-  const endpoint = pinned ?? ((await client.getParty({ name: peer })) as DuchyParty).endpoint;
-  if (endpoint === undefined)
-    throw new NotReady('WAITS_FOR_PEER', { duchy: peer }, { detail: 'no endpoint' });
+/** Returns a function that sends requests to a peer. */
+async function senderTo(duchy: Duchy, peer: string): Promise<Send> {
+  const address = await peerAddress(duchy, peer);
+  if (address === undefined) throw new NotReady('WAITS_FOR_PEER', { duchy: peer }, { detail: 'no endpoint' });
   return async (path, request) => {
-    const url = new URL(path, endpointUrl(endpoint, { allowHttp: !requiresPublicPeers }));
-    if (requiresPublicPeers && pinned === undefined) return post(url, request, publicOnly(url));
+    const { url: host, lookup } = address();
+    const url = new URL(path, host);
+    if (lookup !== undefined) return post(url, request, { lookup });
     // Node's fetch accepts an iterable as a body, although its type does not.
     const body = request.body as unknown as ReadableStream;
     const init = { ...request, method: 'POST', body, duplex: 'half', redirect: 'manual' };
-    return fetch(url, init as RequestInit);
+    return duchy.fetch(url, init as RequestInit);
   };
 }
 

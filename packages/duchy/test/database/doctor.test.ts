@@ -8,6 +8,7 @@ import {
   durabilityProblems,
   endComputation,
   removeBlobs,
+  requireOwnDatabase,
   storeMessage,
   storeUpload,
   writeBlob,
@@ -48,8 +49,11 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const examine = async (key = database.secretsKey) =>
-  (await examineDuchy({ connectionString: database.url }, key)).map(({ check }) => check);
+const ALPHA = 'duchies/alpha';
+const examine = async (secretsKey = database.secretsKey, duchy = ALPHA) => {
+  const problems = await examineDuchy({ connectionString: database.url }, { duchy, secretsKey });
+  return problems.map(({ check }) => check);
+};
 
 /** In a database where nothing forbids it. */
 async function spoil(statement: string): Promise<void> {
@@ -141,5 +145,14 @@ test('secrets that do not open, with another key', async () => {
 test('a database that no duchy has used says so', async () => {
   await database.query('CREATE SCHEMA empty');
   const connectionString = `${database.url}${database.url.includes('?') ? '&' : '?'}options=-csearch_path%3Dempty`;
-  await expect(examineDuchy({ connectionString }, database.secretsKey)).rejects.toThrow(/No duchy has used/);
+  const { secretsKey } = database;
+  await expect(examineDuchy({ connectionString }, { duchy: ALPHA, secretsKey })).rejects.toThrow(
+    /No duchy has used/,
+  );
+});
+
+test('a database of another duchy, or one that was used with another key, says so', async () => {
+  await requireOwnDatabase(database.db, ALPHA);
+  await expect(examine(database.secretsKey, 'duchies/beta')).rejects.toThrow(/belongs to duchies\/alpha/);
+  await expect(examine(randomBytes(32))).rejects.toThrow(/secretsKeyFile is not the key/);
 });

@@ -28,12 +28,11 @@ export async function requireDuchies(db: Queryable, protocols: Protocols): Promi
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-/** Returns the demo duchies' protocols, or undefined if these duchies are turned off or `protocols` names other duchies. */
+/** Returns the protocols of an exchange with demo duchies, or undefined if they are off or `protocols` names only others. */
 export function demoProtocols({ mode, demoDuchies, protocols }: Config): Protocols | undefined {
   if (mode !== 'development' || !demoDuchies) return undefined;
   const named = optionsOf(protocols).flatMap(duchiesOf);
-  if (named.some((duchy) => !DUCHIES.some(({ name }) => name === duchy))) return undefined;
-  if (named.length > 0) return protocols;
+  if (named.length > 0) return named.some(isDemoDuchy) ? protocols : undefined;
   const [firstWorker, secondWorker, aggregator] = DUCHIES.map(({ name }) => name) as [string, string, string];
   const ring = { workers: [firstWorker, secondWorker], aggregator };
   return {
@@ -52,6 +51,9 @@ const DEMO_SKETCH = {
 
 /** Returns the names of the demo duchies in an exchange with this configuration. */
 export function demoDuchies(config: Config): string[] {
-  const protocols = demoProtocols(config);
-  return protocols === undefined ? [] : [...new Set(optionsOf(protocols).flatMap(duchiesOf))];
+  return demoProtocols(config) === undefined ? [] : DUCHIES.map(({ name }) => name);
+}
+
+function isDemoDuchy(duchy: string): boolean {
+  return DUCHIES.some(({ name }) => name === duchy);
 }

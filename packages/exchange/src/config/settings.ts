@@ -108,7 +108,7 @@ export const SETTINGS = {
   demoDuchies: setting(
     boolean(),
     true,
-    'development mode only: three demo duchies (`duchies/alpha`, `beta`, `gamma`) that compute with the demo parties, unless `protocols` names others; `MEX_DUCHIES=off` leaves them out',
+    'development mode only: three demo duchies (`duchies/alpha`, `beta`, `gamma`) that compute with the demo parties, unless `protocols` names only others; `MEX_DUCHIES=off` leaves them out',
     'MEX_DUCHIES',
   ),
   demoAgents: setting(

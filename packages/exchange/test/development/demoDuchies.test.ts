@@ -85,16 +85,38 @@ function computedBy(ids: string[]) {
 const withProtocols = (protocols: ReturnType<typeof computedBy>) =>
   loadConfig({}, { mode: 'development', port: 0, dataDir, databaseUrl: database.url, protocols });
 
-it('are left out where the setting names other duchies', async () => {
-  const config = withProtocols(computedBy(['alpha', 'beta', 'aggregator']));
+const DEMO = ['duchies/alpha', 'duchies/beta', 'duchies/gamma'];
+
+it('are left out where the setting names other duchies alone', async () => {
+  const config = withProtocols(computedBy(['one', 'two', 'three']));
   expect(demoDuchies(config)).toEqual([]);
-  await expect(start(config, createLog('silent'))).rejects.toThrow(/duchies\/aggregator does not exist/);
+  await expect(start(config, createLog('silent'))).rejects.toThrow(/duchies\/one does not exist/);
+});
+
+it('stay where the setting names another duchy besides them, once it is registered with an endpoint on loopback', async () => {
+  const protocols = computedBy(['delta', 'beta', 'gamma']);
+  const config = withProtocols(protocols);
+  expect(demoDuchies(config)).toEqual(DEMO);
+  await expect(start(config, createLog('silent'))).rejects.toThrow(
+    /^protocols\.honestMajorityShareShuffle: duchies\/delta does not exist\. Register it: mex admin onboard\.$/,
+  );
+  const before = await start(withProtocols(computedBy(['alpha', 'beta', 'gamma'])), createLog('silent'));
+  const { operator } = JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8'));
+  const endpoint = 'http://127.0.0.1:20001';
+  const created = await call(operator.token, 'POST', `${before.url}/v2alpha/duchies?duchyId=delta`, {
+    endpoint,
+  });
+  expect([created.status, created.json.endpoint]).toEqual([200, endpoint]);
+  await before.stop();
+  const running = await start(config, createLog('silent'));
+  expect(names(running.development!.parties.duchies)).toEqual(DEMO);
+  await running.stop();
 });
 
 it('compute with a setting that names only them', async () => {
   const protocols = computedBy(['beta', 'alpha', 'gamma']);
   const config = withProtocols(protocols);
-  expect(demoDuchies(config)).toEqual(['duchies/beta', 'duchies/alpha', 'duchies/gamma']);
+  expect(demoDuchies(config)).toEqual(DEMO);
   expect(demoProtocols(config)).toEqual(protocols);
   const running = await start(config, createLog('silent'));
   await running.stop();

@@ -1,0 +1,166 @@
+/** The root certificates that a party trusts: from files and folders, which are read again when they change. */
+import { readdir, stat } from 'node:fs/promises';
+import { join, parse } from 'node:path';
+import { loadConfig } from '@measurement-exchange/exchange/config';
+import { createTrustStore, type TrustedRoot, type TrustStore } from '@measurement-exchange/sdk';
+import { readCertificates } from '../files/keyFiles.ts';
+import { COLLECTIONS, parsePartyName } from '../files/names.ts';
+
+/** A file with roots. Without a party, they may issue for every party that has no root of its own. */
+interface RootFile {
+  path: string;
+  party?: string;
+}
+
+export interface RootsFound {
+  roots: TrustedRoot[];
+  /** Files and folders that cannot be used. Their roots are not trusted. */
+  problems: string[];
+}
+
+/** Each of `given` is a file, a file of one party (`duchies/x=x.pem`), or a folder that has files such as `duchies/x.pem`. */
+export async function readRoots(given: readonly string[]): Promise<RootsFound> {
+  const { files, problems } = await listFiles(given);
+  const roots: TrustedRoot[] = [];
+  for (const file of files) {
+    await readRoot(file).then(
+      (root) => roots.push(root),
+      ({ message }: Error) => problems.push(message),
+    );
+  }
+  return { roots, problems };
+}
+
+/** The roots in the development exchange's data directory, which the demo parties trust. */
+export async function readDevRoots(): Promise<TrustedRoot[]> {
+  return (await readRoots(await devRootFolders())).roots;
+}
+
+/** The folder for roots that the demo parties trust in addition to the demo root. */
+export function devRootFolder(): string {
+  return join(loadConfig(process.env, { mode: 'development' }).dataDir, 'roots');
+}
+
+/** Returns no folder until it exists. */
+async function devRootFolders(): Promise<string[]> {
+  const folder = devRootFolder();
+  return (await isFolder(folder)) ? [folder] : [];
+}
+
+/** A trust store of the demo parties, which trust the demo root, these roots, and those in the data directory. */
+export function createDemoTrustStore(
+  demoRootPem: string,
+  given: readonly string[],
+  onProblem: (problem: string) => void,
+): TrustStore {
+  const always = [{ pem: demoRootPem }];
+  return createRereadTrustStore(async () => [...given, ...(await devRootFolders())], { always, onProblem });
+}
+
+/** How long roots are used before their files are looked at again. */
+const LOOK_MS = 1_000;
+
+/**
+ * A trust store with the roots in these files and folders. A root that is added is trusted from then on, and one that is
+ * removed or damaged is not. `onProblem` is called once for each problem.
+ */
+export function createRereadTrustStore(
+  given: () => Promise<readonly string[]>,
+  { always = [], onProblem }: { always?: TrustedRoot[]; onProblem: (problem: string) => void },
+): TrustStore {
+  let store: TrustStore;
+  let version: string | undefined;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let looking: Promise<void> | undefined;
+  const look = async () => {
+    const found = await versionOf(await given());
+    if (found !== version) {
+      const { roots, problems } = await readRoots(await given());
+      for (const problem of problems) onProblem(problem);
+      store = createTrustStore([...always, ...roots]);
+      version = found;
+    }
+    lookedAt = performance.now();
+  };
+  return {
+    async verify(party, certificateDer, now) {
+      if (performance.now() - lookedAt > LOOK_MS) {
+        looking ??= look().finally(() => {
+          looking = undefined;
+        });
+        await looking;
+      }
+      return store.verify(party, certificateDer, now);
+    },
+  };
+}
+
+/** Changes whenever a file is added, removed, replaced or written. */
+async function versionOf(given: readonly string[]): Promise<string> {
+  const { files } = await listFiles(given);
+  const states = files.map(async ({ path, party }) => {
+    const { mtimeMs, size, ino } = await stat(path).catch(() => ({ mtimeMs: 0, size: 0, ino: 0 }));
+    return [path, party, mtimeMs, size, ino].join(' ');
+  });
+  return (await Promise.all(states)).join('\n');
+}
+
+async function listFiles(given: readonly string[]): Promise<{ files: RootFile[]; problems: string[] }> {
+  const files: RootFile[] = [];
+  const problems: string[] = [];
+  for (const text of given) {
+    const [, party, path] = /^((?:measurementConsumers|dataProviders|duchies)\/[^=]+)=(.+)$/.exec(text) ?? [];
+    if (party !== undefined) files.push({ party, path: path! });
+    else if (await isFolder(text)) await listFolder(text, files, problems);
+    else files.push({ path: text });
+  }
+  return { files, problems };
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
+
+const EXTENSIONS = ['.pem', '.crt', '.cer', '.der'];
+const FOLDER_SHAPE = `name files by their party: ${COLLECTIONS.map((collection) => `${collection}/<id>.pem`).join(', ')}`;
+
+async function listFolder(folder: string, files: RootFile[], problems: string[]): Promise<void> {
+  for (const collection of await namesIn(folder, problems)) {
+    const path = join(folder, collection);
+    if (!(COLLECTIONS as string[]).includes(collection)) {
+      problems.push(`${path} is not used: ${FOLDER_SHAPE}.`);
+      continue;
+    }
+    for (const file of await namesIn(path, problems)) {
+      const { name: id, ext } = parse(file);
+      const party = parsePartyName(`${collection}/${id}`)?.name;
+      if (party !== undefined && EXTENSIONS.includes(ext)) files.push({ party, path: join(path, file) });
+      else problems.push(`${join(path, file)} is not used: ${FOLDER_SHAPE}.`);
+    }
+  }
+}
+
+/** The names in a folder, sorted, without hidden ones. */
+async function namesIn(folder: string, problems: string[]): Promise<string[]> {
+  try {
+    return (await readdir(folder)).filter((name) => !name.startsWith('.')).sort();
+  } catch (error) {
+    problems.push(`${folder} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+    return [];
+  }
+}
+
+/** Throws unless the file has certificates that can be roots. */
+async function readRoot({ path, party }: RootFile): Promise<TrustedRoot> {
+  const pem = (await readCertificates(path)).join('');
+  const root = party === undefined ? { pem } : { party, pem };
+  try {
+    createTrustStore([root]);
+  } catch (error) {
+    throw new Error(`${path}: ${(error as Error).message}`);
+  }
+  return root;
+}

@@ -1,0 +1,85 @@
+/** Checks the roots: whose are missing, and whether those that are there issued the parties' certificates. */
+import { type Computation, ExchangeError, PREFERRED, timestampOf } from '@measurement-exchange/contract';
+import type { ExchangeClient } from '@measurement-exchange/sdk';
+import { COLLECTIONS } from '../../files/names.ts';
+import { type Finding, findingsOf } from './finding.ts';
+import type { Subject } from './subject.ts';
+
+const WEEK_MS = 7 * 24 * 3600_000;
+/** Enough to have met every party, and few enough for a few pages. */
+const MAX_COMPUTATIONS = 2_000;
+
+export interface RootsChecked {
+  findings: Finding[];
+  /** The other duchies that are trusted or needed. */
+  duchies: string[];
+}
+
+/** Looks at all parties of the computations of the last week, since one that is not trusted fails its computation. */
+export async function checkRoots(subject: Subject, client: ExchangeClient): Promise<RootsChecked> {
+  const { ok, warning, problem } = findingsOf('roots');
+  const needed = await certificatesInUse(subject, client);
+  const parties = [...new Set([...needed.keys(), ...subject.rooted])]
+    .filter((party) => party !== subject.name)
+    .sort();
+  const findings: Finding[] = [];
+  for (const party of parties) {
+    const certificate = needed.get(party) ?? `${party}/certificates/${PREFERRED}`;
+    const why = await rejection(subject, client, party, certificate);
+    if (why === undefined) continue;
+    // A root that is not needed yet hinders nobody.
+    findings.push(needed.has(party) ? problem(`${party}: ${why}`) : warning(`${party}: ${why}`));
+  }
+  const without = COLLECTIONS.filter((kind) => !parties.some((party) => party.startsWith(`${kind}/`)));
+  findings.push(
+    ...without.map((kind) => warning(`None of ${kind}: get the root of each party from the party itself.`)),
+  );
+  if (findings.length === 0)
+    findings.push(ok(`${parties.length} parties: each one's certificate is of its root.`));
+  return { findings, duchies: parties.filter((party) => party.startsWith('duchies/')) };
+}
+
+/** Returns why the duchy does not trust the certificate. */
+async function rejection(
+  { trust }: Subject,
+  client: ExchangeClient,
+  party: string,
+  name: string,
+): Promise<string | undefined> {
+  try {
+    const { x509Der } = await client.getCertificate({ name });
+    await trust.verify(party, x509Der, new Date());
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) return (error as Error).message;
+    return `The exchange shows no certificate of it (${error.reason}): is that its name?`;
+  }
+}
+
+/** Returns the name of the certificate that each party uses, by party. */
+async function certificatesInUse(
+  { name: parent }: Subject,
+  client: ExchangeClient,
+): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  const since = timestampOf(Date.now() - WEEK_MS);
+  let count = 0;
+  for await (const computation of client.listComputations({ parent, 'filter.updatedAfter': since })) {
+    for (const [party, certificate] of certificatesOf(computation)) found.set(party, certificate);
+    count += 1;
+    if (count === MAX_COMPUTATIONS) break;
+  }
+  return found;
+}
+
+function certificatesOf(computation: Computation): [string, string][] {
+  const { measurementConsumer, measurementConsumerCertificate, participants, requisitions } = computation;
+  return [
+    [measurementConsumer, measurementConsumerCertificate],
+    ...requisitions.map((each): [string, string] => [each.dataProvider, each.dataProviderCertificate]),
+    ...Object.entries(participants).map(([duchy, { certificate }]): [string, string] => [
+      duchy,
+      certificate ?? `${duchy}/certificates/${PREFERRED}`,
+    ]),
+  ];
+}

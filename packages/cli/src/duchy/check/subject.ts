@@ -1,0 +1,58 @@
+/** The duchy that is checked, and how to call the exchange as this duchy. */
+import { X509Certificate } from 'node:crypto';
+import { join } from 'node:path';
+import type { DuchyConfig } from '@measurement-exchange/duchy';
+import type { ExchangeClient, TrustStore } from '@measurement-exchange/sdk';
+import { given } from '../../calls/command.ts';
+import { connect } from '../../connection/client.ts';
+import {
+  createDemoTrustStore,
+  createRereadTrustStore,
+  readDevRoots,
+  readRoots,
+} from '../../connection/roots.ts';
+import { findDevParty, readOwnDevFile } from '../../files/devFile.ts';
+import { readPartyFile } from '../../files/partyFile.ts';
+
+export interface Subject {
+  name: string;
+  config: DuchyConfig;
+  /** Undefined for a demo duchy, whose certificate the exchange itself made. */
+  certificate: X509Certificate | undefined;
+  /** Throws if the address of the exchange is missing. */
+  connect(): Promise<ExchangeClient>;
+  trust: TrustStore;
+  /** The parties that have a root of their own. */
+  rooted: string[];
+}
+
+/** Returns undefined if the settings do not say who the duchy is. */
+export async function subjectOf(config: DuchyConfig, as: string | undefined): Promise<Subject | undefined> {
+  const onProblem = () => {};
+  if (as !== undefined) {
+    const dev = await readOwnDevFile();
+    const { name } = findDevParty(dev, as);
+    const parties = [...dev.measurementConsumers, ...dev.dataProviders, ...dev.duchies].map(
+      (party) => party.name,
+    );
+    return {
+      ...{ name, config, certificate: undefined },
+      connect: () => connect({ as }),
+      trust: createDemoTrustStore(dev.rootCertificatePem, [], onProblem),
+      rooted: [...parties, ...partiesOf(await readDevRoots())],
+    };
+  }
+  const { url, tokenFile, signIn, identity, roots } = config;
+  const party = identity && (await readPartyFile(join(identity, 'party.json')).catch(() => undefined));
+  if (!party) return undefined;
+  return {
+    ...{ name: party.name, config, certificate: new X509Certificate(party.certificatePem) },
+    connect: () => connect(given({ url, tokenFile, signIn })),
+    trust: createRereadTrustStore(async () => roots, { onProblem }),
+    rooted: partiesOf((await readRoots(roots)).roots),
+  };
+}
+
+function partiesOf(roots: { party?: string }[]): string[] {
+  return roots.flatMap(({ party }) => party ?? []);
+}

@@ -1,0 +1,68 @@
+/** The plan of a new duchy: its settings, and the files beside them. */
+import type { JsonObject } from '@measurement-exchange/contract';
+
+export interface InitOptions {
+  out: string;
+  displayName?: string;
+  url?: string;
+  endpoint?: string;
+  databaseUrl?: string;
+  dev?: boolean;
+  json?: boolean;
+}
+
+export interface Plan {
+  /** The contents of duchy.json. */
+  settings: JsonObject & { endpoint: string };
+  /** Undefined if the operator of the duchy has to put one there. */
+  token?: string;
+  /** The roots to trust, in PEM by party. */
+  roots: Record<string, string>;
+  /** The issuer and subject of its tokens, if they are known. */
+  principal?: { issuer: string; subject: string };
+  /** The contents of exchange.json, with which a development exchange uses the duchy. */
+  exchange?: JsonObject;
+  /** Makes other parties trust the duchy's root. */
+  introduce?: (rootPem: string) => Promise<void>;
+}
+
+/** The names of files and folders in the folder of a duchy. */
+export const FILES = {
+  settings: 'duchy.json',
+  identity: 'keys',
+  roots: 'roots',
+  secretsKey: 'secrets.key',
+  token: 'token',
+  exchange: 'exchange.json',
+};
+
+export function settingsOf(
+  { databaseUrl }: InitOptions,
+  own: { url: string; endpoint: string; listen: JsonObject },
+): Plan['settings'] {
+  return {
+    ...own,
+    tokenFile: FILES.token,
+    identity: FILES.identity,
+    roots: [FILES.roots],
+    secretsKeyFile: FILES.secretsKey,
+    ...(databaseUrl === undefined ? { dataDir: 'data' } : { databaseUrl }),
+  };
+}
+
+export function productionPlan(options: InitOptions): Plan {
+  const { url, endpoint } = options;
+  if (url === undefined || endpoint === undefined) {
+    throw new Error(
+      'Say where the exchange is (--url) and where others will reach the duchy (--endpoint), or try one with --dev.',
+    );
+  }
+  for (const [option, address] of Object.entries({ '--url': url, '--endpoint': endpoint })) {
+    if (URL.parse(address)?.protocol !== 'https:') {
+      throw new Error(`${option} must be an https address, such as https://alpha.example.com.`);
+    }
+  }
+  const tls = { certFile: 'tls.pem', keyFile: 'tls.key' };
+  const listen = { host: '0.0.0.0', port: Number(new URL(endpoint).port || 8443), tls };
+  return { settings: settingsOf(options, { url, endpoint, listen }), roots: {} };
+}
