@@ -1,5 +1,7 @@
 /** Agents, duchies and scripts that sign in with a client's secret, at a real OpenID provider. */
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTransient } from '@measurement-exchange/sdk';
@@ -124,6 +126,24 @@ it('a wrong secret is told in one sentence, which has neither secret nor token',
   await expect(clientCredentials({ ...signIn(), clientSecretFile: path('none') })()).rejects.toThrow(
     /none cannot be read \(ENOENT\): put the secret of the client there/,
   );
+});
+
+it('an issuer that repeats the secret is not quoted with it, nor with control characters', async () => {
+  const server = createServer((request, response) => {
+    const { port } = server.address() as AddressInfo;
+    const issuer = `http://127.0.0.1:${port}`;
+    const isToken = request.url === '/token';
+    response.writeHead(isToken ? 400 : 200, { 'content-type': 'application/json' });
+    const rejected = { error: 'invalid_request', error_description: `\u001b[2J${SECRET} is odd` };
+    response.end(JSON.stringify(isToken ? rejected : { issuer, token_endpoint: `${issuer}/token` }));
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const token = clientCredentials(signIn(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+  await expect(token()).rejects.toThrow(
+    /rejected the request \(invalid_request\)\. It says: \ufffd\[2J… is odd$/,
+  );
+  server.closeAllConnections();
+  server.close();
 });
 
 it('an exchange that does not trust a token says which issuer, audience and client it must list', async () => {
