@@ -1,4 +1,4 @@
 /** A complete exchange. The entry points `./config`, `./maintenance`, and `./devIssuer` load only parts of it. */
-export { demoDuchies } from './config/duchies.ts';
+export { demoDuchies, demoProtocols } from './config/duchies.ts';
 export { type Running, start } from './main.ts';
 export { createLog } from './observability/log.ts';

@@ -1,11 +1,9 @@
 /** Draws the report's charts as SVG. Colors come from the page's CSS, which also supports dark mode. */
 import { count, percent } from '../terminal/numbers.ts';
 
-const LABEL = 130;
-const WIDTH = 640;
-/** The width of the plot. To its right is space for the number next to the longest bar. */
-const PLOT = WIDTH - LABEL - 130;
-const ROW = 34;
+/** Charts are as narrow as a phone, so that their text keeps its size there. */
+const WIDTH = 360;
+const ROW = 44;
 
 export interface Bar {
   label: string;
@@ -18,12 +16,11 @@ export interface Bar {
 export function barChart(title: string, bars: Bar[]): string {
   const x = scale(...bars.flatMap((bar) => [bar.interval[1], bar.truth]));
   const rows = bars.map((bar, i) => {
-    const y = rowAt(i);
     const tipText = `${bar.label}: ${count(bar.value)}, ${intervalText(bar.interval)}, truth ${count(bar.truth)}`;
-    return `<g>${tip(tipText)}${barMark(x, y, bar, 'bar')}${whisker(x, y, bar.interval)}<path d="M${x(bar.truth)} ${y - 3}v30" class="truth"/>
-      <text x="${Math.max(x(bar.value), x(bar.interval[1])) + 8}" y="${y + 16}" class="value">${count(bar.value)}</text></g>`;
+    return `<g>${tip(tipText)}${barMark(x, i, bar, 'bar', count(bar.value))}${whisker(x, i, bar.interval)}
+      <path d="M${x(bar.truth)} ${rowAt(i) - 2}v22" class="truth"/></g>`;
   });
-  return svg(title, 20 + rows.length * ROW, rows.join(''));
+  return svg(title, 6 + rows.length * ROW, rows.join(''));
 }
 
 /** Draws the true figure, the measured figure for all providers together, and the sum of the providers' own figures. */
@@ -32,16 +29,20 @@ export function unionChart(
   { value, interval, truth, claimed }: Omit<Bar, 'label'> & { claimed: number },
 ): string {
   const x = scale(interval[1], truth, claimed);
-  const row = (i: number, label: string, style: string, of: number, right: string) =>
-    `${barMark(x, rowAt(i), { label, value: of }, style)}<text x="${x(of) + 8}" y="${rowAt(i) + 16}" class="value">${right}</text>`;
   const rows = [
-    row(0, 'truth', 'true', truth, count(truth)),
-    `<g>${tip(`counted once: ${count(value)}, ${intervalText(interval)}`)}${row(1, 'counted once', 'bar', value, count(value))}
-      ${whisker(x, rowAt(1), interval)}</g>`,
-    row(2, 'added up', 'claimed', claimed, `${count(claimed)} (${signedPercent(claimed / truth - 1)})`),
+    barMark(x, 0, { label: 'truth', value: truth }, 'true', count(truth)),
+    `<g>${tip(`counted once: ${count(value)}, ${intervalText(interval)}`)}
+      ${barMark(x, 1, { label: 'counted once', value }, 'bar', count(value))}${whisker(x, 1, interval)}</g>`,
+    barMark(
+      x,
+      2,
+      { label: 'added up', value: claimed },
+      'claimed',
+      `${count(claimed)} (${signedPercent(claimed / truth - 1)})`,
+    ),
   ];
-  const line = `<path d="M${x(truth)} 4v${rows.length * ROW + 6}" class="truth"/>`;
-  return svg(title, 20 + rows.length * ROW, rows.join('') + line);
+  const marks = rows.map((_, i) => `<path d="M${x(truth)} ${rowAt(i) - 2}v22" class="truth"/>`);
+  return svg(title, 6 + rows.length * ROW, rows.join('') + marks.join(''));
 }
 
 /** A share of the people. `claimed` is the share according to the sum of the providers' own figures. */
@@ -49,12 +50,12 @@ export type Share = Bar & { claimed?: number };
 
 /** Draws a column for each frequency, with its interval and a mark at the true value. */
 export function columnChart(title: string, shares: Share[]): string {
-  const height = 170;
+  const height = 150;
   const most = Math.max(...shares.flatMap((s) => [s.interval[1], s.truth, s.claimed ?? 0]), 0.01);
   const y = (share: number) => 10 + height * (1 - Math.max(share, 0) / most);
-  const step = (WIDTH - 40) / shares.length;
+  const step = WIDTH / shares.length;
   const columns = shares.map((share, i) => {
-    const x = 30 + i * step;
+    const x = step * 0.05 + i * step;
     const middle = x + step * 0.35;
     const [low, high] = share.interval.map(y) as [number, number];
     const { claimed } = share;
@@ -67,7 +68,7 @@ export function columnChart(title: string, shares: Share[]): string {
       <path d="M${middle - 5} ${low}h10m-5 0V${high}m-5 0h10" class="whisker"/>
       <path d="M${x} ${y(share.truth)}h${step * 0.7}" class="truth"/>
       <text x="${middle}" y="${y(0) + 16}" class="tick">${escapeHtml(share.label)}</text>
-      <text x="${middle}" y="${Math.min(y(share.value), high) - 5}" class="tick">${percent(share.value)}</text></g>`;
+      <text x="${middle}" y="${Math.min(y(share.value), high) - 5}" class="tick">${Math.round(share.value * 100)} %</text></g>`;
   });
   return svg(title, height + 34, columns.join(''), -8);
 }
@@ -80,18 +81,17 @@ export interface Lane {
 
 /** Draws each measurement's states over time, in a lane of its own. */
 export function timelineChart(title: string, lanes: Lane[]): string {
-  const label = 275;
   const last = Math.max(...lanes.flatMap((lane) => lane.spans.map((span) => span.to)), 1);
-  const x = (ms: number) => label + (ms / last) * (WIDTH - label - 20);
+  const x = (ms: number) => 20 + (ms / last) * (WIDTH - 40);
   const rows = lanes.map((lane, i) => {
-    const y = 6 + i * 26;
+    const y = rowAt(i);
     const spans = lane.spans.map(
       ({ state, from, to }) =>
-        `<rect x="${x(from)}" y="${y}" width="${Math.max(x(to) - x(from), 6)}" height="16" class="state ${state.toLowerCase()}">${tip(`${lane.label}: ${state}, ${seconds(from)} to ${seconds(to)}`)}</rect>`,
+        `<rect x="${x(from)}" y="${y}" width="${Math.max(x(to) - x(from), 6)}" height="14" class="state ${state.toLowerCase()}">${tip(`${lane.label}: ${state}, ${seconds(from)} to ${seconds(to)}`)}</rect>`,
     );
-    return `<text x="${label - 10}" y="${y + 13}" class="label">${escapeHtml(lane.label)}</text>${spans.join('')}`;
+    return `<text x="0" y="${y - 6}" class="label">${escapeHtml(lane.label)}</text>${spans.join('')}`;
   });
-  const bottom = 6 + lanes.length * 26;
+  const bottom = lanes.length * ROW;
   const ticks = [0, 0.25, 0.5, 0.75, 1].map(
     (part) =>
       `<path d="M${x(last * part)} 0V${bottom}" class="grid"/><text x="${x(last * part)}" y="${bottom + 14}" class="tick">${seconds(last * part)}</text>`,
@@ -109,14 +109,15 @@ export function deviationChart(
 ): string {
   const rows = [...new Set(deviations.map(({ row }) => row))];
   const bottom = 6 + rows.length * 26;
-  const x = (sigmas: number) => LABEL + ((Math.max(-5, Math.min(5, sigmas)) + 5) / 10) * PLOT;
+  const left = 95;
+  const x = (sigmas: number) => left + ((Math.max(-5, Math.min(5, sigmas)) + 5) / 10) * (WIDTH - left - 6);
   const band = `<rect x="${x(-1.96)}" y="0" width="${x(1.96) - x(-1.96)}" height="${bottom}" class="range"/>`;
   const ticks = [-4, -2, 0, 2, 4].map(
     (at) =>
       `<path d="M${x(at)} 0V${bottom}" class="${at === 0 ? 'truth' : 'grid'}"/><text x="${x(at)}" y="${bottom + 14}" class="tick">${at === 0 ? 'truth' : `${at > 0 ? '+' : '−'}${Math.abs(at)} σ`}</text>`,
   );
   const labels = rows.map(
-    (row, i) => `<text x="${LABEL - 10}" y="${6 + i * 26 + 13}" class="label">${escapeHtml(row)}</text>`,
+    (row, i) => `<text x="0" y="${6 + i * 26 + 13}" class="label">${escapeHtml(row)}</text>`,
   );
   const dots = deviations.map(
     ({ row, label, sigmas }) =>
@@ -134,20 +135,29 @@ type Scale = (value: number) => number;
 /** Returns a function that maps a value to its x coordinate. Infinite values are at the end of the plot. */
 function scale(...values: number[]): Scale {
   const most = Math.max(...values.filter(Number.isFinite), 1);
-  return (value) => LABEL + Math.min(1, Math.max(value, 0) / most) * PLOT;
+  return (value) => Math.min(1, Math.max(value, 0) / most) * (WIDTH - 4) + 2;
 }
 
+/** Returns the top of a row's bar. Its label is above it. */
 function rowAt(i: number): number {
-  return 14 + i * ROW;
+  return 20 + i * ROW;
 }
 
-function barMark(x: Scale, y: number, { label, value }: Pick<Bar, 'label' | 'value'>, style: string): string {
-  return `<text x="${LABEL - 10}" y="${y + 16}" class="label">${escapeHtml(label)}</text>
-    <rect x="${LABEL}" y="${y}" width="${x(value) - LABEL}" height="24" class="${style}"/>`;
+/** Draws a bar, with its label on the left above it and its number on the right. */
+function barMark(
+  x: Scale,
+  i: number,
+  { label, value }: Pick<Bar, 'label' | 'value'>,
+  style: string,
+  number: string,
+): string {
+  const y = rowAt(i);
+  return `<text x="2" y="${y - 6}" class="label">${escapeHtml(label)}</text><text x="${WIDTH - 2}" y="${y - 6}" class="value">${number}</text>
+    <rect x="${x(0)}" y="${y}" width="${x(value) - x(0)}" height="18" class="${style}"/>`;
 }
 
-function whisker(x: Scale, y: number, [low, high]: Bar['interval']): string {
-  return `<path d="M${x(low)} ${y + 6}v12m0-6H${x(high)}m0-6v12" class="whisker"/>`;
+function whisker(x: Scale, i: number, [low, high]: Bar['interval']): string {
+  return `<path d="M${x(low)} ${rowAt(i) + 4}v10m0-5H${x(high)}m0-5v10" class="whisker"/>`;
 }
 
 function intervalText([low, high]: Bar['interval']): string {

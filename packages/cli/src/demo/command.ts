@@ -1,20 +1,23 @@
 import { writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { type Config, loadConfig } from '@measurement-exchange/exchange/config';
 import { createClient } from '@measurement-exchange/sdk';
 import { Command } from 'commander';
 import { pino } from 'pino';
 import { startDemoDuchies } from '../duchy/demoDuchies.ts';
 import { type DevFile, readDevFile } from '../files/devFile.ts';
-import { count, percent } from '../terminal/numbers.ts';
-import { Failed, paint, print, printJson, printTable } from '../terminal/output.ts';
+import { count } from '../terminal/numbers.ts';
+import { Failed, printJson } from '../terminal/output.ts';
 import { INTERRUPTED, StopSignal } from '../terminal/stopSignal.ts';
-import { rangeText, signedPercent } from './charts.ts';
-import { type DemoReport, type Figure, reachesTogether, shortName, TOGETHER } from './figures.ts';
+import { renderCsv } from './csv.ts';
+import { type DemoReport, figuresOf } from './figures.ts';
 import { renderReport } from './report.ts';
+import { withSketches } from './sketches.ts';
+import { type Steps, startSteps } from './steps.ts';
+import { printReport } from './summary.ts';
 
 interface Options {
   report: string;
+  csv: string;
   seed: number;
   population: number;
   json?: boolean;
@@ -26,6 +29,7 @@ export function demoCommand(): Command {
       'measure three synthetic publishers together, every type of measurement, and compare with the truth',
     )
     .option('--report <file>', 'where the HTML report goes', 'mex-demo.html')
+    .option('--csv <file>', 'where all figures go as CSV', 'mex-demo.csv')
     .option('--seed <n>', 'another seed, another audience', Number, 1)
     .option('--population <n>', 'how many people there are', Number, 600_000)
     .option('--json', 'print the figures as JSON')
@@ -50,59 +54,67 @@ async function demo(options: Options): Promise<void> {
       throw new Error(`--${name} must be an integer from ${smallest} to 100000000.`);
     }
   }
-  // Import run.ts only here, because it loads DuckDB, which would use memory in every other command.
-  const { runDemo } = await import('./run.ts');
-  const log = (line: string) => process.stderr.write(`${line}\n`);
+  await using opened = new AsyncDisposableStack();
+  const report = await measured(options, opened);
+  await writeFile(options.report, renderReport(report));
+  await writeFile(options.csv, renderCsv(report));
+  if (options.json) printJson(report);
+  else printReport(report, options);
+  if (!figuresOf(report).every(({ within5Sigma }) => within5Sigma)) process.exitCode = 1;
+}
+
+/** Runs all measurements. If this starts an exchange, `opened` stops it. */
+async function measured({ seed, population }: Options, opened: AsyncDisposableStack): Promise<DemoReport> {
   const startedAt = performance.now();
-  const config = loadConfig(process.env, { mode: 'development' });
   using stopped = new StopSignal();
   const { signal } = stopped;
-  const exchange = await useExchange(config, log);
+  using steps = startSteps();
+  const config = loadConfig(process.env, { mode: 'development' });
+  const exchange = useExchange(config, population, steps, opened);
+  const settled = exchange.catch(() => {});
   try {
-    requireDuchies(exchange.dev);
-    await requirePopulation(exchange.dev, options.population);
-    const { seed, population } = options;
-    const report = await runDemo({
-      dev: exchange.dev,
-      dataDir: config.dataDir,
-      seed,
-      population,
-      signal,
-      log,
-    });
-    report.seconds = (performance.now() - startedAt) / 1000;
-    await writeFile(options.report, renderReport(report));
-    if (options.json) printJson(report);
-    else printReport(report, options.report);
-    if (!figuresOf(report).every(({ within5Sigma }) => within5Sigma)) process.exitCode = 1;
+    // Import run.ts only here, because it loads DuckDB, which would use memory in every other command.
+    const { runDemo } = await import('./run.ts');
+    const report = await runDemo({ exchange, dataDir: config.dataDir, seed, population, signal, steps });
+    return { ...report, seconds: (performance.now() - startedAt) / 1000 };
   } catch (error) {
     if (signal.aborted)
       throw new Failed(INTERRUPTED, 'interrupted. The demo cancelled and deleted what it had made.');
     throw error;
   } finally {
-    await exchange.stop();
+    // An exchange that is still starting cannot be stopped.
+    await settled;
   }
 }
 
 /** Uses the development exchange that is already running, or starts one. */
-async function useExchange(config: Config, log: (line: string) => void) {
+async function useExchange(
+  config: Config,
+  population: number,
+  steps: Steps,
+  opened: AsyncDisposableStack,
+): Promise<DevFile> {
+  const step = steps.start('exchange');
   const running = await readDevFile(config.dataDir).then(ifReachable, () => undefined);
-  if (running !== undefined) {
-    log(`using the exchange at ${running.baseUrl}`);
-    return { dev: running, stop: async () => {} };
-  }
-  log(`starting an exchange with its own PostgreSQL, and three duchies, in ${config.dataDir}`);
-  const { start } = await import('@measurement-exchange/exchange');
+  if (running === undefined) step.at(`starts with its own PostgreSQL, in ${config.dataDir}`);
+  const dev = running ?? (await startExchange(config, opened));
+  requireDuchies(dev);
+  await requirePopulation(dev, population);
+  step.done(`${running ? 'found' : 'started'} the exchange at ${dev.baseUrl}`);
+  return dev;
+}
+
+async function startExchange(config: Config, opened: AsyncDisposableStack): Promise<DevFile> {
+  const { demoProtocols, start } = await import('@measurement-exchange/exchange');
+  const protocols = withSketches(demoProtocols(config) ?? config.protocols);
   const warnings = pino({ level: 'warn' }, process.stderr);
-  await using opened = new AsyncDisposableStack();
-  const own = await start({ ...config, port: 0, checks: 'strict' }, warnings);
+  const own = await start({ ...config, protocols, port: 0, checks: 'strict' }, warnings);
   opened.defer(() => own.stop());
   const dev = await readDevFile(config.dataDir);
   const names = dev.duchies.map(({ name }) => name);
   const duchies = startDemoDuchies({ dataDir: config.dataDir, names, log: warnings });
   opened.defer(() => duchies.stop());
-  const mine = opened.move();
-  return { dev, stop: () => mine.disposeAsync() };
+  return dev;
 }
 
 function requireDuchies({ baseUrl, duchies }: DevFile): void {
@@ -130,57 +142,4 @@ async function ifReachable(dev: DevFile): Promise<DevFile | undefined> {
     () => undefined,
   );
   return response?.ok ? dev : undefined;
-}
-
-const figuresOf = (report: DemoReport) => report.measurements.flatMap(({ figures }) => figures);
-
-const COLUMNS = ['  provider', 'figure', 'truth', 'result', '95 % interval', 'truth is'];
-
-export function printReport(report: DemoReport, file: string): void {
-  for (const { title, name, figures, failure } of report.measurements) {
-    print(`\n${paint('bold', title)}  ${paint('dim', name)}`);
-    if (failure !== undefined) {
-      print(`  refused, as it should be: ${failure}`);
-      continue;
-    }
-    const added = figures.some(({ claimed }) => claimed !== undefined);
-    printTable(
-      [...COLUMNS, ...(added ? ['added up'] : [])],
-      figures.map((figure) => row(figure)),
-    );
-  }
-  const figures = figuresOf(report);
-  const inside = figures.filter(({ inside95 }) => inside95).length;
-  const near = figures.filter(({ within5Sigma }) => within5Sigma).length;
-  print(`\n${paint('bold', 'People counted once, by the protocol of the duchies')}`);
-  printTable(
-    ['  protocol', ...COLUMNS.slice(1)],
-    reachesTogether(report).map((reach) => [`  ${reach.protocol}`, ...row(reach).slice(1, COLUMNS.length)]),
-  );
-  print(`
-${inside} of ${figures.length} figures have the truth inside their 95 % interval, ${near} within five standard deviations.
-${report.seconds.toFixed(1)} s. Pictures: ${resolve(file)}
-
-${headline(report)}`);
-}
-
-function headline(report: DemoReport): string {
-  const { result, truth, claimed } = reachesTogether(report)[0]!;
-  const value = paint('green', count(result.value));
-  return `All publishers together reached ${paint('bold', `${value} people`)} (95 %: ${rangeText(result.interval, count)}), each counted once; truth ${count(truth)}.
-Adding up their figures would have claimed ${count(claimed)}, ${signedPercent(claimed / truth - 1)}.`;
-}
-
-function row({ of, what, truth, result, inside95, within5Sigma, claimed }: Figure): string[] {
-  const text = what.startsWith('frequency') ? percent : count;
-  const position = inside95 ? 'inside' : within5Sigma ? 'outside, within 5σ' : 'BEYOND 5σ';
-  return [
-    `  ${of === TOGETHER ? 'all, once' : shortName(of)}`,
-    what,
-    text(truth),
-    text(result.value),
-    rangeText(result.interval, text, '…'),
-    position,
-    ...(claimed === undefined ? [] : [text(claimed)]),
-  ];
 }

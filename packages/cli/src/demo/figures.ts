@@ -1,6 +1,7 @@
 /** The demo's results as plain data, for the table, the JSON output, and the report. */
 import type { Timeline } from '@measurement-exchange/contract';
 import type { Estimate } from '@measurement-exchange/sdk';
+import { count, percent } from '../terminal/numbers.ts';
 
 export interface Figure {
   /** The name of a data provider, or TOGETHER. */
@@ -20,8 +21,21 @@ export const TOGETHER = 'together';
 
 export const shortName = (of: string) => of.split('/').at(-1)!;
 
+/** Returns the whole number or the percentage that people read. */
+export function textOf({ what }: Figure): (value: number) => string {
+  return what.startsWith('frequency') ? percent : count;
+}
+
+/** Tells whether the truth is inside of the 95 % interval, or how far outside. */
+export function truthIs({ inside95, within5Sigma }: Figure): 'inside' | 'outside' | 'beyond 5σ' {
+  if (inside95) return 'inside';
+  return within5Sigma ? 'outside' : 'beyond 5σ';
+}
+
 export interface DemoMeasurement {
   title: string;
+  /** Explains figures that need an explanation. */
+  about?: string;
   name: string;
   state: string;
   figures: Figure[];
@@ -39,6 +53,8 @@ export interface DemoReport {
   impressions: { dataProvider: string; impressions: number }[];
   measurements: DemoMeasurement[];
 }
+
+export const figuresOf = (report: DemoReport) => report.measurements.flatMap(({ figures }) => figures);
 
 type ReachTogether = Figure & { claimed: number; protocol: string };
 

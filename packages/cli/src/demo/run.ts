@@ -9,32 +9,38 @@ import {
   type Figures,
   MeasurementFailed,
   type MeasurementResult,
+  type Progress,
 } from '@measurement-exchange/sdk';
 import type { DevFile } from '../files/devFile.ts';
 import { wholeTimeline } from '../party/timeline.ts';
 import { type Audience, createAudiences, populationSpec, truthOf } from '../publishers/audience.ts';
 import { ADVERTISER, advertiserOf } from '../publishers/client.ts';
+import { count } from '../terminal/numbers.ts';
 import { type DemoMeasurement, type DemoReport, type Figure, figureOf, TOGETHER } from './figures.ts';
 import { startProviders } from './providers.ts';
 import { type Scenario, scenarios } from './scenarios.ts';
+import { type Step, type Steps, stageOf } from './steps.ts';
 
 interface DemoOptions {
-  dev: DevFile;
+  /** The exchange, which may still be starting. */
+  exchange: Promise<DevFile>;
   /** The exchange's data directory. */
   dataDir: string;
   seed: number;
   population: number;
   /** Ends the demo early. It cancels its measurements and deletes its event groups before it rejects. */
   signal: AbortSignal;
-  log: (line: string) => void;
+  steps: Steps;
 }
 
 const DATA_PROVIDERS = ['dataProviders/streamly', 'dataProviders/chirper', 'dataProviders/dailynews'];
 /** The polling interval of the agents and the advertiser. */
 const POLL_MS = 100;
 
+const ignore = () => {};
+
 export async function runDemo(options: DemoOptions): Promise<DemoReport> {
-  const { dev, dataDir, seed, population, signal, log } = options;
+  const { exchange, dataDir, seed, population, signal, steps } = options;
   const startedAt = performance.now();
   await using opened = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'mex-demo-'));
@@ -43,10 +49,15 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   opened.defer(() => instance.closeSync());
   const db = await instance.connect();
   opened.defer(() => db.closeSync());
-  const audiences = await createAudiences(db, { dataProviders: DATA_PROVIDERS, directory, seed, population });
+  const writing = steps.start('events');
+  const written = createAudiences(db, { dataProviders: DATA_PROVIDERS, directory, seed, population });
+  opened.defer(() => written.then(ignore, ignore));
+  const audiences = await written;
   const total = audiences.reduce((sum, { impressions }) => sum + impressions, 0);
+  writing.done(`wrote ${count(total)} impressions of ${audiences.length} providers, from seed ${seed}`);
+  const dev = await exchange;
   signal.throwIfAborted();
-  log(`${total.toLocaleString('en-US')} impressions at ${audiences.length} providers, from seed ${seed}`);
+  const starting = steps.start('providers');
   const providers = await startProviders({
     dev,
     consumer: ADVERTISER,
@@ -57,8 +68,9 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     pollMs: POLL_MS,
   });
   opened.defer(() => providers.stop());
+  starting.done(`started the agents of ${audiences.length} providers`);
   signal.throwIfAborted();
-  const all = scenarios(audiences, providers.eventGroups);
+  const all = scenarios(audiences, providers.eventGroups, population);
   const asked = askAll(advertiserOf(dev), all, options);
   opened.defer(() => asked.end());
   const measurements: DemoMeasurement[] = [];
@@ -69,7 +81,8 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     if (scenario.alone && result) alone.push(...result.dataProviders);
     const figures = result ? await compare(db, { audiences, population, scenario, result, alone }) : [];
     const protocol = result?.total.deduplicated?.methodology;
-    measurements.push({ ...facts, figures, ...(protocol !== undefined && { protocol }) });
+    const { about } = scenario;
+    measurements.push({ ...facts, ...(about && { about }), figures, ...(protocol && { protocol }) });
   }
   return {
     exchange: dev.baseUrl,
@@ -83,14 +96,13 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
 type Advertiser = ReturnType<typeof advertiserOf>;
 
 /** Starts all measurements at once, because only some need the duchies, which may still be starting. */
-function askAll(advertiser: Advertiser, all: Scenario[], { signal, log }: DemoOptions) {
+function askAll(advertiser: Advertiser, all: Scenario[], { signal, steps }: DemoOptions) {
   const ending = new AbortController();
   const open = new Set<string>();
-  const answers = all.map(async (scenario) => {
-    const answer = await ask(advertiser, scenario, open, AbortSignal.any([signal, ending.signal]));
-    log(scenario.refusal ? `refused    ${scenario.title}, as it should be` : `measured   ${scenario.title}`);
-    return answer;
-  });
+  const ended = AbortSignal.any([signal, ending.signal]);
+  const answers = all.map((scenario) =>
+    ask(advertiser, scenario, open, { step: steps.start(scenario.title), signal: ended }),
+  );
   for (const each of answers) each.catch(() => {});
   return {
     answers,
@@ -98,8 +110,10 @@ function askAll(advertiser: Advertiser, all: Scenario[], { signal, log }: DemoOp
     async end() {
       ending.abort();
       await Promise.allSettled(answers);
+      if (open.size === 0) return;
+      const step = steps.start('measurements');
       for (const name of open) await cancel(advertiser, name);
-      if (open.size > 0) log(`cancelled  the ${open.size} measurements that were still open`);
+      step.done(`cancelled the ${open.size} measurements that were still open`);
     },
   };
 }
@@ -119,17 +133,19 @@ async function ask(
   { client, consumer }: Advertiser,
   { title, request, refusal }: Scenario,
   open: Set<string>,
-  signal: AbortSignal,
+  { step, signal }: { step: Step; signal: AbortSignal },
 ) {
   const { name } = (await consumer.create(request)) as { name: string };
   open.add(name);
-  const outcome = await consumer.wait(name, { pollMs: POLL_MS, signal }).catch((error: unknown) => {
+  const onChange = (progress: Progress) => step.at(stageOf(progress));
+  const outcome = await consumer.wait(name, { pollMs: POLL_MS, signal, onChange }).catch((error: unknown) => {
     if (error instanceof MeasurementFailed && error.refusedBy?.justification === refusal) return error;
     throw error;
   });
   open.delete(name);
   const timeline = await wholeTimeline(client.getMeasurementTimeline({ name }));
   if (outcome instanceof MeasurementFailed) {
+    step.done(`refused   ${title}, as it should be`);
     const { dataProvider, justification, message } = outcome.refusedBy!;
     return {
       title,
@@ -141,7 +157,9 @@ async function ask(
   }
   if (refusal !== undefined)
     throw new Error(`${title}: ${name} was to be refused with ${refusal}, and was not.`);
-  return { title, name, state: outcome.state, timeline, result: await consumer.open(outcome) };
+  const result = await consumer.open(outcome);
+  step.done(`measured  ${title}`);
+  return { title, name, state: outcome.state, timeline, result };
 }
 
 interface Asked {

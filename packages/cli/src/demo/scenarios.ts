@@ -2,9 +2,12 @@
 import type { MeasurementRequest } from '@measurement-exchange/sdk';
 import { type Audience, CAMPAIGN } from '../publishers/audience.ts';
 import { shortName } from './figures.ts';
+import { ABOUT_FREQUENCY, ABOUT_REACH, sampleOf } from './sketches.ts';
 
 export interface Scenario {
   title: string;
+  /** Explains figures that need an explanation. */
+  about?: string;
   request: MeasurementRequest;
   /** The request's filter as an SQL condition, for computing the true figures. */
   where?: string;
@@ -21,14 +24,17 @@ const WATCH_CAP_SECONDS = 120;
 const PRIVACY = { epsilon: 0.1, delta: 1e-9 };
 /** Privacy parameters for noise with a standard deviation of one person. They cost more than the daily budget. */
 const TOO_CLOSE = { epsilon: 6, delta: 1e-9 };
-/**
- * Parameters for measurements with sketches. They add less noise, because a sketch amplifies noise: each register
- * represents many people. Less noise and fewer frequencies are also faster to compute.
- */
-const SKETCHED = { privacy: { epsilon: 1, delta: 1e-9 }, maximumFrequency: 3 };
+/** Each register of a sketch represents many people, which amplifies noise, so these measurements use less of it. */
+const SKETCHED = { epsilon: 1, delta: 1e-9 };
+/** Fewer frequencies leave more people for each of them, and are faster to compute. */
+const SKETCHED_FREQUENCY = 3;
 
 /** Returns the demo's measurements. `eventGroups` maps each provider to the names of its event groups. */
-export function scenarios(audiences: Audience[], eventGroups: Map<string, string[]>): Scenario[] {
+export function scenarios(
+  audiences: Audience[],
+  eventGroups: Map<string, string[]>,
+  population: number,
+): Scenario[] {
   const at = (names: string[], filter?: string): MeasurementRequest['dataProviders'] =>
     names.map((name) => ({
       name,
@@ -40,6 +46,7 @@ export function scenarios(audiences: Audience[], eventGroups: Map<string, string
     }));
   const everyone = audiences.map(({ dataProvider }) => dataProvider);
   const [first, second, third] = everyone as [string, string, string];
+  const vidSampling = sampleOf(population);
   const reachAndFrequency = (names: string[]): MeasurementRequest => ({
     type: 'reachAndFrequency',
     dataProviders: at(names),
@@ -54,19 +61,24 @@ export function scenarios(audiences: Audience[], eventGroups: Map<string, string
     })),
     { title: 'Reach and frequency, all providers', request: reachAndFrequency(everyone) },
     {
-      title: 'Reach of all, by sketches',
+      title: 'Reach, all providers, with sketches',
+      about: ABOUT_REACH,
       request: {
         type: 'reach',
         dataProviders: at(everyone),
-        privacy: SKETCHED.privacy,
+        privacy: SKETCHED,
+        vidSampling,
         protocol: 'reachOnlyLiquidLegionsV2',
       },
     },
     {
-      title: 'Reach and frequency of all, by sketches',
+      title: 'Reach and frequency, all providers, with sketches',
+      about: ABOUT_FREQUENCY,
       request: {
         ...reachAndFrequency(everyone),
-        ...SKETCHED,
+        privacy: SKETCHED,
+        maximumFrequency: SKETCHED_FREQUENCY,
+        vidSampling,
         protocol: 'liquidLegionsV2',
       },
     },

@@ -1,0 +1,27 @@
+/** All figures as CSV (RFC 4180), for a spreadsheet or a notebook. */
+import { type DemoReport, truthIs } from './figures.ts';
+
+const COLUMNS = [
+  ...['measurement', 'title', 'protocol', 'provider', 'figure', 'truth', 'result', 'standard_deviation'],
+  ...['low_95', 'high_95', 'truth_is', 'added_up'],
+];
+
+/** An interval without an upper end has an empty `high_95`. Shares are fractions, not percentages. */
+export function renderCsv({ measurements }: DemoReport): string {
+  const rows = measurements.flatMap(({ name, title, protocol, figures }) =>
+    figures.map((figure) => {
+      const { of, what, truth, result, claimed } = figure;
+      const { value, standardDeviation, interval } = result;
+      return [
+        ...[name, title, protocol ?? 'direct', of, what, truth, value, standardDeviation],
+        ...[...interval.map((end) => (Number.isFinite(end) ? end : '')), truthIs(figure), claimed ?? ''],
+      ];
+    }),
+  );
+  return [COLUMNS, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
+}
+
+function cell(value: string | number): string {
+  const text = String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
