@@ -29,7 +29,7 @@ beforeAll(async () => {
   if (error) throw error;
   report = JSON.parse(out);
   steps = err;
-}, 240_000);
+}, 600_000);
 afterAll(() => rm(folder, { recursive: true }));
 
 const demo = (...options: string[]) =>
@@ -96,11 +96,11 @@ describe('mex demo', () => {
   it('prints each step with its time, and the stages of the duchies while they compute', () => {
     for (const { title } of report.measurements) {
       expect(steps).toMatch(
-        new RegExp(`^ +\\d+\\.\\d s  (?:measured|refused) +${title}.* \\(\\d+\\.\\d s\\)$`, 'm'),
+        new RegExp(`^ *\\d+\\.\\d s  (?:measured|refused) +${title}.* \\(\\d+\\.\\d s\\)$`, 'm'),
       );
     }
     expect(steps).toMatch(
-      /^Reach and frequency, all providers, with sketches: \w+ did [A-Z_]+, since [\d.]+ s$/m,
+      /^Reach and frequency, all providers, with sketches: \w+ (?:did|at) [A-Z_]+.*, since [\d.]+ s$/m,
     );
   });
 

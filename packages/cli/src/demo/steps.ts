@@ -39,11 +39,14 @@ export function startSteps(): Steps {
   };
 }
 
-/** Returns how many providers answered a measurement, or what its duchies did last. */
+/** Returns how many providers answered a measurement, or what a duchy reported last. */
 export function stageOf({ measurement, requisitions, reports }: Progress): string {
   if (measurement.state === 'COMPUTING') {
     const [last] = reports.toSorted((a, b) => Date.parse(b.time) - Date.parse(a.time));
-    return last === undefined ? 'duchies compute' : `${shortName(last.duchy)} did ${last.stage}`;
+    if (last === undefined) return 'duchies compute';
+    const { duchy, stage, progress = 0 } = last;
+    const part = progress === 1 ? `did ${stage}` : `at ${stage} ${Math.round(progress * 100)} %`;
+    return `${shortName(duchy)} ${part}`;
   }
   if (measurement.state === 'SUCCEEDED') return 'result is there';
   const answered = requisitions.filter(({ state }) => state !== 'UNFULFILLED').length;
