@@ -10,7 +10,7 @@ const MAX_HOURS = 24 * 366;
 export function tokenCommand(): Command {
   return new Command('token')
     .description('print a fresh bearer token of the development issuer')
-    .argument('<name>', 'a demo party such as acme, a full name such as dataProviders/…, or operator')
+    .argument('<party>', 'a demo party such as acme, a full name such as dataProviders/…, or operator')
     .option('--hours <hours>', 'how long it is valid', parseHours, 12)
     .action(async (name: string, options: { hours: number }) => {
       // A token for a full name is also for parties that were onboarded later, so it is not looked up.
