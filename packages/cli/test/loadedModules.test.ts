@@ -52,7 +52,7 @@ it('loads for mex what was typed', async () => {
   ]);
 });
 
-it('loads no protobuf for a share, no TypeBox for the contract, and no filter engine for the agent', async () => {
+it('loads no protobuf for a share, no TypeBox for the contract, and no filter engine for a consumer or the agent', async () => {
   const packages = ['typebox', '@bufbuild/protobuf', '@duckdb/node-api', '@bufbuild/cel', '@bufbuild/re2'];
   const share = [
     '@measurement-exchange/consent/sealing/pieces',
@@ -61,9 +61,10 @@ it('loads no protobuf for a share, no TypeBox for the contract, and no filter en
     './packages/sdk/src/provider/vidIndex.ts',
   ];
   const contract = '@measurement-exchange/contract';
-  const agent = '@measurement-exchange/sdk/provider';
-  expect(await loadedAfter(packages, ...[...share, contract, agent].map(importing))).toEqual([
+  const [consumer, agent] = ['@measurement-exchange/sdk', '@measurement-exchange/sdk/provider'];
+  expect(await loadedAfter(packages, ...[...share, contract, consumer, agent].map(importing))).toEqual([
     ...share.map(() => []),
+    ['@bufbuild/protobuf'],
     ['@bufbuild/protobuf'],
     ['@bufbuild/protobuf', '@duckdb/node-api'],
   ]);

@@ -1,7 +1,7 @@
-import type { PlainSpec } from '@measurement-exchange/contract';
+import type { EventGroup, PlainSpec } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';
 import { expectedFigures } from './expected.ts';
-import { planWarnings } from './planWarnings.ts';
+import { planWarnings, unrecorded } from './planWarnings.ts';
 import type { DuchyProtocol } from './protocol.ts';
 
 const spec = (asked: object, width = 1) =>
@@ -98,5 +98,28 @@ describe('a warning', () => {
       expect.stringMatching(/more than its whole budget usually is \(epsilon 500 of 10\)/),
     ]);
     expect(warnings(reach(1), undefined)).toEqual([expect.stringContaining('No noise can meet')]);
+  });
+
+  it('comes for an interval that ends before there are events', () => {
+    const name = 'dataProviders/streamly/eventGroups/tv';
+    const until = (end: string) => [
+      {
+        name: 'dataProviders/streamly',
+        selection: {
+          eventGroups: [{ name, interval: { start: '2026-01-01T00:00:00Z', end }, filter: undefined }],
+        },
+      },
+    ];
+    const known = [
+      {
+        name: 'measurementConsumers/acme/eventGroups/tv',
+        dataAvailabilityInterval: { startTime: '2026-03-01T00:00:00Z' },
+      },
+    ] as EventGroup[];
+    expect(unrecorded(until('2026-03-01T00:00:00Z'), known)).toEqual([
+      expect.stringContaining(`${name} has events since 2026-03-01T00:00:00Z only`),
+    ]);
+    expect(unrecorded(until('2026-03-02T00:00:00Z'), known)).toEqual([]);
+    expect(unrecorded(until('2026-02-01T00:00:00Z'))).toEqual([]);
   });
 });

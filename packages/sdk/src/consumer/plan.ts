@@ -8,7 +8,7 @@ import { directCost, releasesOf } from '../charges/releases.ts';
 import { createMeasurement, prepareMeasurement, send } from './create.ts';
 import type { Dependencies } from './deps.ts';
 import { type ExpectedFigure, expectedFigures } from './expected.ts';
-import { planWarnings } from './planWarnings.ts';
+import { planWarnings, unrecorded } from './planWarnings.ts';
 import { acceptedProtocol, type DuchyProtocol, duchyProtocolOf, ProtocolError } from './protocol.ts';
 import type { MeasurementRequest, Selection } from './request.ts';
 
@@ -45,7 +45,7 @@ export interface MeasurementPlan {
   /** The expected uncertainty of each figure. Without duchies, each data provider's figures have it. */
   figures: readonly ExpectedFigure[];
   dataProviders: readonly PlannedCharge[];
-  /** Sentences about parameters that data providers usually refuse, or that make a figure useless. */
+  /** Sentences about parameters and intervals that data providers usually refuse, or that make a figure useless. */
   warnings: readonly string[];
   /** Creates exactly this measurement. */
   create(options?: { signal?: AbortSignal }): Promise<Measurement>;
@@ -78,7 +78,10 @@ export async function planMeasurement(
       days: chargedDays(selection),
       ...(charge && { charge }),
     })),
-    warnings: planWarnings(spec, { figures, charge, assumed }),
+    warnings: [
+      ...planWarnings(spec, { figures, charge, assumed }),
+      ...unrecorded(dataProviders, eventGroups),
+    ],
     create: ({ signal } = {}) => createMeasurement({ ...deps, signal }, prepared),
   };
 }

@@ -1,9 +1,10 @@
 /** Warnings about parameters that are far from usual. */
-import type { PlainSpec } from '@measurement-exchange/contract';
+import type { EventGroup, PlainSpec } from '@measurement-exchange/contract';
 import { MEASURES, type PrivacyAmount } from '../charges/amounts.ts';
 import { releasesOf } from '../charges/releases.ts';
 import { DEVELOPMENT_BUDGET, MINIMUM_EPSILON } from '../charges/usual.ts';
 import type { ExpectedFigure } from './expected.ts';
+import type { ReadRequest } from './request.ts';
 
 export function planWarnings(
   spec: PlainSpec,
@@ -60,3 +61,24 @@ function largeCharges(charge: Partial<PrivacyAmount> | undefined): string[] {
       'refuse it. Choose a smaller epsilon.',
   ];
 }
+
+/** Warns about intervals that end before an event group has any events. `known` are event groups as the exchange has them. */
+export function unrecorded(
+  dataProviders: ReadRequest['dataProviders'],
+  known: readonly EventGroup[] = [],
+): string[] {
+  const since = new Map(
+    known.map(({ name, dataAvailabilityInterval }) => [idOf(name!), dataAvailabilityInterval?.startTime]),
+  );
+  return dataProviders.flatMap(({ selection }) =>
+    ('eventGroups' in selection ? selection.eventGroups : []).flatMap(({ name, interval }) => {
+      const start = since.get(idOf(name));
+      if (start === undefined || new Date(interval.end) > new Date(start)) return [];
+      return [
+        `${name} has events since ${start} only: its data provider refuses an interval that ends before.`,
+      ];
+    }),
+  );
+}
+
+const idOf = (name: string) => name.split('/').at(-1)!;

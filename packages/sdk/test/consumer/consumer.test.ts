@@ -255,6 +255,47 @@ describe('creating', () => {
     expect(await measurementCount()).toBe(before);
   });
 
+  it('rejects a filter that does not fit what its event group publishes, and creates nothing', async () => {
+    const attributes = [
+      { name: 'age', type: 'INT' },
+      { name: 'gender', type: 'STRING' },
+    ] as const;
+    const body = {
+      measurementConsumer: w.acme.name,
+      eventGroupReferenceId: 'tv',
+      attributes: [...attributes],
+    };
+    const { name } = await w.streamly.client.createEventGroup({ parent: w.streamly.name, body });
+    const asked = (filter: string): MeasurementRequest => ({
+      ...asking(w),
+      dataProviders: [{ name: w.streamly.name, eventGroups: [{ name: name!, interval: INTERVAL, filter }] }],
+    });
+    const before = await measurementCount();
+    await expect(w.consumer.create(asked('age > 30 && gendre == "F"'))).rejects.toMatchObject({
+      name: 'FilterRejected',
+      message: expect.stringMatching(/no attribute gendre.*\(line 1, column 13\)\. Did you mean gender\?$/),
+      filters: [{ eventGroup: name, code: 'FILTER_ATTRIBUTE', suggestion: 'gender' }],
+    });
+    await expect(w.consumer.plan(asked('age == "30"'))).rejects.toMatchObject({
+      filters: [{ code: 'FILTER_TYPE' }],
+    });
+    expect(await measurementCount()).toBe(before);
+    expect((await w.consumer.create(asked('age > 30 && gender == "F"'))).state).toBeDefined();
+  });
+
+  it('is planned without being created, and then created as planned', async () => {
+    const before = await measurementCount();
+    const plan = await w.consumer.plan({ ...asking(w), requestId: 'planned' });
+    expect(plan).toMatchObject({ protocol: 'direct', duchies: [], findings: [], warnings: [] });
+    expect(plan.rejection).toBeUndefined();
+    expect(await measurementCount()).toBe(before);
+    const created = await plan.create();
+    expect(await measurementCount()).toBe(before + 1);
+    expect((await plan.create()).name).toBe(created.name);
+    const again = await w.consumer.plan({ ...asking(w), requestId: 'planned' });
+    expect((await again.create()).name).toBe(created.name);
+  });
+
   it('again with the same requestId gives the measurement there is', async () => {
     const asked = { ...asking(w), requestId: 'nightly-2026-01-31', referenceId: 'job 7' };
     const first = await w.consumer.create(asked);
