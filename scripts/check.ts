@@ -212,6 +212,7 @@ const RULES: Rule[] = [
   ],
   [DUCHY, ['contract', 'consent', 'mpc', 'sdk/client', 'server', DUCHY]],
   [CLI, ['server/telemetry', 'packages/cli/package.json', CLI]],
+  [`${CLI}/provider/operations.ts`, ['sdk', 'server', `${CLI}/provider`]],
   ...layers(
     CLI,
     ['contract', 'sdk', 'duchy', 'exchange', 'server/signIn', 'server/telemetry'],

@@ -137,17 +137,21 @@ it('every metric of ours is explained, and nothing else', async () => {
 
 it('the quickstart for providers ends with a figure near the truth', async () => {
   const shown = await shell.typed('docs/quickstart/provider.md');
-  expect(shown).toHaveLength(6);
-  expect(shown[1]).toMatch(/ is described to measurementConsumers\/acme\.\n$/);
-  expect(shown[2]).toContain('UNFULFILLED');
-  expect(shown[3]).toContain('fulfilled in');
-  expect(shown[4]).toMatch(/autumn +2026-10-01 /);
+  expect(shown).toHaveLength(7);
+  expect(shown[1]).toMatch(/rows 30,000, /);
+  expect(shown[1]).toMatch(/device +string +0 +2\n/);
+  expect(shown[1]).toMatch(/autumn +30000 +28 /);
+  expect(shown[2]).toMatch(/ is described to measurementConsumers\/acme\.\n$/);
+  expect(shown[3]).toContain('UNFULFILLED');
+  expect(shown[4]).toContain('fulfilled in');
+  expect(shown[5]).toMatch(/autumn +2026-10-01 +2026-10-28 +28 /);
+  expect(shown[5]).toContain('No requisition is open.');
   const events = (await readFile('/tmp/impressions.csv', 'utf8')).trim().split('\n').slice(1);
   const people = new Set(events.filter((line) => line.endsWith('phone')).map((line) => line.split(',')[0]));
-  const [, reach] = /reach +([\d,]+) +95 %/.exec(shown[5]!) ?? [];
+  const [, reach] = /reach +([\d,]+) +95 %/.exec(shown[6]!) ?? [];
   // The noise has a standard deviation of 50.
   expect(Math.abs(Number(reach!.replace(',', '')) - people.size)).toBeLessThan(300);
-  expect(shown[5]).toMatch(/5\+ +█/);
+  expect(shown[6]).toMatch(/5\+ +█/);
 });
 
 /** The figure that a command printed after this text. */

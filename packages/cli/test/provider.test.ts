@@ -53,7 +53,11 @@ describe('mex provider run --as', () => {
     expect(await stateOf(measurement)).toBe('SUCCEEDED');
 
     const budget = await mex('provider', 'budget', '--as', 'streamly');
-    for (const day of DAYS) expect(budget).toMatch(new RegExp(`spring\\s+${day}\\s+1\\s+0\\s+0`));
+    expect(budget).toContain('Limit for each reference and day: epsilon 10, delta 0.000001, rho 1\n');
+    expect(budget).toMatch(new RegExp(`spring +${DAYS[0]} +${DAYS[2]} +3 +1 +0 +0 +90 %\n`));
+    expect(budget).toMatch(/measurementConsumers\/acme +1 +1 +0 +0\n/);
+    expect(budget).toMatch(new RegExp(`${measurement.name} +spring +${DAYS[0]} +${DAYS[2]} +1 +0 +0\n`));
+    expect(budget).toContain('About 9 more like the last one fit into the budget.\n');
   });
 
   it('prints one JSON object a line, refuses beyond the budget, and tells so', async () => {
@@ -67,17 +71,57 @@ describe('mex provider run --as', () => {
     expect(await stateOf(measurement)).toBe('FAILED');
   });
 
-  it('exits with 1 when a requisition could not be fulfilled for now, and does not refuse it', async () => {
+  it('checks its files before anything else, names what is wrong, and answers nothing', async () => {
     const measurement = await ask();
-    const { out, error } = await run(...demo, path('absent.csv'), '--once');
-    expect(error).toMatchObject({
-      exitCode: 1,
-      message: expect.stringContaining('1 requisitions could not be'),
-    });
-    expect(out).toMatch(/attempt 1 failed, again in .*absent\.csv/);
+    const rows = eventsCsv();
+    await writeFile(path('bad.csv'), rows.replace(/\n1,/, '\nx,'));
+    await writeFile(path('cut.csv'), rows.slice(0, -20));
+    await writeFile(path('people.json'), JSON.stringify({ subpopulations: [{ vidRanges: 7 }] }));
+    await writeFile(path('text.ledger'), 'This is not a ledger. '.repeat(100));
+    for (const [options, message] of [
+      [[path('absent.csv')], /There is no file .*absent\.csv: put it there/],
+      [[path('bad.csv')], /bad\.csv, line 2: "x" in the column vid is not a whole number/],
+      [[path('cut.csv')], /cut\.csv, line 5051: it has \d values instead of 5/],
+      [[path('events.csv'), '--population', path('people.json')], /people\.json: .*vidRanges must be a list/],
+      [[path('events.csv'), '--ledger', path('text.ledger')], /text\.ledger is not a ledger/],
+    ] as [string[], RegExp][]) {
+      const { out, error } = await run(...demo, ...options, '--once');
+      expect(error?.message).toMatch(message);
+      expect(out).toBe('');
+    }
     expect(await stateOf(measurement)).toBe('AWAITING_REQUISITION_FULFILLMENT');
     await run(...demo, path('events.csv'), '--once');
     expect(await stateOf(measurement)).toBe('SUCCEEDED');
+  });
+
+  it('serves its health and metrics where the settings say so', async () => {
+    const settings = { operations: { port: 0 }, events: { files: 'events.csv' } };
+    await writeFile(path('operations.json'), JSON.stringify(settings));
+    const running = run('provider', 'run', '--as', 'streamly', '--config', path('operations.json'));
+    const noted = () => vi.mocked(process.stderr.write).mock.calls.flat().map(String).join('');
+    const address = () => /Health and metrics: (http:\/\/127\.0\.0\.1:\d+)\/metrics/.exec(noted())?.[1];
+    try {
+      const url = await vi.waitUntil(address, 90_000);
+      const get = (page: string) => fetch(`${url}/${page}`);
+      await vi.waitUntil(async () => (await get('readyz')).status === 200, 90_000);
+      expect(await (await get('healthz')).json()).toEqual({ status: 'ok' });
+      const measurement = await ask(0.01);
+      await vi.waitUntil(async () => (await stateOf(measurement)) === 'SUCCEEDED', 90_000);
+      const metrics = await vi.waitUntil(async () => {
+        const text = await (await get('metrics')).text();
+        return text.includes('outcome="fulfilled"} 1') && text;
+      }, 90_000);
+      expect(metrics).toMatch(/mex_provider_budget_left_ratio\{reference="spring"\} 0\.\d/);
+      expect(metrics).toContain('mex_provider_open_requisitions 0\n');
+      expect(metrics).toContain('mex_provider_lag_seconds 0\n');
+    } finally {
+      process.emit('SIGINT');
+    }
+    expect((await running).error).toBeUndefined();
+    const status = await mex('provider', 'status', '--as', 'streamly');
+    expect(status).toMatch(/^The agent runs since .* It polled the exchange \d+ s ago\.\n/);
+    expect(status).toMatch(/fulfilled 1, refused 0, failed attempts 0\.\nNo requisition is open\.\n/);
+    expect(status).toMatch(/measurementConsumers\/acme\/measurements\/\S+ +result\n/);
   });
 
   it.each([
@@ -209,7 +253,7 @@ describe('mex provider run --config', () => {
     expect(unconfirmed.out).toMatch(/held, nothing is charged: .*"spring".*mex provider check/);
     const status = await mex('provider', 'status', '--config', path('provider.json'));
     expect(status).toMatch(
-      /1 questions are held.*\n.*requisitions.*\n.*measurementConsumers\/acme since .*: spring\n/,
+      /Held, about references that nobody has confirmed: 1\n.*requisitions.*\n.*acme since .*: spring\n/,
     );
     expect((await mexJson('provider', 'budget', '--config', path('provider.json'))).spending).toEqual([]);
 
@@ -374,6 +418,39 @@ describe('mex provider check', () => {
     ]);
   });
 
+  it('describes the events, their columns, the VIDs outside of the population, and what questions cost', async () => {
+    const population = {
+      subpopulations: [
+        {
+          vidRanges: [
+            { start: 1, end: 40 },
+            { start: 60, end: 200 },
+          ],
+        },
+      ],
+    };
+    await writeFile(path('population.json'), JSON.stringify(population));
+    await writeFile(path('partly.csv'), eventsCsv().replace(/\n\d+,/, '\n,'));
+    const settings = {
+      ledger: 'described.ledger',
+      budget: { epsilon: 1, delta: 1e-6, rho: 0.1 },
+      events: { files: 'partly.csv' },
+      population: 'population.json',
+    };
+    await writeFile(path('described.json'), JSON.stringify(settings));
+    const described = ['provider', 'check', '--config', path('described.json')];
+    const shown = await mex(...described);
+    expect(shown).toContain('Files 1, rows 5,050, people 99, 2026-07-01 to 2026-07-03\n');
+    expect(shown).toMatch(/vid +person +BIGINT +1\n/);
+    expect(shown).toMatch(/age +int +0 +\d+\n/);
+    expect(shown).toContain('1 rows have no vid, and are never counted.');
+    expect(shown).toMatch(/19 of 99 VIDs are outside of the population .*population\.json/);
+    expect(shown).toMatch(/A reach question with epsilon 0\.1 and delta 1e-9 costs rho 0\.\d+ on each day: /);
+    const { events, questions } = await mexJson(...described);
+    expect(events).toMatchObject({ rows: 5050, people: 99, peopleOutside: 19 });
+    expect(questions[1].cost.rho).toBeGreaterThan(questions[0].cost.rho);
+  });
+
   it('needs events and a ledger', async () => {
     expect((await run('provider', 'check', '--events', path('events.csv'))).error!.message).toContain(
       'Say which ledger',
@@ -438,7 +515,7 @@ describe('mex provider status', () => {
       ledger.begin(requisition, []);
       ledger.commit(requisition, { upload: { duchy: 'duchies/alpha', fulfillment: '{}' } });
       expect(await status()).toMatch(
-        /0 direct results, 1 uploads .*\nNo question is held\.\nNo upload is rejected by its duchy\.\n$/,
+        /direct results 0, uploads to duchies 1, refusals 0\.\nTIME.*\n.*\nNo question is held\.\nNo upload is rejected by/,
       );
       const countedAt = Date.parse('2026-10-01T12:00:00Z');
       ledger.rejections.set(requisition, { count: 3, countedAt, why: 'It says \u001b[2J no.' });

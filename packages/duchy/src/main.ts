@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { createSigner, type TrustStore } from '@measurement-exchange/consent';
 import type { ExchangeClient } from '@measurement-exchange/sdk/client';
 import { listenAt, repeat } from '@measurement-exchange/server';
+import { listenOperations } from '@measurement-exchange/server/operations';
 import { telemetry } from '@measurement-exchange/server/telemetry';
 import type pg from 'pg';
 import type { Logger } from 'pino';
@@ -18,7 +19,6 @@ import {
   requireOwnDatabase,
   Secrets,
 } from './database/index.ts';
-import { listenOperations } from './face/operations.ts';
 import { createFace } from './face/server.ts';
 import { Herald } from './herald/herald.ts';
 import { Mill } from './mills/mill.ts';
@@ -67,7 +67,8 @@ export async function startDuchy(options: StartOptions): Promise<RunningDuchy> {
   const duchy = await contextOf(options, db, metrics);
 
   const draining = new AbortController();
-  const operations = await listenOperations({ ...options.operations, duchy, stopping: draining.signal });
+  const isReady = async () => !draining.signal.aborted && db.isReachable();
+  const operations = await listenOperations({ ...options.operations, isReady, metrics });
   opened.defer(() => operations.stop());
 
   const stopping = new AbortController();

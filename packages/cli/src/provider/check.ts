@@ -1,13 +1,17 @@
-/** `mex provider check`: lists the references in the events, and records which ones the operator confirms. */
+/** `mex provider check`: shows what the events have, and records which references the operator confirms. */
 import { existsSync } from 'node:fs';
-import type { EventsConfig, ReferenceInventory, References } from '@measurement-exchange/sdk/provider';
+import type { Events, ReferenceInventory, References } from '@measurement-exchange/sdk/provider';
 import { Command } from 'commander';
+import { given } from '../calls/command.ts';
 import { paint, print, printJson, printTable, visible } from '../terminal/output.ts';
-import { type LedgerOptions, namedLedger, openLedger } from './ledgerPath.ts';
-import { settingsOf } from './settings.ts';
+import { openPopulationFile, verifyEvents } from './data.ts';
+import { showOverview, showQuestions, typicalQuestions } from './inventory.ts';
+import { DEMO_BUDGET, type LedgerOptions, namedLedger, openLedger } from './ledgerPath.ts';
+import { type Settings, settingsOf } from './settings.ts';
 
 interface CheckOptions extends LedgerOptions {
   events?: string[];
+  population?: string;
   /** `true` if --confirm was given without names. */
   confirm?: true | string[];
 }
@@ -24,9 +28,12 @@ interface CheckedReference extends Omit<ReferenceInventory, 'firstDay' | 'lastDa
 export function checkCommand(): Command {
   const collect = (value: string, earlier: string[] = []) => [...earlier, value];
   return new Command('check')
-    .description('show which references the events have, and confirm that they are the right ones')
+    .description(
+      'check the files, show what the events have and what questions cost, and confirm the references',
+    )
     .option('--config <file>', 'the settings of the provider, as for run')
     .option('--events <file>', 'a Parquet or CSV file with events, once for each', collect)
+    .option('--population <file>', 'a JSON file with the virtual population, to find VIDs outside of it')
     .option('--ledger <file>', 'the ledger that keeps what is confirmed')
     .option('--as <party>', 'in development: the ledger of this demo provider')
     .option(
@@ -55,7 +62,9 @@ async function check(options: CheckOptions): Promise<void> {
     throw new Error('Say which events to look at: --events with Parquet or CSV files, or --config.');
   }
   const ledger = await namedLedger(options);
-  const found = await inventoryOf(settings.events);
+  const { overview, found } = await readEvents(settings);
+  const budget = settings.budget ?? (settings.as === undefined ? undefined : DEMO_BUDGET);
+  const questions = budget ? await typicalQuestions(budget, given({ noise: settings.noise })) : [];
   const before = listOf(found, settings.references, await confirmedIn(ledger));
   const confirmed = options.confirm ? toConfirm(before, options.confirm, settings.references) : [];
   if (confirmed.length > 0) {
@@ -63,15 +72,22 @@ async function check(options: CheckOptions): Promise<void> {
     confirmReferences(ledger, confirmed);
   }
   const references = listOf(found, settings.references, await confirmedIn(ledger));
-  if (options.json) return printJson({ ledger, references, confirmed });
+  if (options.json) return printJson({ ledger, events: overview, questions, references, confirmed });
+  showOverview(overview, settings.population);
+  showQuestions(questions);
+  print('');
   show(references, confirmed);
 }
 
-async function inventoryOf(config: EventsConfig): Promise<ReferenceInventory[]> {
+/** Checks all files, then reads them. */
+async function readEvents({ events: config, population }: Settings) {
+  const ranges = population === undefined ? undefined : (await openPopulationFile(population)).ranges;
   const { openEvents } = await import('@measurement-exchange/sdk/provider');
-  const events = await openEvents(config);
+  const events: Events = await openEvents(config!);
   try {
-    return await events.inventory();
+    await verifyEvents(events);
+    const overview = await events.overview({ population: ranges });
+    return { overview, found: await events.inventory() };
   } finally {
     await events.close();
   }

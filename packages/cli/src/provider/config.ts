@@ -108,6 +108,8 @@ const ProviderConfig = s.object(
     ),
     concurrency: count(),
     pollSeconds: above0(),
+    /** The address of the health and metrics endpoints, for operators only. Port 0 means any free port. */
+    operations: s.object(s.partial({ host: text(), port: s.integer(0, 65_535) })),
   }),
 );
 export type ProviderConfig = s.Static<typeof ProviderConfig>;

@@ -1,10 +1,16 @@
-/** Finds and opens the ledger for read-only commands, which may run at the same time as the agent. */
+/** Finds the ledger, and opens it for read-only commands, which may run at the same time as the agent. */
 import { existsSync } from 'node:fs';
-import type { LedgerReader } from '@measurement-exchange/sdk/provider';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { loadConfig } from '@measurement-exchange/exchange/config';
+import type { LedgerReader, PrivacyAmount } from '@measurement-exchange/sdk/provider';
 import { Command } from 'commander';
 import { findDevParty, readOwnDevFile } from '../files/devFile.ts';
 import { readProviderConfig } from './config.ts';
-import { demoLedger } from './run.ts';
+import type { Settings } from './settings.ts';
+
+/** The development budget: large enough to experiment with, but small enough to run out. */
+export const DEMO_BUDGET: PrivacyAmount = { epsilon: 10, delta: 1e-6, rho: 1 };
 
 export interface LedgerOptions {
   config?: string;
@@ -52,4 +58,24 @@ export async function namedLedger({ config, ledger, as }: LedgerOptions): Promis
   throw new Error(
     'Say which ledger: --ledger, or --config with the settings of the provider, or --as in development.',
   );
+}
+
+/** Returns the budget and the path of the agent's ledger. */
+export async function ledgerOf(settings: Settings, provider: string) {
+  const { budget, ledger, as } = settings;
+  if (as !== undefined)
+    return { budget: budget ?? DEMO_BUDGET, path: ledger ?? (await demoLedger(provider)) };
+  if (budget === undefined) {
+    throw new Error('Say in --config what may be spent: "budget": {"epsilon": …, "delta": …, "rho": …}.');
+  }
+  if (ledger === undefined) throw new Error('Say where the ledger is: --ledger, or "ledger" in --config.');
+  return { budget, path: ledger };
+}
+
+/** Returns the path of a demo provider's ledger, which is in the development exchange's data directory. */
+export async function demoLedger(provider: string): Promise<string> {
+  const { dataDir } = loadConfig(process.env, { mode: 'development' });
+  const path = join(dataDir, 'ledgers', `${provider.split('/').at(-1)}.sqlite`);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  return path;
 }

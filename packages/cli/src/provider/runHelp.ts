@@ -38,8 +38,12 @@ Otherwise with a file of settings; paths are relative to it, and what is marked 
       "protocols": ["reachOnlyLiquidLegionsV2"],  else also liquidLegionsV2, with frequencies
       "noiseMechanisms": ["DISCRETE_GAUSSIAN"]}}, that is enough for you; folder as above
     "concurrency": 2,
-    "pollSeconds": 2                              between two polls while changes cannot be followed
+    "pollSeconds": 2,                             between two polls while changes cannot be followed
+    "operations": {"host": "127.0.0.1", "port": 9464}  serves /healthz, /readyz and /metrics there; else nowhere
   }
+
+Before its first poll, the agent checks its ledger, its population, the columns of all its files, and every line of CSV.
+What is wrong is named with its file and line, and nothing is answered until it is right.
 
 The agent follows the changes of its requisitions at the exchange, and polls every 30 seconds in case it was not told of
 one. Where changes cannot be followed, because a proxy lets none through, it polls every pollSeconds, and says so once.

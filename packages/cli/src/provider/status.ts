@@ -1,12 +1,25 @@
-import type { HeldQuestion, LedgerReader, RejectedUpload } from '@measurement-exchange/sdk/provider';
+/** `mex provider status`: shows what the agent responded, and what it still has to do. */
+import type {
+  AgentStatus,
+  HeldQuestion,
+  LedgerReader,
+  RejectedUpload,
+  StoredResponse,
+} from '@measurement-exchange/sdk/provider';
 import type { Command } from 'commander';
-import { paint, print, printJson, visible } from '../terminal/output.ts';
+import { paint, print, printJson, printTable, visible } from '../terminal/output.ts';
+import { shortTime } from '../terminal/times.ts';
 import { type LedgerOptions, ledgerCommand, withLedger } from './ledgerPath.ts';
+
+/** How many of the last responses are shown. */
+const RESPONSES = 5;
+/** An agent polls every 30 s, and stores its status then. An older status means that no agent runs. */
+const STALE_MS = 90_000;
 
 export function statusCommand(): Command {
   return ledgerCommand(
     'status',
-    'show what was responded, which questions are held, and which uploads duchies reject, also while the agent runs',
+    'show the last responses, what is open and for how long, failures and the next retry, also while the agent runs',
   )
     .addHelpText(
       'after',
@@ -23,18 +36,73 @@ is refused with UPLOAD_REJECTED, which fails its measurement. What was charged s
 
 function show(options: LedgerOptions): Promise<void> {
   return withLedger(options, (ledger, path) => {
-    const [responses, rejected] = [ledger.responses(), ledger.rejectedUploads()];
-    const heldQuestions = ledger.heldQuestions();
+    const [agent, responses, rejected] = [ledger.agentStatus(), ledger.responses(), ledger.rejectedUploads()];
+    const [heldQuestions, lastResponses] = [ledger.heldQuestions(), ledger.lastResponses(RESPONSES)];
     if (options.json) {
       const rejectedUploads = rejected.map(asJson);
-      return printJson({ ledger: path, responses, heldQuestions, rejectedUploads });
+      return printJson({ ledger: path, agent, responses, lastResponses, heldQuestions, rejectedUploads });
     }
+    showAgent(agent, Date.now());
     print(summary(responses));
+    if (lastResponses.length > 0) {
+      printTable(['TIME', 'REQUISITION', 'MEASUREMENT', 'RESPONSE'], lastResponses.map(responseRow));
+    }
     showHeld(heldQuestions);
     if (rejected.length === 0) return print('No upload is rejected by its duchy.');
-    print(paint('yellow', `${rejected.length} uploads are rejected by their duchies:`));
+    print(paint('yellow', `Rejected by their duchies are ${rejected.length} uploads:`));
     for (const upload of rejected) print(describe(upload));
   });
+}
+
+function showAgent(agent: AgentStatus | undefined, now: number): void {
+  if (agent === undefined) {
+    print('No agent has used this ledger yet: start it with mex provider run.');
+    return;
+  }
+  const { startTime, pollTime, unreachable, open, oldestOpen, waiting, nextRetries, counts } = agent;
+  const failed = counts.retrying + counts.rejected;
+  if (pollTime === undefined) print(`The agent of ${shortTime(startTime)} has not reached the exchange yet.`);
+  else {
+    const age = now - Date.parse(pollTime);
+    const polled = `It polled the exchange ${ago(age)} ago`;
+    if (age < STALE_MS) print(`The agent runs since ${shortTime(startTime)}. ${polled}.`);
+    else
+      print(
+        paint(
+          'yellow',
+          `No agent runs: the last one polled ${ago(age)} ago. Start it with mex provider run.`,
+        ),
+      );
+  }
+  if (unreachable !== undefined)
+    print(paint('red', `The exchange cannot be reached: ${visible(unreachable)}`));
+  print(
+    `Since its start: fulfilled ${counts.fulfilled}, refused ${counts.refused}, failed attempts ${failed}.`,
+  );
+  if (oldestOpen === undefined) print('No requisition is open.');
+  else {
+    const age = ago(now - Date.parse(oldestOpen.createTime));
+    print(`Open requisitions: ${open}. The oldest waits for ${age}: ${oldestOpen.requisition}`);
+  }
+  if (waiting === 0) return;
+  print(paint('yellow', `To be tried again: ${waiting}. The next:`));
+  for (const { requisition, time, why } of nextRetries) {
+    const due = Date.parse(time) - now;
+    print(
+      `  ${requisition}\n    ${due > 0 ? `in ${ago(due)}` : 'now'} (${shortTime(time)}): ${visible(why)}`,
+    );
+  }
+}
+
+/** Formats a duration with its largest unit. */
+function ago(ms: number): string {
+  const units: [name: string, ms: number][] = [
+    ['d', 86_400_000],
+    ['h', 3_600_000],
+    ['min', 60_000],
+  ];
+  const [name, size] = units.find(([, size]) => ms >= 2 * size) ?? ['s', 1000];
+  return `${Math.max(0, Math.floor(ms / size))} ${name}`;
 }
 
 function showHeld(held: HeldQuestion[]): void {
@@ -42,7 +110,7 @@ function showHeld(held: HeldQuestion[]): void {
     print('No question is held.');
     return;
   }
-  print(paint('yellow', `${held.length} questions are held, about references that nobody has confirmed:`));
+  print(paint('yellow', `Held, about references that nobody has confirmed: ${held.length}`));
   for (const { requisition, measurementConsumer, references, since } of held) {
     print(
       `  ${requisition}\n    of ${measurementConsumer} since ${since}: ${visible(references.join(', '))}`,
@@ -53,7 +121,15 @@ function showHeld(held: HeldQuestion[]): void {
 
 function summary({ results, uploads, refusals, lastTime }: ReturnType<LedgerReader['responses']>): string {
   if (lastTime === undefined) return 'No requisition has a response yet.';
-  return `${results} direct results, ${uploads} uploads to duchies and ${refusals} refusals are stored, the last at ${lastTime}.`;
+  return `Stored responses: direct results ${results}, uploads to duchies ${uploads}, refusals ${refusals}.`;
+}
+
+const RESPONSE = { RESULT: 'result', UPLOAD: 'upload', REFUSAL: 'refused' } as const;
+
+function responseRow({ time, requisition, measurement, response, ...refusal }: StoredResponse) {
+  const { justification, message = '' } = refusal;
+  const why = justification === undefined ? '' : ` (${justification}): ${message}`;
+  return [shortTime(time), requisition, measurement, `${RESPONSE[response]}${why}`];
 }
 
 const time = (ms: number) => new Date(ms).toISOString();

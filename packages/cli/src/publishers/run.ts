@@ -6,7 +6,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import { type DevFile, readOwnDevFile } from '../files/devFile.ts';
 import { describeEvent } from '../provider/describe.ts';
-import { demoLedger } from '../provider/run.ts';
+import { demoLedger } from '../provider/ledgerPath.ts';
 import { explain, print } from '../terminal/output.ts';
 import { StopSignal } from '../terminal/stopSignal.ts';
 import { startAgents } from './agents.ts';

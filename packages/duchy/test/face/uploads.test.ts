@@ -2,10 +2,10 @@
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { listenOperations } from '@measurement-exchange/server/operations';
 import { rounds } from '@measurement-exchange/testkit/rounds';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHUNK_BYTES, endComputation, readBlob, uploadOf } from '../../src/database/index.ts';
-import { listenOperations } from '../../src/face/operations.ts';
 import {
   type FaceWorld,
   makeMessage,
@@ -305,9 +305,9 @@ describe('the face', () => {
       expect((await fetch(`${world.url}/${page}`)).status).toBe(404);
     }
     const draining = new AbortController();
-    const operations = await listenOperations({
-      ...{ duchy: world.duchy, host: '127.0.0.1', port: 0, stopping: draining.signal },
-    });
+    const { db, metrics: registry } = world.duchy;
+    const isReady = async () => !draining.signal.aborted && db.isReachable();
+    const operations = await listenOperations({ host: '127.0.0.1', port: 0, isReady, metrics: registry });
     expect(await (await fetch(`${operations.url}/healthz`)).json()).toEqual({ status: 'ok' });
     expect(await (await fetch(`${operations.url}/readyz`)).json()).toEqual({ status: 'ready' });
     const metrics = await (await fetch(`${operations.url}/metrics`)).text();

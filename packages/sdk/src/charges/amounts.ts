@@ -40,6 +40,14 @@ export function excessUnits(a: Units, b: Units): Units {
   return { epsilon: excess('epsilon'), delta: excess('delta'), rho: excess('rho') };
 }
 
+/** Returns the smallest share that is left of any measure. A measure that has no budget cannot be spent, and is ignored. */
+export function leftRatio(left: PrivacyAmount, limit: PrivacyAmount): number {
+  const ratios = MEASURES.filter((measure) => limit[measure] > 0).map(
+    (measure) => left[measure] / limit[measure],
+  );
+  return Math.min(1, ...ratios);
+}
+
 export function fromUnits(units: Units): PrivacyAmount {
   const number = (measure: Measure) => Number(`${units[measure]}e-${DECIMALS[measure]}`);
   return { epsilon: number('epsilon'), delta: number('delta'), rho: number('rho') };

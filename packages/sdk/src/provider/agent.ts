@@ -6,9 +6,12 @@ import { Attempts, type Due, isGone } from './agent/attempts.ts';
 import { type AgentContext, createContext } from './agent/context.ts';
 import type { Agent, AgentOptions } from './agent/options.ts';
 import { retryAfterMs, retryBackoffMs } from './agent/retries.ts';
+import type { AgentStatus } from './ledger/agentStatus.ts';
 import { announceProtocols } from './multiParty/capabilities.ts';
 
 const POLL_MS = 2000;
+/** The ledger stores the status at most this often, because every write waits for the disk. */
+const STORE_STATUS_MS = 5000;
 
 /** Creates an agent that acts as `credentials.name`, computes from the given events, and charges the given ledger. */
 export function createAgent(options: AgentOptions): Agent {
@@ -20,6 +23,7 @@ class ProviderAgent implements Agent {
   private readonly context: AgentContext;
   private readonly attempts: Attempts;
   private hasAnnounced = false;
+  private statusStoredAt = Number.NEGATIVE_INFINITY;
   /** The follower exists only while `run` is active. */
   private follower: Follower | undefined;
 
@@ -43,6 +47,7 @@ class ProviderAgent implements Agent {
       }
     } finally {
       await Promise.all(running.values());
+      this.storeStatus(0);
     }
     return { handled: counts.handled - before.handled, failed: counts.failed - before.failed };
   }
@@ -72,9 +77,23 @@ class ProviderAgent implements Agent {
         follower.pollIn(0);
       }
       this.attempts.armRetries();
+      this.storeStatus(STORE_STATUS_MS);
     }
     follower.close();
     await Promise.all(this.attempts.running.values());
+    this.storeStatus(0);
+  }
+
+  status(): AgentStatus {
+    return this.context.monitor.status();
+  }
+
+  /** Stores the status, unless it was stored within the last `afterMs`. */
+  private storeStatus(afterMs: number): void {
+    const { clock, ledger } = this.context;
+    if (clock.now() - this.statusStoredAt < afterMs) return;
+    this.statusStoredAt = clock.now();
+    ledger.storeStatus(this.status());
   }
 
   /** Starts attempts at the changed requisitions, or at all open requisitions if a poll is due. */
@@ -89,7 +108,7 @@ class ProviderAgent implements Agent {
 
   /** Starts an attempt at every open requisition that is due. */
   private async poll(due: Due, signal?: AbortSignal): Promise<void> {
-    const { client, credentials, ledger, participant } = this.context;
+    const { client, credentials, ledger, participant, monitor } = this.context;
     const seen = new Set<string>();
     this.attempts.beginPoll();
     if (!this.hasAnnounced) this.hasAnnounced = await this.announce(signal);
@@ -100,6 +119,7 @@ class ProviderAgent implements Agent {
       this.attempts.start(requisition, due, signal);
     }
     this.attempts.keepOnly(seen);
+    monitor.polled(new Set([...seen, ...this.attempts.running.keys()]));
     ledger.held.keepOnly(seen);
     await participant?.keepOnly([...seen, ...this.attempts.running.keys()]);
   }

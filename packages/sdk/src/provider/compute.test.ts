@@ -41,6 +41,7 @@ type Spec = VerifiedRequisition['spec'];
 function asking(type: object, changes: Partial<VerifiedRequisition> = {}): VerifiedRequisition {
   return {
     name: 'dataProviders/p/requisitions/r',
+    measurement: 'measurementConsumers/acme/measurements/m',
     measurementConsumer: 'measurementConsumers/acme',
     spec: { nonceHashes: [], ...type } as unknown as Spec,
     selection: { events: [SPRING] },

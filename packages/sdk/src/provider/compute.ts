@@ -3,10 +3,10 @@
  * reference system. Like that system, they use the width of the sampling interval as a 32-bit float.
  */
 import { create } from '@bufbuild/protobuf';
-import { specs } from '@measurement-exchange/contract';
+import { type PlainSpec, type PrivacyParams, specs } from '@measurement-exchange/contract';
 import { drawNoise, type RandomSource, secureRandom } from '@measurement-exchange/mpc';
 import { exactRational } from '@measurement-exchange/mpc/privacy/rational';
-import { costInUnits, type Units } from '../charges/amounts.ts';
+import { costInUnits, fromUnits, type PrivacyAmount, type Units } from '../charges/amounts.ts';
 import { daysOf } from '../charges/days.ts';
 import { directCost, type NoiseChoice, type Release, releasesOf } from '../charges/releases.ts';
 import { RefusalError } from '../refusals/refusalError.ts';
@@ -75,6 +75,19 @@ export function chargesFor(verified: VerifiedRequisition, methodology: Methodolo
     }
   }
   return [...charges.values()];
+}
+
+/** Returns what a direct reach costs for each reference and day, with a frequency distribution if that has parameters. */
+export function reachCost(
+  reach: PrivacyParams,
+  frequency: PrivacyParams | undefined,
+  choice: NoiseChoice,
+): PrivacyAmount {
+  const reachAndFrequency = { reachPrivacyParams: reach, frequencyPrivacyParams: frequency };
+  const spec = frequency
+    ? { measurementType: 'REACH_AND_FREQUENCY', reachAndFrequency }
+    : { measurementType: 'REACH', reach: { privacyParams: reach } };
+  return fromUnits(directCost(spec as PlainSpec, choice));
 }
 
 function costOf(verified: VerifiedRequisition, methodology: Methodology): Units {

@@ -5,15 +5,24 @@ import { RefusalError } from '../refusals/refusalError.ts';
 import { type ColumnNames, type Columns, resolveColumns } from './events/columns.ts';
 import { type Engine, localFiles, startEngine, type Watch } from './events/engine.ts';
 import { inventoryOf, type ReferenceInventory } from './events/inventory.ts';
+import { type EventsOverview, type OverviewOptions, overviewOf } from './events/overview.ts';
 import type { EventQuery } from './events/query.ts';
 import { outOfRange, requireWhole, Scanner, type TakePeople } from './events/scanner.ts';
 import { selectionsOf } from './events/selection.ts';
 import { type Source, sourceOf } from './events/source.ts';
+import { verifyFiles } from './events/verifyFiles.ts';
 
 export type { AttributeType } from '../filters/types.ts';
 export type { ColumnNames } from './events/columns.ts';
 export { EventsUnavailable, QueryFailed, type Watch } from './events/engine.ts';
 export type { ReferenceInventory } from './events/inventory.ts';
+export type {
+  AttributeOverview,
+  ColumnOverview,
+  EventsOverview,
+  OverviewOptions,
+  VidRanges,
+} from './events/overview.ts';
 export type { EventGroupSelection, EventQuery } from './events/query.ts';
 export type { TakePeople } from './events/scanner.ts';
 
@@ -47,6 +56,8 @@ export interface Events {
   /** The attributes that filters may use. */
   readonly attributes: Readonly<Record<string, AttributeType>>;
   readonly hasDuration: boolean;
+  /** Checks all files as far as a query could fail because of them. Throws EventsUnavailable with the file and the line. */
+  verify(watch?: Watch): Promise<void>;
   /**
    * Checks a query without reading events. Throws RefusalError if the query can never be computed, for example FilterError
    * or QueryStopped.
@@ -57,6 +68,8 @@ export interface Events {
    * on them.
    */
   inventory(watch?: Watch): Promise<ReferenceInventory[]>;
+  /** Describes the events as a whole, likewise for the operator only. */
+  overview(options?: OverviewOptions): Promise<EventsOverview>;
   /** Returns how many people have 1, 2, … `maximumFrequency` events. The last count includes people with more events. */
   frequencies(query: EventQuery, maximumFrequency: number): Promise<bigint[]>;
   /**
@@ -95,8 +108,10 @@ function eventsOf(engine: Engine, source: Source, columns: Columns, config: Even
   return {
     attributes,
     hasDuration: columns.durationMillis !== undefined,
+    verify: (watch = {}) => verifyFiles(data, config.columns ?? {}, watch),
     check: async (query) => void (await selectionsOf(query, data)),
     inventory: (watch = {}) => inventoryOf(engine, source, columns, watch),
+    overview: (options = {}) => overviewOf(data, config.columns ?? {}, options),
     frequencies: (query, maximumFrequency) => scanner.frequencies(query, maximumFrequency),
     people: (query, maximumFrequency, take) =>
       scanner.people(query, maximumFrequency, Uint32Array, SMALL_VID, take),

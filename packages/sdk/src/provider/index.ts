@@ -13,10 +13,23 @@ export { queryOf } from './eventQuery.ts';
 export * from './events.ts';
 export { QueryStopped } from './filter/errors.ts';
 export { fulfillOrRefuse, refusalFor, sealResult } from './fulfill.ts';
+export type { AgentCounts, AgentStatus, OpenRequisition, Retry } from './ledger/agentStatus.ts';
 export { type Charge, InsufficientBudget } from './ledger/charges.ts';
 export type { ConfirmedReference, HeldQuestion, HeldQuestions } from './ledger/inventory.ts';
-export { type LedgerReader, type ResponseCounts, readLedger, type Spending } from './ledger/reading.ts';
+export {
+  type LedgerReader,
+  type ResponseCounts,
+  readLedger,
+  type Spending,
+  type StoredResponse,
+} from './ledger/reading.ts';
 export type { RejectedUpload, Rejection, Rejections } from './ledger/rejections.ts';
+export type {
+  BudgetReport,
+  ConsumerSpending,
+  MeasurementSpending,
+  SpendingRange,
+} from './ledger/report.ts';
 export type { DirectResponse, RequisitionResponse, Upload } from './ledger/responses.ts';
 export * from './ledger.ts';
 export * from './population.ts';

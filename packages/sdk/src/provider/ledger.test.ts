@@ -256,10 +256,10 @@ describe('the file', () => {
     const database = new DatabaseSync(path);
     database.exec('PRAGMA user_version = 99');
     database.close();
-    expect(() => openLedger(path, BUDGET)).toThrow(/has schema 99, and this version knows 5 only/);
+    expect(() => openLedger(path, BUDGET)).toThrow(/has schema 99, and this version knows 6 only/);
     expect(() => readLedger(path)).toThrow(/schema 99/);
     const reset = new DatabaseSync(path);
-    reset.exec('PRAGMA user_version = 5');
+    reset.exec('PRAGMA user_version = 6');
     reset.close();
     // This would fail if the lock were still held.
     ledger = openLedger(path, BUDGET);

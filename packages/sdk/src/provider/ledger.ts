@@ -9,16 +9,19 @@ import {
   addUnits,
   budgetInUnits,
   excessUnits,
+  fromUnits,
   MEASURES,
   NOTHING,
   type PrivacyAmount,
   type Units,
 } from '../charges/amounts.ts';
 import { partyOf } from '../client/names.ts';
+import type { AgentStatus } from './ledger/agentStatus.ts';
 import { type Charge, InsufficientBudget } from './ledger/charges.ts';
 import { confirmIn, type HeldQuestions, heldIn } from './ledger/inventory.ts';
 import { audit, type Spending, spending } from './ledger/reading.ts';
 import { type Rejections, rejectionsIn } from './ledger/rejections.ts';
+import { type SpendingRange, spendingRanges } from './ledger/report.ts';
 import { columnsOf, type RequisitionResponse, type ResponseRow, responseOf } from './ledger/responses.ts';
 import { type OpenFile, openLedgerBeside, openLedgerFile } from './ledger/schema.ts';
 import { prepareStatements, type Statements } from './ledger/statements.ts';
@@ -70,6 +73,7 @@ export class Ledger {
     this.statements = prepareStatements(database);
     this.rejections = rejectionsIn(database);
     this.held = heldIn(database);
+    this.statements.setBudget.run(JSON.stringify(fromUnits(budget)));
   }
 
   response(requisition: string): RequisitionResponse | undefined {
@@ -80,14 +84,15 @@ export class Ledger {
   /**
    * Charges a requisition before its events are read. If an earlier attempt was charged, charges only the difference.
    * Throws InsufficientBudget and writes nothing if the charges exceed the budget. Returns the number of unfinished
-   * attempts: this attempt, and earlier attempts that crashed.
+   * attempts: this attempt, and earlier attempts that crashed. `measurement` tells the operator who asked.
    */
-  begin(requisition: string, charges: Charge[]): number {
+  begin(requisition: string, charges: Charge[], measurement?: string): number {
     return this.transaction(() => {
-      this.requireSameProvider(requisition);
+      this.requireProvider(partyOf(requisition));
       if (this.response(requisition)) {
         throw new Error(`${requisition} has a response: it is not computed again.`);
       }
+      this.noteQuestion(requisition, measurement);
       const { count } = this.statements.countAttempt.get(requisition)!;
       for (const charge of charges) this.charge(requisition, charge);
       return Number(count);
@@ -103,14 +108,15 @@ export class Ledger {
    * Stores the response and returns it. If a response is already stored, returns the stored response instead. A result
    * requires an earlier call of `begin`. A refusal does not, because it may be decided before any events are read.
    */
-  commit(requisition: string, given: RequisitionResponse): RequisitionResponse {
+  commit(requisition: string, given: RequisitionResponse, measurement?: string): RequisitionResponse {
     return this.transaction(() => {
       const stored = this.response(requisition);
       if (stored) return stored;
-      this.requireSameProvider(requisition);
+      this.requireProvider(partyOf(requisition));
       if (!given.refusal && !this.statements.selectAttempts.get(requisition)) {
         throw new Error(`${requisition} was not charged: call begin before its result is computed.`);
       }
+      this.noteQuestion(requisition, measurement);
       this.statements.insertResponse.run(requisition, timestampOf(Date.now()), ...columnsOf(given));
       return given;
     });
@@ -124,6 +130,20 @@ export class Ledger {
   /** Whether the operator has confirmed this reference. */
   isConfirmed(reference: string): boolean {
     return this.statements.selectConfirmed.get(reference) !== undefined;
+  }
+
+  /** Stores what the agent does, for `LedgerReader.agentStatus`. If the disk is full, the status is not stored. */
+  storeStatus(status: AgentStatus): void {
+    try {
+      this.statements.setStatus.run(JSON.stringify(status));
+    } catch {
+      // The next charge fails for the same reason, and is reported.
+    }
+  }
+
+  /** Returns what is spent and left of each reference, with equal days folded into ranges. */
+  ranges(): SpendingRange[] {
+    return spendingRanges(this.database, fromUnits(this.budget));
   }
 
   spending(): Spending[] {
@@ -169,9 +189,13 @@ export class Ledger {
     }
   }
 
+  private noteQuestion(requisition: string, measurement: string | undefined): void {
+    if (measurement === undefined) return;
+    this.statements.insertQuestion.run(requisition, measurement, timestampOf(Date.now()));
+  }
+
   /** Throws if the ledger belongs to another provider, because two providers in one ledger would share a budget. */
-  private requireSameProvider(requisition: string): void {
-    const provider = partyOf(requisition);
+  requireProvider(provider: string): void {
     this.statements.insertProvider.run(provider);
     const { value } = this.statements.selectProvider.get()!;
     if (value === provider) return;

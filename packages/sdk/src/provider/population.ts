@@ -19,6 +19,8 @@ export interface PopulationSpec {
 export interface Population {
   /** The attributes that filters may use. */
   readonly attributes: Readonly<Record<string, AttributeType>>;
+  /** The VIDs. Ranges include both ends and do not overlap. */
+  readonly ranges: readonly { start: bigint; end: bigint }[];
   /** Counts the VIDs of the subpopulations whose attributes match the filter, or all VIDs if there is no filter. */
   count(filter?: string, signal?: AbortSignal): Promise<bigint>;
 }
@@ -48,6 +50,7 @@ export function openPopulation(spec: PopulationSpec): Population {
 
   return {
     attributes: types,
+    ranges: parts.flatMap(({ ranges }) => ranges.map(({ start, end }) => ({ start, end }))),
     async count(filter, signal) {
       const matched = filter ? await checkAt('population.filter', () => matching(filter, signal)) : undefined;
       return parts.reduce((sum, { size }, i) => (matched?.[i] === false ? sum : sum + size), 0n);

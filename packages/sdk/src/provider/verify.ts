@@ -62,6 +62,7 @@ export interface VerifyContext extends SelectionContext {
 /** A requisition that passed every check. */
 export interface VerifiedRequisition {
   name: string;
+  measurement: string;
   measurementConsumer: string;
   /** The measurement spec, with all parameters in range. */
   spec: PlainSpec;
@@ -101,6 +102,7 @@ export async function verifyRequisition(
 
   return {
     name: parts.name,
+    measurement: parts.measurement,
     measurementConsumer: parts.measurementConsumer,
     spec,
     selection,

@@ -180,6 +180,7 @@ describe('what happens at the exchange meanwhile', () => {
       return fetch(input, init);
     };
     const running = world.agent({ client: world.client({ fetch: slow }), concurrency: 5 }).run(stop.signal);
+    while (world.types().length === 0) await sleep(10);
     await sleep(150);
     expect(world.types()).toEqual(['received']);
     stop.abort();

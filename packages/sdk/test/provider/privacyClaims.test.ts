@@ -152,6 +152,7 @@ const duration = (privacyParams: object) => ({
 function asking(type: object, reference: string): VerifiedRequisition {
   return {
     name: 'dataProviders/p/requisitions/r',
+    measurement: 'measurementConsumers/acme/measurements/m',
     measurementConsumer: 'measurementConsumers/acme',
     spec: { nonceHashes: [], ...type } as unknown as VerifiedRequisition['spec'],
     selection: { events: [{ eventGroup: 'dataProviders/p/eventGroups/e', reference, interval: INTERVAL }] },

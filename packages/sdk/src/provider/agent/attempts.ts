@@ -76,6 +76,7 @@ export class Attempts {
   /** Starts an attempt at an open requisition if it is due and its consumer has not reached a limit. */
   start(requisition: Requisition, { isDue, onStart }: Due, signal?: AbortSignal): void {
     const name = requisition.name!;
+    if (!this.handled.has(name)) this.context.monitor.sawOpen(requisition);
     if (this.running.has(name) || this.handled.has(name) || !isDue(name)) return;
     if (this.mustAwaitDuchies(requisition) || !this.retries.hasRoomFor(requisition)) return;
     const { key, most } = boundOf(requisition);

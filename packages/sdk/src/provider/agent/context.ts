@@ -4,6 +4,7 @@ import { systemClock } from '../../client/clock.ts';
 import { partyOf } from '../../client/names.ts';
 import { Participant } from '../multiParty/participant.ts';
 import { type Cached, cached } from './cached.ts';
+import { Monitor } from './monitor.ts';
 import type { AgentOptions } from './options.ts';
 import { createIsServed } from './served.ts';
 
@@ -15,6 +16,7 @@ export interface AgentContext extends AgentOptions {
   log: NonNullable<AgentOptions['log']>;
   eventGroups: Cached<EventGroup>;
   isServed(reference: string): boolean;
+  monitor: Monitor;
   /** Handles the protocols with duchies. Undefined if no such protocol is configured. */
   participant: Participant | undefined;
 }
@@ -23,11 +25,16 @@ export function createContext(options: AgentOptions): AgentContext {
   const { client, credentials, ledger, shareShuffle, liquidLegions } = options;
   const { clock = systemClock, log = () => {} } = options;
   const fetchEventGroup = (name: string) => client.getEventGroup({ name }) as Promise<EventGroup>;
+  const monitor = new Monitor(clock);
   const uploading = { client, clock, name: credentials.name, rejections: ledger.rejections };
   return {
     ...options,
     clock,
-    log,
+    monitor,
+    log(event) {
+      monitor.observe(event);
+      log(event);
+    },
     eventGroups: cached(fetchEventGroup, EVENT_GROUP_CACHE_MS, clock),
     isServed: createIsServed(options, (name) => ledger.isConfirmed(name)),
     participant:

@@ -5,6 +5,7 @@ import type { ExchangeClient } from '../../client/index.ts';
 import type { Credentials } from '../../identity/credentials.ts';
 import type { Methodology } from '../compute.ts';
 import type { Events } from '../events.ts';
+import type { AgentStatus } from '../ledger/agentStatus.ts';
 import type { Ledger } from '../ledger.ts';
 import type { LiquidLegionsSettings, ShareShuffleSettings } from '../verify/duchySettings.ts';
 import type { References } from '../verify/selection.ts';
@@ -67,4 +68,6 @@ export interface Agent {
   once(signal?: AbortSignal): Promise<{ handled: number; failed: number }>;
   /** Follows changes until the signal is aborted, then waits for the attempts in progress to finish. */
   run(signal: AbortSignal): Promise<void>;
+  /** Returns what the agent does now. The ledger stores it too, at most every 5 s, so that another process can read it. */
+  status(): AgentStatus;
 }

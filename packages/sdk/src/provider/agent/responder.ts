@@ -95,7 +95,11 @@ export class Responder {
       return { requisition: fresh, response: ledger.commit(name, sealed) };
     } catch (error) {
       const refused = refusalOrThrow(error);
-      return { requisition, ...refused, response: ledger.commit(name, refused.response) };
+      return {
+        requisition,
+        ...refused,
+        response: ledger.commit(name, refused.response, requisition.measurement),
+      };
     }
   }
 
@@ -140,7 +144,11 @@ export class Responder {
 
   /** Charges the requisition, and refuses it if earlier attempts crashed the agent or its engine too often. */
   private begin(verified: VerifiedRequisition, methodology: Methodology): void {
-    const attempts = this.context.ledger.begin(verified.name, chargesFor(verified, methodology));
+    const attempts = this.context.ledger.begin(
+      verified.name,
+      chargesFor(verified, methodology),
+      verified.measurement,
+    );
     if (attempts <= MAX_ATTEMPTS) return;
     throw new QueryStopped(`The agent or its engine failed ${attempts - 1} times while it computed this.`);
   }

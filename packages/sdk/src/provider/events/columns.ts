@@ -82,7 +82,7 @@ export function resolveColumns(names: ColumnNames, columns: Column[]): Columns {
     const found = columns.find((column) => column.name === name);
     if (found !== undefined) return found;
     throw new Error(
-      `columns.${role}: the events have no column ${quoteName(name)}. They have ${listOf(columns)}.`,
+      `columns.${role}: the events have no column ${quoteName(name)}. They have ${listOf(columns)}. Name the right one in the settings.`,
     );
   };
   const vid = find('vid', names.vid ?? DEFAULT_COLUMNS.vid);
@@ -114,10 +114,28 @@ export function configuredAttributes(
   return Array.isArray(attributes) ? attributes.map((name) => [name, undefined]) : Object.entries(attributes);
 }
 
+/**
+ * The types in which CSV text is read. References are text even if they look like numbers: 007 is not 7. A single bad value
+ * keeps the engine from guessing the type of a column, so `unlessGuessed` has the types of the roles.
+ */
+export function csvTypes(names: ColumnNames) {
+  const fixed = new Map<string, DuckDBType>([[names.eventGroup ?? DEFAULT_COLUMNS.eventGroup, VARCHAR]]);
+  for (const [name, type] of configuredAttributes(names.attributes ?? []))
+    if (type) fixed.set(name, DUCKDB_TYPES[type]);
+  const unlessGuessed = new Map<string, DuckDBType>([
+    [names.vid ?? DEFAULT_COLUMNS.vid, BIGINT],
+    [names.timestamp ?? DEFAULT_COLUMNS.timestamp, names.timestampUnit ? BIGINT : TIMESTAMPTZ],
+    [names.duration ?? DEFAULT_COLUMNS.duration, DOUBLE],
+  ]);
+  return { fixed, unlessGuessed };
+}
+
 const listOf = (columns: Column[]) => columns.map((c) => `${quoteName(c.name)} (${c.type})`).join(', ');
 
 function mismatch(role: keyof ColumnNames, column: Column, wanted: string): Error {
-  return new Error(`columns.${role}: ${quoteName(column.name)} is ${column.type}, and must be ${wanted}.`);
+  return new Error(
+    `columns.${role}: ${quoteName(column.name)} is ${column.type}, and must be ${wanted}: write it so, or name another column.`,
+  );
 }
 
 /** The attribute type for each column type that filters may use, and the SQL type to cast to if a cast is needed. */

@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { fileProblem } from './fileProblems.ts';
 import { type Parameters, quoteText } from './sql.ts';
 
 /**
@@ -212,6 +213,8 @@ export async function* peopleOf<V extends Vids>(
  */
 function translate(error: unknown): unknown {
   if (!(error instanceof Error) || error.constructor !== Error) return error;
+  const problem = fileProblem(error.message);
+  if (problem !== undefined) return new EventsUnavailable(problem, { cause: error });
   // The first line has the reason. The other lines quote the SQL statement.
   const reason = error.message.split('\n', 1)[0];
   if (BY_QUERY.test(reason!)) return new QueryFailed(`The query failed: ${reason}`, { cause: error });

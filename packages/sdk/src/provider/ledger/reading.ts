@@ -4,6 +4,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { fromUnits, type PrivacyAmount, type Units } from '../../charges/amounts.ts';
+import type { AgentStatus } from './agentStatus.ts';
 import {
   type ConfirmedReference,
   confirmedReferences,
@@ -11,6 +12,7 @@ import {
   heldQuestions,
 } from './inventory.ts';
 import { type RejectedUpload, rejectedUploads } from './rejections.ts';
+import { type BudgetReport, budgetReport } from './report.ts';
 import { openLedgerForReading } from './schema.ts';
 
 /** The amount spent on one reference on one day. */
@@ -27,7 +29,12 @@ export interface LedgerReader {
   /** Returns a description of each inconsistency. The list is empty if the ledger is consistent. */
   audit(): string[];
   close(): void;
+  budget(): BudgetReport;
   responses(): ResponseCounts;
+  /** Returns the latest responses, newest first. */
+  lastResponses(count: number): StoredResponse[];
+  /** Returns what the agent did when it last stored its status. Undefined before its first poll. */
+  agentStatus(): AgentStatus | undefined;
   /** Returns the uploads that duchies have rejected and that the agent will send again. */
   rejectedUploads(): RejectedUpload[];
   confirmedReferences(): ConfirmedReference[];
@@ -43,10 +50,25 @@ export interface ResponseCounts {
   lastTime: string | undefined;
 }
 
+/** A response, without its content. */
+export interface StoredResponse {
+  requisition: string;
+  time: string;
+  response: 'RESULT' | 'UPLOAD' | 'REFUSAL';
+  /** Absent for responses from earlier versions. */
+  measurement?: string;
+  /** Why the requisition was refused. */
+  justification?: string;
+  message?: string;
+}
+
 /** Opens a ledger for reading, even while an agent is using it. */
 export function readLedger(path: string): LedgerReader {
   const database = openLedgerForReading(path);
   return {
+    budget: () => budgetReport(database),
+    lastResponses: (count) => lastResponses(database, count),
+    agentStatus: () => agentStatus(database),
     responses: () => responseCounts(database),
     rejectedUploads: () => rejectedUploads(database),
     confirmedReferences: () => confirmedReferences(database),
@@ -66,6 +88,23 @@ function responseCounts(database: DatabaseSync): ResponseCounts {
     .get() as unknown as Record<'results' | 'uploads' | 'refusals', number> & { last_time: string | null };
   const { last_time, ...counts } = row;
   return { ...counts, lastTime: last_time ?? undefined };
+}
+
+function lastResponses(database: DatabaseSync, count: number): StoredResponse[] {
+  const select = database.prepare(
+    `SELECT requisition, responded_at AS time, measurement, justification, message,
+       CASE WHEN justification IS NOT NULL THEN 'REFUSAL' WHEN fulfillment IS NOT NULL THEN 'UPLOAD' ELSE 'RESULT' END
+         AS response
+     FROM responses LEFT JOIN questions USING (requisition) ORDER BY responded_at DESC, requisition LIMIT ?`,
+  );
+  return select
+    .all(count)
+    .map((row) => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as never);
+}
+
+function agentStatus(database: DatabaseSync): AgentStatus | undefined {
+  const row = database.prepare("SELECT value FROM settings WHERE key = 'agent'").get();
+  return row && JSON.parse(String(row.value));
 }
 
 export function spending(database: DatabaseSync): Spending[] {

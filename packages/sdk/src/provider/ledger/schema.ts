@@ -1,11 +1,11 @@
 /** Opens a ledger's file, locks it against a second agent, and creates or updates the schema. */
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { FROM_1, FROM_2, INVENTORY, REJECTIONS, SCHEMA } from './tables.ts';
+import { FROM_1, FROM_2, INVENTORY, QUESTIONS, REJECTIONS, SCHEMA } from './tables.ts';
 
-const VERSION = 5;
-/** SQLite's error code if another connection holds a lock. */
-const SQLITE_BUSY = 5;
+const VERSION = 6;
+/** SQLite's error codes: another connection holds a lock, the file is damaged, or it is not a database. */
+const [SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_NOTADB] = [5, 11, 26];
 /** How long a write waits for another write. The agent and an operator's command may write at the same time. */
 const BUSY_MS = 5000;
 
@@ -26,7 +26,7 @@ export function openLedgerFile(path: string): OpenFile {
       migrate(database, path);
     } catch (error) {
       database.close();
-      throw error;
+      throw describeFault(error, path);
     }
     return {
       database,
@@ -44,8 +44,22 @@ export function openLedgerFile(path: string): OpenFile {
 /** Opens a ledger for reading, even while an agent is using it. */
 export function openLedgerForReading(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly: true });
-  requireKnown(database, path);
-  return database;
+  try {
+    requireKnown(database, path);
+    return database;
+  } catch (error) {
+    database.close();
+    throw describeFault(error, path);
+  }
+}
+
+/** Names the file if it is not a ledger or is damaged, since SQLite does not. */
+function describeFault(error: unknown, path: string): unknown {
+  const { errcode, message } = error as Error & { errcode?: number };
+  if (errcode !== SQLITE_NOTADB && errcode !== SQLITE_CORRUPT) return error;
+  return new Error(
+    `${path} is not a ledger, or is damaged (${message}): give the file that the agent created.`,
+  );
 }
 
 /**
@@ -111,6 +125,7 @@ function migrate(database: DatabaseSync, path: string): void {
     if (version === 1 || version === 2) database.exec(FROM_2);
     if (version > 0 && version < 4) database.exec(REJECTIONS);
     if (version > 0 && version < 5) database.exec(INVENTORY);
+    if (version > 0 && version < 6) database.exec(QUESTIONS);
     if (version < VERSION) database.exec(`PRAGMA user_version = ${VERSION}`);
     requireKnown(database, path);
     database.exec('COMMIT');

@@ -30,6 +30,13 @@ export function prepareStatements(database: DatabaseSync) {
     addToCharge: database.prepare(`INSERT INTO charges VALUES (?, ?, ?, ?, ?, ?) ${ADD}`),
     addToTotal: database.prepare(`INSERT INTO totals VALUES (?, ?, ?, ?, ?) ${ADD}`),
     insertProvider: database.prepare("INSERT INTO settings VALUES ('provider', ?) ON CONFLICT DO NOTHING"),
+    setBudget: database.prepare(
+      "INSERT INTO settings VALUES ('budget', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+    ),
+    setStatus: database.prepare(
+      "INSERT INTO settings VALUES ('agent', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+    ),
+    insertQuestion: database.prepare('INSERT INTO questions VALUES (?, ?, ?) ON CONFLICT DO NOTHING'),
     selectProvider: database.prepare("SELECT value FROM settings WHERE key = 'provider'"),
   };
   statements.selectCharge.setReadBigInts(true);

@@ -80,6 +80,15 @@ CREATE TABLE held (
 ) STRICT, WITHOUT ROWID;
 `;
 
+/** The measurement of each requisition that was charged or refused, so that the operator sees who asked. */
+export const QUESTIONS = `
+CREATE TABLE questions (
+  requisition TEXT PRIMARY KEY,
+  measurement TEXT NOT NULL,
+  asked_at    TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+`;
+
 /**
  * `responses` has the response to each requisition. `totals` caches the sums of `charges`, so that a budget check does not
  * read all charges. Amounts are integer units (see amounts.ts) and never decrease. Rows of these three tables are never
@@ -90,7 +99,7 @@ CREATE TABLE settings (
   key   TEXT PRIMARY KEY,
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
-${RESPONSES}${ACCOUNTS}${REJECTIONS}${INVENTORY}`;
+${RESPONSES}${ACCOUNTS}${REJECTIONS}${INVENTORY}${QUESTIONS}`;
 
 /** The migration from schema 1. Every earlier charge gets the reference ANY_REFERENCE. */
 export const FROM_1 = `

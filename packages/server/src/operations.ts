@@ -1,23 +1,22 @@
 /** Serves a process's health and metrics endpoints on a separate address, for operators. */
-import { COMMON_HEADERS, type Listening, listenAt, NO_SCHEMAS } from '@measurement-exchange/server';
-import { addStatusPages } from '@measurement-exchange/server/app';
 import Fastify from 'fastify';
-import type { Duchy } from '../computations/context.ts';
+import { addStatusPages, type MetricsPage } from './app.ts';
+import { COMMON_HEADERS } from './clientErrors.ts';
+import { type Listening, listenAt, NO_SCHEMAS } from './listen.ts';
 
 export interface OperationsOptions {
-  duchy: Pick<Duchy, 'db' | 'metrics'>;
   host: string;
   /** Port 0 means any free port. */
   port: number;
-  /** Aborted when the process begins to stop. */
-  stopping: AbortSignal;
+  /** Whether the process can do its work now. It is not ready once it begins to stop. */
+  isReady(): Promise<boolean>;
+  metrics: MetricsPage;
 }
 
 const TIMEOUT_MS = 10_000;
 const MAX_CONNECTIONS = 64;
 
-export function listenOperations({ duchy, host, port, stopping }: OperationsOptions): Promise<Listening> {
-  const { db, metrics } = duchy;
+export function listenOperations({ host, port, isReady, metrics }: OperationsOptions): Promise<Listening> {
   return listenAt({ host, port, tls: undefined }, () => {
     const app = Fastify({
       logger: false,
@@ -33,7 +32,7 @@ export function listenOperations({ duchy, host, port, stopping }: OperationsOpti
       reply.headers(COMMON_HEADERS);
       done();
     });
-    addStatusPages(app, async () => !stopping.aborted && db.isReachable(), metrics);
+    addStatusPages(app, isReady, metrics);
     return app;
   });
 }

@@ -1,0 +1,20 @@
+/** Formats privacy amounts for people. */
+import type { PrivacyAmount } from '@measurement-exchange/sdk/provider';
+
+export const MEASURES = ['epsilon', 'delta', 'rho'] as const;
+
+/** Lists the measures that are not 0: `epsilon 0.1, delta 1e-9`. */
+export function amountText(amount: PrivacyAmount): string {
+  const parts = MEASURES.filter((measure) => amount[measure] > 0).map(
+    (measure) => `${measure} ${amount[measure]}`,
+  );
+  return parts.length === 0 ? 'nothing' : parts.join(', ');
+}
+
+/** One cell for each measure. */
+export const amountCells = (amount: PrivacyAmount) => MEASURES.map((measure) => String(amount[measure]));
+
+/** Formats a share of the budget. It is rounded down, so that 100 % means that nothing is spent. */
+export function shareText(ratio: number | undefined): string {
+  return ratio === undefined ? '' : `${Math.floor(ratio * 1000 + 1e-9) / 10} %`;
+}

@@ -1,0 +1,73 @@
+/** Prints what the events of a provider have, and what questions about them cost. All of it is for the operator. */
+import type { EventsOverview, Methodology, PrivacyAmount } from '@measurement-exchange/sdk/provider';
+import { count } from '../terminal/numbers.ts';
+import { paint, print, printTable, visible } from '../terminal/output.ts';
+import { amountText, MEASURES, shareText } from './amounts.ts';
+
+/** A question as `mex measure` asks it unless told otherwise, and its cost for each day and reference. */
+export interface TypicalQuestion {
+  question: 'reach' | 'frequency';
+  privacy: { epsilon: number; delta: number };
+  cost: PrivacyAmount;
+  /** The share of a day's budget, and how many such questions a whole budget allows. */
+  share: number;
+  count: number;
+}
+
+const PRIVACY = { epsilon: 0.1, delta: 1e-9 };
+
+export async function typicalQuestions(
+  budget: PrivacyAmount,
+  methodology: Methodology,
+): Promise<TypicalQuestion[]> {
+  const { reachCost } = await import('@measurement-exchange/sdk/provider');
+  return (['reach', 'frequency'] as const).map((question) => {
+    const cost = reachCost(PRIVACY, question === 'frequency' ? PRIVACY : undefined, methodology);
+    const shares = MEASURES.filter((measure) => cost[measure] > 0).map((m) => cost[m] / budget[m]);
+    const share = Math.max(...shares);
+    return { question, privacy: PRIVACY, cost, share, count: Math.floor(1 / share + 1e-9) };
+  });
+}
+
+const ROLES = { vid: 'person', timestamp: 'time', eventGroup: 'reference', duration: 'duration' } as const;
+
+export function showOverview(overview: EventsOverview, population: string | undefined): void {
+  const { files, rows, people, firstDay, lastDay, columns, attributes } = overview;
+  const days = firstDay === undefined ? 'no days' : `${firstDay} to ${lastDay}`;
+  print(`Files ${count(files)}, rows ${count(rows)}, people ${count(people)}, ${days}\n`);
+  printTable(
+    ['COLUMN', 'ROLE', 'TYPE', 'EMPTY'],
+    columns.map(({ name, role, type, nulls }) => [name, ROLES[role], type, count(nulls)]),
+  );
+  print('');
+  if (attributes.length > 0) {
+    printTable(
+      ['ATTRIBUTE', 'TYPE', 'EMPTY', 'DIFFERENT VALUES'],
+      attributes.map(({ name, type, nulls, distinct }) => [name, type, count(nulls), count(distinct)]),
+    );
+    print('');
+  }
+  for (const { role, name, nulls } of columns) {
+    if (nulls === 0 || role === 'duration') continue;
+    print(paint('yellow', `${count(nulls)} rows have no ${visible(name)}, and are never counted.`));
+  }
+  showPopulation(overview, population);
+}
+
+function showPopulation({ people, peopleOutside }: EventsOverview, population: string | undefined): void {
+  if (population === undefined || peopleOutside === undefined) return;
+  if (peopleOutside === 0) print(`All VIDs are in the population ${population}.`);
+  else {
+    const some = `${count(peopleOutside)} of ${count(people)} VIDs are outside of the population ${population}`;
+    print(paint('yellow', `${some}: questions to several providers do not count them.`));
+  }
+}
+
+export function showQuestions(questions: TypicalQuestion[]): void {
+  for (const { question, privacy, cost, share, count: times } of questions) {
+    const asked = `A ${question} question with epsilon ${privacy.epsilon} and delta ${privacy.delta}`;
+    const budget =
+      times > 0 ? `${shareText(share)} of its budget, about ${count(times)} times` : 'more than its budget';
+    print(`${asked} costs ${amountText(cost)} on each day: ${budget}.`);
+  }
+}

@@ -1,0 +1,85 @@
+/** Keeps track of what an agent does, for its operator. */
+import { type Requisition, timestampOf } from '@measurement-exchange/contract';
+import type { Clock } from '../../client/clock.ts';
+import {
+  type AgentCounts,
+  type AgentStatus,
+  COUNTED,
+  type Counted,
+  type OpenRequisition,
+  type Retry,
+} from '../ledger/agentStatus.ts';
+import type { AgentEvent } from './logEvents.ts';
+
+/** How many of the next retries are listed. */
+const MAX_LISTED = 10;
+
+export class Monitor {
+  private readonly clock: Clock;
+  private readonly startTime: string;
+  private readonly counts = Object.fromEntries(COUNTED.map((type) => [type, 0])) as AgentCounts;
+  /** The creation time of each open requisition. */
+  private readonly open = new Map<string, string>();
+  private readonly retries = new Map<string, Retry>();
+  private pollTime: string | undefined;
+  private unreachable: string | undefined;
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+    this.startTime = timestampOf(clock.now());
+  }
+
+  observe(event: AgentEvent): void {
+    const { type } = event;
+    if (isCounted(type)) this.counts[type]++;
+    if (type === 'unreachable') this.unreachable = event.why;
+    if (type === 'reachable') this.unreachable = undefined;
+    if (!('requisition' in event)) return;
+    const { requisition } = event;
+    if (type === 'retrying' || type === 'rejected') {
+      const time = timestampOf(this.clock.now() + event.inMs);
+      this.retries.set(requisition, { requisition, time, why: event.why });
+    } else if (type === 'deferred' || type === 'held') {
+      this.retries.set(requisition, { requisition, time: event.until, why: event.why });
+    } else if (type === 'received' || type === 'resending') this.retries.delete(requisition);
+    else if (type === 'fulfilled' || type === 'refused' || type === 'closed') this.forget(requisition);
+  }
+
+  sawOpen({ name = '', createTime }: Requisition): void {
+    if (!this.open.has(name)) this.open.set(name, createTime ?? timestampOf(this.clock.now()));
+  }
+
+  /** Call after a poll, with all open requisitions. */
+  polled(open: ReadonlySet<string>): void {
+    for (const name of [...this.open.keys(), ...this.retries.keys()]) if (!open.has(name)) this.forget(name);
+    this.pollTime = timestampOf(this.clock.now());
+    this.unreachable = undefined;
+  }
+
+  status(): AgentStatus {
+    const { startTime, pollTime, unreachable, counts, open, retries } = this;
+    let oldestOpen: OpenRequisition | undefined;
+    for (const [requisition, createTime] of open) {
+      if (oldestOpen === undefined || createTime < oldestOpen.createTime)
+        oldestOpen = { requisition, createTime };
+    }
+    const byTime = [...retries.values()].sort((a, b) => (a.time < b.time ? -1 : 1));
+    return {
+      startTime,
+      ...(pollTime && { pollTime }),
+      ...(unreachable && { unreachable }),
+      counts: { ...counts },
+      open: open.size,
+      ...(oldestOpen && { oldestOpen }),
+      waiting: retries.size,
+      nextRetries: byTime.slice(0, MAX_LISTED),
+    };
+  }
+
+  private forget(requisition: string): void {
+    this.open.delete(requisition);
+    this.retries.delete(requisition);
+  }
+}
+
+const isCounted = (type: string): type is Counted => (COUNTED as readonly string[]).includes(type);

@@ -1,0 +1,58 @@
+/** Reads CSV files. Their types are guessed once, from the first lines of the first file. */
+import { type DuckDBType, DuckDBTypeId, TIMESTAMP, VARCHAR } from '@duckdb/node-api';
+import { type Column, type ColumnNames, csvTypes } from './columns.ts';
+import type { Engine } from './engine.ts';
+import { quoteName, quoteText } from './sql.ts';
+import { bindFiles, columnsOf, type From } from './table.ts';
+
+/** How many bad lines of a file are stored. One is enough to name it. */
+const MAX_REJECTS = 100;
+
+const reading =
+  (files: string[], options: string): From =>
+  (parameters) =>
+    `read_csv(${bindFiles(files, parameters)}, header = true, ${options})`;
+
+export async function csvReader(engine: Engine, files: string[], names: ColumnNames) {
+  // A bad line among the first ones would otherwise keep the engine from finding the columns.
+  const guessed = await columnsOf(engine, reading(files, 'ignore_errors = true'));
+  const columns = withTypes(guessed, names);
+  const typeOf = new Map(columns.map(({ name, type }) => [name, type]));
+  // Fix the guessed types now, so that files added later do not change them.
+  const typed = (zoned: DuckDBType) =>
+    `types = {${columns.map((column) => typeText(column, zoned)).join(', ')}}`;
+  const read = reading(files, typed(VARCHAR));
+  const zoned = columns.filter(isZoned).map(({ name }) => quoteName(name));
+  const casts = zoned.map((name) => `CAST(${name} AS TIMESTAMPTZ) AS ${name}`).join(', ');
+  // The engine reads text that is not a time as NULL if the column is TIMESTAMPTZ, whereas a cast fails.
+  const readCast: From = (parameters) => `(SELECT * REPLACE (${casts}) FROM ${read(parameters)})`;
+  return {
+    columns,
+    from: zoned.length === 0 ? read : readCast,
+    fromWithRejects: reading(
+      files,
+      `${typed(TIMESTAMP)}, store_rejects = true, rejects_limit = ${MAX_REJECTS}`,
+    ),
+    async columnsOf(file: string) {
+      const header = await columnsOf(engine, reading([file], 'all_varchar = true, ignore_errors = true'));
+      return header.map(({ name, type }) => ({ name, type: typeOf.get(name) ?? type }));
+    },
+  };
+}
+
+const isZoned = ({ type }: Column) => type.typeId === DuckDBTypeId.TIMESTAMP_TZ;
+
+/** Writes a column's type for the engine. `zoned` replaces TIMESTAMPTZ. */
+function typeText(column: Column, zoned: DuckDBType): string {
+  const type = isZoned(column) ? zoned : column.type;
+  return `${quoteText(column.name)}: ${quoteText(String(type))}`;
+}
+
+/** A column whose type the engine could not guess is read in the type of its role, so that a bad line is reported. */
+function withTypes(guessed: Column[], names: ColumnNames): Column[] {
+  const { fixed, unlessGuessed } = csvTypes(names);
+  return guessed.map(({ name, type }) => {
+    const fallback = type.typeId === DuckDBTypeId.VARCHAR ? unlessGuessed.get(name) : undefined;
+    return { name, type: fixed.get(name) ?? fallback ?? type };
+  });
+}

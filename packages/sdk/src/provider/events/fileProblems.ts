@@ -1,0 +1,81 @@
+/**
+ * Says in one sentence which file the engine cannot read, for CSV also which line, and what to do. The sentence may quote
+ * the file, so only the provider's operator may see it.
+ */
+
+function notThere(file: string): string {
+  return `There is no file ${file}: put it there, or correct the path (events.files, or --events).`;
+}
+
+function notWhole(file: string): string {
+  return `${file} is not a whole Parquet file: write it again, or take it out of the files.`;
+}
+
+/** The engine's messages about a file. The first group is the file. */
+const ABOUT_FILES: [pattern: RegExp, sentence: (file: string) => string][] = [
+  [/No files found that match the pattern "(.+?)"/, notThere],
+  // The engine may open only the given files, and looks for a missing one as a folder.
+  [/Cannot access file "(.+?)\/\*\*\/.*" - file system operations are disabled/, notThere],
+  [/(?:No magic bytes found at end of|Footer length error in) file '(.+?)'/, notWhole],
+  [/File '(.+?)' too small to be a Parquet file/, notWhole],
+  [
+    /Columns with names: (.+?) do not exist in the CSV File/,
+    (columns) =>
+      `A CSV file lacks ${columns}, or has a bad line near its start: mex provider check names it.`,
+  ],
+  [
+    /invalid timestamp field format: "(.*?)"/,
+    (time) => `${JSON.stringify(time)} in a CSV file is not a time: mex provider check names the line.`,
+  ],
+  [
+    /Cannot open file "(.+?)": Permission denied/,
+    (file) => `${file} may not be read by this user: allow it.`,
+  ],
+];
+
+/** The reasons for which the engine rejects a line of CSV. */
+const ABOUT_LINES: [pattern: RegExp, sentence: (...groups: string[]) => string][] = [
+  [
+    /Error when converting column "(.*?)"\. Could not convert string "(.*?)" to '?(\w+)/s,
+    (column, value, type) => `${JSON.stringify(value)} in the column ${column} is not ${typeName(type!)}`,
+  ],
+  [
+    /Expected Number of Columns: (\d+) Found: (\d+)/,
+    (expected, found) => {
+      const cutOff = Number(found) < Number(expected) ? ', as if it were cut off' : '';
+      return `it has ${found} values instead of ${expected}${cutOff}`;
+    },
+  ],
+  [/unterminated quote/, () => 'a quotation mark is not closed'],
+  [/Invalid unicode|not utf-8/i, () => 'it is not UTF-8'],
+  [/Maximum line size/, () => 'it is too long to be a line'],
+];
+
+const TYPE_NAMES: Record<string, string> = {
+  BIGINT: 'a whole number',
+  DOUBLE: 'a number',
+  DATE: 'a date',
+  BOOLEAN: 'true or false',
+};
+const typeName = (type: string) => (type.startsWith('TIMESTAMP') ? 'a time' : (TYPE_NAMES[type] ?? type));
+
+/** `message` is the engine's reason. */
+export function lineProblem(file: string, line: string, message: string): string {
+  const reasons = ABOUT_LINES.flatMap(([pattern, sentence]) => {
+    const match = pattern.exec(message);
+    return match ? [sentence(...match.slice(1))] : [];
+  });
+  return `${file}, line ${line}: ${reasons[0] ?? 'it cannot be read'}. Correct the line, or write the file again.`;
+}
+
+/** Returns undefined if the engine's message is not about a file. */
+export function fileProblem(message: string): string | undefined {
+  const line = /CSV Error on Line: (\d+)/.exec(message)?.[1];
+  const file = /^ *file ?= ?(.+)$/m.exec(message)?.[1]?.trim();
+  if (line !== undefined && file !== undefined) return lineProblem(file, line, message);
+  for (const [pattern, sentence] of ABOUT_FILES) {
+    const match = pattern.exec(message);
+    if (match) return sentence(match[1]!);
+  }
+  return undefined;
+}

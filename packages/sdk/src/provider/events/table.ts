@@ -1,0 +1,21 @@
+/** Table expressions over files. */
+import { DuckDBListValue, LIST, VARCHAR } from '@duckdb/node-api';
+import type { Column } from './columns.ts';
+import type { Engine } from './engine.ts';
+import { Parameters } from './sql.ts';
+
+/** Writes a table expression for FROM, and binds its values. */
+export type From = (parameters: Parameters) => string;
+
+export function bindFiles(files: string[], parameters: Parameters): string {
+  return parameters.bind(new DuckDBListValue(files), LIST(VARCHAR));
+}
+
+export function columnsOf(engine: Engine, from: From): Promise<Column[]> {
+  return engine.use({}, async (connection) => {
+    const parameters = new Parameters();
+    const sql = `SELECT * FROM ${from(parameters)} LIMIT 0`;
+    const result = await connection.run(sql, parameters.values, parameters.types);
+    return result.columnNames().map((name, i) => ({ name, type: result.columnType(i) }));
+  });
+}

@@ -1,0 +1,194 @@
+/** Reports how much of a budget is left, and which consumers spent the rest. The figures are for the provider's operator only. */
+import type { DatabaseSync } from 'node:sqlite';
+import {
+  addUnits,
+  budgetInUnits,
+  excessUnits,
+  fromUnits,
+  leftRatio,
+  MEASURES,
+  NOTHING,
+  type PrivacyAmount,
+  type Units,
+} from '../../charges/amounts.ts';
+import { ANY_REFERENCE } from './tables.ts';
+
+/** Consecutive days of a reference on which the same amount is spent. */
+export interface SpendingRange {
+  /** Empty for charges from schema 1, which count against every reference. */
+  reference: string;
+  firstDay: string;
+  lastDay: string;
+  days: number;
+  /** The amount spent on each of the days. */
+  spent: PrivacyAmount;
+  /** The amount left on each of the days, and the smallest share left of any measure. Absent if the limit is unknown. */
+  left?: PrivacyAmount;
+  leftRatio?: number;
+}
+
+/** The amount that one consumer spent. */
+export interface ConsumerSpending {
+  /** Empty for charges from earlier versions, which did not store the consumer. */
+  measurementConsumer: string;
+  measurements: number;
+  /** The largest amount on any one reference and day. */
+  most: PrivacyAmount;
+}
+
+/** The amount that one measurement spent. */
+export interface MeasurementSpending {
+  requisition: string;
+  /** Absent for charges from earlier versions. */
+  measurement?: string;
+  askTime?: string;
+  references: string[];
+  firstDay: string;
+  lastDay: string;
+  /** The number of charged pairs of a reference and a day. */
+  charges: number;
+  /** The cost on each of them. */
+  cost: PrivacyAmount;
+}
+
+export interface BudgetReport {
+  /** The budget for each reference and day. Undefined if no agent of this version has used the ledger. */
+  limit: PrivacyAmount | undefined;
+  ranges: SpendingRange[];
+  consumers: ConsumerSpending[];
+  /** The latest ones, newest first. */
+  measurements: MeasurementSpending[];
+  /** How many more measurements like the latest one the budget allows. Undefined if nothing was charged, or if the limit is unknown. */
+  moreLikeTheLast: number | undefined;
+}
+
+const MAX_MEASUREMENTS = 1000;
+
+export function budgetReport(database: DatabaseSync): BudgetReport {
+  const limit = storedBudget(database);
+  const measurements = measurementSpending(database);
+  const [last] = measurements;
+  return {
+    limit,
+    ranges: spendingRanges(database, limit),
+    consumers: consumerSpending(database),
+    measurements,
+    moreLikeTheLast: limit && last && repetitions(database, last.requisition, budgetInUnits(limit)),
+  };
+}
+
+/** Returns the budget of the agent that last used the ledger. */
+function storedBudget(database: DatabaseSync): PrivacyAmount | undefined {
+  const row = database.prepare("SELECT value FROM settings WHERE key = 'budget'").get();
+  return row && JSON.parse(String(row.value));
+}
+
+type Total = Units & { reference: string; day: string };
+
+/** Returns what is spent of each reference, with equal days folded into ranges. */
+export function spendingRanges(database: DatabaseSync, limit: PrivacyAmount | undefined): SpendingRange[] {
+  const totals = unitRows<Total>(database, 'SELECT * FROM totals ORDER BY reference, day');
+  const common = new Map(
+    totals.filter(({ reference }) => reference === ANY_REFERENCE).map((total) => [total.day, total]),
+  );
+  const ranges: SpendingRange[] = [];
+  for (const total of totals) {
+    const { reference, day } = total;
+    const shared = reference === ANY_REFERENCE ? NOTHING : (common.get(day) ?? NOTHING);
+    const left = limit && fromUnits(excessUnits(budgetInUnits(limit), addUnits(total, shared)));
+    const range = {
+      ...{ reference, firstDay: day, lastDay: day, days: 1, spent: fromUnits(total) },
+      ...(left && { left, leftRatio: leftRatio(left, limit) }),
+    };
+    const before = ranges.at(-1);
+    if (before && continues(before, range)) {
+      before.lastDay = day;
+      before.days++;
+    } else ranges.push(range);
+  }
+  return ranges;
+}
+
+const DAY_MS = 86_400_000;
+
+function continues(before: SpendingRange, after: SpendingRange): boolean {
+  const isNextDay = Date.parse(after.firstDay) - Date.parse(before.lastDay) === DAY_MS;
+  const isSame = (a: PrivacyAmount | undefined, b: PrivacyAmount | undefined) =>
+    MEASURES.every((measure) => a?.[measure] === b?.[measure]);
+  const sameAmounts = isSame(before.spent, after.spent) && isSame(before.left, after.left);
+  return before.reference === after.reference && isNextDay && sameAmounts;
+}
+
+/** SQL expression: the consumer of a measurement, which its name begins with. */
+const CONSUMER = "coalesce(substr(measurement, 1, instr(measurement, '/measurements/') - 1), '')";
+
+function consumerSpending(database: DatabaseSync): ConsumerSpending[] {
+  const rows = unitRows<Units & { consumer: string; measurements: bigint }>(
+    database,
+    `SELECT consumer, max(epsilon) AS epsilon, max(delta) AS delta, max(rho) AS rho,
+       (SELECT count(DISTINCT c.requisition) FROM charges c LEFT JOIN questions USING (requisition)
+        WHERE ${CONSUMER} = consumer) AS measurements
+     FROM (SELECT ${CONSUMER} AS consumer, sum(epsilon) AS epsilon, sum(delta) AS delta, sum(rho) AS rho
+           FROM charges LEFT JOIN questions USING (requisition) GROUP BY consumer, reference, day)
+     GROUP BY consumer ORDER BY consumer`,
+  );
+  return rows.map(({ consumer, measurements, ...most }) => ({
+    measurementConsumer: consumer,
+    measurements: Number(measurements),
+    most: fromUnits(most),
+  }));
+}
+
+function measurementSpending(database: DatabaseSync): MeasurementSpending[] {
+  type Row = Units &
+    Record<'requisition' | 'reference_list' | 'first_day' | 'last_day', string> & {
+      measurement: string | null;
+      asked_at: string | null;
+      charges: bigint;
+    };
+  const rows = unitRows<Row>(
+    database,
+    `SELECT requisition, measurement, asked_at, json_group_array(DISTINCT reference) AS reference_list,
+       min(day) AS first_day, max(day) AS last_day, count(*) AS charges,
+       max(epsilon) AS epsilon, max(delta) AS delta, max(rho) AS rho
+     FROM charges LEFT JOIN questions USING (requisition)
+     GROUP BY requisition ORDER BY asked_at DESC, requisition DESC LIMIT ${MAX_MEASUREMENTS}`,
+  );
+  return rows.map((row) => ({
+    requisition: row.requisition,
+    ...(row.measurement !== null && { measurement: row.measurement }),
+    ...(row.asked_at !== null && { askTime: row.asked_at }),
+    references: JSON.parse(row.reference_list),
+    firstDay: row.first_day,
+    lastDay: row.last_day,
+    charges: Number(row.charges),
+    cost: fromUnits(row),
+  }));
+}
+
+/** Returns how often the charges of a requisition could be repeated. */
+function repetitions(database: DatabaseSync, requisition: string, limit: Units): number {
+  const charges = unitRows<Total>(database, 'SELECT * FROM charges WHERE requisition = ?', requisition);
+  const totals = new Map(
+    unitRows<Total>(database, 'SELECT * FROM totals').map((total) => [
+      `${total.day} ${total.reference}`,
+      total,
+    ]),
+  );
+  const spentOn = (reference: string, day: string) => totals.get(`${day} ${reference}`) ?? NOTHING;
+  const counts = charges.flatMap((cost) => {
+    const { reference, day } = cost;
+    const shared = reference === ANY_REFERENCE ? NOTHING : spentOn(ANY_REFERENCE, day);
+    const left = excessUnits(limit, addUnits(spentOn(reference, day), shared));
+    return MEASURES.filter((measure) => cost[measure] > 0n).map((measure) =>
+      Number(left[measure] / cost[measure]),
+    );
+  });
+  return Math.min(...counts);
+}
+
+function unitRows<R>(database: DatabaseSync, sql: string, ...values: string[]): R[] {
+  const statement = database.prepare(sql);
+  statement.setReadBigInts(true);
+  return statement.all(...values) as unknown as R[];
+}
