@@ -53,6 +53,7 @@ beforeAll(async () => {
     PAGE: `http://127.0.0.1:${page}`,
     TAKEN: page,
     STRANGER: await issuer.mint('dataProviders/stranger'),
+    EXPIRED: await issuer.mint('dataProviders/streamly', -60),
     NO_DATABASE: databaseUrl((to) => {
       to.pathname = '/mex_no_such_database';
     }),
@@ -72,6 +73,8 @@ beforeAll(async () => {
     'cut.pem': '-----BEGIN CERTIFICATE-----\nMIIB',
   };
   for (const [name, text] of Object.entries(files)) await writeFile(path(name), text);
+  // Profiles of whoever runs the tests have no part in them.
+  vi.stubEnv('XDG_CONFIG_HOME', path('config'));
   before = await stored(w.exchange);
 });
 afterAll(() => {

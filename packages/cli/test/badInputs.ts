@@ -175,6 +175,16 @@ const ADDRESSES: BadInput[] = [
 ];
 
 const TOKENS: BadInput[] = [
+  {
+    args: ['whoami', '--token', 'EXPIRED'],
+    says: /\(TOKEN_INVALID\)\n {2}The token expired at 20\S+\.\n {2}Get a fresh token/,
+  },
+  { args: ['whoami', '--profile', 'nosuch'], says: /nosuch/ },
+  { args: ['login', '--issuer', 'nowhere', '--client-id', 'x'], says: /issuer|--/ },
+  {
+    args: ['login', '--issuer', 'http://127.0.0.1:9', '--client-id', 'x', '--url', 'AWAY'],
+    says: /127\.0\.0\.1:9/,
+  },
   { args: ['whoami', '--token', 'two words'], says: /--token or MEX_TOKEN\) must be a bearer token/ },
   { args: ['whoami', '--token', 'garbage'], says: /\(TOKEN_INVALID\)\n {2}Get a fresh token/ },
   { args: ['whoami', '--token', 'STRANGER'], says: /\(PRINCIPAL_UNKNOWN\)\n {2}Ask the operator to bind/ },

@@ -50,7 +50,7 @@ function optionWords(option: Option): Node['options'] {
 function valuesOf(parameter: Argument | Option): Values {
   if (parameter.argChoices !== undefined) return { choices: parameter.argChoices };
   const text = 'flags' in parameter ? parameter.flags.replace(/^[^<[]*/, '') : parameter.name();
-  if (/\bparty\b/.test(text) || /^measurementConsumers\//.test(parameter.description)) return { parties: '' };
+  if (/\bparty\b/.test(text)) return { parties: '' };
   if (/\bprovider\b/.test(text)) return { parties: 'dataProviders/' };
   if (/\bfile\b|\bdir\b|\.\w+\b/.test(text)) return 'file';
   return 'anything';
