@@ -101,6 +101,14 @@ const QUESTIONS: BadInput[] = [
   },
 ];
 
+/** A filter is refused before anything is sent, with its column. */
+const FILTERS: BadInput[] = [
+  { args: reach('--filter', 'age >'), says: /age >\n +\^\n {2}line 1, column 5: .*not valid CEL/ },
+  { args: reach('--filter', 'age > 30 and true'), says: /column 10: .*unexpected a\b.*Nothing was created/ },
+  { args: reach('--filter', '(age > 30'), says: /column 10: .*unexpected end of input/ },
+  { args: reach('--filter', 'age > "x'), says: /\^\n {2}line 1, column \d+: / },
+];
+
 const NAMES: BadInput[] = [
   { args: ['measurements', 'show', 'nosuch', ...AS], says: /\(MEASUREMENT_NOT_FOUND\)/ },
   { args: ['measurements', 'cancel', 'no such', ...AS], says: /measurement/ },
@@ -179,7 +187,11 @@ const TOKENS: BadInput[] = [
     args: ['whoami', '--token', 'EXPIRED'],
     says: /\(TOKEN_INVALID\)\n {2}The token expired at 20\S+\.\n {2}Get a fresh token/,
   },
-  { args: ['whoami', '--profile', 'nosuch'], says: /nosuch/ },
+  {
+    args: ['whoami'],
+    env: { MEX_PROFILE: 'nosuch' },
+    says: /no profile nosuch.*mex profile set nosuch --url/,
+  },
   { args: ['login', '--issuer', 'nowhere', '--client-id', 'x'], says: /issuer|--/ },
   {
     args: ['login', '--issuer', 'http://127.0.0.1:9', '--client-id', 'x', '--url', 'AWAY'],
@@ -308,6 +320,7 @@ const SERVERS: BadInput[] = [
 export const BAD_INPUTS: BadInput[] = [
   ...FLAGS,
   ...QUESTIONS,
+  ...FILTERS,
   ...NAMES,
   ...ADDRESSES,
   ...TOKENS,

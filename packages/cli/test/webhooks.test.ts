@@ -54,7 +54,12 @@ it('forwards changes to a local URL, signed as deliveries are', async () => {
     { change: { name }, status: 500, webhookId: headers['webhook-id'] },
   ]);
   new Webhook(secret).verify(received[1]!.body, received[1]!.headers);
-  expect((await listen('--forward-to', 'http://127.0.0.1:9/')).out).toMatch(/not sent \(ECONNREFUSED\)/);
+  const away = createServer();
+  await new Promise<void>((resolve) => away.listen(0, '127.0.0.1', resolve));
+  const { port } = away.address() as AddressInfo;
+  await new Promise((resolve) => away.close(resolve));
+  const lost = await listen('--forward-to', `http://127.0.0.1:${port}/`);
+  expect(lost.out).toMatch(/not sent \(ECONNREFUSED\): does your receiver run\?/);
   // Nothing was created at the exchange.
   expect((await run('webhooks', 'list', '--as', 'streamly')).out).toContain('has no webhook');
 });

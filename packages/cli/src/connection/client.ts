@@ -98,9 +98,10 @@ const SETTINGS: Record<string, string> = {
 
 /** Replaces the name of the SDK's setting in an error by that of the user's option. */
 function named(error: TypeError): TypeError {
-  const [, setting = '', problem] = /^(\w+): (.*)$/s.exec(error.message) ?? [];
+  const [, setting = '', problem] =
+    /^(\w+): (.*?)(?:, or a function that returns one)?\.?$/s.exec(error.message) ?? [];
   const option = SETTINGS[setting];
-  return option === undefined ? error : new TypeError(`${option} ${problem}`, { cause: error });
+  return option === undefined ? error : new TypeError(`${option} ${problem}.`, { cause: error });
 }
 
 const indented = (lines: string[]) => lines.map((line) => `\n  ${line}`).join('');
