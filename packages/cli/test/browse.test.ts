@@ -196,7 +196,11 @@ describe('mex measurements', () => {
     const verified = await run('verify', 'measurement', one, '--as', 'acme');
     expect(verified.error?.exitCode).toBe(2);
     expect(verified.out).toMatch(/✗ the question stored with it is yours.*NO_MATCHING_KEY/);
-    for (const name of [one, other]) await w.acme.client.cancelMeasurement({ name });
+    await fulfillWith(w.streamly, one, reach(5n));
+    const results = await run('measurements', 'results', one, '--as', 'acme');
+    expect(results.out).toMatch(/reach +5 /);
+    expect(results.err).toMatch(/its question: .*\(NO_MATCHING_KEY\)/);
+    await w.acme.client.cancelMeasurement({ name: other });
   });
 
   it('tells in the timeline what the exchange found', async () => {
