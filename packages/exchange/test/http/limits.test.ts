@@ -33,6 +33,8 @@ const describeEvents = (more: object, query = '') =>
     measurementConsumer: acme.name,
     ...more,
   });
+const describeAttribute = (name: string, more: object = {}) =>
+  describeEvents({ attributes: [{ name, type: 'STRING', ...more }] });
 const group = (id: string) => ({
   eventGroup: { measurementConsumer: acme.name, name: `${streamly.name}/eventGroups/${id}` },
 });
@@ -139,6 +141,45 @@ it.each<[string, number, (n: number) => Promise<Reply>, at: string, beyond: stri
     'characters of an eventGroupReferenceId',
     255,
     (n) => describeEvents({ eventGroupReferenceId: 'r'.repeat(n) }),
+    '200',
+    INVALID,
+  ],
+  [
+    'bytes of a sealed question',
+    64 * 1024,
+    (n) =>
+      measure({
+        encryptedQuestion: { ciphertext: Buffer.alloc(n).toString('base64'), typeUrl: 'x/Question' },
+      }),
+    '200',
+    INVALID,
+  ],
+  [
+    'attributes of an event group',
+    100,
+    (n) => describeEvents({ attributes: numbers(n).map((i) => ({ name: `a${i}`, type: 'INT' })) }),
+    '200',
+    INVALID,
+  ],
+  ['characters of the name of an attribute', 128, (n) => describeAttribute('a'.repeat(n)), '200', INVALID],
+  [
+    'characters of the description of an attribute',
+    500,
+    (n) => describeAttribute('a', { description: 'x'.repeat(n) }),
+    '200',
+    INVALID,
+  ],
+  [
+    'example values of an attribute',
+    20,
+    (n) => describeAttribute('a', { exampleValues: numbers(n).map(String) }),
+    '200',
+    INVALID,
+  ],
+  [
+    'characters of an example value',
+    100,
+    (n) => describeAttribute('a', { exampleValues: ['x'.repeat(n)] }),
     '200',
     INVALID,
   ],
