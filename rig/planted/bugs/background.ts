@@ -32,6 +32,25 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
     foundBy: developmentTest('has answered measurements to look at'),
   },
   {
+    // A root that its party has replaced, or that an operator has removed, stays trusted until the next start.
+    name: 'removed-root-stays-trusted',
+    edits: [inCli('connection/roots.ts', 'if (found !== version) {', 'if (version === undefined) {')],
+    foundBy: test('cli/src/connection/roots.test.ts', 'trusts a root as soon as its file is in the folder'),
+  },
+  {
+    name: 'demo-duchies-end-beside-another-one',
+    edits: [inExchange('config/duchies.ts', 'named.some(isDemoDuchy)', 'named.every(isDemoDuchy)')],
+    foundBy: test(
+      'exchange/test/development/demoDuchies.test.ts',
+      'stay where the setting names another duchy besides them',
+    ),
+  },
+  {
+    name: 'check-of-a-duchy-ends-well-whatever-it-finds',
+    edits: [inCli('duchy/check/command.ts', "state === 'problem'", 'state === undefined')],
+    foundBy: test('cli/test/duchy.test.ts', 'ends with 1 where the check finds a problem'),
+  },
+  {
     name: 'notification-longer-than-postgresql-takes',
     edits: [inExchange('feed/notifier.ts', 'const MAX_PAYLOAD = 7_900;', 'const MAX_PAYLOAD = 79_000;')],
     foundBy: wakingTest('names those who changed'),

@@ -13,7 +13,7 @@ export function withKeys(command: Command): Command {
     .option('--identity <dir>', 'the folder that mex identity made (in development --as is enough)')
     .option(
       '--root <file...>',
-      'root certificates you trust; dataProviders/x=x.pem is trusted for x alone, and duchies/x=x.pem accepts x',
+      'root certificates you trust; dataProviders/x=x.pem is trusted for x alone, and duchies/x=x.pem accepts x; or a folder with dataProviders/x.pem, …',
     )
     .optionsGroup('Options:');
 }

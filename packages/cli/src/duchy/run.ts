@@ -89,15 +89,16 @@ const HELP = `
 In development, with the demo parties of mex serve --dev:
   mex duchy run --as duchies/alpha
 
-Otherwise with a file of settings; paths are relative to it, and what is marked * is required in production:
+Otherwise with a file of settings, which mex duchy init makes and mex duchy check checks; paths are relative to it, and
+what is marked * is required in production:
   {
     "url": "https://exchange.example.com",      * the exchange
     "tokenFile": "token",                       * read again for every call; or instead
     "signIn": {"issuer": "https://id.example.com", "clientId": "alpha", "clientSecretFile": "secret",
                "scope": "…", "audience": "…"},    tokens by client credentials, renewed in time: docs/sign-in.md
-    "identity": "keys/alpha",                   * the folder that mex identity made
-    "roots": ["measurementConsumers/acme=acme.pem", "dataProviders/streamly=streamly.pem",
-              "duchies/beta=beta.pem"],         * whose certificates to trust: each party by its own root
+    "identity": "keys",                         * the folder that mex identity made
+    "roots": ["roots"],                         * a folder with the root of each party that it trusts, such as
+                                                  duchies/beta.pem; it is read again when it changes
     "endpoint": "https://alpha.example.com",    * where providers and the other duchies reach this one
     "listen": {"host": "0.0.0.0", "port": 8090, "tls": {"certFile": "tls.pem", "keyFile": "tls.key"}},
     "operations": {"host": "127.0.0.1", "port": 9090},  /healthz, /readyz and /metrics; else any port that is free
