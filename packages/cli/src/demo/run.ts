@@ -34,8 +34,8 @@ interface DemoOptions {
 }
 
 const DATA_PROVIDERS = ['dataProviders/streamly', 'dataProviders/chirper', 'dataProviders/dailynews'];
-/** The polling interval of the agents and the advertiser. */
-const POLL_MS = 100;
+/** How often the advertiser asks how far the duchies are. Everything else is followed as it changes. */
+const POLL_MS = 500;
 
 const ignore = () => {};
 
