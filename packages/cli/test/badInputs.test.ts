@@ -1,9 +1,10 @@
 /** Bad inputs: each gets one clear message that says what to do, and creates, changes and charges nothing. */
 import { generateKeyPairSync } from 'node:crypto';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
+import { Script } from 'node:vm';
 import { createDevIssuer, devKeyFile } from '@measurement-exchange/exchange/devIssuer';
 import { stored } from '@measurement-exchange/testkit/steps';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
@@ -68,6 +69,7 @@ beforeAll(async () => {
   const files = {
     text: 'This is no JSON, no certificate and no keyset.',
     'list.json': '[]',
+    'columns.csv': 'a,b\n1,2\n',
     'half.json': '{"type": "reach"}',
     'key.pem': privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
     'cut.pem': '-----BEGIN CERTIFICATE-----\nMIIB',
@@ -114,6 +116,13 @@ it.each(BAD_INPUTS.map((row) => ({ ...row, command: row.args.join(' ') })))(
     expect(await files()).toEqual(earlier);
   },
 );
+
+it('an outdated Node can parse the file that names the version it needs', async () => {
+  const text = await readFile(new URL('../src/mex.mjs', import.meta.url), 'utf8');
+  // A script has neither static imports nor a top-level await, and import.meta is older than both of them.
+  expect(() => new Script(text.replace('import.meta.url', '""'))).not.toThrow();
+  expect(text).toContain('Install Node 24');
+});
 
 it('has changed nothing at the exchange', async () => {
   expect(await stored(w.exchange)).toEqual(before);

@@ -271,6 +271,26 @@ const FILES: BadInput[] = [
   { args: ['verify', 'measurement', 'x'], says: /Say who you are: --identity/ },
 ];
 
+/** Files of a provider, which are opened before anything is asked or charged. */
+const run = (...more: string[]) => ['provider', 'run', '--as', 'streamly', '--once', ...more];
+const PROVIDERS: BadInput[] = [
+  {
+    args: run('--events', 'FOLDER/none.csv'),
+    says: /no file .*none\.csv: put it there, or correct the path/,
+  },
+  { args: run('--events', 'FOLDER/text'), says: /text is not a whole Parquet file: write it again/ },
+  {
+    args: run('--events', 'FOLDER/columns.csv'),
+    says: /no column "vid".* Name the right one in the settings/,
+  },
+  { args: run('--population', 'FOLDER/none.json'), says: /\(ENOENT\): give the virtual population/ },
+  {
+    args: run('--population', 'FOLDER/half.json'),
+    says: /half\.json: subpopulations must be a list.*Correct the file/,
+  },
+  { args: run('--concurrency', 'two', '--events', 'FOLDER/none.csv'), says: /a whole number above 0/ },
+];
+
 const SERVERS: BadInput[] = [
   {
     args: ['serve', '--dev', '--port', 'TAKEN'],
@@ -325,5 +345,6 @@ export const BAD_INPUTS: BadInput[] = [
   ...ADDRESSES,
   ...TOKENS,
   ...FILES,
+  ...PROVIDERS,
   ...SERVERS,
 ];

@@ -258,6 +258,16 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
     foundBy: explainTest('the next deadline'),
   },
   {
+    name: 'silent-at-once',
+    edits: [inExchange('domain/explain/waits.ts', 'SILENT_AFTER_MS = 10 * 60_000', 'SILENT_AFTER_MS = 0')],
+    foundBy: explainTest('is silent ten minutes after it was asked'),
+  },
+  {
+    name: 'resends-any-number-of-deliveries',
+    edits: [inExchange('operations/webhooks/redeliver.ts', 'return 1;', 'return 0;')],
+    foundBy: test('exchange/test/webhooks/bounds.test.ts', 'one delivery at a time'),
+  },
+  {
     name: 'hold-explained-as-nothing',
     edits: [
       inExchange('domain/explain/waits.ts', 'revocationState !== undefined', "revocationState === 'REVOKED'"),

@@ -77,6 +77,20 @@ it('a party gets 1,000 changes an hour delivered again, whatever the number of r
   await ok(redeliver(acme, webhooks[0]!, minutesAgo(90)));
 });
 
+it('a party that used up its hour resends not even one delivery at a time', async () => {
+  const { globex } = castOf(exchange);
+  const webhook = await addWebhook(exchange, globex, receiver);
+  const { webhookId } = await ok(post(exchange, globex, `${webhook.name}:test`, {}));
+  const resendAfter = async (count: number) => {
+    await exchange.database.query(
+      `INSERT INTO webhook_redeliveries VALUES ($1, now(), $2) ON CONFLICT (party) DO UPDATE SET count = $2, since = now()`,
+      [globex.name, count],
+    );
+    return (await post(exchange, globex, `${webhook.name}:redeliver`, { webhookId })).status;
+  };
+  expect([await resendAfter(999), await resendAfter(1000)]).toEqual([200, 429]);
+});
+
 it('what is beyond the rate of an address waits, and has not failed', async () => {
   const { chirper } = castOf(exchange);
   await addWebhook(exchange, chirper, receiver);
