@@ -94,6 +94,26 @@ describe('mex provider run --as', () => {
     expect(await stateOf(measurement)).toBe('SUCCEEDED');
   });
 
+  it('publishes the attributes of its files in its event groups, with the words of its settings', async () => {
+    const described = { description: 'in years', exampleValues: ['30'] };
+    const publish = async (attributes: object) => {
+      const settings = { events: { files: 'events.csv' }, attributes };
+      await writeFile(path('attributes.json'), JSON.stringify(settings));
+      return run('provider', 'run', '--as', 'streamly', '--config', path('attributes.json'), '--once');
+    };
+    const published = async () => await w.streamly.client.getEventGroup({ name: eventGroup });
+    expect((await publish({ age: described })).error).toBeUndefined();
+    const first = await published();
+    expect(first.attributes).toEqual([{ name: 'age', type: 'INT', ...described }]);
+    await publish({ age: described });
+    expect((await published()).updateTime).toEqual(first.updateTime);
+    await publish({});
+    expect((await published()).attributes).toEqual([{ name: 'age', type: 'INT' }]);
+    expect((await publish({ agee: described })).error?.message).toBe(
+      'attributes.agee: the events have no such attribute. They have age.',
+    );
+  });
+
   it('serves its health and metrics where the settings say so', async () => {
     const settings = { operations: { port: 0 }, events: { files: 'events.csv' } };
     await writeFile(path('operations.json'), JSON.stringify(settings));

@@ -4,6 +4,7 @@ import type { Events, ReferenceInventory, References } from '@measurement-exchan
 import { Command } from 'commander';
 import { given } from '../calls/command.ts';
 import { paint, print, printJson, printTable, visible } from '../terminal/output.ts';
+import { withTypes } from './attributes.ts';
 import { openPopulationFile, verifyEvents } from './data.ts';
 import { showOverview, showQuestions, typicalQuestions } from './inventory.ts';
 import { DEMO_BUDGET, type LedgerOptions, namedLedger, openLedger } from './ledgerPath.ts';
@@ -80,10 +81,10 @@ async function check(options: CheckOptions): Promise<void> {
 }
 
 /** Checks all files, then reads them. */
-async function readEvents({ events: config, population }: Settings) {
+async function readEvents({ events: config, population, attributes }: Settings) {
   const ranges = population === undefined ? undefined : (await openPopulationFile(population)).ranges;
   const { openEvents } = await import('@measurement-exchange/sdk/provider');
-  const events: Events = await openEvents(config!);
+  const events: Events = await openEvents(withTypes(config!, attributes));
   try {
     await verifyEvents(events);
     const overview = await events.overview({ population: ranges });

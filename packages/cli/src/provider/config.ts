@@ -1,6 +1,7 @@
 /** `provider.json`: the settings of `mex provider run`. */
 import { dirname, resolve } from 'node:path';
 import {
+  ATTRIBUTE_TYPES,
   decode,
   fromBase64,
   type JsonObject,
@@ -82,6 +83,17 @@ const ProviderConfig = s.object(
     events: s.object(events),
     /** The consumers that may ask about each event. A key selects the events with this value in the `eventGroup` column. */
     references: s.recordOf(s.object(reference)),
+    /** Descriptions of the attributes, which consumers can read. Never copy values from the events. */
+    attributes: s.recordOf(
+      s.object(
+        s.partial({
+          /** The type in which CSV is read. Other files must have it. */
+          type: s.enumOf(ATTRIBUTE_TYPES),
+          description: s.text(500),
+          exampleValues: s.array(s.text(100), { maxItems: 20 }),
+        }),
+      ),
+    ),
     /** A JSON file with the virtual population. */
     population: text(),
     /** Defaults to DISCRETE_GAUSSIAN if the consumer allows a delta above 0, otherwise to GEOMETRIC. */

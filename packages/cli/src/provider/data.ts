@@ -1,14 +1,9 @@
 /** Opens the events, the population and the ledger of a provider, and checks them before the agent needs them. */
 import { toPlainJson } from '@measurement-exchange/contract';
-import type {
-  AgentOptions,
-  Events,
-  Ledger,
-  Population,
-  PopulationSpec,
-} from '@measurement-exchange/sdk/provider';
+import type { Events, Ledger, Population, PopulationSpec } from '@measurement-exchange/sdk/provider';
 import { readJson } from '../files/input.ts';
 import { note } from '../terminal/output.ts';
+import { withTypes } from './attributes.ts';
 import type { Settings } from './settings.ts';
 
 /** The minimum time between two lines about the progress of the checks. */
@@ -19,11 +14,11 @@ export async function openData(
   settings: Settings,
   opened: AsyncDisposableStack,
   { onWarning, signal }: { onWarning: (message: string) => void; signal: AbortSignal },
-): Promise<Pick<AgentOptions, 'events' | 'population' | 'served'>> {
+): Promise<{ events?: Events; population?: Population; served?: Set<string> }> {
   const population = settings.population && (await openPopulationFile(settings.population));
   if (settings.events === undefined) return { ...(population && { population }) };
   const { openEvents } = await import('@measurement-exchange/sdk/provider');
-  const events = await openEvents({ ...settings.events, onWarning });
+  const events = await openEvents({ ...withTypes(settings.events, settings.attributes), onWarning });
   opened.defer(() => events.close());
   const served = new Set<string>();
   try {

@@ -6,6 +6,7 @@ import { loadCredentials, readEncryptionKeys } from '../connection/credentials.t
 import { counted } from '../terminal/numbers.ts';
 import { Failed, note, paint, print, printJsonLine } from '../terminal/output.ts';
 import { StopSignal } from '../terminal/stopSignal.ts';
+import { attributesOf } from './attributes.ts';
 import { openData, requireSound } from './data.ts';
 import { describeEvent, type LoggedEvent } from './describe.ts';
 import { type DuchySettings, duchySettingsOf } from './duchies.ts';
@@ -40,7 +41,7 @@ export function runCommand(): Command {
 
 async function run(options: RunOptions): Promise<void> {
   // Import this package only here, because DuckDB would use memory in all other commands, such as `mex serve`.
-  const { createAgent, openLedger } = await import('@measurement-exchange/sdk/provider');
+  const { createAgent, openLedger, publishAttributes } = await import('@measurement-exchange/sdk/provider');
   const settings = await settingsOf(options);
   const metrics = settings.operations && !options.once ? await createMetrics() : undefined;
   const logEvent = options.json ? logJson : logLine();
@@ -70,6 +71,14 @@ async function run(options: RunOptions): Promise<void> {
     trace: inSpan,
     log,
   });
+  if (data.events) {
+    const attributes = attributesOf(data.events.attributes, settings.attributes);
+    const call = { name: credentials.name, attributes, references, signal: stopped.signal };
+    // Event groups without attributes are only harder to ask about, so a failure does not keep the agent from answering.
+    await publishAttributes(client, call).catch((error) => {
+      onWarning(`The attributes are not published, and consumers cannot look them up: ${error.message}`);
+    });
+  }
   warnOfUnconfirmed(references, ledger, onWarning);
   if (!options.json) note(banner(credentials.name, path, budget, options, duchies));
   if (options.once) {

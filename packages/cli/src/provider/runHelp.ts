@@ -23,6 +23,8 @@ Otherwise with a file of settings; paths are relative to it, and what is marked 
       "spring": {"measurementConsumers": ["measurementConsumers/acme"],
                  "eventGroups": ["dataProviders/lakeside/eventGroups/x"],  without a reference at the exchange
                  "served": true}},                that your files have it; else confirm it: mex provider check
+    "attributes": {"age": {"type": "INT",         of CSV; other files have types. STRING, INT, UINT, DOUBLE, BOOL, TIMESTAMP
+      "description": "in years", "exampleValues": ["35"]}},  what consumers read about it, in your event groups
     "population": "population.json",              for population measurements
     "noise": "DISCRETE_GAUSSIAN",                 or GEOMETRIC; else by what the consumer allows
     "maximumFrequencyPerUser": 20,                a lower cap on impressions than the consumer's

@@ -33,6 +33,7 @@ export type {
 export type { DirectResponse, RequisitionResponse, Upload } from './ledger/responses.ts';
 export * from './ledger.ts';
 export * from './population.ts';
+export * from './publishAttributes.ts';
 export {
   type ComputationSettings,
   createDuchyTrust,

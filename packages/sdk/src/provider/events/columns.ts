@@ -33,7 +33,7 @@ export interface ColumnNames {
    * The columns that filters may use, optionally with their types. Default: every other column of a supported type. In CSV
    * files, a type that is not given is guessed.
    */
-  attributes?: string[] | Record<string, AttributeType>;
+  attributes?: string[] | Record<string, AttributeType | undefined>;
 }
 
 export const DEFAULT_COLUMNS = {
