@@ -38,6 +38,10 @@ describe('a list', () => {
       [names[0], state, 'reach', 'streamly', 'three', time],
       [names[1], state, 'reach', 'streamly', 'two', time],
     ]);
+    vi.stubEnv('XDG_CONFIG_HOME', path('config'));
+    await mex('profile', 'set', 'default', '--as', 'acme');
+    expect(rowsOf(await run('measurements', 'list', '--limit', '2'))).toEqual(rowsOf(table));
+    await mex('profile', 'remove', 'default');
     const two = await run('measurements', 'list', '--as', 'acme', '--reference', 'two', '--json');
     expect(ids(two.out)).toEqual([names[1]]);
 

@@ -2,6 +2,7 @@
 import { type Consumer, createConsumer } from '@measurement-exchange/sdk';
 import type { Command } from 'commander';
 import { type Acting, loadCredentials } from '../connection/credentials.ts';
+import { chosenProfile } from '../signIn/profiles.ts';
 import type { KeyOptions } from './caller.ts';
 import type { CallOptions } from './command.ts';
 
@@ -18,9 +19,11 @@ export function withKeys(command: Command): Command {
     .optionsGroup('Options:');
 }
 
-/** Whether the options name a party whose keys are on this machine. */
-export function hasKeys({ as, identity }: ActingOptions): boolean {
-  return as !== undefined || identity !== undefined;
+/** Whether the options, or the chosen profile, name a party whose keys are on this machine. */
+export async function hasKeys({ as, identity }: ActingOptions): Promise<boolean> {
+  if (as !== undefined || identity !== undefined) return true;
+  const profile = await chosenProfile();
+  return profile?.as !== undefined || (profile?.identity !== undefined && profile.roots !== undefined);
 }
 
 export function actingAs({ root, ...options }: ActingOptions): Promise<Acting> {

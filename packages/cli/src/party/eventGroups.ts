@@ -98,7 +98,7 @@ function get(): Command {
       COLLECTION,
       async ({ client, principal, name }, options: ActingOptions) => {
         const described: DescribedEventGroup =
-          calls.isOf('measurementConsumers', principal) && hasKeys(options)
+          calls.isOf('measurementConsumers', principal) && (await hasKeys(options))
             ? await decrypted(name, options)
             : { eventGroup: await client.getEventGroup({ name }) };
         showResource(options, decoded(described), () => describe(described));

@@ -71,7 +71,7 @@ function list(): Command {
     .action(async (options: Filters) => {
       const caller = await calls.callerOf(options);
       calls.requireKind('measurementConsumers', caller, 'mex measurements');
-      const consumer = hasKeys(options) ? (await consumerOf(options)).consumer : undefined;
+      const consumer = (await hasKeys(options)) ? (await consumerOf(options)).consumer : undefined;
       const isByUpdate = options.updatedAfter !== undefined || options.updatedBefore !== undefined;
       const listing = caller.client.listMeasurements({
         parent: caller.principal,
@@ -112,7 +112,7 @@ function show(): Command {
     'show',
     'its state, its requisitions, and what to do next; with your keys: the whole question',
     async ({ client, name, principal }, options) => {
-      const consumer = hasKeys(options) ? (await consumerOf(options)).consumer : undefined;
+      const consumer = (await hasKeys(options)) ? (await consumerOf(options)).consumer : undefined;
       const measurement = await withQuestion(consumer, await client.getMeasurement({ name }));
       if (options.json) return printJson(measurement);
       const requisitions = await Array.fromAsync(client.listMeasurementRequisitions({ parent: name }));

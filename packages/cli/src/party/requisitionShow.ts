@@ -26,11 +26,12 @@ export function show(): Command {
         : await client.getRequisition({ name });
       const isOwn =
         calls.isOf('dataProviders', principal) && requisition.encryptedRequisitionSpec !== undefined;
-      const asked = isOwn && hasKeys(options) ? await read(requisition, await actingAs(options)) : undefined;
+      const isKeyed = isOwn && (await hasKeys(options));
+      const asked = isKeyed ? await read(requisition, await actingAs(options)) : undefined;
       if (options.json) return printJson({ ...requisition, ...asked });
       describe(requisition, asked?.questionError);
       if (asked?.question === undefined) {
-        if (isOwn && !hasKeys(options))
+        if (isOwn && !isKeyed)
           print('\nThe question is encrypted for you: with --identity and --root, it is shown.');
         return;
       }
