@@ -20,7 +20,48 @@ function whyInstall() {
   if (!existsSync(join(root, 'node_modules'))) return 'nothing is installed yet';
   if (!existsSync(runtime)) return 'node_modules/.bin/node is missing';
   const installed = existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : '';
-  return installed === stamp() ? undefined : 'node_modules may not match the lockfile';
+  if (installed === stamp()) return undefined;
+  // The user may have run "npm install", or only a version or a script in package.json has changed.
+  const differing = differingPackage();
+  if (differing !== undefined) return `${differing} is not as the lockfile has it`;
+  writeFileSync(stampFile, stamp());
+  return undefined;
+}
+
+/** Returns the first package that differs from the lockfile: another version, missing, or with other dependencies. */
+function differingPackage() {
+  const hidden = join(root, 'node_modules', '.package-lock.json');
+  if (!existsSync(hidden)) return 'node_modules';
+  const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages ?? {};
+  const found = JSON.parse(readFileSync(hidden, 'utf8')).packages ?? {};
+  for (const [path, locked] of Object.entries(wanted)) {
+    if (locked.link === true) continue;
+    if (!path.includes('node_modules/')) {
+      if (!hasDependenciesOf(join(root, path, 'package.json'), locked)) return join(path, 'package.json');
+    } else if (found[path]?.version !== locked.version) {
+      // npm leaves out the optional packages of other platforms.
+      if (found[path] !== undefined || isForThisPlatform(locked))
+        return path.replace(/^.*node_modules\//, '');
+    }
+  }
+  return undefined;
+}
+
+function hasDependenciesOf(manifestFile, locked) {
+  const manifest = existsSync(manifestFile) ? JSON.parse(readFileSync(manifestFile, 'utf8')) : {};
+  return ['dependencies', 'devDependencies', 'optionalDependencies'].every(
+    (kind) => JSON.stringify(sorted(manifest[kind])) === JSON.stringify(sorted(locked[kind])),
+  );
+}
+
+function sorted(dependencies = {}) {
+  return Object.entries(dependencies).sort();
+}
+
+function isForThisPlatform({ optional, peer, os, cpu, libc }) {
+  const allows = (list, value) => list === undefined || list.includes(value);
+  if (os === undefined && cpu === undefined) return optional !== true && peer !== true;
+  return allows(os, process.platform) && allows(cpu, process.arch) && allows(libc, 'glibc');
 }
 
 /** A hash of everything that decides which packages npm installs. A folder may be shared with a container, so the platform counts too. */

@@ -1,13 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import {
-  appendFileSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,6 +19,8 @@ const fakeNpm = `
   if (fake !== 'ignores scripts') writeFileSync('node_modules/.bin/node', '#!/bin/sh\\necho ' + version, { mode: 0o755 });
 `;
 const installs = 'npm install --no-save --no-audit --no-fund --loglevel=error --include=dev\n';
+
+const lockfile = (packages: object) => JSON.stringify({ packages });
 
 let project: string;
 
@@ -63,16 +57,47 @@ it('installs on a fresh clone, says why, and is silent from then on', () => {
   expect(ensureInstalled()).toMatchObject({ status: 0, stdout: '', stderr: '' });
 });
 
-it('installs again when package-lock.json or a package.json changed, or when the runtime is missing', () => {
+it('installs again when the lockfile or the dependencies changed, or when the runtime is missing', () => {
   ensureInstalled();
-  for (const file of ['package-lock.json', 'package.json', 'packages/one/package.json']) {
-    appendFileSync(join(project, file), ' ');
+  for (const [file, text] of [
+    ['package-lock.json', lockfile({ 'node_modules/left': { version: '2.0.0' } })],
+    ['package.json', '{"dependencies":{"left":"^1.0.0"}}'],
+    ['packages/one/package.json', '{"dependencies":{"left":"^1.0.0"}}'],
+  ] as const) {
+    writeFileSync(join(project, file), text);
     expect([file, ensureInstalled().stdout]).toEqual([file, expect.stringContaining(installs)]);
   }
   expect(ensureInstalled().stdout).toBe('');
   rmSync(join(project, 'node_modules/.bin/node'));
   expect(ensureInstalled().stdout).toContain('node_modules/.bin/node is missing');
   expect(existsSync(join(project, 'node_modules/.bin/node'))).toBe(true);
+});
+
+describe('a folder that npm filled without this script', () => {
+  const other = { version: '1.0.0', optional: true, os: ['aix'] };
+  const mine = { version: '1.0.0', optional: true, os: [process.platform], cpu: [process.arch] };
+
+  it.each([
+    ['the packages of the lockfile', { left: '1.0.0', mine: '1.0.0' }, undefined],
+    ['another version', { left: '1.0.1', mine: '1.0.0' }, 'left'],
+    ['a package less', { mine: '1.0.0' }, 'left'],
+    ['no binary for this platform', { left: '1.0.0' }, 'mine'],
+    ['other dependencies than package.json', { left: '1.0.0', mine: '1.0.0' }, 'package.json'],
+  ])('%s', (name, versions, differing) => {
+    ensureInstalled();
+    rmSync(join(project, 'node_modules/.mex-installed'));
+    const own = name.startsWith('other') ? { dependencies: { left: '^1.0.0' } } : {};
+    const locked = { left: { version: '1.0.0' }, other, mine };
+    const inModules = (packages: object) =>
+      Object.fromEntries(Object.entries(packages).map(([name, each]) => [`node_modules/${name}`, each]));
+    writeFileSync(join(project, 'package-lock.json'), lockfile({ '': own, ...inModules(locked) }));
+    const found = Object.fromEntries(Object.entries(versions).map(([name, version]) => [name, { version }]));
+    writeFileSync(join(project, 'node_modules/.package-lock.json'), lockfile(inModules(found)));
+    const { stdout } = ensureInstalled();
+    if (differing === undefined) expect(stdout).toBe('');
+    else expect(stdout).toContain(`${differing} is not as the lockfile has it`);
+    expect(ensureInstalled().stdout).toBe('');
+  });
 });
 
 it.each([
