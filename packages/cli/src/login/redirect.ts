@@ -7,7 +7,7 @@ import { isLoopback } from '../signIn/addresses.ts';
 export const DEFAULT_REDIRECT = 'http://127.0.0.1/callback';
 
 interface Redirect extends AsyncDisposable {
-  /** The address for the issuer, with the port that was chosen. */
+  /** The local address that the issuer redirects the browser to, with the port that we listen on. */
   uri: string;
   received: (timeoutSeconds: number) => Promise<URL>;
 }

@@ -12,7 +12,7 @@ export type PrincipalKind = 'measurementConsumer' | 'dataProvider' | 'duchy' | '
 export type Access = Partial<Record<PrincipalKind, 'own' | 'any' | 'all'>>;
 
 export type Body =
-  /** A request message. It may repeat the path in the property that `also` names. */
+  /** A request message. Its property `name` or `parent`, as `also` says, may repeat the resource name from the URL. */
   | { form: 'message'; schema: s.TSchema; also: 'name' | 'parent' }
   /** The resource itself, or a message with the resource in `member` and an optional requestId. */
   | { form: 'resource'; schema: s.TSchema; resource: s.TSchema; member: string; create: boolean };

@@ -116,7 +116,7 @@ export interface NewMeasurementFacts extends Circumstances, ConsentFacts {
   traceparent: string | undefined;
 }
 
-/** Throws an error, or returns the change that creates the measurement and the findings about the request. */
+/** Returns the findings about the request, and the change that creates the measurement. Throws if it may not be created. */
 export function decideMeasurement(
   draft: Draft,
   facts: NewMeasurementFacts,

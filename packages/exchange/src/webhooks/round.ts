@@ -173,7 +173,7 @@ export class Round {
     for (;;) {
       const outcome = await attempt();
       if (outcome.waitMs === undefined) return outcome;
-      // If the wait is longer than the round, wait until the round ends, so that the next round does not start too early.
+      // Wait at most until this round ends. Returning without any wait would start the next round too early.
       const waitMs = Math.min(outcome.waitMs, Math.max(0, this.until - performance.now()));
       await sleep(waitMs, undefined, { signal: this.stopping }).catch(() => {});
       if (waitMs < outcome.waitMs || this.stopping.aborted) return undefined;

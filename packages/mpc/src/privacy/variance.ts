@@ -89,7 +89,7 @@ export function relativeFrequencyVariance(params: RelativeFrequencyParams): numb
   return sampling + (noise * noiseVariance) / sampled ** 2;
 }
 
-/** A share and a reach that are independent of each other, with their variances. */
+/** The ratio of the people at a frequency to all people, the reach, and their variances. The two errors are independent. */
 export interface CountAtFrequencyParams {
   ratio: number;
   ratioVariance: number;

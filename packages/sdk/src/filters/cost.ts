@@ -9,8 +9,8 @@ import { patternSize } from './environment.ts';
 /** How many characters or items are compared or copied in one step. */
 const PER_STEP = 32;
 /**
- * How many character comparisons a text search makes in one step. In the worst case, a search compares every pair of
- * characters.
+ * This many character comparisons of a text search count as one step. In the worst case, a search compares each character
+ * of the text with each character that it looks for.
  */
 const COMPARED_PER_STEP = 1000;
 

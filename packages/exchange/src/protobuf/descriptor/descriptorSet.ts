@@ -107,7 +107,7 @@ function fromPlainJson(given: unknown, report: Report): DescriptorSet {
   const customOptions = checkSetJson(json, report);
   report.requireNone();
 
-  // Custom options can be read only with a schema that the rest of the set declares, so read the rest first.
+  // This same set declares the schema of its custom options. So read the set without them first, and then the options.
   const hasOptions = customOptions.length > 0;
   const linked = link(encode(json, { schema: FileDescriptorSetSchema }, hasOptions, report), report);
   if (!hasOptions) return printed(linked, report);
