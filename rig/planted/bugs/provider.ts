@@ -78,6 +78,15 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     foundBy: test('sdk/src/provider/ledger/schema.test.ts'),
   },
   {
+    // The engine would read text that is not a time as NULL, and the events would be left out.
+    name: 'bad-time-left-out',
+    edits: [
+      inProvider('events/csv.ts', 'TIMESTAMP, VARCHAR }', 'TIMESTAMP, TIMESTAMPTZ }'),
+      inProvider('events/csv.ts', 'typed(VARCHAR)', 'typed(TIMESTAMPTZ)'),
+    ],
+    foundBy: test('sdk/src/provider/events/columns.test.ts', 'which is not left out'),
+  },
+  {
     name: 'cost-rounded-down',
     edits: [inConsumer('charges/amounts.ts', "=> inUnits(amount, 'up');", "=> inUnits(amount, 'down');")],
     foundBy: LEDGER_TEST,

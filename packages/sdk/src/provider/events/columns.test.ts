@@ -206,6 +206,17 @@ describe('CSV', () => {
     await expect(events.impressions(query, 1)).rejects.toThrow(EventsUnavailable);
     await events.close();
   });
+
+  it('is an error where a later time with a zone is not a time, which is not left out', async () => {
+    const zoned = `SELECT 1 AS vid, '2024-01-01T12:00:00Z' AS timestamp, 'g' AS event_group`;
+    const file = await files.write('zoned.csv', zoned);
+    const events = await openEvents({ files: file });
+    const query = { eventGroups: [{ reference: 'g', interval: JANUARY }], vidSampling: EVERYBODY };
+    expect(await events.impressions(query, 1)).toBe(1n);
+    await appendFile(file, '2,yesterday,g\n');
+    await expect(events.impressions(query, 1)).rejects.toThrow('"yesterday" in a CSV file is not a time');
+    await events.close();
+  });
 });
 
 describe('event groups', () => {
