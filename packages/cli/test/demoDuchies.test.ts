@@ -22,7 +22,7 @@ import { type DevFile, readDevFile } from '../src/files/devFile.ts';
 import { truthOf } from '../src/publishers/audience.ts';
 import { askPublishers } from '../src/publishers/firstQuestions.ts';
 import { type DocumentShell, openDocumentShell } from './documentShell.ts';
-import { lines, mex, mexJson, run } from './mexInProcess.ts';
+import { mex, mexJson, run } from './mexInProcess.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
 const WAIT = { timeout: 90_000, interval: 100 };
@@ -192,14 +192,15 @@ it('prints a line that counts the people of three publishers once, and it does, 
 
 it('has answered measurements to look at, and asks for them once', async () => {
   const references = ['frequency-of-one', 'women-on-phones', 'impressions-of-all'];
-  const asked = async () => {
-    const all = lines(await mex('measurements', 'list', '--as', 'acme', '--limit', '1000', '--json'));
-    return all.filter((each) => references.includes(each.measurementReferenceId));
+  const [acme] = exchange.dev.measurementConsumers;
+  const list = `/v2alpha/${acme!.name}/measurements?pageSize=1000`;
+  const asked = async (): Promise<string[]> => {
+    const { measurements = [] } = (await exchange.call(acme!.token, 'GET', list)).json;
+    return measurements.flatMap((each: { measurementReferenceId?: string; state: string }) =>
+      references.includes(each.measurementReferenceId ?? '') ? [each.state] : [],
+    );
   };
-  await vi.waitUntil(
-    async () => (await asked()).filter(({ state }) => state === 'SUCCEEDED').length === 3,
-    WAIT,
-  );
+  await vi.waitUntil(async () => `${await asked()}` === 'SUCCEEDED,SUCCEEDED,SUCCEEDED', WAIT);
   const names = PUBLISHER_IDS.map((id) => `dataProviders/${id}`);
   await askPublishers(await readDevFile(dataDir()), names);
   expect(await asked()).toHaveLength(3);
@@ -307,8 +308,7 @@ async function requireNearTruth(measurement: string): Promise<void> {
 }
 
 it('is the exchange that the demo uses, if it counts enough people', async () => {
-  const { err, error } = await run('demo', '--population', '50001', '--report', join(folder, 'report.html'));
-  expect(err).toContain(`using the exchange at ${exchange.url}`);
+  const { error } = await run('demo', '--population', '50001', '--report', join(folder, 'report.html'));
   expect(String(error)).toMatch(
     /more than the 50,000 people .* mex admin populations create people --range 1-50001 --default/s,
   );
@@ -317,13 +317,19 @@ it('is the exchange that the demo uses, if it counts enough people', async () =>
 it('has no open measurement and no event group of a demo that was interrupted', async () => {
   const [acme] = exchange.dev.measurementConsumers;
   const open = `/v2alpha/${acme!.name}/measurements?filter.states=AWAITING_REQUISITION_FULFILLMENT`;
-  const count = async () => (await exchange.call(acme!.token, 'GET', open)).json.measurements?.length ?? 0;
+  /** Without the question that the exchange itself asks its duchies after half a minute. */
+  const count = async (): Promise<number> => {
+    const { measurements = [] } = (await exchange.call(acme!.token, 'GET', open)).json;
+    const isOther = (each: { measurementReferenceId?: string }) =>
+      each.measurementReferenceId !== 'frequency-of-all';
+    return measurements.filter(isOther).length;
+  };
   const before = await count();
   const demo = run('demo', '--population', '50000', '--report', join(folder, 'report.html'));
   await vi.waitUntil(async () => (await count()) > before, WAIT);
   process.emit('SIGINT');
   const { err, error } = await demo;
-  expect(err).toMatch(/cancelled +the \d+ measurements that were still open\n/);
+  expect(err).toMatch(/cancelled \d+ that were still open/);
   expect(error).toMatchObject({ exitCode: 130, message: expect.stringMatching(/^interrupted\./) });
   expect(await count()).toBe(before);
   expect(await mex('event-groups', 'list', '--as', 'streamly')).not.toContain('autumn-video');

@@ -17,7 +17,13 @@ const inCli = (file: string, find: string, replace: string) => ({ file: `cli/src
 export const BACKGROUND_BUGS: PlantedBug[] = [
   {
     name: 'interrupted-demo-leaves-its-measurements-open',
-    edits: [inCli('demo/run.ts', 'for (const name of open) await cancel(advertiser, name);', '')],
+    edits: [
+      inCli(
+        'demo/run.ts',
+        'for (const name of open) if (await cancel(advertiser, name)) cancelled += 1;',
+        '',
+      ),
+    ],
     foundBy: developmentTest('has no open measurement and no event group of a demo'),
   },
   {

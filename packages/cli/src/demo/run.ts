@@ -112,17 +112,22 @@ function askAll(advertiser: Advertiser, all: Scenario[], { signal, steps }: Demo
       await Promise.allSettled(answers);
       if (open.size === 0) return;
       const step = steps.start('measurements');
-      for (const name of open) await cancel(advertiser, name);
-      step.done(`cancelled the ${open.size} measurements that were still open`);
+      let cancelled = 0;
+      for (const name of open) if (await cancel(advertiser, name)) cancelled += 1;
+      step.done(`cancelled ${cancelled} that were still open`);
     },
   };
 }
 
-async function cancel({ client }: Advertiser, name: string): Promise<void> {
-  await client.cancelMeasurement({ name }).catch((error: unknown) => {
-    // The measurement ended in the meantime.
-    if (!(error instanceof ExchangeError && error.reason === 'MEASUREMENT_STATE_ILLEGAL')) throw error;
-  });
+/** Returns false if the measurement has ended in the meantime. */
+async function cancel({ client }: Advertiser, name: string): Promise<boolean> {
+  try {
+    await client.cancelMeasurement({ name });
+    return true;
+  } catch (error) {
+    if (error instanceof ExchangeError && error.reason === 'MEASUREMENT_STATE_ILLEGAL') return false;
+    throw error;
+  }
 }
 
 /**
