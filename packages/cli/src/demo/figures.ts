@@ -21,7 +21,7 @@ export const TOGETHER = 'together';
 
 export const shortName = (of: string) => of.split('/').at(-1)!;
 
-/** Returns the whole number or the percentage that people read. */
+/** Returns the function that prints a figure's values: as percentages for frequencies, otherwise as whole numbers. */
 export function textOf({ what }: Figure): (value: number) => string {
   return what.startsWith('frequency') ? percent : count;
 }

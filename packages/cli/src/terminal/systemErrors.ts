@@ -11,7 +11,7 @@ type SystemError = NodeJS.ErrnoException & {
 
 const DATABASE_URL = 'the database URL (DATABASE_URL, or databaseUrl in the settings)';
 
-/** Returns the sentence, or undefined if the error is neither of the operating system nor of PostgreSQL. */
+/** Returns a sentence about an error of the operating system or of PostgreSQL, or undefined for any other error. */
 export function systemSentence(error: unknown): string | undefined {
   // Node reports a name with several addresses as one error with an error for each address.
   const failure: SystemError = error instanceof AggregateError ? error.errors[0] : error;

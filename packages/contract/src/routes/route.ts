@@ -84,7 +84,7 @@ export const DELETE = { method: 'DELETE', mutates: true, query: noQuery } as con
 /** Default properties of an action on a resource. The path of an action ends with a verb. */
 export const ACT = { method: 'POST', mutates: true, query: noQuery } as const;
 
-/** The body of an action: a message that may repeat the resource's name. */
+/** The body of an action: a message, which may contain the resource's name as the URL does. */
 export const message = <S extends s.TSchema>(schema: S) =>
   ({ form: 'message', schema, also: 'name' }) as const;
 /** The body of an action that needs only the resource's name. */

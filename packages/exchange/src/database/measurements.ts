@@ -211,7 +211,7 @@ export async function lockMeasurements(tx: Transaction, ids: string[]): Promise<
   return aggregates(await lockAndRead(tx, LOCK_MANY, LOAD_PENDING, [ids]));
 }
 
-/** Finds the measurement that an earlier request with this ID created, even if retention has removed the measurement. */
+/** Finds the ID of the measurement that a request created. Request IDs are kept after retention removes a measurement. */
 export const findByRequestId = read.first(
   (consumer: string, requestId: string) => [consumer, requestId],
   'measurement_find_request',

@@ -11,8 +11,8 @@ import type { RateLimiter } from './rateLimiter.ts';
 /** How many of a principal's jobs may wait. Each waiting job keeps its input in memory. */
 const MAX_WAITING = 4;
 /**
- * The CPU time that counts as one request toward the caller's rate limit. At the default rate, one caller can use the
- * entire thread.
+ * The CPU time that counts as one request toward the caller's rate limit. With the default limit of 500 requests per
+ * second, a single caller may use the entire thread.
  */
 const MS_PER_REQUEST = 2;
 

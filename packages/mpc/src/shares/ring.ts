@@ -39,7 +39,7 @@ export function addWords(
   }
 }
 
-/** Computes into[at + i] −= values[i], byte by byte, for `count` words. */
+/** Subtracts `count` words: into[at + i] −= values[i]. Each of a word's four bytes is a number modulo `modulus`. */
 export function subtractWords(
   modulus: number,
   into: Uint32Array,

@@ -1,6 +1,6 @@
 /**
- * A measurement's question, sealed for the consumer that asked it. The providers' parts are encrypted for the providers, so
- * without it nobody could read later what was asked.
+ * A copy of a measurement's question, encrypted for the consumer that asked it. The consumer could not read its question
+ * again without this copy, because the parts for the providers are encrypted for them.
  */
 import {
   ConsentError,

@@ -15,7 +15,7 @@ export interface RootsChecked {
   duchies: string[];
 }
 
-/** Looks at all parties of the computations of the last week, since one that is not trusted fails its computation. */
+/** Checks every party in last week's computations. A computation fails if the duchy does not trust one of its parties. */
 export async function checkRoots(subject: Subject, client: ExchangeClient): Promise<RootsChecked> {
   const { ok, warning, problem } = findingsOf('roots');
   const needed = await certificatesInUse(subject, client);

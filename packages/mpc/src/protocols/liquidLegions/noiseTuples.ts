@@ -14,8 +14,8 @@ const DIFFERENT_KEYS = 0;
 const DESTROYED = 255;
 
 /**
- * Draws the kinds of `noiseTupleCount` tuples, one byte each. The same seed returns the same kinds, so a repeated stage
- * draws no new noise.
+ * Draws a kind for each of `noiseTupleCount` tuples, as one byte per tuple. The same seed returns the same kinds, so a
+ * repeated stage draws no new noise.
  */
 export function drawNoiseTuples(
   _: unknown,
