@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 
 /** The maximum length of a body that is sent as text, in one write with its headers. Longer bodies are faster as bytes. */
-const MAX_TEXT_LENGTH = 64 * 1024;
+const MAX_TEXT_LENGTH = 8 * 1024;
 /**
  * The maximum length of a body that is built at once. A longer body is built piece by piece, as fast as the client reads.
  */

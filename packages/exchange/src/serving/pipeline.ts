@@ -194,7 +194,10 @@ export class Pipeline {
         this.admission.outside(principal, () => deadline.pause(() => wait(transfer.gone()))),
     });
     const operation = operations[authorized.match.route.operation as Operation] as Handler<never>;
-    const response = await operation(exchange, call, request as never);
+    const running = operation(exchange, call, request as never);
+    // This request waits for the database, and no other one runs: write the log lines of earlier requests meanwhile.
+    if (this.admission.running === 1) setImmediate(flush);
+    const response = await running;
     for (const finding of call.findings) metrics.finding(finding.code);
     return write(response);
   }
@@ -206,8 +209,6 @@ export class Pipeline {
   /** Logs and counts a request. Must be called after the response was sent or the stream has ended. */
   observe(progress: Progress, outcome: Outcome): void {
     observe(this.options.log, this.options.metrics, progress, outcome);
-    // No request is running, so writing the log line now delays nobody.
-    if (this.admission.running === 0) flush();
   }
 }
 
