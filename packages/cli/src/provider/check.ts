@@ -1,5 +1,6 @@
 /** `mex provider check`: shows what the events have, and records which references the operator confirms. */
 import { existsSync } from 'node:fs';
+import { DEVELOPMENT_BUDGET } from '@measurement-exchange/sdk';
 import type { Events, ReferenceInventory, References } from '@measurement-exchange/sdk/provider';
 import { Command } from 'commander';
 import { given } from '../calls/command.ts';
@@ -7,7 +8,7 @@ import { paint, print, printJson, printTable, visible } from '../terminal/output
 import { withTypes } from './attributes.ts';
 import { openPopulationFile, verifyEvents } from './data.ts';
 import { showOverview, showQuestions, typicalQuestions } from './inventory.ts';
-import { DEMO_BUDGET, type LedgerOptions, namedLedger, openLedger } from './ledgerPath.ts';
+import { type LedgerOptions, namedLedger, openLedger } from './ledgerPath.ts';
 import { type Settings, settingsOf } from './settings.ts';
 
 interface CheckOptions extends LedgerOptions {
@@ -64,7 +65,7 @@ async function check(options: CheckOptions): Promise<void> {
   }
   const ledger = await namedLedger(options);
   const { overview, found } = await readEvents(settings);
-  const budget = settings.budget ?? (settings.as === undefined ? undefined : DEMO_BUDGET);
+  const budget = settings.budget ?? (settings.as === undefined ? undefined : DEVELOPMENT_BUDGET);
   const questions = budget ? await typicalQuestions(budget, given({ noise: settings.noise })) : [];
   const before = listOf(found, settings.references, await confirmedIn(ledger));
   const confirmed = options.confirm ? toConfirm(before, options.confirm, settings.references) : [];

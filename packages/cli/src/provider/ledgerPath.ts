@@ -3,14 +3,12 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { loadConfig } from '@measurement-exchange/exchange/config';
-import type { LedgerReader, PrivacyAmount } from '@measurement-exchange/sdk/provider';
+import { DEVELOPMENT_BUDGET } from '@measurement-exchange/sdk';
+import type { LedgerReader } from '@measurement-exchange/sdk/provider';
 import { Command } from 'commander';
 import { findDevParty, readOwnDevFile } from '../files/devFile.ts';
 import { readProviderConfig } from './config.ts';
 import type { Settings } from './settings.ts';
-
-/** The development budget: large enough to experiment with, but small enough to run out. */
-export const DEMO_BUDGET: PrivacyAmount = { epsilon: 10, delta: 1e-6, rho: 1 };
 
 export interface LedgerOptions {
   config?: string;
@@ -64,7 +62,7 @@ export async function namedLedger({ config, ledger, as }: LedgerOptions): Promis
 export async function ledgerOf(settings: Settings, provider: string) {
   const { budget, ledger, as } = settings;
   if (as !== undefined)
-    return { budget: budget ?? DEMO_BUDGET, path: ledger ?? (await demoLedger(provider)) };
+    return { budget: budget ?? DEVELOPMENT_BUDGET, path: ledger ?? (await demoLedger(provider)) };
   if (budget === undefined) {
     throw new Error('Say in --config what may be spent: "budget": {"epsilon": …, "delta": …, "rho": …}.');
   }

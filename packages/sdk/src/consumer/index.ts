@@ -1,4 +1,5 @@
 /** A measurement consumer: creates measurements, waits for them, opens their results, and reads event groups. */
+export { DEVELOPMENT_BUDGET } from '../charges/usual.ts';
 export { asCreated, type CallOptions, type Consumer, createConsumer, type OpenOptions } from './consumer.ts';
 export type { DeduplicatedFigures } from './deduplicated.ts';
 export type { ConsumerOptions } from './deps.ts';
