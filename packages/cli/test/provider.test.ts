@@ -139,7 +139,7 @@ describe('mex provider run --as', () => {
     }
     expect((await running).error).toBeUndefined();
     const status = await mex('provider', 'status', '--as', 'streamly');
-    expect(status).toMatch(/^The agent runs since .* It polled the exchange \d+ s ago\.\n/);
+    expect(status).toMatch(/^The agent has been running since .* It polled the exchange \d+ s ago\.\n/);
     expect(status).toMatch(/fulfilled 1, refused 0, failed attempts 0\.\nNo requisition is open\.\n/);
     expect(status).toMatch(/measurementConsumers\/acme\/measurements\/\S+ +result\n/);
   });

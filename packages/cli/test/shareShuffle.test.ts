@@ -87,7 +87,7 @@ describe('a provider of a computation', () => {
     expect(out).toMatch(/10 people are not in the population[\s\S]*fulfilled in/);
     expect((await requisitionOf(w.streamly, measurement.name!)).state).toBe('FULFILLED');
     expect(await mex('provider', 'budget', '--as', 'streamly')).toMatch(
-      /spring\s+2026-07-02\s+0\s+\S+e-\d+\s+0\.0/,
+      /spring\s+2026-07-01\s+2026-07-03\s+3\s+0\s+\S+e-\d+\s+0\.0/,
     );
   });
 });
@@ -111,7 +111,7 @@ it('says what to do where a duchy rejects the upload, and shows it until the duc
     /rejected 1 of 8 times, sent again in 1 min: .*\(CERTIFICATE_IS_INVALID\): .*unknown root\. Ask the duchy's operator/,
   );
   const status = () => mex('provider', 'status', '--as', 'streamly');
-  expect(await status()).toMatch(/1 uploads are rejected[\s\S]*rejected 1 times, last at .*unknown root/);
+  expect(await status()).toMatch(/Uploads that their duchies reject: 1[\s\S]*rejected 1 times, last at .*unknown root/);
   expect((await agent()).out).toContain('fulfilled in');
   expect(await status()).toContain('No upload is rejected by its duchy.');
 });

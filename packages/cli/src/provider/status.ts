@@ -49,7 +49,7 @@ function show(options: LedgerOptions): Promise<void> {
     }
     showHeld(heldQuestions);
     if (rejected.length === 0) return print('No upload is rejected by its duchy.');
-    print(paint('yellow', `Rejected by their duchies are ${rejected.length} uploads:`));
+    print(paint('yellow', `Uploads that their duchies reject: ${rejected.length}`));
     for (const upload of rejected) print(describe(upload));
   });
 }
@@ -65,7 +65,7 @@ function showAgent(agent: AgentStatus | undefined, now: number): void {
   else {
     const age = now - Date.parse(pollTime);
     const polled = `It polled the exchange ${ago(age)} ago`;
-    if (age < STALE_MS) print(`The agent runs since ${shortTime(startTime)}. ${polled}.`);
+    if (age < STALE_MS) print(`The agent has been running since ${shortTime(startTime)}. ${polled}.`);
     else
       print(
         paint(

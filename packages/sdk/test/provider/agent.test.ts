@@ -58,7 +58,7 @@ describe('an agent fulfils', () => {
   });
 
   it('charges each day of the interval once, and nothing for what it refuses', async () => {
-    const [good, bad] = [await world.ask(), await world.ask({ filter: 'age <' })];
+    const [good, bad] = [await world.ask(), await world.ask({ filter: 'height > 5' })];
     await world.agent().once();
     expect(await world.stateOf(good)).toBe('FULFILLED');
     expect(await world.requisitionOf(bad)).toMatchObject({
