@@ -42,7 +42,7 @@ const PROGRAMS = [
 ];
 /** These files take long and hardly ever fail, so only `npm run stress` runs them. */
 export const STRESS_ONLY = [
-  'packages/cli/test/{demo,demoDuchiesDatabase,pack}.test.ts',
+  'packages/cli/test/{demo,demoDuchies,demoDuchiesDatabase,pack}.test.ts',
   'packages/exchange/test/hostile/descriptorFuzz.test.ts',
   'packages/exchange/test/http/generatedClient/*.test.ts',
   'packages/sdk/test/provider/hostileFilters.test.ts',
