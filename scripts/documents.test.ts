@@ -77,7 +77,9 @@ describe('the Dockerfile', () => {
     const { packages } = JSON.parse(textOf('package-lock.json'));
     const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base!);
     expect(bases.slice(1)).toEqual(['base', 'base']);
-    expect(bases.slice(0, 1)).toEqual([expect.stringMatching(/^node:[\d.]+-bookworm-slim@sha256:[0-9a-f]{64}$/)]);
+    expect(bases.slice(0, 1)).toEqual([
+      expect.stringMatching(/^node:[\d.]+-bookworm-slim@sha256:[0-9a-f]{64}$/),
+    ]);
     expect(bases[0]).toContain(`node:${packages['node_modules/node'].version}-`);
   });
 

@@ -111,7 +111,9 @@ it('says what to do where a duchy rejects the upload, and shows it until the duc
     /rejected 1 of 8 times, sent again in 1 min: .*\(CERTIFICATE_IS_INVALID\): .*unknown root\. Ask the duchy's operator/,
   );
   const status = () => mex('provider', 'status', '--as', 'streamly');
-  expect(await status()).toMatch(/Uploads that their duchies reject: 1[\s\S]*rejected 1 times, last at .*unknown root/);
+  expect(await status()).toMatch(
+    /Uploads that their duchies reject: 1[\s\S]*rejected 1 times, last at .*unknown root/,
+  );
   expect((await agent()).out).toContain('fulfilled in');
   expect(await status()).toContain('No upload is rejected by its duchy.');
 });
