@@ -18,7 +18,7 @@ useWorld();
 const servers: Server[] = [];
 /** Everything that the exchange stores, before the first row. */
 let before: Awaited<ReturnType<typeof stored>>;
-/** What the words in capitals of the table stand for. */
+/** The values that replace the capitalized words in the table. */
 let words: Record<string, string>;
 
 async function listening(server: Server): Promise<string> {

@@ -11,7 +11,7 @@ useWorld();
 const ids = (text: string) => lines(text).map(({ name }) => name);
 const created = async (referenceId: string, title?: string) =>
   (await w.consumer.create({ ...asking(w), referenceId, ...(title && { title }) })).name!;
-/** What tells the caller, and no keys. */
+/** Options that identify the caller by its token, without its keys. */
 const token = () => ['--token', w.exchange.dev.measurementConsumers[0]!.token];
 
 describe('a list', () => {

@@ -1,4 +1,4 @@
-/** What `mex measure` says before it creates a measurement, and that it creates nothing it would not accept. */
+/** Tests the plan that `mex measure` prints, and that it creates no measurement that it would not accept. */
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { run } from './mexInProcess.ts';

@@ -1,6 +1,7 @@
 /** The measurements that the demo's advertiser creates, and the matching SQL conditions for the true figures. */
 import type { MeasurementRequest } from '@measurement-exchange/sdk';
 import { type Audience, CAMPAIGN } from '../publishers/audience.ts';
+import { campaignOf } from '../publishers/eventGroups.ts';
 import { shortName } from './figures.ts';
 import { ABOUT_FREQUENCY, ABOUT_REACH, PRIVACY as SKETCH_PRIVACY, sampleOf } from './sketches.ts';
 
@@ -33,15 +34,7 @@ export function scenarios(
   eventGroups: Map<string, string[]>,
   population: number,
 ): Scenario[] {
-  const at = (names: string[], filter?: string): MeasurementRequest['dataProviders'] =>
-    names.map((name) => ({
-      name,
-      eventGroups: eventGroups.get(name)!.map((eventGroup) => ({
-        name: eventGroup,
-        interval: CAMPAIGN,
-        ...(filter === undefined ? {} : { filter }),
-      })),
-    }));
+  const at = campaignOf(eventGroups);
   const everyone = audiences.map(({ dataProvider }) => dataProvider);
   const [first, second, third] = everyone as [string, string, string];
   const vidSampling = sampleOf(population);

@@ -1,6 +1,6 @@
 /** Describes the events of synthetic publishers to a consumer. */
 import type { EventGroupAttribute, EventGroupInput } from '@measurement-exchange/contract';
-import type { ExchangeClient } from '@measurement-exchange/sdk';
+import type { ExchangeClient, MeasurementRequest } from '@measurement-exchange/sdk';
 import { CAMPAIGN, EVENT_GROUPS } from './audience.ts';
 
 /**
@@ -55,4 +55,17 @@ function eventGroupOf(reference: string, measurementConsumer: string): EventGrou
       adMetadata: { campaignMetadata: { brandName: 'Acme Cola', campaignName: 'Autumn' } },
     },
   };
+}
+
+/** Returns a function that asks providers about all of their event groups, for the whole campaign. */
+export function campaignOf(eventGroups: ReadonlyMap<string, string[]>) {
+  return (names: string[], filter?: string): MeasurementRequest['dataProviders'] =>
+    names.map((name) => ({
+      name,
+      eventGroups: eventGroups.get(name)!.map((eventGroup) => ({
+        name: eventGroup,
+        interval: CAMPAIGN,
+        ...(filter !== undefined && { filter }),
+      })),
+    }));
 }

@@ -6,8 +6,8 @@ import {
   type MeasurementRequest,
 } from '@measurement-exchange/sdk';
 import type { DevFile } from '../files/devFile.ts';
-import { CAMPAIGN } from './audience.ts';
 import { ADVERTISER, advertiserOf } from './client.ts';
+import { campaignOf } from './eventGroups.ts';
 
 const PRIVACY = { epsilon: 1, delta: 1e-9 };
 
@@ -45,15 +45,7 @@ async function eventGroupsOf(client: ExchangeClient, publishers: string[]): Prom
 
 function questions(publishers: string[], eventGroups: Map<string, string[]>) {
   const [first, second] = publishers as [string, string];
-  const at = (names: string[], filter?: string): MeasurementRequest['dataProviders'] =>
-    names.map((name) => ({
-      name,
-      eventGroups: eventGroups.get(name)!.map((eventGroup) => ({
-        name: eventGroup,
-        interval: CAMPAIGN,
-        ...(filter !== undefined && { filter }),
-      })),
-    }));
+  const at = campaignOf(eventGroups);
   const alone: MeasurementRequest[] = [
     {
       title: 'How often one publisher reached people',
