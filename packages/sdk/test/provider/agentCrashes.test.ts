@@ -213,7 +213,7 @@ it.runIf(isStress)(
     for (let i = 0; i < KILLS; i++) {
       // Every fifth cannot be answered.
       for (let n = 0; n < arrivals; n++)
-        asking.push(world.ask(asking.length % 5 === 4 ? { filter: 'age <' } : {}));
+        asking.push(world.ask(asking.length % 5 === 4 ? { filter: 'height > 3' } : {}));
       const agent = startAgent(path);
       // Every fifth in its start; the rest after so much of the work, however fast this machine is.
       if (i % 5 === 0) await sleep(randomInt(300));
