@@ -67,6 +67,7 @@ const ADVICE: Record<string, string> = {
   TOKEN_INVALID: 'Get a fresh token with mex login, or (in development: mex token <name>) set MEX_TOKEN.',
   PERMISSION_DENIED:
     'The token in use may not do this: call as an operator, or as the party itself (in development: --as <party>).',
+  PRINCIPAL_UNKNOWN: 'Ask the operator to register the party: mex admin onboard.',
   PRINCIPAL_SUSPENDED: 'Ask the operator why, and to lift it: mex admin parties resume.',
 };
 

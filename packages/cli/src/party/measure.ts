@@ -17,6 +17,7 @@ import { parseTime } from '../terminal/times.ts';
 import { EXIT_CODES_HELP, explainEnd } from './failure.ts';
 import {
   type Asked,
+  inOptions,
   parseNumber,
   parseProvider,
   parseSampling,
@@ -149,7 +150,7 @@ async function planOf(
     'Nothing was created.',
   ).catch((error) => {
     if (error instanceof FilterRejected) throw new Error(filterText(error));
-    throw explainEnd(error, options);
+    throw explainEnd(options.spec === undefined ? inOptions(error) : error, options);
   });
   notePlan(plan);
   noteOtherProtocol(request, plan);

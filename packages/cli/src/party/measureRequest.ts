@@ -1,5 +1,11 @@
 /** Converts the arguments of `mex measure` to a MeasurementRequest. */
-import { type EventGroup, type Protocol, type Timestamp, toPlainJson } from '@measurement-exchange/contract';
+import {
+  type EventGroup,
+  ExchangeError,
+  type Protocol,
+  type Timestamp,
+  toPlainJson,
+} from '@measurement-exchange/contract';
 import type {
   ExchangeClient,
   MeasurementRequest,
@@ -78,6 +84,35 @@ export function parseNumber(text: string): number {
   const number = Number(text);
   if (text.trim() !== '' && Number.isFinite(number)) return number;
   throw new InvalidArgumentError('It must be a number.');
+}
+
+/** Maps fields of a MeasurementRequest to the options that set them. */
+const OPTIONS: readonly [RegExp, string][] = [
+  [/^frequencyPrivacy\.epsilon$/, '--frequency-epsilon'],
+  [/^frequencyPrivacy\.delta$/, '--frequency-delta'],
+  [/^privacy\.epsilon$/, '--epsilon'],
+  [/^privacy\.delta$/, '--delta'],
+  [/^maximumFrequency(PerUser)?$/, '--max-frequency'],
+  [/^maximumWatchDurationSeconds$/, '--max-watch-duration'],
+  [/^vidSampling/, '--sampling'],
+  [/^modelLine$/, '--model-line'],
+  [/^title$/, '--title'],
+  [/^referenceId$/, '--reference'],
+  [/^requestId$/, '--request-id'],
+  [/\.interval(\.start|\.end)?$/, '--from and --to'],
+  [/\.filter$/, '--filter'],
+];
+
+/** Names options instead of fields in an error about a request that was built from options. */
+export function inOptions(error: unknown): unknown {
+  if (!(error instanceof ExchangeError)) return error;
+  const lines = error.violations.map(({ field, description }) => {
+    const option = OPTIONS.find(([pattern]) => pattern.test(field))?.[1];
+    return option && `${option}: ${description}`;
+  });
+  return lines.length === 0 || lines.includes(undefined)
+    ? error
+    : new Error([...new Set(lines)].join('\n  '));
 }
 
 /** A request, and the event groups in it as the exchange describes them. */

@@ -59,11 +59,12 @@ async function run(options: RunOptions): Promise<void> {
   const duchies = await duchySettingsOf(settings, path);
   using stopped = new StopSignal();
   await using opened = new AsyncDisposableStack();
+  const data = await openData(settings, opened, { onWarning, signal: stopped.signal });
+  if (stopped.signal.aborted) return;
+  // Open the ledger after the data, so that a wrong path to the data leaves no new ledger behind.
   const ledger = openLedger(path, budget);
   opened.defer(() => ledger.close());
   requireSound(ledger, path, credentials.name);
-  const data = await openData(settings, opened, { onWarning, signal: stopped.signal });
-  if (stopped.signal.aborted) return;
   const agent = createAgent({
     ...{ client, credentials, trust, ledger, references, ...data, ...duchies },
     earlierKeys: await Promise.all((settings.earlierIdentities ?? []).map(readEncryptionKeys)),

@@ -112,7 +112,9 @@ export function readDuchyConfig(path: string): Examined {
   try {
     bytes = readFileSync(path);
   } catch (error) {
-    throw new DuchyConfigError([`${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`]);
+    throw new DuchyConfigError([
+      `${path} cannot be read (${(error as NodeJS.ErrnoException).code}): mex duchy init makes it.`,
+    ]);
   }
   return examineDuchyConfig(valueIn(path, bytes), dirname(resolve(path)));
 }

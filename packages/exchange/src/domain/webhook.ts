@@ -128,15 +128,19 @@ export function isAllowed(address: string, isDevelopment: boolean): boolean {
 export function requireRedeliverable(
   total: { since: Timestamp; count: number },
   count: number,
-  now: Timestamp,
+  { from, now }: { from: Timestamp | undefined; now: Timestamp },
 ): void {
   if (total.count <= MAX_REDELIVERED) return;
-  const violations = [{ field: 'from', description: 'is before too many changes' }];
+  const violations = [
+    from === undefined
+      ? { field: 'webhookId', description: 'is one delivery too many within an hour' }
+      : { field: 'from', description: 'is before too many changes' },
+  ];
   if (count > MAX_REDELIVERED) {
     const message = `More than ${MAX_REDELIVERED} changes are behind this time: choose a later time, or read them with listChanges.`;
     throw new ExchangeError('TOO_MANY_DELIVERIES', message, { violations });
   }
-  const message = `A party can have ${MAX_REDELIVERED} changes delivered again within an hour: choose a later time, or wait.`;
+  const message = `A party can have ${MAX_REDELIVERED} changes delivered again within an hour: ${from === undefined ? 'wait' : 'choose a later time, or wait'}.`;
   const retryAfterSeconds = Math.ceil((Date.parse(total.since) + 3600_000 - Date.parse(now)) / 1000);
   throw new ExchangeError('TOO_MANY_DELIVERIES', message, { violations, retryAfterSeconds });
 }

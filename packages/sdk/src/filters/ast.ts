@@ -37,7 +37,7 @@ export function attributesIn(expr: Expr): string[] {
 export const usesAttributes = (expr: Expr) =>
   identifiersIn(expr).some((name) => attributeNamed(name) !== undefined);
 
-function childrenOf({ exprKind }: Expr): Expr[] {
+export function childrenOf({ exprKind }: Expr): Expr[] {
   switch (exprKind.case) {
     case 'selectExpr':
       return [exprKind.value.operand!];

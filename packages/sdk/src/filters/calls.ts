@@ -1,7 +1,7 @@
 /** Checks the argument types of a filter's operators and functions, and returns their result types. */
 import { CelScalar, type CelType, isCelError, plan } from '@bufbuild/cel';
 import { cut } from '@measurement-exchange/contract';
-import { type Expr, identifiersIn } from './ast.ts';
+import { childrenOf, type Expr, identifiersIn } from './ast.ts';
 import { common, describe, fits, isBool, isDyn, isNumber, mixed, spelled } from './celTypes.ts';
 import type { Checked, Fail } from './checked.ts';
 import { closest } from './closest.ts';
@@ -65,13 +65,22 @@ export function resultType(call: Call, fail: Fail): CelType {
 /** Names that a filter can write. Operators have names such as `_+_`. */
 const FUNCTION_NAMES = [...OVERLOADS.keys()].filter((name) => /^[a-z]/i.test(name));
 
+const noFunction = (expr: Expr, name: string, fail: Fail) =>
+  fail(expr, `There is no function ${spelled(name)}`, 'FILTER_TYPE', closest(name, FUNCTION_NAMES));
+
+/** Rejects a parsed filter that calls an unknown function. Needs no attribute types. */
+export function requireFunctions(expr: Expr, fail: Fail): void {
+  if (expr.exprKind.case === 'callExpr') {
+    const { function: name } = expr.exprKind.value;
+    if (/^[a-z]/i.test(name) && name !== 'has' && !OVERLOADS.has(name)) throw noFunction(expr, name, fail);
+  }
+  for (const child of childrenOf(expr)) requireFunctions(child, fail);
+}
+
 function overload(call: Call, fail: Fail): CelType {
   const { expr, name, target, args } = call;
   const named = OVERLOADS.get(name);
-  if (named === undefined) {
-    const suggestion = closest(name, FUNCTION_NAMES);
-    throw fail(expr, `There is no function ${spelled(name)}`, 'FILTER_TYPE', suggestion);
-  }
+  if (named === undefined) throw noFunction(expr, name, fail);
   const types = args.map((arg) => arg.type);
   const fitting = named.filter(
     (func) =>

@@ -38,6 +38,12 @@ describe('a filter that is checked before it is sent', () => {
       code: 'FILTER_SYNTAX',
       position: { line: 1, column: 6 },
     });
+    expect(filterProblem('has(a.b) && [1, 2].exists(x, x > agee) && size(name) > 3')).toBeUndefined();
+    expect(filterProblem('age > 1 || [agee].exists(x, foo(x))')).toMatchObject({
+      message: 'There is no function foo',
+      position: { line: 1, column: 29 },
+    });
+    expect(filterProblem('name.startWith("x")')).toMatchObject({ suggestion: 'startsWith' });
     expect(filterProblem('age > 1', [])).toMatchObject({
       message: expect.stringContaining('there are: none'),
     });

@@ -1,5 +1,6 @@
 /** Checks a CEL filter the way data providers do, before it is sent to them. Runs in browsers too. */
 import type { FilterPosition } from '../refusals/refusalError.ts';
+import { requireFunctions } from './calls.ts';
 import { checkFilter } from './check.ts';
 import { type FilterCode, FilterError } from './errors.ts';
 import { parseFilter } from './parse.ts';
@@ -26,8 +27,8 @@ export interface FilterProblem {
 }
 
 /**
- * Returns the first problem of a filter, or undefined if it has none. Without attributes, only the syntax is checked, because
- * the data provider does not say which attributes there are.
+ * Returns the first problem of a filter, or undefined if it has none. Without attributes, only the syntax and the names
+ * of functions are checked, because the data provider does not say which attributes there are.
  *
  * @example
  * filterProblem('agee > 30', [{ name: 'age', type: 'INT' }]);
@@ -39,7 +40,8 @@ export function filterProblem(
 ): FilterProblem | undefined {
   try {
     const [parsed, fail] = parseFilter(expression);
-    if (attributes !== undefined) checkFilter(parsed, fail, typesOf(attributes));
+    if (attributes === undefined) requireFunctions(parsed.expr!, fail);
+    else checkFilter(parsed, fail, typesOf(attributes));
     return undefined;
   } catch (error) {
     if (error instanceof RangeError) return { code: 'FILTER_LIMIT', message: 'The filter nests too deep' };

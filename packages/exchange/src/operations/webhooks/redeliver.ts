@@ -24,7 +24,8 @@ export const redeliverWebhook: Handler<'redeliverWebhook'> = async (exchange, ca
       : await oneDelivery(exchange, id, wanted.webhookId);
   return changeWebhook('redeliverWebhook', exchange, call, request, async (tx, webhook, now) => {
     const count = await resend.count(tx, webhook);
-    requireRedeliverable(await addRedeliveries(tx, party, count, now, hoursBefore(now, 1)), count, now);
+    const total = await addRedeliveries(tx, party, count, now, hoursBefore(now, 1));
+    requireRedeliverable(total, count, { from: request.body.from, now });
     return { save: () => resend.save(tx, webhook, now), view: () => viewWebhook(webhook) };
   });
 };
