@@ -18,8 +18,8 @@ export interface Connections {
 const EMBEDDED_APP_ROLE = 'mex_app';
 
 /**
- * Opens the database, and starts the embedded server if `databaseUrl` is not set. Adds the cleanup to `opened`: stopping
- * that server and releasing the lock on its directory.
+ * Opens the database. If `databaseUrl` is not set, starts the embedded server, and adds two functions to `opened`: one
+ * stops the server, and the other releases the lock on the data directory.
  */
 export async function openDatabase(
   config: Config,
@@ -47,7 +47,9 @@ export async function openDatabase(
   return embeddedConnections(server.connection);
 }
 
-/** Throws if the text is not a URL, which the driver would take for a host name. The text may contain a password. */
+/**
+ * Throws if the text is not a PostgreSQL URL. The error does not contain the text, because the text may include a password.
+ */
 function requireUrl(setting: string, text: string): void {
   if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) return;
   throw new Error(`${setting} must be a URL such as postgres://user:password@host:5432/database.`);
@@ -63,8 +65,7 @@ export async function withDatabase<T>(
     return await work(await openDatabase(config, pino({ level: 'warn' }), opened));
   } catch (error) {
     if (!(error instanceof DataDirInUse)) throw error;
-    // Another exchange process already has this data directory open, so `work` connects to that process's PostgreSQL
-    // server, which we leave running.
+    // Another process holds the lock on the data directory. Connect to its PostgreSQL server, and leave the server running.
     const { connection } = await startPostgres({ dataDir: config.dataDir });
     return await work(embeddedConnections(connection));
   }

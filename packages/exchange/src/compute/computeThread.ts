@@ -6,16 +6,16 @@ import { ExchangeError } from '@measurement-exchange/contract';
 import type { Input, JobName, Output } from './jobs.ts';
 import type { Done, Task } from './thread.ts';
 
-/** The thread's source is TypeScript in the workspace and JavaScript in the published package. */
+/** The thread's source file: thread.ts in the workspace, or thread.js in the published package. */
 const THREAD = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
-/** The time limit for a job. A malicious 1 MiB descriptor set takes about a second on an idle machine. */
+/** The time limit for a job. Even a malicious 1 MiB descriptor set needs only about a second on an idle machine. */
 const MAX_MS = 6_000;
 /** The memory limit for the thread. The cached schemas for 2 MiB of descriptor sets take up to 200 MB. */
 const LIMITS = { maxOldGenerationSizeMb: 768 };
 
 export class ComputeThread {
   private worker: Worker | undefined;
-  /** Ends the wait for the running job. The argument is undefined if the thread ended before the job did. */
+  /** Resolves the promise that `run` awaits. The argument is undefined if the thread exited before the job was done. */
   private settle: (done: Done | undefined) => void = () => {};
   private readonly maxMs: number;
 
@@ -23,7 +23,7 @@ export class ComputeThread {
     this.maxMs = maxMs;
   }
 
-  /** Runs a job. Call it again only after the previous job is done. */
+  /** Runs a job. The caller must wait until the job is done before it starts another one. */
   async run<J extends JobName>(job: J, input: Input<J>): Promise<{ output: Output<J>; ms: number }> {
     const worker = this.worker ?? (await this.start());
     const timer = setTimeout(() => void this.stop(), this.maxMs);
@@ -46,7 +46,7 @@ export class ComputeThread {
     // The thread posts a message when it is ready.
     await once(worker, 'message');
     worker.on('message', (done: Done) => this.settle(done));
-    // Ignore errors: a thread that runs out of memory emits an error and then exits.
+    // Ignore the error that a thread emits when it runs out of memory. The thread then exits, which is handled below.
     worker.on('error', () => {});
     worker.on('exit', () => {
       this.worker = undefined;
@@ -58,8 +58,8 @@ export class ComputeThread {
 }
 
 /**
- * Translates an error thrown by a job. A RangeError is a stack overflow, so the job was too costly. Any other error is a
- * bug.
+ * Translates a job's error for the caller. A RangeError is a stack overflow, so the job was too costly. Any other error is
+ * a bug and stays unchanged.
  */
 export function failure(error: unknown): unknown {
   return error instanceof RangeError ? tooCostly() : error;

@@ -1,6 +1,6 @@
 /**
- * Jobs that process descriptor sets and metadata. Short jobs run on the event loop. The others run in a thread, because a
- * malicious 1 MiB set takes most of a second. Inputs and outputs are plain values that can be sent to a thread.
+ * Jobs that process descriptor sets and metadata. Short jobs run on the event loop. Long jobs run in a worker thread,
+ * because a malicious 1 MiB set takes most of a second. Inputs and outputs are plain values that can be sent to a thread.
  */
 import { parseJson, toPlainJson, type Violation } from '@measurement-exchange/contract';
 import { LRUCache } from 'lru-cache';
@@ -26,12 +26,15 @@ function diff({ before, after }: { before: Uint8Array; after: Uint8Array }): Set
   return diffDescriptorSets(before, after);
 }
 
-/** Converts sets to JSON, with undefined for a set that cannot be printed. Stops before the total exceeds `maxBytes`. */
+/**
+ * Converts descriptor sets to JSON, or to undefined if that is not possible. Stops before the total size exceeds
+ * `maxBytes`.
+ */
 function printSets({ sets, maxBytes }: { sets: Uint8Array[]; maxBytes: number }): (string | undefined)[] {
   return upTo(maxBytes, sets, printDescriptorSet);
 }
 
-/** The schema for some metadata. `set` is given only if this thread has not cached the schema yet. */
+/** The descriptor set that defines a schema. `set` may be omitted if the thread that runs the job has cached the schema. */
 export interface SchemaSource {
   id: string;
   version: number;
@@ -40,7 +43,7 @@ export interface SchemaSource {
   set?: Uint8Array;
 }
 
-/** The IDs of descriptors whose sets are needed but were not given. */
+/** The result of a job that needs descriptor sets that are neither given nor cached. Lists the IDs of their descriptors. */
 export interface Missing {
   missing: string[];
 }
@@ -52,8 +55,8 @@ export interface StoredMessage {
 }
 
 /**
- * Converts each message to a protobuf Any in JSON, or to undefined if its schema does not match. Stops before the total
- * exceeds `maxBytes`.
+ * Converts each message to a protobuf Any in JSON, or to undefined if the message does not match its schema. Stops before
+ * the total size exceeds `maxBytes`.
  */
 function printMetadata(input: {
   schemas: SchemaSource[];
@@ -69,7 +72,7 @@ function printMetadata(input: {
   );
 }
 
-/** Converts a message to JSON without its type. Returns undefined if the schema cannot be linked. */
+/** Converts a message to JSON without `@type`. Returns undefined if the schema cannot be linked. */
 function decode(input: {
   schema: SchemaSource;
   message: StoredMessage;
@@ -83,10 +86,13 @@ function decode(input: {
   });
 }
 
-/** A message from a request. `text` is the protobuf Any as JSON, including its type. */
+/** A message from a request. `text` is the protobuf Any as JSON, including `@type`. */
 export type ReadMessage = Pick<Metadata, 'typeUrl' | 'value' | 'text'>;
 
-/** Reads messages from requests. Each is a protobuf Any in JSON. A result is undefined if the schema cannot be linked. */
+/**
+ * Parses messages from requests. Each message is a protobuf Any in JSON. Its result is undefined if its schema cannot be
+ * linked.
+ */
 function readMetadata(input: {
   schemas: SchemaSource[];
   messages: { descriptor: string; any: string }[];
@@ -102,7 +108,7 @@ function readMetadata(input: {
   );
 }
 
-/** Prints items as long as the total stays within `maxBytes`. Always prints the first item. */
+/** Prints items until the total size would exceed `maxBytes`. Always prints the first item. */
 function upTo<T>(
   maxBytes: number,
   items: T[],
@@ -119,12 +125,12 @@ function upTo<T>(
   return texts;
 }
 
-/** Schemas by descriptor ID, with undefined for a set that cannot be linked. */
+/** Schemas by descriptor ID. A schema is undefined if its descriptor set cannot be linked. */
 type Schemas = Map<string, MetadataSchema | undefined>;
 
 /**
- * Caches linked sets, because linking takes milliseconds and up to 100 times the memory of the set's bytes. Entries never
- * go stale, because IDs are random and each update increments the version.
+ * Caches compiled schemas by descriptor ID and version. `maxSize` counts the bytes of the descriptor sets; a compiled
+ * schema takes up to 100 times as much memory.
  */
 const compiled = new LRUCache<string, { schema: MetadataSchema | undefined }>({ maxSize: 2 * 1024 * 1024 });
 
@@ -158,8 +164,8 @@ const sum = (sizes: number[]) => sizes.reduce((total, size) => total + size, 0);
 const SHORT_BYTES = 8 * 1024;
 
 /**
- * A set that imports this file may have custom options. Building a schema for them takes tens of milliseconds, even in a
- * small set.
+ * A descriptor set that imports this file may have custom options. Building a schema with custom options takes tens of
+ * milliseconds, even for a small set.
  */
 const DESCRIPTOR_PROTO = 'google/protobuf/descriptor.proto';
 const hasOptions = (set: Uint8Array) =>
@@ -167,7 +173,7 @@ const hasOptions = (set: Uint8Array) =>
 
 const sizeOfSchemas = (schemas: SchemaSource[]) => sum(schemas.map(({ bytes }) => bytes));
 
-/** For each job, returns whether the input is small enough for the event loop. */
+/** Decides, for each job, whether its input is small enough to run the job on the event loop. */
 export const isShort: { [J in JobName]: (input: Input<J>) => boolean } = {
   readSet: ({ set }) =>
     'bytes' in set

@@ -1,6 +1,6 @@
 /**
- * Combines command-line flags, environment variables, and the configuration file into one Config. production.ts checks what
- * production mode requires.
+ * Combines command-line flags, environment variables, and the configuration file into one Config. See production.ts for the
+ * checks in production mode.
  */
 import { networkList } from '../webhooks/destinations.ts';
 import { readConfigFile } from './file.ts';

@@ -28,7 +28,10 @@ export async function requireDuchies(db: Queryable, protocols: Protocols): Promi
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-/** Returns the protocols of an exchange with demo duchies, or undefined if they are off or `protocols` names only others. */
+/**
+ * Returns the protocols of an exchange with demo duchies. Returns undefined if demo duchies are disabled, or if `protocols`
+ * names only other duchies.
+ */
 export function demoProtocols({ mode, demoDuchies, protocols }: Config): Protocols | undefined {
   if (mode !== 'development' || !demoDuchies) return undefined;
   const named = optionsOf(protocols).flatMap(duchiesOf);
@@ -42,14 +45,17 @@ export function demoProtocols({ mode, demoDuchies, protocols }: Config): Protoco
   };
 }
 
-/** Demo sketches are small and have little noise, so a computation takes only seconds. The error in reach is about 10%. */
+/**
+ * The privacy parameters of demo sketches. The sketches are small and have little noise, so that a computation takes only
+ * seconds. The error in reach is about 10%.
+ */
 const HIDING = { epsilon: 1, delta: 1e-9 };
 const DEMO_SKETCH = {
   ...{ decayRate: 10, maxSize: 1000 },
   ...{ histogramPrivacyParams: HIDING, publisherPrivacyParams: HIDING },
 };
 
-/** Returns the names of the demo duchies in an exchange with this configuration. */
+/** Returns the names of the demo duchies, or an empty list if this configuration does not use them. */
 export function demoDuchies(config: Config): string[] {
   return demoProtocols(config) === undefined ? [] : DUCHIES.map(({ name }) => name);
 }

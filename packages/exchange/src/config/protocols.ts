@@ -33,7 +33,7 @@ const duchy = nameOf('duchy');
 const { workers, aggregator, decayRate, maxSize, ...withDefault } = sketchMembers;
 const reachOnly = { workers, aggregator, decayRate, maxSize, ...partial(withDefault) };
 
-/** The schema of this setting in the configuration file, in which members that have a default are optional. */
+/** The schema of the `protocols` setting in the configuration file. Members that have a default are optional. */
 export const protocolSettings = object(
   partial({
     honestMajorityShareShuffle: object({
@@ -61,7 +61,7 @@ export function withProtocolDefaults({
   };
 }
 
-/** Returns a protocol's path in the settings, which begins an error message. */
+/** Returns the path of a protocol's settings, such as `protocols.liquidLegionsV2`, for error messages. */
 export const at = ({ protocol }: Pick<Option, 'protocol'>) => `protocols.${protocol}`;
 
 export function protocolProblems(protocols: Protocols): string[] {
@@ -107,7 +107,10 @@ export function operatorProblems(operators: DuchyOperators): string[] {
     );
 }
 
-/** Returns warnings about each enabled Liquid Legions protocol, in which the duchies form a ring. */
+/**
+ * Returns a warning for each enabled Liquid Legions protocol, because a dishonest aggregator could learn more than the
+ * result.
+ */
 export function ringWarnings(protocols: Protocols): string[] {
   return optionsOf(protocols)
     .filter(({ protocol }) => protocol !== 'honestMajorityShareShuffle')

@@ -26,7 +26,7 @@ interface Setting<T> {
   schema: TSchema;
   initial: T;
   meaning: string;
-  /** An environment variable that overrides the file. */
+  /** The environment variable that overrides the value in the configuration file. */
   variable: string | undefined;
 }
 
@@ -162,7 +162,7 @@ export const SETTINGS = {
 
 export type Config = { -readonly [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K]['initial'] };
 
-/** Returns one member of each setting, keyed by the setting's name. */
+/** Returns the given member, such as `schema`, of every setting. The keys are the names of the settings. */
 export function eachSetting<M extends keyof Setting<unknown>>(member: M) {
   const entries = Object.entries<Setting<unknown>>(SETTINGS).map(([name, one]) => [name, one[member]]);
   return Object.fromEntries(entries) as Record<keyof Config, Setting<unknown>[M]>;

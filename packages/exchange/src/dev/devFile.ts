@@ -60,7 +60,7 @@ export function createDevFile(options: {
   };
 }
 
-/** Reads the file from an earlier run. Any part of it may be missing, because people edit and delete it. */
+/** Reads the file from an earlier run. Any part of the file may be missing, because people edit it. */
 export async function readDevFile(dataDir: string): Promise<Partial<DemoParties>> {
   const text = await readIfExists(devFilePath(dataDir));
   try {

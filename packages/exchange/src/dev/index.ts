@@ -26,7 +26,7 @@ export interface Development {
   stop(): void;
 }
 
-/** Returns keys in base64. They are stored in the database, so that all replicas use the same ones. */
+/** Returns the keys for development mode, in base64. The database stores them, so that all replicas use the same keys. */
 export async function devKeys(db: Queryable): Promise<{ pageTokenKey: string; secretsKey: string }> {
   const key = () => randomBytes(32).toString('base64');
   return {
@@ -94,7 +94,7 @@ async function ensureParty(db: Database, party: DescribedParty, now: Timestamp):
   });
 }
 
-/** The author of these changes, for the audit log. */
+/** The author that the audit log names for changes to demo parties and the demo population. */
 const AUTHOR = { principal: 'operator', requestId: 'development' };
 
 /** Updates the endpoint and the capabilities if an earlier run registered different ones. */

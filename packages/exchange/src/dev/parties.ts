@@ -21,7 +21,7 @@ const DATA_PROVIDERS = [
   { name: 'dataProviders/chirper', displayName: 'Chirper Social' },
   { name: 'dataProviders/dailynews', displayName: 'Daily News' },
 ];
-/** Data providers whose agents run as long as the exchange. The others are there for trying things by hand. */
+/** Data providers whose agents run as long as the exchange. No agent runs for DATA_PROVIDERS, so people can act as them. */
 export const PUBLISHERS = [
   { name: 'dataProviders/northlight', displayName: 'Northlight TV' },
   { name: 'dataProviders/pinwheel', displayName: 'Pinwheel Social' },
@@ -41,7 +41,7 @@ export interface DescribedParty extends Pick<DemoParty, 'name' | 'displayName' |
 }
 
 /**
- * The exchange operations needed to create demo parties. A party is a resource name such as `measurementConsumers/acme`.
+ * The exchange operations needed to create demo parties. `party` is a resource name such as `measurementConsumers/acme`.
  */
 export interface DemoStore {
   ensureParty(party: DescribedParty): Promise<void>;
@@ -94,7 +94,10 @@ export async function ensureDemoParties(options: Options): Promise<DemoParties> 
   };
 }
 
-/** Returns an earlier run's parties by name. The map is empty if the root that issued their certificates was lost. */
+/**
+ * Returns an earlier run's parties by name. The map is empty if the root certificate is new, because the parties'
+ * certificates were issued by the previous root.
+ */
 function storedParties(file: Partial<DemoParties>, root: Root): Map<string, DemoParty> {
   if (file.rootCertificatePem !== root.certificatePem) return new Map();
   const lists: unknown[] = [file.measurementConsumers, file.dataProviders, file.duchies];

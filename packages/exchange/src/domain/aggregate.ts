@@ -1,6 +1,6 @@
 /**
- * Defines the records of a measurement, its requisitions, and its participants, and the allowed transitions between their
- * states.
+ * Defines the records of a measurement, its requisitions, and its participants. Also defines the allowed transitions
+ * between their states.
  */
 import type {
   Deferral,
@@ -57,7 +57,10 @@ export interface MeasurementWithResult extends MeasurementWithSpec {
 }
 
 export interface MeasurementRecord extends MeasurementWithResult {
-  /** The question as the consumer asked it, which only the consumer can read. Other parties never get it. */
+  /**
+   * The consumer's original question, encrypted so that only the consumer can read it. The exchange sends it to no other
+   * party.
+   */
   question: EncryptedMessage | undefined;
 }
 
@@ -111,7 +114,7 @@ interface Fulfillment<R extends ResultOutline> {
 }
 
 interface ResultOutline {
-  /** The ID of the certificate of the provider or duchy that signed the result. */
+  /** The ID of the certificate of the signer, which is a provider or a duchy. */
   certificate: string;
 }
 

@@ -21,7 +21,9 @@ export function certificateName(party: string, id: string): string {
   return `${party}/certificates/${id}`;
 }
 
-/** Returns the certificate if it exists and is currently usable. `field` is the request field that refers to it. */
+/**
+ * Returns the certificate if it exists and is currently usable. `field` is the request field that names the certificate.
+ */
 export function requireUsable(
   certificate: Certificate | undefined,
   field: string,
@@ -70,12 +72,12 @@ export function revoke<C extends VersionedCertificate>(before: C, to: Revocation
   return { ...before, revocationState: to, version: before.version + 1 };
 }
 
-/** Releases a hold. `cascading` is true while measurements that depend on the certificate are still being failed. */
+/** Releases a hold. `cascading` is true while the exchange is still failing measurements that depend on the certificate. */
 export function releaseHold<C extends VersionedCertificate>(before: C, cascading: boolean): C {
   if (before.revocationState !== 'HOLD') throw stateIllegal(before);
   if (cascading) {
-    // The release must wait until all measurements created before the hold have failed. After the release, they would look
-    // like measurements created later.
+    // Don't release the hold until all measurements created before it have failed. After the release, they could not be
+    // told apart from measurements created later.
     throw new ExchangeError(
       'UNAVAILABLE',
       'Measurements that depend on the certificate are still being failed: retry.',

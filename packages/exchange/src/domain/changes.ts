@@ -6,7 +6,7 @@ import { type EventGroupRecord, eventGroupName } from './eventGroup.ts';
 import { computationName, computationState, computationVersion } from './participants.ts';
 import type { PartyRecord } from './party.ts';
 
-/** A new version of a resource, addressed to one of the parties that may read the resource. */
+/** An entry in a party's change log, which says that a resource has a new version. */
 export interface ChangeRecord {
   party: string;
   /** The name that this party uses for the resource. */

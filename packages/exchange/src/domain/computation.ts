@@ -46,7 +46,7 @@ interface FulfillRequisitionInput {
   /** The requisition's resource name, such as `dataProviders/x/requisitions/y`. */
   requisition: string;
   nonce: bigint;
-  /** The hashes of the nonce. There is one hash for each encoding of the nonce that the exchange accepts. */
+  /** The hashes of the nonce, one for each encoding of the nonce that the exchange accepts. */
   nonceHashes: Uint8Array[];
   context: FulfillmentContext | undefined;
 }
@@ -144,8 +144,8 @@ export function giveUp<A extends Outline>(
 }
 
 /**
- * Checks the position, which says where a problem occurred. All parties to the measurement can read it, so it may name only
- * resources of this measurement.
+ * Throws if the position of a problem names a resource outside this measurement. All parties to the measurement can read
+ * the position.
  */
 export function requirePosition({ requisitions, participants }: Outline, position: Position = {}): void {
   const allowed = {

@@ -43,14 +43,14 @@ export function inspectConsent(input: MeasurementInput, facts: ConsentFacts): Fi
 }
 
 /**
- * `field` is the request field with the certificate or its name. `why` says why the certificate is untrusted; undefined if
- * it is trusted.
+ * Returns a finding if the certificate is untrusted. `field` is the request field with the certificate or its name. `why`
+ * is undefined if the certificate is trusted.
  */
 export function trustFindings(field: string, why: string | undefined): Finding[] {
   return why === undefined ? [] : [finding('CERTIFICATE_UNTRUSTED', field, why)];
 }
 
-/** Returns the `data` of a registered EncryptionPublicKey. */
+/** Returns the keyset in a registered EncryptionPublicKey message. */
 export function keysetOf({ message }: SignedMessage): Uint8Array {
   return fromBinary(specs.EncryptionPublicKeySchema, message).data;
 }

@@ -99,14 +99,17 @@ export function openSteps(
     step: openStep(
       steps.filter((step) => step.duchy === duchy),
       reports.find((report) => report.duchy === duchy),
-      // The last step sets the result, so it is unfinished as long as there is no result.
+      // The last step sets the result. It counts as unfinished, because the computation has no result yet.
       steps.at(-1)!,
     ),
   }));
   return open.filter(({ step }) => step !== Number.POSITIVE_INFINITY);
 }
 
-/** Returns the number of the first unfinished step among a duchy's `own` steps, or infinity if all of them are finished. */
+/**
+ * Returns the number of the first unfinished step among a duchy's `own` steps, or infinity if all of them are finished. The
+ * protocol's `last` step is never finished.
+ */
 function openStep(own: ProtocolStep[], report: Report | undefined, last: ProtocolStep): number {
   const reported = own.findIndex(({ stage }) => stage === report?.stage);
   const open = report?.progress === 1 ? reported + 1 : Math.max(0, reported);

@@ -9,7 +9,7 @@ import { finding } from './findings.ts';
 
 const FIELD = 'descriptorSet';
 
-/** The maximum number of findings of the same kind, since a set may have ten thousand messages. */
+/** The maximum number of findings with the same code. A descriptor set may have ten thousand message types. */
 const MAX_FINDINGS = 100;
 
 function atMost(findings: Finding[], count = findings.length): Finding[] {
@@ -36,7 +36,7 @@ interface RegisteredType {
 }
 
 /**
- * Returns findings about types that other descriptors also define. They do not reveal the names of other providers'
+ * Returns findings about types that other descriptors also define. The findings do not reveal the names of other providers'
  * descriptors.
  */
 export function typeFindings(registered: RegisteredType[]): { own: Finding[]; others: Finding[] } {

@@ -24,7 +24,7 @@ export interface EventGroupContent {
   referenceId: string | undefined;
   mediaTypes: MediaType[];
   availability: Interval | undefined;
-  /** The attributes that filters can use; undefined if the provider does not say. */
+  /** The attributes that filters can use; undefined if the provider did not list its attributes. */
   attributes: EventGroupAttribute[] | undefined;
   brandName: string | undefined;
   campaignName: string | undefined;
@@ -99,7 +99,7 @@ export function inspectEventGroup(input: EventGroupInput, at: string): Finding[]
   return typeUrlFindings(`${at}measurementConsumerPublicKey.@type`, type, [TYPE_URLS.EncryptionPublicKey]);
 }
 
-/** Converts an input that has no violations. `readable` is the input's decoded metadata. */
+/** Converts a valid input to the fields that are stored. `readable` is the input's decoded metadata. */
 export function contentOf(input: EventGroupInput, readable: ReadableMetadata | undefined): EventGroupContent {
   const { ciphertext, typeUrl } = input.encryptedMetadata ?? {};
   const campaign = input.eventGroupMetadata?.adMetadata.campaignMetadata;

@@ -18,8 +18,8 @@ import {
 export type Checks = 'advisory' | 'strict';
 
 /**
- * All finding codes. `refuses` says whether the finding rejects a request under `strict`: `true` rejects it with the reason
- * CHECK_FAILED, and a string rejects it with that reason.
+ * All finding codes. `refuses` says whether a finding rejects the request in `strict` mode. If `refuses` is true, the
+ * error's reason is CHECK_FAILED. If `refuses` is a string, that string is the reason.
  */
 export const FINDING_CODES = {
   SPEC_UNDECODABLE: {
@@ -86,8 +86,8 @@ export function finding(
 }
 
 /**
- * Under `strict`, throws one error for all findings that reject the request. The first of them determines the error's
- * reason.
+ * Throws one error for all findings that reject the request, unless `checks` is `advisory`. The first of these findings
+ * determines the error's reason.
  */
 export function enforce(checks: Checks, findings: Finding[]): void {
   const refusing = findings.filter((f) => refusal(f) !== false);
@@ -147,14 +147,17 @@ export function inspectMeasurement(input: MeasurementInput): {
   return { spec: 'spec' in decoded ? decoded.spec : undefined, findings };
 }
 
-/** A spec may omit the nonce hashes. If it has them, they must match those in the `dataProviders` entries. */
+/**
+ * Returns a finding if the spec's nonce hashes differ from those in the `dataProviders` entries. A spec may omit the
+ * hashes.
+ */
 function nonceHashFindings(hashes: Uint8Array[], entries: { nonceHash: Uint8Array }[]): Finding[] {
   if (hashes.length === 0 || areNonceHashesOf(entries, hashes)) return [];
   const message = 'The nonce hashes of the spec are not those of the entries in dataProviders.';
   return [finding('NONCE_HASHES_MISMATCH', 'measurementSpec.message.nonceHashes', message)];
 }
 
-/** Whether the hashes match those of the entries, in any order. */
+/** Whether `hashes` are the nonce hashes of the entries, in any order. */
 export function areNonceHashesOf(entries: { nonceHash: Uint8Array }[], hashes: Uint8Array[]): boolean {
   const sorted = (list: Uint8Array[]) => list.map(toBase64).sort().join();
   // Compare the counts first, because a hostile spec may have a million hashes.

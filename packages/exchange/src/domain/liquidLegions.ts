@@ -23,7 +23,7 @@ export function legionsReasons(spec: CountingSpec, { maximumFrequency }: LiquidL
   return [{ field: 'measurementSpec.message.reachAndFrequency.maximumFrequency', reason }];
 }
 
-/** Returns a reason if there would be more registers than duchies can hold. */
+/** Returns a reason if the computation would need more registers than duchies can process. */
 export function legionsRegisterReasons(
   protocol: LiquidLegionsProtocol,
   spec: CountingSpec,

@@ -30,12 +30,12 @@ import {
 import { type Certificate, requireUsable } from './certificate.ts';
 import { createParticipants, fulfillingDuchyOf } from './participants.ts';
 
-/** The etag is derived from the version instead of a clock, so that no two versions have the same etag. */
+/** Derives the etag from the version, so that no two versions of a requisition have the same etag. */
 export function etagOf({ id, version }: Pick<RequisitionOutline, 'id' | 'version'>): string {
   return hash('sha256', `${id} ${version}`).slice(0, 20);
 }
 
-/** The fields that only the state machine sets. */
+/** Fields that `create` sets itself, so callers do not pass them. */
 type Progress = 'state' | 'version' | 'createTime' | 'updateTime';
 export type NewMeasurement = Omit<MeasurementRecord, Progress | 'failure' | 'result'>;
 export type NewRequisition = Omit<
@@ -73,7 +73,7 @@ export function create(measurement: NewMeasurement, requisitions: NewRequisition
 interface FulfillInput {
   etag: string;
   nonce: bigint;
-  /** The hashes of the nonce. There is one hash for each encoding of the nonce that the exchange accepts. */
+  /** The hashes of the nonce, one for each encoding of the nonce that the exchange accepts. */
   nonceHashes: Uint8Array[];
   encryptedResult: EncryptedMessage;
   context: FulfillmentContext | undefined;
@@ -143,7 +143,10 @@ export function refuse<A extends Outline>(
 }
 
 const MAX_DEFERRAL_DAYS = 30;
-/** Only this many deferrals create a new version of a requisition. Later deferrals just overwrite the stored deferral. */
+/**
+ * The maximum number of deferrals that create a new version of a requisition. Later deferrals only replace the stored
+ * deferral.
+ */
 const MAX_LOGGED_DEFERRALS = 10;
 /** After MAX_LOGGED_DEFERRALS deferrals, a provider must wait at least this long between deferrals. */
 const DEFERRAL_INTERVAL_SECONDS = 60;

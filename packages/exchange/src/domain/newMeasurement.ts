@@ -28,7 +28,7 @@ import {
   type Protocols,
 } from './protocol.ts';
 
-/** A request with consistent names and hashes, and the names of the rows to load for the decision. */
+/** A request that `draftMeasurement` has checked, and the names of the rows that `decideMeasurement` needs. */
 export interface Draft {
   consumer: string;
   input: MeasurementInput;
@@ -116,7 +116,10 @@ export interface NewMeasurementFacts extends Circumstances, ConsentFacts {
   traceparent: string | undefined;
 }
 
-/** Returns the findings about the request, and the change that creates the measurement. Throws if it may not be created. */
+/**
+ * Returns the change that creates the measurement, and the findings about the request. Throws if the request must be
+ * rejected.
+ */
 export function decideMeasurement(
   draft: Draft,
   facts: NewMeasurementFacts,

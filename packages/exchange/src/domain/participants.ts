@@ -65,7 +65,7 @@ export function computationName(duchy: string, id: string): string {
   return `${duchy}/computations/${id}`;
 }
 
-/** Returns the sum of the versions of all records. It grows with every change, because no version ever decreases. */
+/** Returns the sum of the versions of all records. The sum grows with every change. */
 export function computationVersion({ measurement, requisitions, participants }: Outline): number {
   return [measurement, ...requisitions, ...participants].reduce((sum, { version }) => sum + version, 0);
 }

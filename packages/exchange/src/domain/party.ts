@@ -142,7 +142,7 @@ export function publicKeyUnverified(): Finding {
   return finding('PUBLIC_KEY_SIGNATURE_INVALID', 'publicKey.signature', message);
 }
 
-/** Each protocol has a field in the capabilities: `liquidLegionsV2Supported` for `liquidLegionsV2`. */
+/** Returns the protocols that the capabilities include. Each protocol has a field, such as `liquidLegionsV2Supported`. */
 function protocolsOf(capabilities: Capabilities): Protocol[] {
   return PROTOCOLS.filter((protocol) => (capabilities as Record<string, boolean>)[`${protocol}Supported`]);
 }

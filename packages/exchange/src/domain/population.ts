@@ -83,7 +83,7 @@ export function summaryOf(vidRanges: VidRange[]): Pick<PopulationRecord, 'size' 
   };
 }
 
-/** Whether the ranges do not overlap and are in ascending order. */
+/** Whether the ranges are in ascending order and without overlaps. */
 export function isAscending(ranges: VidRange[]): boolean {
   return ranges.every(({ start, end }, i) => start <= end && (i === 0 || ranges[i - 1]!.end < start));
 }
@@ -122,7 +122,9 @@ function modelLineViolations(modelLines: string[] = []): Violation[] {
   );
 }
 
-/** Throws if another population already has one of the model lines. `takers` lists those populations. */
+/**
+ * Throws if another population already has one of the model lines. `takers` lists those model lines and their populations.
+ */
 export function requireFreeModelLines(
   population: PopulationRecord,
   takers: { modelLine: string; population: string }[],

@@ -50,7 +50,7 @@ export type Option =
 export interface Candidate {
   /** The spec to compute; undefined if only the `direct` protocol can be used. */
   spec: CountingSpec | undefined;
-  /** The options in the order they are tried. The first one with no reason against it is chosen. */
+  /** The options in the order they are tried. The first option that can be used is chosen. */
   options: Option[];
   /** The findings that explain why the requested protocol is not one of the options. */
   findings: Finding[];
@@ -102,7 +102,7 @@ export function candidateOf(
   if (wish === 'direct') return { spec, options: [], findings: [] };
   const options = optionsOf(enabled)
     .filter(({ protocol }) => computes(protocol, spec))
-    // The requested protocol goes first; the others keep their order.
+    // Try the requested protocol first. The other protocols keep their order.
     .sort((a, b) => Number(b.protocol === wish) - Number(a.protocol === wish));
   if (wish === undefined || options[0]?.protocol === wish) return { spec, options, findings: [], wish };
   const reason = computes(wish, spec)
@@ -171,8 +171,8 @@ function twoRolesReasons(
 }
 
 /**
- * Throws if a provider also runs the aggregator. A consumer that requested this protocol gets an error instead of another
- * protocol.
+ * Throws if a provider also runs the aggregator of the protocol that the consumer requested. The exchange does not choose
+ * another protocol in that case.
  */
 function requireAllowed(option: Option, providers: string[], circumstances: Circumstances): void {
   const [first] = twoRolesReasons(option, providers, circumstances);

@@ -40,7 +40,8 @@ export function shareShuffleConfig(
 }
 
 /**
- * Returns a reason if the ring modulus is too small. It must exceed the sum of a person's frequencies across all providers.
+ * Returns a reason if the ring modulus is too small. The modulus must exceed the sum of a person's frequencies across all
+ * providers.
  */
 export function shareShuffleReasons(
   spec: CountingSpec,

@@ -155,7 +155,7 @@ export function redelivered({
   throw invalid([{ field: 'from', description: 'must be present, or webhookId, and not both' }]);
 }
 
-/** Returns the latest delivery with this ID. Throws if the webhook has none, or no longer has it. */
+/** Returns the latest delivery with this ID. Throws if the webhook never had such a delivery, or if it was removed. */
 export function requireDelivery<D extends { delivery: { webhook: string; event: WebhookEvent } }>(
   latestFirst: D[],
   webhookId: string,
@@ -221,8 +221,8 @@ const FIRST_RETRY_SECONDS = 5;
 const LONGEST_RETRY_SECONDS = 6 * 3600;
 
 /**
- * Returns the delay before the next attempt. It triples with each failure, plus or minus a random 25%. `random` is between
- * 0 and 1.
+ * Returns the delay before the next attempt. The delay triples with each failure, and varies randomly by up to 25%.
+ * `random` is between 0 and 1.
  */
 export function retrySeconds(failures: number, random: number): number {
   const delay = Math.min(FIRST_RETRY_SECONDS * 3 ** (failures - 1), LONGEST_RETRY_SECONDS);

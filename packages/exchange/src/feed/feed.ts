@@ -1,4 +1,4 @@
-/** Follows the change log: a follower waits until a party's next change can be read. */
+/** Lets callers follow a party's change log. A follower waits until the party's next change can be read. */
 import { type ChangePage, horizon, movedOn, type Position, readChanges } from '../database/changes.ts';
 import type { Database } from '../database/db.ts';
 import type { ChangeBus } from './changeBus.ts';
@@ -40,7 +40,7 @@ export class Feed {
     for (const party of parties ?? this.tails.keys()) this.tails.get(party)?.wake();
   };
 
-  /** Waits until the rows written by a transaction can be read, or until the time is up. */
+  /** Waits until the rows written by a transaction can be read, or until `maxMs` have passed. */
   waitReadable(xid: string, maxMs: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, maxMs);
@@ -109,7 +109,7 @@ export class Feed {
   }
 }
 
-/** Follows a party's log from any position. Followers must stay small, because an exchange has thousands of them. */
+/** Follows a party's log from any position. Followers must use little memory, because an exchange has thousands of them. */
 export class Follower {
   private readonly feed: Feed;
   private readonly party: string;

@@ -1,6 +1,6 @@
 /**
- * The horizon is the oldest database transaction that is still running. Changes of older transactions can be read, because
- * no more changes can appear before them.
+ * The horizon is the oldest database transaction that is still running. Readers get only the changes of older transactions.
+ * Later changes have to wait, because the running transaction may still add changes before them.
  */
 
 /** The pause between two polls. It begins with FIRST_MS and doubles up to LAST_MS as long as the horizon does not move. */

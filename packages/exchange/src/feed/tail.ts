@@ -1,4 +1,6 @@
-/** The latest changes in a party's log. They are read only once for all of the party's followers in this process. */
+/**
+ * The latest changes in a party's log. A tail reads each change only once for all of the party's followers in this process.
+ */
 import type { ChangePage, PlacedChange, Position } from '../database/changes.ts';
 
 const READ = 1_000;
@@ -35,7 +37,10 @@ export class Tail {
     this.end = at;
   }
 
-  /** Returns the kept changes after a position, or undefined if no changes follow or not all of them are kept. */
+  /**
+   * Returns the changes after a position from memory. Returns undefined if no changes follow, or if some of them are no
+   * longer in memory.
+   */
   behind(after: Position, limit: number): ChangePage | undefined {
     if (compare(after, this.start) < 0 || compare(after, this.end) >= 0) return undefined;
     // Search backward, because most followers are near the end.
@@ -74,8 +79,8 @@ export class Tail {
       while (this.isStale && !this.isStopped) {
         this.isStale = false;
         const page = await this.readPage(this.end, READ);
-        // The changes after the tail's position were removed from the log. Each follower finds that out when it reads for
-        // itself.
+        // If changes after `end` were removed from the log, stop. Each follower then reads the log itself and finds the
+        // gap.
         if (page === undefined) this.stop();
         else this.take(page);
       }

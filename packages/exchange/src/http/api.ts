@@ -53,9 +53,7 @@ export interface HttpProgress extends Progress {
   bodyBytes?: number;
 }
 
-/**
- * Matches a content type with another charset than UTF-8, which is rejected. JSON is always UTF-8 (RFC 8259, section 8.1).
- */
+/** Matches a content type with a charset other than UTF-8. JSON is always UTF-8 (RFC 8259, section 8.1). */
 const OTHER_CHARSET = /;\s*charset\s*=\s*(?!"?utf-?8"?\s*(?:;|$))/i;
 
 /** Reads JSON bodies within the limits, and releases their memory once the response is finished. */
@@ -135,7 +133,7 @@ export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: 
   const streams = new EventStreams();
 
   function stream(request: FastifyRequest, reply: FastifyReply, open: OpenStream): void {
-    // Fastify would buffer the stream, so from here on we bypass it and write the response ourselves.
+    // Fastify would buffer the stream, so bypass Fastify and write the response directly.
     reply.hijack();
     const { method, progress } = request;
     // A stream lasts for minutes, so release the memory of the request that opened it.
@@ -220,7 +218,7 @@ function jsonOf({ response }: Route, resource: unknown): ResponseBody {
   return bodyOf((LISTS.has(response) ? toJsonChunks : toJsonParts)(response, resource as never));
 }
 
-/** The responses of list and batch operations, whose first member is an array of items. */
+/** The response schemas of list and batch operations. The first member of such a response is an array of items. */
 const LISTS: ReadonlySet<TSchema> = new Set(
   ROUTES.map(({ response }): TSchema => response).filter((schema) => {
     const { properties = {} } = schema as { properties?: Record<string, { type?: string }> };

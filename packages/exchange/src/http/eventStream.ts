@@ -7,7 +7,7 @@ import type { ChangeEvent, OpenStream } from '../serving/index.ts';
 import { toExchangeError } from './errors.ts';
 
 /**
- * Every `commentMs`, an empty comment keeps the connection open. A client that does not read for `slowMs` is disconnected.
+ * An empty comment every `commentMs` keeps the connection open. A client that does not read for `slowMs` is disconnected.
  */
 const TIMES = { commentMs: 15_000, slowMs: 10_000 };
 
@@ -55,8 +55,7 @@ export class EventStreams {
     } catch (error) {
       response.write(`event: error\ndata: ${JSON.stringify(toExchangeError(error))}\n\n`);
     } finally {
-      // Tell the client when to reconnect. If the exchange is stopping, all clients reconnect at once, so they must wait
-      // longer.
+      // Tell the client when to reconnect. When the exchange stops, all clients reconnect, so use a wider range of delays.
       const retryMs = stream.isOver ? randomInt(100, 300) : randomInt(500, 2_000);
       response.end(`retry: ${retryMs}\n\n`);
       this.remove(response);

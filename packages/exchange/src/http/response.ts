@@ -1,14 +1,17 @@
 /** Builds a response body from its parts. */
 import { Readable } from 'node:stream';
 
-/** The maximum length of a body that is sent as text, in one write with its headers. Longer bodies are faster as bytes. */
+/**
+ * The maximum length of a body that is sent as text, in one write with its headers. Node sends longer bodies faster as
+ * bytes.
+ */
 const MAX_TEXT_LENGTH = 8 * 1024;
 /**
  * The maximum length of a body that is built at once. A longer body is built piece by piece, as fast as the client reads.
  */
 const MAX_WHOLE_LENGTH = 1024 * 1024;
 const PIECE_LENGTH = 64 * 1024;
-/** A reusable buffer for one body. A UTF-16 code unit takes at most three bytes in UTF-8. */
+/** The buffer in which each body is built. A UTF-16 code unit takes at most three bytes in UTF-8. */
 const scratch = Buffer.allocUnsafeSlow(3 * MAX_WHOLE_LENGTH);
 
 export type ResponseBody = string | Buffer | Readable;

@@ -13,12 +13,12 @@ import { certificateName, revocationMessage } from '../domain/certificate.ts';
 import { fail } from '../domain/measurement.ts';
 import type { Exchange } from '../operations/context.ts';
 
-/** The limits per transaction: certificates, measurements checked, and measurements failed. */
+/** The maximum numbers of certificates, of measurements to check, and of measurements to fail in one transaction. */
 const MAX_CASCADES = 500;
 const MAX_PENDING = 1000;
 const MAX_FAILED = 250;
 
-/** Runs one step. Returns true if there may be more to do. */
+/** Processes one batch of revoked certificates and measurements. Returns true if there may be more to do. */
 export async function cascadeRevocations(exchange: Exchange): Promise<boolean> {
   return exchange.db.tx('cascadeRevocations', async (tx) => {
     const locked = await lockNextCascades(tx, MAX_CASCADES);
@@ -45,7 +45,7 @@ export async function cascadeRevocations(exchange: Exchange): Promise<boolean> {
   });
 }
 
-/** Groups measurements by the revocation that makes them fail. */
+/** Groups measurements by the revoked certificate that makes them fail. */
 function byCause(cascades: Cascade[], aggregates: Outline[]): Map<Cascade, Outline[]> {
   const byName = new Map(cascades.map((cascade) => [nameOf(cascade), cascade]));
   return Map.groupBy(aggregates, (aggregate) => {

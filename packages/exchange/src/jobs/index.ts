@@ -25,7 +25,7 @@ export class Jobs {
   private readonly deliverer: Deliverer;
   private readonly loops: Promise<void>[];
   private isStopping = false;
-  /** Aborted to end the pauses of all jobs, and then replaced. */
+  /** Ends the pauses of all jobs when it is aborted. `wake` aborts it and creates a new one. */
   private waking = new AbortController();
 
   constructor(exchange: Exchange, config: Config, log: Logger, observer?: DeliveryObserver) {

@@ -20,8 +20,8 @@ const REMOVE_BATCH = 200;
 const AUTHOR = { actor: 'retention', requestId: 'retention', findings: [] };
 
 /**
- * Cancels one batch of old pending measurements, and removes one batch of old ended ones. Skips rows that another replica
- * has locked. Returns true if there may be more.
+ * Cancels one batch of old pending measurements, and removes one batch of old ended measurements. Skips rows that another
+ * replica has locked. Returns true if there may be more.
  */
 export async function applyRetention(exchange: Store, retention: Retention): Promise<boolean> {
   const { pending, terminal } = cutoffsOf(exchange.clock(), retention);

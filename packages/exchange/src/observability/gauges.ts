@@ -43,9 +43,8 @@ export function watchDatabase(
 }
 
 /**
- * Returns a function that measures for how many seconds the oldest running transaction has held back later changes. The
- * transaction's start time is unavailable: the server hides it from other roles, and the transaction may be in another
- * database.
+ * Returns a function that measures how many seconds the oldest running transaction has delayed later changes. The function
+ * keeps the time itself, because PostgreSQL may hide the transaction's start time.
  */
 export function horizonAge(db: Database): () => Promise<{ value: number }[]> {
   let seen = { xid: '', at: 0 };

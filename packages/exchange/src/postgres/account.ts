@@ -18,9 +18,9 @@ type Ids = { uid: number; gid: number };
 
 /**
  * Chooses the first account that can run the server, usually our own. PostgreSQL refuses to run as root, so root starts it
- * as the owner of the cluster, or of the data directory if no cluster exists yet. If that owner is root too, the server
- * runs in a user namespace, or as `nobody` on systems without user namespaces (macOS, most containers). A user namespace
- * also gives a name to an account without one, such as an arbitrary uid in a container, which initdb would reject.
+ * as the owner of the cluster, or of the data directory if no cluster exists yet. If root is the owner, the server runs in
+ * a user namespace, or as `nobody` on systems without user namespaces (macOS, most containers). A user namespace also helps
+ * if our account has no name, because initdb rejects such accounts.
  */
 export async function chooseAccount(
   dataDir: string,

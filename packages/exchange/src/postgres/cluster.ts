@@ -22,7 +22,7 @@ export async function createCluster(
   binaries: Binaries,
 ): Promise<void> {
   for (const entry of await readdir(dataDir)) {
-    // Ignore errors: the initdb of a killed start may still be writing to this directory. The next start removes the rest.
+    // Ignore errors: the initdb of a killed start may still be writing to this directory. The next start tries again.
     if (entry.startsWith(unfinished)) await rm(join(dataDir, entry), { recursive: true }).catch(() => {});
   }
   const directory = await mkdtemp(join(dataDir, unfinished));

@@ -21,10 +21,10 @@ export class DataDirInUse extends Error {}
  * Makes this process the only exchange that uses the data directory. If another process uses it, throws DataDirInUse with
  * that process's pid.
  *
- * Each process first listens on its own socket, `<pid>-<random>.sock`, and then connects to the sockets of all others. The
- * later of two processes therefore always sees the earlier one, and a process holds the lock once no other process is left.
- * If two processes wait, the one whose socket name sorts first continues, and the other gives up. The kernel closes the
- * socket of a killed process. Names are never reused, so removing a closed socket never removes a new one.
+ * Each process first listens on its own socket, `<pid>-<random>.sock`, and then connects to all other sockets. The later of
+ * two processes therefore always finds the earlier one. A process holds the lock once no other process is listening. If two
+ * processes compete, the one whose socket name sorts first continues, and the other process gives up. The kernel closes the
+ * socket of a killed process. Socket names are never reused, so removing a dead process's socket is safe.
  */
 export async function acquireDataDirLock(dataDir: string, info: { url?: string } = {}): Promise<DataDirLock> {
   await mkdir(dataDir, { recursive: true });
@@ -42,8 +42,8 @@ export async function acquireDataDirLock(dataDir: string, info: { url?: string }
     if (server.listening) await new Promise((closed) => server.close(closed));
   };
   try {
-    // Rename the socket after it listens. Until then it refuses connections, and other processes would take its owner for
-    // dead.
+    // Rename the socket only once it is listening. Before that, it refuses connections, and other processes would think
+    // that this process is dead.
     const unseen = path.slice(0, -'.sock'.length);
     await once(server.listen(unseen), 'listening');
     server.unref();

@@ -2,8 +2,8 @@ import { constants } from 'node:fs';
 import { open, rename, stat } from 'node:fs/promises';
 
 /**
- * The log is replaced above this size. Even a busy server takes months to write this much, because warnings and statement
- * errors are not logged.
+ * A log that is larger than this is replaced. Even a busy server takes months to write this much, because warnings and
+ * statement errors are not logged.
  */
 const largestBytes = 5_000_000;
 

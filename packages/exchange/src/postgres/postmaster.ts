@@ -18,8 +18,8 @@ export async function findPostmaster(cluster: Cluster): Promise<number | undefin
   const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
   if (!(pid > 0)) return undefined;
   if (await isPostmaster(pid, cluster)) return pid;
-  // Remove the file, which a killed server left. Otherwise PostgreSQL would refuse to start if another process of the
-  // account now has that pid.
+  // Remove the pid file of a killed server. PostgreSQL would refuse to start if another process of the account now has that
+  // pid.
   await rm(pidFile, { force: true });
   return undefined;
 }

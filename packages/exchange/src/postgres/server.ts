@@ -135,7 +135,7 @@ async function untilReady(
     if (state === 'silent') {
       if (Date.now() - lastSign > silenceMs) return undefined;
     } else if (state === 'busy') {
-      // Keep waiting, because recovery and shutdown may take long but finish on their own.
+      // Keep waiting. Recovery and shutdown may take a long time, but they finish on their own.
       lastSign = Date.now();
       if (!logged && lastSign - began > 1_000) log('waiting for PostgreSQL, which is recovering or stopping');
       logged ||= lastSign - began > 1_000;

@@ -1,10 +1,12 @@
 /**
  * Decides which requests run, and which request runs next.
  *
- * Requests run in a fixed number of slots. Each principal is a flow with its own queue, and flows take turns (fair
- * queueing: Nagle, RFC 970; for several servers, SFQ(D): Jin, Chase, and Kaur 2004). Several flows share only half of the
- * slots, so that the busiest flow cannot use the whole CPU. If that leaves less than one slot per flow, each flow gets one
- * slot and a token bucket of slot time (like CPU bandwidth control: Turner, Rao, and Rao 2010).
+ * Requests run in a fixed number of slots. The requests of one principal form a flow with its own queue, and flows take
+ * turns. Two or more flows share only half of the slots, so that the busiest flow cannot use the whole CPU. If that leaves
+ * less than one slot per flow, each flow may use one slot, and a token bucket limits for how long.
+ *
+ * The algorithms are fair queueing (Nagle, RFC 970), SFQ(D) for several slots (Jin, Chase, and Kaur 2004), and CPU bandwidth
+ * control (Turner, Rao, and Rao 2010).
  */
 import { WaitingQueue } from './waitingQueue.ts';
 
@@ -19,7 +21,7 @@ const ACTIVE_MS = 1_000;
 const BURST_MS = 20;
 /** The minimum rate. A flow may always use a slot for this fraction of the time, no matter how many flows are active. */
 const MIN_RATE = 1 / 8;
-/** A flow that uses at most this many times the average slot time does not have to wait for credit. */
+/** A flow may use up to this many times the average flow's slot time without waiting for credit. */
 const MEAN_MULTIPLE = 3;
 /** The time constant of the load's moving average. */
 const LOAD_MS = 100;
@@ -80,7 +82,7 @@ export class Admission {
     try {
       return await work();
     } finally {
-      // Take a slot immediately, even if all are taken, because other requests may be waiting for the caller's locks.
+      // Take a slot immediately, even if no slot is free, because other requests may be waiting for the caller's locks.
       this.change(this.flowOf(principal), 1);
     }
   }
@@ -91,7 +93,7 @@ export class Admission {
    */
   enter(principal: string, isGone: () => boolean): Promise<void> | undefined {
     const flow = this.flowOf(principal);
-    // While slots are about to be granted, a new request must not overtake the waiting ones.
+    // A new request must not overtake waiting requests that are about to get a slot.
     if (flow.queue.length === 0 && !this.granting && this.mayBegin(flow)) {
       this.change(flow, 1);
       return undefined;
@@ -108,8 +110,8 @@ export class Admission {
       this.grant();
       return;
     }
-    // Grant slots in a later turn of the event loop. Otherwise, a queue of operations that never wait would block all other
-    // work.
+    // Grant slots in a later turn of the event loop. Otherwise, a queue of requests that finish without waiting would block
+    // all other work.
     this.granting = true;
     setImmediate(() => {
       this.granting = false;

@@ -46,8 +46,8 @@ export class Identifier {
   }
 
   /**
-   * Returns the caller if it was identified recently, which is the usual case. It returns no promise, because awaiting one
-   * would take 10% of a read's time.
+   * Returns the caller if it was identified recently, and otherwise undefined. Does not return a promise, because awaiting
+   * it would take 10% of a read request's time.
    */
   recall(credentials: Credentials): Identity | undefined {
     if (credentials.kind !== 'bearer') return undefined;

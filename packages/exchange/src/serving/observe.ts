@@ -36,7 +36,7 @@ export function observe(log: Logger, metrics: Metrics, progress: Progress, outco
   defer(() => {
     const operation = match?.route.operation ?? kind;
     const code = error?.code ?? 'OK';
-    // Use the HTTP status, because it separates failures of the exchange from errors of the caller. The code does not.
+    // Use the HTTP status, because the error code does not tell whether the exchange or the caller is at fault.
     const isFailure = error !== undefined && error.httpStatus >= 500;
     if (ms !== undefined) metrics.request(operation, code, ms / 1000);
     // The line contains names, but never bodies, queries, tokens, or header values.
@@ -50,7 +50,7 @@ export function observe(log: Logger, metrics: Metrics, progress: Progress, outco
       reason: error?.reason,
       fields: error?.violations.map((violation) => violation.field).slice(0, 10),
       findings: findings.length > 0 ? findings.map((finding) => finding.code) : undefined,
-      // Only the log says why a token was rejected.
+      // Log why a token was rejected, because the response does not say it.
       why: error?.reason === 'TOKEN_INVALID' ? String(error.cause) : undefined,
       error: isFailure ? describe(error?.cause) : undefined,
       ms: ms && Math.round(ms * 100) / 100,

@@ -195,7 +195,7 @@ export class Pipeline {
     });
     const operation = operations[authorized.match.route.operation as Operation] as Handler<never>;
     const running = operation(exchange, call, request as never);
-    // This request waits for the database, and no other one runs: write the log lines of earlier requests meanwhile.
+    // This request is waiting for the database, and no other request is running. Use the time to write earlier log lines.
     if (this.admission.running === 1) setImmediate(flush);
     const response = await running;
     for (const finding of call.findings) metrics.finding(finding.code);

@@ -77,8 +77,8 @@ export class Bucket {
   }
 
   /**
-   * Takes a token, but never goes below zero. Requests that start at the same time and are charged later must not extend
-   * the wait.
+   * Takes a token, but leaves an empty bucket at zero. Otherwise, requests that started together and are charged later
+   * would extend the wait.
    */
   take(): void {
     this.tokens = Math.max(0, this.tokens - 1);

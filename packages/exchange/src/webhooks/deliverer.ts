@@ -1,6 +1,6 @@
 /**
- * Delivers changes to webhooks in the background. The deliverer leases each webhook for one round, so that any number of
- * exchanges can share the work, and a slow endpoint delays only its own webhook.
+ * Delivers changes to webhooks in the background. The deliverer leases each webhook for one round, so that several exchange
+ * processes can share the work, and a slow endpoint delays only its own webhook.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { claimWebhooks, type LeasedWebhook, partiesWithWebhooks } from '../database/webhooks.ts';
@@ -9,12 +9,14 @@ import { SEND_MS } from './send.ts';
 
 /** The maximum number of webhooks being delivered to at the same time. */
 const MAX_WORKING = 64;
-/** The maximum number of webhooks per party and per claim. These limits keep slow endpoints from blocking the others. */
+/**
+ * The maximum number of rounds per party, and of webhooks per claim. These limits keep slow endpoints from blocking others.
+ */
 const MAX_WORKING_OF_PARTY = 4;
 const MAX_CLAIMED = 4;
 /** The duration of a lease. It is longer than any round, so that a lease expires only if its holder has died. */
 const LEASE_MS = ROUND_MS + SEND_MS + 15_000;
-/** The minimum time between two claims for changed parties. */
+/** The minimum time between two database queries that claim webhooks of changed parties. */
 const CLAIM_EVERY_MS = 20;
 
 export class Deliverer {
@@ -29,7 +31,7 @@ export class Deliverer {
   private claiming: Promise<void> | undefined;
   private claimedAt = 0;
   private readonly stopping = new AbortController();
-  /** A round's error, which the next run throws. */
+  /** The error of a failed round. The next call of `run` throws it. */
   private failure: unknown;
 
   constructor(options: RoundOptions) {
@@ -80,10 +82,7 @@ export class Deliverer {
     }
   }
 
-  /**
-   * Aborts the requests in progress. The next process that leases the webhook sends the deliveries without an outcome
-   * again.
-   */
+  /** Aborts the requests in progress. The next process that leases the webhook sends their deliveries again. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await Promise.allSettled([this.running, this.claiming]);
@@ -98,7 +97,7 @@ export class Deliverer {
 
   private start(leased: LeasedWebhook): void {
     const { party } = leased.webhook;
-    // If the round fails, its deliveries are sent after the lease expires.
+    // If this round fails, another round sends its deliveries after the lease expires.
     const round = new Round(this.options, leased, this.stopping.signal)
       .run()
       .catch((error) => {
@@ -107,7 +106,8 @@ export class Deliverer {
       .finally(() => {
         const wasFull = this.working.size >= MAX_WORKING;
         this.working.delete(round);
-        // The webhook may have more deliveries, and if we were at the limit, other webhooks may be waiting.
+        // This webhook may have more deliveries. If the number of rounds was at its limit, other webhooks may be waiting
+        // too.
         this.changed(wasFull ? this.parties : [party]);
       });
     this.working.set(round, party);

@@ -19,7 +19,7 @@ export const WebhookSetting = object({
 });
 export type WebhookSetting = Static<typeof WebhookSetting>;
 
-/** Unused deliveries of up to this many seconds may be sent in one burst. */
+/** The size of a burst, in seconds: as many deliveries as the rate limit allows in this time may be sent at once. */
 const BURST_SECONDS = 10;
 
 export class Destinations {

@@ -37,7 +37,7 @@ const MAX_CONNECTIONS = 8;
  * running.
  */
 const UNREADABLE_MS = 500;
-/** The maximum number of pages without a matching change that a round reads. */
+/** The maximum number of pages of the change log that one round reads. */
 const MAX_SKIPPED_PAGES = 10;
 
 /** Records attempts in the metrics. `seconds` is the time since the change. */
@@ -54,7 +54,7 @@ export interface RoundOptions {
   observer?: DeliveryObserver | undefined;
 }
 
-/** An outcome together with the endpoint's `Retry-After`. */
+/** The outcome of a delivery, together with the endpoint's `Retry-After`. */
 type SettledHere = Settled & Pick<Outcome, 'retryAfter'>;
 
 export class Round {
@@ -173,7 +173,8 @@ export class Round {
     for (;;) {
       const outcome = await attempt();
       if (outcome.waitMs === undefined) return outcome;
-      // Wait at most until this round ends. Returning without any wait would start the next round too early.
+      // Wait at most until this round ends. Without a wait, the next round would start before the rate limit allows a
+      // delivery.
       const waitMs = Math.min(outcome.waitMs, Math.max(0, this.until - performance.now()));
       await sleep(waitMs, undefined, { signal: this.stopping }).catch(() => {});
       if (waitMs < outcome.waitMs || this.stopping.aborted) return undefined;
@@ -181,7 +182,8 @@ export class Round {
   }
 
   /**
-   * Sends the delivery as part of the measurement's trace, if it has one. Telemetry adds the trace header to the request.
+   * Sends the delivery as part of the measurement's trace, if the measurement was traced. Telemetry adds the trace header
+   * to the request.
    */
   private async trace(one: NumberedDelivery, traceparent: string | undefined): Promise<Outcome> {
     if (telemetry === undefined) return this.send(one);

@@ -106,8 +106,7 @@ function post({ url: text, headers, payload }: Message, enter: Gate, signal: Abo
       signal,
     });
     sent.on('error', reject);
-    // Reject when the connection closes, because Node reports 101 Switching Protocols neither as a response nor as an
-    // error.
+    // Reject when the connection closes, because Node emits neither a response nor an error for 101 Switching Protocols.
     const closed = () => reject(new Refusal(CLOSED));
     sent.on('close', closed);
     let interim = 0;
@@ -158,8 +157,8 @@ function checkedLookup(enter: Gate, signal: AbortSignal): LookupFunction {
 }
 
 /**
- * Resolves a host name. Doesn't use `dns.lookup`, because an unresponsive name server would block its threads and so all
- * other lookups.
+ * Resolves a host name. Doesn't use `dns.lookup`, because an unresponsive name server would block the threads that all
+ * lookups share.
  */
 async function addressesOf(hostname: string, signal: AbortSignal): Promise<LookupAddress[]> {
   // Name servers do not resolve `localhost` (RFC 6761).

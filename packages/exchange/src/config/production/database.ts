@@ -9,7 +9,7 @@ import { isAhead } from '../../database/transactionIds.ts';
 
 export interface DatabaseFacts {
   role: string;
-  /** Rights that a serving role must not have, such as `owns table transitions`, most dangerous first. */
+  /** Rights that the role has but must not have, such as `owns table transitions`. The most dangerous right comes first. */
   excessRights: string[];
   versionNum: number;
   fsync: string;
@@ -23,7 +23,7 @@ export interface DatabaseFacts {
   /** Tables in our schema that the role may not read. */
   unreadableTables: string[];
   mode: string | undefined;
-  /** Whether the logs contain transaction IDs that this server has not reached yet. */
+  /** Whether the logs contain transaction IDs that this server has not reached yet, because another server wrote them. */
   ahead: boolean;
 }
 
@@ -72,7 +72,7 @@ export function databaseWarnings(facts: DatabaseFacts): string[] {
   ];
 }
 
-/** Reads the facts as the serving role, because settings may depend on the role and the database. */
+/** Reads the facts as the role that serves requests, because PostgreSQL settings may differ between roles. */
 export async function readDatabaseFacts({ app }: { app: pg.ClientConfig }): Promise<DatabaseFacts> {
   const db = new Database({ connection: app, applicationName: 'mex start', maxConnections: 1 });
   try {
@@ -111,8 +111,8 @@ const SERVER = `
          current_setting('data_checksums') AS "dataChecksums",
          pg_is_in_recovery() AS "inRecovery"`;
 
-// Lists excess rights of the serving role and of roles that it could assume with SET ROLE. Includes UPDATE on single
-// columns.
+// Lists the rights with which the role could rewrite the logs. Includes the rights of roles that it could assume with SET
+// ROLE, and UPDATE on single columns.
 const EXCESS_RIGHTS = `
   WITH reachable AS (SELECT * FROM pg_roles WHERE pg_has_role(oid, 'MEMBER')),
        logs AS (SELECT * FROM pg_class WHERE oid IN (to_regclass('transitions'), to_regclass('audit_entries')))

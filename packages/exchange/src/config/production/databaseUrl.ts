@@ -1,4 +1,4 @@
-/** Checks the database URL before a password is sent. */
+/** Checks the database URL before the exchange connects to it and sends a password. */
 import { isLoopback } from '../config.ts';
 import type { ProcessFacts } from './process.ts';
 import { secretFileProblems } from './secrets.ts';

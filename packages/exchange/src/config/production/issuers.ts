@@ -55,7 +55,7 @@ function jwksProblems(jwksUri: string, allowed: string[]): string[] {
   if (url === undefined)
     return ['jwksUri must be an https URL: somebody who can change the keys can sign tokens.'];
   const host = hostOf(url);
-  // Check only the name and don't resolve it, because its owner may change the address at any time.
+  // Check only the host name. Don't resolve it, because its address could change after the check.
   if (isPublicHost(host) || allowed.includes(host)) return [];
   return [
     `jwksUri: ${host} is a private address or name. If that is right, add "${host}" to allowedPrivateHosts.`,

@@ -7,11 +7,14 @@ const KEY_BYTES = 32;
 const SHIPPED_KEYS = [
   // The example in docs/production.md.
   Buffer.from('example-page-token-key-do-not-use').toString('hex'),
-  // The bytes 0, 1, 2, …, an obvious choice.
+  // The bytes 0, 1, 2, …, which people often use as a test key.
   Buffer.from(Array.from({ length: KEY_BYTES }, (_, i) => i)).toString('hex'),
 ];
 
-/** Checks a key of at least 32 bytes. A longer key is accepted only if `size` is `at least`. */
+/**
+ * Checks that a key has at least 32 bytes and is not easy to guess. With `exactly`, a key of more than 32 bytes is a
+ * problem too.
+ */
 export function keyProblems(
   setting: 'pageTokenKey' | 'secretsKey',
   key: string | undefined,
@@ -34,7 +37,7 @@ export function keyProblems(
   return [];
 }
 
-/** A private key file may be readable by this process and by the file's group, but by nobody else. */
+/** Reports a private key file that this process cannot read, or that users outside the file's group can access. */
 export function secretFileProblems(setting: string, path: string, file: ProcessFacts['file']): string[] {
   const facts = file(path);
   if (!facts?.readable) return [`${setting} ${path} cannot be read. Check the path and its owner.`];

@@ -6,7 +6,7 @@ import type { Facts } from './facts.ts';
 const AGAIN = 'It stays so; create the measurement again.';
 const DONE = 'Nothing is left to do.';
 
-/** The code and the remedy for a failed measurement, keyed by the cause of its last step. */
+/** The code and the remedy for a failed measurement, keyed by the trigger of its last state transition. */
 const FAILURES: Record<TriggerTo<'FAILED'>, Pick<Ending, 'code' | 'remedy'>> = {
   refused: {
     code: 'REFUSED',
@@ -27,7 +27,7 @@ const FAILURES: Record<TriggerTo<'FAILED'>, Pick<Ending, 'code' | 'remedy'>> = {
       'It may be transient: create the measurement again; if it fails again, ask the operator of the duchy.',
   },
 };
-/** The code and the explanation for a cancelled measurement, keyed by the cause of its last step. */
+/** The code and the explanation for a cancelled measurement, keyed by the trigger of its last state transition. */
 const CANCELLATIONS: Record<TriggerTo<'CANCELLED'>, (consumer: string) => Pick<Ending, 'code' | 'detail'>> = {
   cancelled: (consumer) => ({ code: 'CANCELLED', detail: `${consumer} cancelled it.` }),
   expired: () => ({

@@ -47,7 +47,7 @@ export interface Facts {
   viewer: Viewer;
   /** The measurement and its requisitions. If the viewer is a provider, only the provider's own requisition is included. */
   aggregate: ExplainedAggregate;
-  /** The cause of the measurement's last step. */
+  /** The trigger of the measurement's last state transition. */
   cause: Trigger;
   parties: ReadonlyMap<string, PartyFacts>;
   /** The certificates that the measurement depends on, by name. */
@@ -66,8 +66,8 @@ export function isPresent({ parties, now }: Facts, party: string): boolean {
 }
 
 /**
- * Whether a party is suspended. Always false if a consumer asks about a duchy, because consumers may not read a duchy's
- * state.
+ * Whether a party is suspended. The result is false if a consumer asks about a duchy, because consumers may not read a
+ * duchy's state.
  */
 export function isSuspended({ viewer, parties }: Facts, party: string): boolean {
   if (viewer === 'measurementConsumer' && party.startsWith('duchies/')) return false;

@@ -1,4 +1,4 @@
-/** Computes the deadline at which a pending measurement ends automatically, and the risks before that deadline. */
+/** Computes when a pending measurement ends automatically, and which problems may occur before that deadline. */
 import { type Risk, type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { certificateName, EXPIRING_DAYS } from '../certificate.ts';
 import { WAITING, type WaitingState } from '../deadlines.ts';
@@ -15,7 +15,7 @@ interface Deadline {
   from: Timestamp;
 }
 
-/** Returns a measurement's earliest deadline, or undefined if it has none. */
+/** Returns a measurement's earliest deadline, or undefined if the measurement has no deadline. */
 export function deadlineOf({ aggregate, deadlines }: Facts): Deadline | undefined {
   const { measurement, participants } = aggregate;
   const all: Deadline[] = [];

@@ -1,5 +1,6 @@
 /**
- * Lists the parties that a pending measurement is waiting for, the action that each party must take, and what prevents it.
+ * Lists the parties that a pending measurement is waiting for, the action that each party must take, and the reason why the
+ * party has not acted yet.
  */
 import type { Timestamp, Wait, WaitCode } from '@measurement-exchange/contract';
 import { type Certificate, certificateName } from '../certificate.ts';
@@ -18,19 +19,19 @@ import {
   type WordedReport,
 } from './facts.ts';
 
-/** A provider that has been asked for less than this time is not late. Its agent may have to scan a lot of data. */
+/** A provider is late if it has not responded for this long. Its agent may have to scan a lot of data. */
 const SILENT_AFTER_MS = 10 * 60_000;
 
-/** Starting with this attempt, a stage is reported as failing. */
+/** A stage is reported as failing once its attempt number reaches this limit. */
 const FAILING_ATTEMPTS = 3;
 
 interface Task {
   party: string;
   resource: string | undefined;
   since: Timestamp;
-  /** The code to report unless something, such as a suspension, keeps the party from acting. */
+  /** The code to report if the party is neither suspended nor offline. */
   code: WaitCode;
-  /** The action that the party has not taken yet, as a phrase that follows the party's name. */
+  /** The missing action, as a phrase that follows the party's name: `has not set its parameters`. */
   owes: string;
   remedy: string;
 }
@@ -87,8 +88,8 @@ function tasksOf(facts: Facts): Wait[] {
 }
 
 /**
- * Returns the waits for duchies that are offline but have later stages to compute. The other duchies cannot send them their
- * output.
+ * Returns the waits for offline duchies that have later stages to compute. Other duchies cannot send their output to an
+ * offline duchy.
  */
 function goneTasks(facts: Facts, late: string[]) {
   return openSteps(facts.aggregate, [...facts.reports])
@@ -100,8 +101,8 @@ function goneTasks(facts: Facts, late: string[]) {
 }
 
 /**
- * Returns the time of the duchy's last report. If it has not reported yet, returns the time of the computation's last
- * change.
+ * Returns the time of the duchy's last report. If the duchy has not reported yet, returns the time of the computation's
+ * last change.
  */
 function stageSince({ reports, aggregate }: Facts, duchy: string): Timestamp {
   const report = reports.find((r) => r.duchy === duchy);
