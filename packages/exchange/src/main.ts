@@ -110,7 +110,8 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
     development = await startDevelopment({ dataDir, baseUrl, db, clock, duchies, publishers, newId, log });
     opened.defer(() => development?.stop());
   }
-  // Check the duchies only now, after the demo duchies were created. Until `tokens` is set, every request is told to retry.
+  // Check the duchies after the demo duchies were created. Until `tokens` is set, every request gets an error that asks the
+  // caller to retry.
   await requireDuchies(db, protocols);
   const devIssuers = development ? [development.issuer.issuerConfig] : [];
   tokens = createTokenVerifier({ issuers: [...devIssuers, ...config.issuers] });

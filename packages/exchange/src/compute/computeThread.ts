@@ -23,7 +23,7 @@ export class ComputeThread {
     this.maxMs = maxMs;
   }
 
-  /** Runs a job. The caller must wait until the job is done before it starts another one. */
+  /** Runs a job. Callers must not start a job while another job is running. */
   async run<J extends JobName>(job: J, input: Input<J>): Promise<{ output: Output<J>; ms: number }> {
     const worker = this.worker ?? (await this.start());
     const timer = setTimeout(() => void this.stop(), this.maxMs);

@@ -81,8 +81,8 @@ function shareShuffleProblems(setting: ShareShuffleSetting, place: string): stri
     .map((duchy) => `${place}: ${duchy} has two roles. Name three duchies, each run by somebody else.`);
   for (const field of ['reachRingModulus', 'reachAndFrequencyRingModulus'] as const) {
     const modulus = setting[field];
-    // MAX_RING_MODULUS is the only valid value. It is prime, as reach requires, and data providers in the public system
-    // accept no smaller modulus.
+    // MAX_RING_MODULUS is the only valid value. Reach requires a prime modulus, and some data providers accept no smaller
+    // one.
     if (modulus === MAX_RING_MODULUS) continue;
     const size = modulus < MAX_RING_MODULUS ? 'small' : 'large';
     problems.push(`${place}.${field} ${modulus} is too ${size}. Set ${MAX_RING_MODULUS}.`);

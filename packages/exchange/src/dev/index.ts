@@ -97,7 +97,7 @@ async function ensureParty(db: Database, party: DescribedParty, now: Timestamp):
 /** The author that the audit log names for changes to demo parties and the demo population. */
 const AUTHOR = { principal: 'operator', requestId: 'development' };
 
-/** Updates the endpoint and the capabilities if an earlier run registered different ones. */
+/** Updates the party's endpoint and capabilities if they have changed since an earlier run. */
 async function describeParty(
   db: Database,
   name: string,

@@ -87,7 +87,7 @@ export function fulfillRequisition<A extends Outline>(
 
 interface ResultInput {
   etag: string;
-  /** The certificate that the request names; undefined if it does not exist. */
+  /** The certificate that the request names; undefined if no such certificate exists. */
   certificate: Certificate | undefined;
   encryptedResult: EncryptedMessage;
 }

@@ -14,8 +14,8 @@ export const Deadlines = object({
   /** How long the providers have to send their data to the duchies, counted from the creation of the measurement. */
   fulfillWithinHours: hours(),
   /**
-   * How long the duchies have to send the next confirmation, counted from the last fulfillment or confirmation. Only for
-   * protocols in which duchies confirm.
+   * How long the duchies have to send the next confirmation, counted from the last fulfillment or confirmation. Applies
+   * only to protocols in which duchies confirm that they have all data.
    */
   confirmWithinHours: hours(),
   /**

@@ -9,7 +9,7 @@ import { finding } from './findings.ts';
 
 const FIELD = 'descriptorSet';
 
-/** The maximum number of findings with the same code. A descriptor set may have ten thousand message types. */
+/** The maximum number of findings of each kind. A descriptor set may have ten thousand message types. */
 const MAX_FINDINGS = 100;
 
 function atMost(findings: Finding[], count = findings.length): Finding[] {

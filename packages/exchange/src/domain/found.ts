@@ -1,4 +1,4 @@
-/** Errors about resources that do not exist. */
+/** Creates errors about resources that do not exist. */
 import { camelCase, ExchangeError, type Reason } from '@measurement-exchange/contract';
 
 type NotFound = Extract<Reason, `${string}_NOT_FOUND`>;

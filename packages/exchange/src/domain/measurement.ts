@@ -1,5 +1,6 @@
 /**
- * All changes to measurements except those that duchies make. Each function returns the new aggregate and the steps to log.
+ * Makes all changes to measurements except the changes that duchies make. Each function returns the new aggregate and the
+ * steps to log.
  */
 import { hash } from 'node:crypto';
 import { includesHash } from '@measurement-exchange/consent';
@@ -77,7 +78,7 @@ interface FulfillInput {
   nonceHashes: Uint8Array[];
   encryptedResult: EncryptedMessage;
   context: FulfillmentContext | undefined;
-  /** The certificate that the request names; undefined if it does not exist. */
+  /** The certificate that the request names; undefined if no such certificate exists. */
   certificate: Certificate | undefined;
 }
 
@@ -113,7 +114,7 @@ export function fulfill<A extends Outline>(
   return changing.done();
 }
 
-/** Throws unless one of `hashes` is the requisition's nonce hash. `hashes` are the hashes of the nonce in the request. */
+/** Throws if the request's nonce does not match the requisition. `hashes` are the hashes of the request's nonce. */
 export function requireNonce({ nonceHash }: RequisitionOutline, hashes: Uint8Array[]): void {
   if (includesHash(hashes, nonceHash)) return;
   const description = 'does not hash to the nonceHash of the requisition';

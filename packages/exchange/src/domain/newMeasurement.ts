@@ -103,7 +103,7 @@ function splitCertificate(name: string): { party: string; id: string } {
   return { party: `${collection}/${party}`, id: id! };
 }
 
-/** The rows that were loaded for a draft, and the other facts needed for the decision. */
+/** The rows that were loaded for a draft, and other facts that `decideMeasurement` needs. */
 export interface NewMeasurementFacts extends Circumstances, ConsentFacts {
   parties: Circumstances['parties'] & ConsentFacts['parties'];
   /** The certificates in the draft, by name. Certificates that do not exist are left out. */

@@ -1,4 +1,4 @@
-/** The keys that each duchy must set before requisitions can be fulfilled. */
+/** Reads, checks, and stores the keys that each duchy must set before requisitions can be fulfilled. */
 import { ConsentError, unpackElGamalPublicKey } from '@measurement-exchange/consent';
 import {
   equalBytes,
@@ -30,7 +30,7 @@ export interface ParameterKeys {
 
 export interface ParametersInput {
   etag: string;
-  /** The certificate that the request names; undefined if it does not exist. */
+  /** The certificate that the request names; undefined if no such certificate exists. */
   certificate: Certificate | undefined;
   keys: ParameterKeys;
   /** The members of `keys` that were signed with the certificate's private key. */

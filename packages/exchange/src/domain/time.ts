@@ -1,8 +1,8 @@
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 
 /**
- * Returns `now`, or one microsecond after `previous` if `now` is not later. Update times must increase, because a reader
- * that pages by update time would otherwise miss a change.
+ * Returns `now` if it is later than `previous`, and otherwise the time one microsecond after `previous`. Update times must
+ * increase, because a reader that pages by update time would otherwise miss a change.
  */
 export function strictlyAfter(now: Timestamp, previous: Timestamp): Timestamp {
   if (now > previous) return now;

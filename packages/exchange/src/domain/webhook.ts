@@ -145,7 +145,9 @@ export function requireRedeliverable(
   throw new ExchangeError('TOO_MANY_DELIVERIES', message, { violations, retryAfterSeconds });
 }
 
-/** Returns the time or the delivery to redeliver from. Throws unless the request names exactly one of them. */
+/**
+ * Returns the start of a redelivery, which is a time or a delivery. Throws unless the request names exactly one of the two.
+ */
 export function redelivered({
   from,
   webhookId,

@@ -9,7 +9,7 @@ import { type Database, sql } from '../database/db.ts';
 import type { ChangeBus } from './changeBus.ts';
 
 const CHANNEL = 'mex_changes';
-/** The minimum time between two notifications. Commits would wait for each other if each one sent its own NOTIFY. */
+/** The minimum time between two notifications. If each commit sent its own NOTIFY, commits would wait for each other. */
 const NOTIFY_EVERY_MS = 10;
 /** PostgreSQL requires payloads to be shorter than 8,000 bytes. */
 const MAX_PAYLOAD = 7_900;
@@ -78,7 +78,7 @@ export class ChangeNotifier {
     if (this.sending === undefined) this.send();
   };
 
-  /** Sends a notification now, and another one after the pause if more parties have been added by then. */
+  /** Sends a notification now. Sends another notification after NOTIFY_EVERY_MS if more parties have been added by then. */
   private send(): void {
     const { unsent } = this;
     if (unsent.size === 0) {
@@ -89,7 +89,7 @@ export class ChangeNotifier {
     this.sending = setTimeout(() => this.send(), NOTIFY_EVERY_MS);
     const named = [this.process, ...unsent].join(' ');
     const payload = named.length <= MAX_PAYLOAD ? named : `${this.process} ${ALL}`;
-    // If this fails, the other processes find the changes when they poll.
+    // If the query fails, the other processes find the changes when they poll.
     this.db.query(NOTIFY, [payload]).catch(() => {});
   }
 

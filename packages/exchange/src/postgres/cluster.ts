@@ -45,7 +45,7 @@ async function initdb(directory: string, account: Account, binaries: Binaries): 
       ...[binaries.initdb, '--pgdata', directory, '--username', superuser],
       '--auth=trust',
       '--data-checksums',
-      // With this locale, strings sort the same on every machine.
+      // With this locale, every machine sorts strings in the same order.
       ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
       '--no-instructions',
     ],
@@ -72,7 +72,7 @@ export async function allowSocketOnly(clusterDir: string): Promise<void> {
   await writeFile(join(clusterDir, 'pg_hba.conf'), ACCESS);
 }
 
-/** Makes the account the cluster's owner, for example if root created the cluster for it. */
+/** Makes the account the owner of the cluster's files, for example after root created the cluster. */
 export async function giveCluster(clusterDir: string, account: Pick<Account, 'uid' | 'gid'>): Promise<void> {
   for (const entry of await readdir(clusterDir, { recursive: true })) {
     await lchown(join(clusterDir, entry), account.uid, account.gid);

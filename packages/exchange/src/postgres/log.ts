@@ -7,7 +7,7 @@ import { open, rename, stat } from 'node:fs/promises';
  */
 const largestBytes = 5_000_000;
 
-/** Opens the server's log for appending. If the log is large, first renames it to `.old`, replacing any earlier one. */
+/** Opens the server's log for appending. Renames a large log to `.old` first, replacing any earlier `.old` file. */
 export async function openLog(path: string) {
   const found = await stat(path).catch(() => undefined);
   if (found && found.size > largestBytes) await rename(path, `${path}.old`);

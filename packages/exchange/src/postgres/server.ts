@@ -121,7 +121,7 @@ async function launch(
   }
 }
 
-/** Waits until the server responds. Returns undefined if it exits, or keeps running without responding. */
+/** Waits until the server responds. Returns undefined if the server exits, or if it runs but does not respond in time. */
 async function untilReady(
   connection: Connection,
   pid: number,

@@ -5,8 +5,8 @@
  * turns. Two or more flows share only half of the slots, so that the busiest flow cannot use the whole CPU. If that leaves
  * less than one slot per flow, each flow may use one slot, and a token bucket limits for how long.
  *
- * The algorithms are fair queueing (Nagle, RFC 970), SFQ(D) for several slots (Jin, Chase, and Kaur 2004), and CPU bandwidth
- * control (Turner, Rao, and Rao 2010).
+ * The algorithms are fair queueing (Nagle, RFC 970), SFQ(D) for several slots (Jin, Chase, and Kaur 2004), and CPU
+ * bandwidth control (Turner, Rao, and Rao 2010).
  */
 import { WaitingQueue } from './waitingQueue.ts';
 
@@ -15,7 +15,9 @@ import { WaitingQueue } from './waitingQueue.ts';
  * would only wait for a connection.
  */
 const SLOTS = 16;
-/** A flow is active for this long after its last request. The other flows keep slots free for its next request. */
+/**
+ * A flow stays active for this long after its last request. Active flows share the slots, even if they have no requests.
+ */
 const ACTIVE_MS = 1_000;
 /** The limit of the token bucket: the maximum slot time that a flow may save up, and the maximum that it may owe. */
 const BURST_MS = 20;

@@ -3,7 +3,7 @@
  * tokens must not block the good tokens of other callers:
  *
  * - A token that was accepted before is not limited.
- * - Checks that need no signature are always made, because they are cheap.
+ * - All checks except the signature check are always made, because they are cheap.
  * - Signatures are checked at a limited rate. Each known subject has its own rate per address. Subjects that this replica
  *   has not seen yet share one rate, so they may have to retry while somebody at their address sends forged tokens.
  */

@@ -78,7 +78,9 @@ export interface Transfer {
   isGone(): boolean;
   /** Aborted when the caller hangs up. */
   gone(): AbortSignal;
-  /** Reads the request once it has a slot. `match` contains the authorized route and names. */
+  /**
+   * Reads the request. The pipeline calls this once the request has a slot. `match` is the authorized route with its names.
+   */
   read(match: Match): RequestOf<Operation> | Promise<RequestOf<Operation>>;
 }
 

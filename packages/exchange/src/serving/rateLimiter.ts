@@ -71,20 +71,20 @@ export class Bucket {
     return this.tokens < 1;
   }
 
-  /** The time until the bucket has a token, or 0 if it has one now. */
+  /** The time until the bucket has a token; 0 if it is not empty. */
   get waitMs(): number {
     return this.isEmpty ? Math.ceil(((1 - this.tokens) / this.rate.perSecond) * 1000) : 0;
   }
 
   /**
-   * Takes a token, but leaves an empty bucket at zero. Otherwise, requests that started together and are charged later
-   * would extend the wait.
+   * Takes a token. The number of tokens never becomes negative, so that requests that are charged late do not extend the
+   * wait.
    */
   take(): void {
     this.tokens = Math.max(0, this.tokens - 1);
   }
 
-  /** Charges for work already done. The bucket may go below zero. */
+  /** Takes tokens for work that is already done. The number of tokens may become negative. */
   charge(tokens: number): void {
     this.tokens -= tokens;
   }

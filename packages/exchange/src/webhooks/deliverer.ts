@@ -10,7 +10,8 @@ import { SEND_MS } from './send.ts';
 /** The maximum number of webhooks being delivered to at the same time. */
 const MAX_WORKING = 64;
 /**
- * The maximum number of rounds per party, and of webhooks per claim. These limits keep slow endpoints from blocking others.
+ * The maximum number of rounds per party, and of webhooks per claim. These limits keep slow endpoints from delaying other
+ * webhooks.
  */
 const MAX_WORKING_OF_PARTY = 4;
 const MAX_CLAIMED = 4;

@@ -1,6 +1,6 @@
 /**
- * Limits where deliveries go and at what rate. Nobody has to prove that they own an endpoint, so webhooks could be used to
- * attack others.
+ * Limits where deliveries go and at what rate. Parties need not prove that they own an endpoint, so they could use webhooks
+ * to attack other servers.
  */
 import { BlockList, isIP } from 'node:net';
 import { array, number, object, type Static, text } from '@measurement-exchange/contract/schema';
@@ -10,7 +10,10 @@ import { RateLimiter } from '../serving/rateLimiter.ts';
 const perSecond = () => number({ exclusiveMinimum: 0 });
 
 export const WebhookSetting = object({
-  /** Networks to which nothing is sent, as CIDRs, in addition to all networks that are not public. */
+  /**
+   * Networks to which the exchange sends nothing, as CIDRs. It never sends to private networks, even if they are not
+   * listed.
+   */
   deniedNetworks: array(text(100)),
   /** The maximum delivery rate to one address, for all parties together. */
   perSecond: perSecond(),

@@ -1,4 +1,6 @@
-/** One round for a webhook: creates deliveries for new changes, sends those that are due, and stores the outcomes. */
+/**
+ * One round for a webhook: creates deliveries for new changes, sends the deliveries that are due, and stores the outcomes.
+ */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
@@ -28,7 +30,7 @@ import type { Feed } from '../feed/feed.ts';
 import type { Destinations } from './destinations.ts';
 import { type Outcome, send } from './send.ts';
 
-/** After this time, a round starts no more deliveries. */
+/** The duration of a round. After this time, the round starts no more deliveries. */
 export const ROUND_MS = 5_000;
 /** The maximum number of connections to one endpoint at a time, each for a different resource. */
 const MAX_CONNECTIONS = 8;
@@ -62,7 +64,7 @@ export class Round {
   private readonly leased: LeasedWebhook;
   private readonly stopping: AbortSignal;
   private readonly settled: SettledHere[] = [];
-  /** No more deliveries are sent after this time. */
+  /** The end of the round, in milliseconds of `performance.now()`. No delivery starts after that. */
   private until = 0;
 
   constructor(options: RoundOptions, leased: LeasedWebhook, stopping: AbortSignal) {
@@ -213,7 +215,7 @@ export class Round {
     const { status, error, retryAfter, milliseconds } = outcome;
     const time = this.options.clock();
     const isDelivered = isSuccess(outcome);
-    // A test is not retried, because somebody is waiting for its outcome.
+    // A test delivery is not retried, because the webhook's owner is waiting for its outcome.
     const state = isDelivered ? 'DELIVERED' : delivery.event.kind === 'TEST' ? 'FAILED' : 'PENDING';
     const nextAttemptTime =
       state === 'PENDING' ? afterFailures(delivery.attempts + 1, time, { retryAfter }) : undefined;
@@ -241,7 +243,7 @@ function afterFailures(
   return timestampOf(Date.parse(now) + 1000 * Math.max(retrySeconds(failures, random()), ...asked));
 }
 
-/** Groups pending deliveries by resource, in order. Omits resources whose first delivery is not due yet. */
+/** Groups pending deliveries by resource, and keeps their order. Omits resources whose first delivery is not due yet. */
 function dueChains(pending: NumberedDelivery[], now: Timestamp, isPaused: boolean): NumberedDelivery[][] {
   const wanted = isPaused ? pending.filter(({ delivery }) => delivery.event.kind === 'TEST') : pending;
   const chains = Map.groupBy(wanted, ({ delivery }) => delivery.event.name);

@@ -1,5 +1,5 @@
 /**
- * Sends a message to an endpoint that a party chose. Never connects to a private address or follows a redirect, and stops
+ * Sends a message to an endpoint that a party chose. Connects only to public addresses, follows no redirects, and stops
  * after a timeout.
  */
 import type { LookupAddress } from 'node:dns';
@@ -20,12 +20,11 @@ const MAX_INTERIM = 5;
 /** The timeout of a DNS query's first try, and the maximum number of tries. */
 const QUERY = { timeout: 1_000, tries: 2 };
 
-/** How an attempt ended: with a status, or without a response. */
+/** The result of an attempt. `status` is undefined if the endpoint did not respond. */
 export interface Outcome {
   status: number | undefined;
   /** Why there was no response, as text for the webhook's owner. */
   error: string | undefined;
-  /** The response's `Retry-After` header. */
   retryAfter: string | undefined;
   milliseconds: number;
   /** How many milliseconds to wait before retrying. Set only if a rate limit prevented the send. */
@@ -169,7 +168,7 @@ async function addressesOf(hostname: string, signal: AbortSignal): Promise<Looku
   const found = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
   signal.removeEventListener('abort', cancel);
   const failures = found.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
-  // Accept one failure, because a name may have only IPv4 or only IPv6 addresses.
+  // Accept the failure of one query, because a name may have only IPv4 or only IPv6 addresses.
   if (failures.length < found.length) {
     const addresses = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
     return addresses.map((address) => ({ address, family: isIP(address) }));

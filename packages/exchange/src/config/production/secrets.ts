@@ -1,4 +1,4 @@
-/** Rejects secrets that are weak, published in this repository, or readable by others. */
+/** Rejects secrets that are weak, published in this repository, or readable by other users. */
 import { fromBase64 } from '@measurement-exchange/contract';
 import { octal, type ProcessFacts } from './process.ts';
 

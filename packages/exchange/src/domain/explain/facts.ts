@@ -95,7 +95,6 @@ export function inWords(ms: number): string {
   return `${Math.round(seconds / 86_400)} days`;
 }
 
-/** Formats a time without seconds. */
 export function shortTime(time: Timestamp): string {
   return `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
 }

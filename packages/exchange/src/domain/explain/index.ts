@@ -53,7 +53,7 @@ function ended(state: string, since: Timestamp, ending: Ending): Explanation {
 
 const MAX_NAMED = 3;
 
-/** Returns one sentence about the first wait, which is the most severe. It also names the other parties that must act. */
+/** Returns one sentence that describes the most severe wait and names the other parties that must act. */
 function summaryOf([first, ...others]: Wait[]): string {
   const sentence = first!.detail;
   const names = [...new Set(others.map(({ party }) => party))].filter((party) => party !== first!.party);
