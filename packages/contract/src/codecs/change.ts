@@ -12,8 +12,7 @@ export const CHANGE_KINDS = [
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
 /**
- * Tells a party that a resource has a new version. The party then reads the resource, with the permissions it has at that
- * time.
+ * Tells a party that a resource has a new version. A change does not contain the resource: the party reads it separately.
  */
 export const Change = s.object({
   name: s.nameOf(

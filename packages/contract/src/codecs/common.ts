@@ -1,6 +1,6 @@
 import * as s from '../json/schema.ts';
 
-/** Key types, curves and hashes use WebCrypto's names. Only EC keys have a `curve`. */
+/** A signature algorithm. Curves and hashes have the names that WebCrypto uses. Only EC keys have a `curve`. */
 export interface SignatureAlgorithm {
   oid: string;
   keyType: 'EC' | 'RSA';
@@ -29,16 +29,16 @@ export function findSignatureAlgorithm(nameOrOid: string): SignatureAlgorithm | 
   return Object.entries(SIGNATURE_ALGORITHMS).find(([name, { oid }]) => [name, oid].includes(nameOrOid))?.[1];
 }
 
-/** Returns the algorithm that a signature by this key uses if the message does not name one. */
+/** Returns the algorithm to assume if a message signed with this key does not name one. */
 export function defaultSignatureAlgorithm(key: SigningKey): SignatureAlgorithmName | undefined {
   const names = Object.keys(SIGNATURE_ALGORITHMS) as SignatureAlgorithmName[];
   return names.find((name) => isOfKey(SIGNATURE_ALGORITHMS[name], key));
 }
 
 /**
- * Returns the hash algorithm of a signature by this key, or undefined if the signature algorithm does not fit the key.
- * `named` is the name or OID from the message; if undefined, the key's default applies. An OID must match the key's type. A
- * name must also match its curve.
+ * Returns the hash for verifying a signature by this key, or undefined if the algorithm does not fit the key. `named` is
+ * the algorithm's name or OID from the message; without it, the key's default algorithm applies. An OID must match only the
+ * key's type; a name must also match the key's curve.
  */
 export function signatureHash(
   named: string | undefined,
@@ -100,7 +100,7 @@ export const Finding = s.object({
 });
 export type Finding = s.Static<typeof Finding>;
 
-/** Fields that every mutable resource has. */
+/** Output-only fields that several resources share. */
 export const written = {
   createTime: s.optional(s.timestamp()),
   updateTime: s.optional(s.timestamp()),

@@ -16,8 +16,8 @@ const legionsKeys = s.object(
 );
 
 /**
- * The parameters that each duchy sets before requisitions can be fulfilled. In share-shuffle, the aggregator's key is
- * optional.
+ * The keys that each duchy publishes before data providers can fulfill requisitions. In share-shuffle, the aggregator's key
+ * is optional.
  */
 const parameters = {
   honestMajorityShareShuffle: s.optional(
@@ -55,7 +55,7 @@ export const ComputationRequisition = s.object({
 });
 export type ComputationRequisition = s.Static<typeof ComputationRequisition>;
 
-/** A duchy's view of a measurement. The computation has the same ID for all participants. */
+/** A duchy's view of a measurement. All duchies of the measurement see the computation under the same ID. */
 export const Computation = s.object({
   name: s.optional(s.nameOf('computation')),
   role: s.enumOf(DUCHY_ROLES),

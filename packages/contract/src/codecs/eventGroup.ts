@@ -7,7 +7,7 @@ export type MediaType = (typeof MEDIA_TYPES)[number];
 
 export const EVENT_GROUP_STATES = ['ACTIVE', 'DELETED'] as const;
 
-/** Metadata that is not encrypted: a message, and the descriptor that defines its type. */
+/** Readable metadata: a protobuf message, and the descriptor that defines the message's type. */
 export const EventGroupMetadata = s.object({
   eventGroupMetadataDescriptor: s.nameOf('eventGroupMetadataDescriptor'),
   metadata: s.anyJson(
@@ -15,14 +15,14 @@ export const EventGroupMetadata = s.object({
   ),
 });
 
-/** The metadata is either encrypted (`ciphertext` and `typeUrl`) or readable (`metadata`). */
+/** An event group's metadata: either encrypted (`ciphertext` and `typeUrl`) or readable (`metadata`). */
 const EncryptedMetadata = s.object({
   ciphertext: s.optional(s.bytes({ min: 1 })),
   typeUrl: s.optional(s.text(512, 1)),
   metadata: s.optional(EventGroupMetadata),
 });
 
-/** The types of attributes in filters, named like CEL's own. */
+/** The types that an attribute in a filter can have. Each is named after a CEL type. */
 export const ATTRIBUTE_TYPES = ['STRING', 'INT', 'UINT', 'DOUBLE', 'BOOL', 'TIMESTAMP'] as const;
 export const MAX_ATTRIBUTES = 100;
 
@@ -63,10 +63,7 @@ const input = {
 };
 
 const output = {
-  /**
-   * The event group's data provider. It is a separate field, because an event group's name under a consumer does not
-   * include it.
-   */
+  /** The data provider has its own field, because the event group's name under a consumer does not contain it. */
   dataProvider: s.optional(s.nameOf('dataProvider')),
   state: s.enumOf(EVENT_GROUP_STATES),
   ...written,
@@ -84,7 +81,7 @@ export const EventGroup = s.object({
 export type EventGroup = s.Static<typeof EventGroup>;
 
 const parent = s.optional(s.nameOf('dataProvider'));
-/** One request in a batch. Its `parent` may repeat the batch's parent. */
+/** One create request in a batch. If `parent` is set, it must equal the parent in the path. */
 export const EventGroupCreation = s.object({
   parent,
   eventGroup: s.object(input, undefined, ['name', ...outputOnly]),

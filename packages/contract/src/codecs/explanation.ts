@@ -1,6 +1,6 @@
 import * as s from '../json/schema.ts';
 
-/** Codes for the action that a party has to take, or for the reason why it cannot act. */
+/** Codes that say why a party has not acted yet. */
 const WAIT_CODES = [
   'NOT_SEEN',
   'OFFLINE',

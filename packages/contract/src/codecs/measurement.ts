@@ -20,7 +20,7 @@ export type DataProviderEntry = s.Static<typeof DataProviderEntry>;
 
 export const MAX_QUESTION_BYTES = 64 * 1024;
 
-/** Only the consumer can read it. The exchange stores it, and returns it to the consumer alone. */
+/** The consumer's question, which only the consumer can decrypt. The exchange returns it to nobody else. */
 export const EncryptedQuestion = s.object(
   { ciphertext: s.bytes({ min: 1, max: MAX_QUESTION_BYTES }), typeUrl: s.text(512, 1) },
   'The question as the measurement consumer asked it, signed by it and encrypted for its own result key.',
@@ -38,7 +38,7 @@ const input = {
 export const MeasurementInput = s.object(input);
 export type MeasurementInput = s.Static<typeof MeasurementInput>;
 
-/** A measurement. After the retention job removes it, its response has only the name, state, and times. */
+/** A measurement. Once the retention job has removed its content, a response has only the name, state, and times. */
 export const Measurement = s.object({
   name: s.optional(s.nameOf('measurement')),
   state: s.enumOf(MEASUREMENT_STATES),

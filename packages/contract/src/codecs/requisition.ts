@@ -44,7 +44,7 @@ const DuchyEntry = s.object({
 });
 export type DuchyEntry = s.Static<typeof DuchyEntry>;
 
-/** A requisition. After the retention job removes its measurement, the response has only the name, state, and times. */
+/** A requisition. Once the retention job has removed its content, a response has only the name, state, and times. */
 export const Requisition = s.object({
   name: s.optional(s.nameOf('requisition', 'measurementRequisition')),
   state: s.enumOf(REQUISITION_STATES),

@@ -1,7 +1,7 @@
 import * as s from '../json/schema.ts';
 import { Finding } from './common.ts';
 
-/** A logged transition of a measurement, of one of its requisitions, or of a duchy's part in its computation. */
+/** A logged change of the state of a measurement, of its requisition, or of a duchy's computation. */
 const Transition = s.object({
   resource: s.nameOf('measurement', 'measurementRequisition', 'requisition', 'computation'),
   from: s.optional(s.text(100)),

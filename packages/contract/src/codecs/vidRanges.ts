@@ -1,4 +1,7 @@
-/** Converts a population's VID ranges to a canonical form, so that all parties compute the same fingerprint. */
+/**
+ * Converts a population's ranges of VIDs (virtual person IDs) to a canonical form, so that all parties compute the same
+ * fingerprint.
+ */
 import type { VidRange } from './population.ts';
 
 /** Sorts the ranges and joins adjacent ones. Throws a RangeError if ranges overlap or a range ends before it starts. */

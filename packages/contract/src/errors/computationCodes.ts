@@ -114,7 +114,7 @@ export const PROGRESS_CODES = {
 };
 export type ProgressCode = keyof typeof PROGRESS_CODES;
 
-/** The place where a problem occurred. It contains only names that every participant knows. */
+/** The field, stage, or party that a problem concerns. All values are names that every participant knows. */
 export interface Position {
   field?: string | undefined;
   /** The name of a stage, or of a message between duchies. */
@@ -124,12 +124,12 @@ export interface Position {
   duchy?: string | undefined;
 }
 
-/** Matches `measurementSpec.reach.privacyParams.epsilon` and `measurementSpec.nonceHashes[2]`. */
+/** Matches field paths such as `measurementSpec.reach.privacyParams.epsilon` and `measurementSpec.nonceHashes[2]`. */
 const FIELD = /^[A-Za-z][A-Za-z0-9]{0,63}(\.[A-Za-z][A-Za-z0-9]{0,63}|\[[0-9]{1,4}\]){0,15}$/;
-/** Matches `SETUP_PHASE_INPUT`. */
+/** Matches stage names such as `SETUP_PHASE_INPUT`. */
 const STAGE = /^[A-Z][A-Z0-9_]{0,63}$/;
 
-/** Rejects a field or a stage that is not a name, because it could contain text that a participant wrote. */
+/** Rejects a field or stage that does not look like a name, because a participant may have written the text. */
 export function positionViolations({ field, stage }: Position): Violation[] {
   const violations: Violation[] = [];
   if (field !== undefined && !FIELD.test(field)) {
@@ -152,7 +152,7 @@ export function describeFailure(code: FailureCode, position: Position = {}): str
   return `${code}${at(position)}: ${FAILURE_CODES[code].meaning}`;
 }
 
-/** Returns text such as `WAITS_FOR_PEER at duchies/beta: The other …`, or only the sentence if there is no position. */
+/** Returns text such as `WAITS_FOR_PEER at duchies/beta: The other …`. Without a position, omits the code. */
 export function describeProgress(code: ProgressCode, position: Position = {}): string {
   const where = at(position);
   return where === '' ? PROGRESS_CODES[code] : `${code}${where}: ${PROGRESS_CODES[code]}`;

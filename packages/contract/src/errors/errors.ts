@@ -34,7 +34,7 @@ export class ExchangeError extends Error {
   readonly requestId: string | undefined;
 
   constructor(reason: Reason, message: string, options?: ErrorOptions);
-  /** Creates an error that a client received. The client may not know the reason, because the exchange may be newer. */
+  /** Creates an error from a response. If the exchange is newer than the client, the client may not know the reason. */
   constructor(reason: AnyReason, message: string, options: ErrorOptions & { code: Code });
   constructor(reason: AnyReason, message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -88,8 +88,8 @@ export function invalid(violations: Violation[]): ExchangeError {
 export const REQUIRED = 'is required';
 
 /**
- * Reads an error that `toJSON` wrote. Returns undefined if the body is not an exchange's error. An unknown reason is kept;
- * an unknown code is replaced with the code for the same HTTP status.
+ * Reads an error that `toJSON` wrote. Returns undefined if the body is not an exchange's error. Keeps an unknown reason,
+ * and replaces an unknown code with the code for the body's HTTP status.
  */
 export function errorFromJson(
   body: JsonValue,

@@ -12,9 +12,9 @@ import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Static, type TSchema } from './s
 type Reader = (value: JsonValue, path: string, report: (path: string, problem: string) => void) => unknown;
 
 /**
- * The kind of message to read. A request must follow every rule. A response may come from a newer exchange, so unknown
- * fields are ignored, unknown enum values are accepted, and limits are not checked. Untyped JSON in a response is converted
- * to plain JSON.
+ * Whether the value comes from a request or a response. A request must follow every rule. A response may come from a newer
+ * exchange, so readers ignore unknown fields, accept unknown enum values, and do not check limits. They also convert
+ * untyped JSON in a response to plain JSON values.
  */
 type Direction = 'request' | 'response';
 
@@ -69,7 +69,7 @@ export function decode<S extends TSchema>(
   }
 }
 
-/** Converts `measurement_spec` to `measurementSpec`, because proto3 JSON readers accept both. */
+/** Converts `measurement_spec` to `measurementSpec`, because a proto3 JSON reader must accept both spellings. */
 export function camelCase(key: string): string {
   return key.includes('_') ? key.replace(/_([a-z0-9])/g, (_, c: string) => c.toUpperCase()) : key;
 }
@@ -105,7 +105,7 @@ function compileReader(schema: Keywords, direction: Direction): Reader {
   return readerFor(schema, direction);
 }
 
-/** Functions that compile a reader, keyed by the schema's format, or else by its type. */
+/** Functions that compile a reader, keyed by the schema's format, or by its type if it has no format. */
 const COMPILERS: Record<string, (schema: Keywords, direction: Direction) => Reader> = {
   json: (_, direction) => (direction === 'response' ? toPlainJson : (value) => value),
   map: mapReader,
@@ -250,7 +250,7 @@ function sha256Reader(_: Keywords, direction: Direction): Reader {
   };
 }
 
-/** Copies a response's bytes into a plain Uint8Array, because a Node Buffer may share memory. */
+/** Copies a response's bytes into a plain Uint8Array, because a Node Buffer may share its memory with other Buffers. */
 function bytesFor(direction: Direction, bytes: Uint8Array): Uint8Array {
   return direction === 'response' ? new Uint8Array(bytes) : bytes;
 }

@@ -9,9 +9,8 @@ export { JsonDecimal, type JsonObject, type JsonValue };
 
 export const MAX_JSON_DEPTH = 64;
 /**
- * The maximum number of keys and values in a request body, because parsing time grows with that number. A 4 MiB measurement
- * with 1,700 data providers has 34,000 keys and values. With this limit, parsing a hostile 4 MiB body takes 20 ms instead
- * of 350 ms.
+ * The maximum number of keys and values in a request body. With this limit, parsing a hostile 4 MiB body takes 20 ms
+ * instead of 350 ms. A real 4 MiB measurement with 1,700 data providers has 34,000 keys and values.
  */
 export const MAX_BODY_VALUES = 50_000;
 /** The maximum length of a key, because a megabyte-long key would slow down every reader and fill the error response. */
@@ -142,7 +141,7 @@ class Parser {
 
   private string(): string {
     const start = this.at + 1;
-    // Find the closing quote first and look for escapes later, because ciphertexts are megabytes of base64 without escapes.
+    // Find the closing quote before looking for escapes. This is fast for ciphertexts: megabytes of base64 without escapes.
     let end = this.text.indexOf('"', start);
     if (end < 0) throw this.unexpected();
     let value = this.text.slice(start, end);
@@ -155,7 +154,9 @@ class Parser {
     return value;
   }
 
-  /** Finds the end of a string with escapes. JSON.parse then decodes it, ten times faster than our own code could. */
+  /**
+   * Finds the end of a string with escapes. JSON.parse then decodes the string, ten times faster than our own code could.
+   */
   private escaped(start: number): { value: string; end: number } {
     const { text } = this;
     let end = start;
@@ -220,7 +221,10 @@ export function toPlainJson(value: JsonValue): unknown {
 
 declare global {
   interface JSON {
-    /** Wraps text that JSON.stringify writes unchanged. No other standard function writes a 64-bit integer as a number. */
+    /**
+     * Returns an object that JSON.stringify writes as exactly this text. Only this function can write a 64-bit integer as a
+     * number.
+     */
     rawJSON(text: string): unknown;
   }
 }

@@ -7,7 +7,7 @@ import { printResponse } from './response.ts';
 import { pascalCase, type SchemaPrinter } from './schemaPrinter.ts';
 import type { JsonSchema, OpenApiReference, OpenApiResponse } from './types.ts';
 
-/** Codes with the same reasons in almost every operation, so that operations can share one response. */
+/** Codes that have the same reasons in almost every operation. Operations share one response for each of these codes. */
 const SHARED: Code[] = ['PERMISSION_DENIED', 'UNAVAILABLE'];
 
 export class ErrorPrinter {
@@ -42,8 +42,8 @@ export class ErrorPrinter {
   }
 
   /**
-   * Adds a response that several operations share to `components` once, and returns a reference to it. Returns any other
-   * response unchanged.
+   * Adds a response that operations can share to `components`, and returns a reference to it. Returns any other response
+   * unchanged.
    */
   private share(errors: RouteError[], response: OpenApiResponse): OpenApiResponse | OpenApiReference {
     const [{ code, reason }] = errors as [RouteError];
@@ -76,7 +76,10 @@ export class ErrorPrinter {
 
 const text: JsonSchema = { type: 'string' };
 
-/** Returns the schema of an object in which all of these properties are required. Later versions may add properties. */
+/**
+ * Returns the schema of an object in which all of these properties are required. The schema allows other properties too,
+ * because later versions may add some.
+ */
 function object(properties: Record<string, JsonSchema>): JsonSchema {
   return { type: 'object', required: Object.keys(properties), properties };
 }

@@ -15,8 +15,8 @@ export const ID_PATTERN = '[A-Za-z0-9_-]{1,63}';
 export class SchemaPrinter {
   readonly components: Record<string, JsonSchema> = {};
   /**
-   * The names of schemas. The key is a schema's `properties` object, because an optional copy of a schema has the same
-   * object.
+   * Schema names, keyed by the schema's `properties` object. An optional copy of a schema shares this object, so it has the
+   * same name.
    */
   private readonly names = new Map<unknown, string>();
 

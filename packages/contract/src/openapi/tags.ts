@@ -35,7 +35,7 @@ const DESCRIPTIONS: Record<Collection, string> = {
   whoami: 'Who the exchange takes the caller for.',
 };
 
-/** Tag names that differ from the words of the collection's name. */
+/** Tag names that cannot be derived from the collection's name. */
 const NAMES: { [C in Collection]?: string } = {
   deliveries: 'Webhook deliveries',
   auditEntries: 'Audit',

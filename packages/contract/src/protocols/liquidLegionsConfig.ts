@@ -1,4 +1,4 @@
-/** The ring of duchies in a Liquid Legions protocol, and checks of the protocol's config. */
+/** Defines the order of the duchies in a Liquid Legions protocol, and validates the protocol's config. */
 
 import type { Violation } from '../errors/errors.ts';
 import {

@@ -15,9 +15,9 @@ export const MAX_SKETCH_SIZE = 1_000_000;
 export const MAX_SAMPLING_INDICATOR_SIZE = 2 ** 32 - 2;
 /** The highest maximumFrequency that a spec may ask for. */
 export const MAX_LEGIONS_FREQUENCY = 100;
-/** The maximum number of noise registers per duchy. More would fill its memory and take hours. */
+/** The maximum number of noise registers per duchy. More would fill the duchy's memory and take hours. */
 export const MAX_LEGIONS_NOISE = 2 ** 20;
-/** The maximum of `legionsRegisterCount`. It is limited because each duchy keeps all registers in memory. */
+/** The maximum number of registers in a computation, because each duchy keeps all of them in memory. */
 export const MAX_LEGIONS_REGISTERS = 5_000_000;
 /** Upper bounds for histogramPrivacyParams and publisherPrivacyParams. With larger values, noise would hide nothing. */
 export const MAX_HIDING_EPSILON = 1;
@@ -37,15 +37,15 @@ export function legionsNoiseShapes(
 }
 
 /**
- * Returns the minimum number of copies of two special registers: publisher noise and padding. For reach alone, one copy is
- * enough, because the aggregator only subtracts these registers. For frequencies, each must have more copies than there are
- * sketches, so that the aggregator recognizes it as noise.
+ * Returns the minimum number of copies of each special noise register (publisher noise and padding). For frequencies, there
+ * must be more copies than sketches, because the aggregator recognizes these registers by the number of copies. For reach
+ * alone, one copy is enough, because the aggregator only subtracts them.
  */
 export function knownRegisterCount(protocol: LiquidLegionsProtocol, dataProviders: number): number {
   return protocol === 'liquidLegionsV2' ? dataProviders + 1 : 1;
 }
 
-/** Returns the number of registers that each duchy adds as noise. The number is the same for all random draws. */
+/** Returns the number of registers that each duchy adds as noise. The number does not depend on the random draws. */
 export function legionsNoiseRegisterCount(
   offsets: Record<'reach' | 'histogram' | 'publisher', number>,
   dataProviders: number,
@@ -55,7 +55,7 @@ export function legionsNoiseRegisterCount(
   return 2 * offsets.publisher + 2 * offsets.reach + histogram + 2 * knownRegisters;
 }
 
-/** Returns the number of tuples that each duchy adds as noise for the frequencies. */
+/** Returns the number of noise tuples that each duchy adds. A tuple combines all registers with the same index. */
 export function legionsNoiseTupleCount(frequencyOffset: number, maximumFrequency: number): number {
   return 2 * frequencyOffset * (maximumFrequency + 1);
 }

@@ -1,14 +1,14 @@
 /**
- * Computes which indexes of a population are in a sample. A sample is an interval of the population's sorted VIDs, and may
- * wrap around at the end.
+ * Computes which people of a population are in a sample. A person is an index into the population's sorted VIDs (virtual
+ * person IDs). A sample is an interval of indexes, and may wrap around from the last index to 0.
  */
 import type { PlainSpec } from '../specs/measurementSpec.ts';
 
 type Interval = NonNullable<PlainSpec['vidSamplingInterval']>;
 
 /**
- * The registers of a sample, one per index. The first registers are for the indexes from `first` on. If the sample wraps
- * around, the other registers are for the indexes from 0 on.
+ * The registers of a sample, one per index. They start with the indexes from `first` on. If the sample wraps around, the
+ * indexes from 0 on follow.
  */
 export interface SampledRegisters {
   first: number;
@@ -21,8 +21,8 @@ export interface SampledRegisters {
 }
 
 /**
- * Computes an interval's registers with 32-bit floats, like the public reference system, because all parties must get the
- * same registers. Above 2^24 VIDs, a bound may be off by a few indexes.
+ * Computes the registers of a sampling interval. All parties must get the same registers, so this uses 32-bit floats, like
+ * the public reference system. Above 2^24 VIDs, a bound may be off by a few indexes.
  */
 export function sampledRegisters(size: number, { start, width }: Interval): SampledRegisters {
   if (!(start >= 0 && start <= 1)) {

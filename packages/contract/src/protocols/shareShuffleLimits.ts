@@ -9,7 +9,7 @@ import type { MpcNoiseMechanism } from '../values/states.ts';
 export const NOISE_WORKERS = 2;
 /** The minimum epsilon. With a smaller epsilon, the noise alone would fill a worker's memory. */
 export const MIN_MPC_EPSILON = 1e-6;
-/** The maximum number of noise registers per worker. More would fill its memory. */
+/** The maximum number of noise registers per worker. More would fill the worker's memory. */
 export const MAX_NOISE_REGISTERS = 2 ** 24;
 /**
  * The maximum number of registers in the sample and both workers' noise together. A worker needs one byte of memory per
@@ -66,9 +66,9 @@ export function mpcNoiseOffset(
 }
 
 /**
- * Returns the number of registers that each worker appends as noise. The number is the same for all random draws. For a
- * reach, `frequencyOffset` is 0. A histogram needs noise for every ring value, because a lying provider can move a person
- * to any value. The last ring value needs no noise, because it marks unused registers.
+ * Returns the number of registers that each worker appends as noise. The number does not depend on the random draws.
+ * `frequencyOffset` is 0 if only the reach is measured. A histogram needs noise for every ring value except the last, which
+ * marks unused registers, because a lying provider can move a person to any value.
  */
 export function noiseRegisterCount(ringModulus: number, reachOffset: number, frequencyOffset: number) {
   return 2 * (reachOffset + (ringModulus - 2) * frequencyOffset);

@@ -146,7 +146,7 @@ function take(from: JsonObject, name: string, violations: Violation[]): JsonValu
   return value ?? undefined;
 }
 
-/** Removes a property that may repeat the path, and reports a violation if it differs from the path. */
+/** Removes the property `name` or `parent`, and reports a violation if its value differs from the path. */
 function takeEqual(from: JsonObject, name: string, path: string, at: string, violations: Violation[]): void {
   const value = take(from, name, violations);
   // The parent's name is the path without its last segment, the collection.

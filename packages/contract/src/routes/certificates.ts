@@ -27,7 +27,10 @@ const act = {
 
 const operator = { operator: 'any' } as const;
 
-/** Counterparties may read each other's certificates to check signatures; competitors may not. */
+/**
+ * The routes for certificates. Every party may read the certificates of other kinds of parties, to verify signatures. A
+ * consumer or provider may not read its competitors' certificates.
+ */
 export const CERTIFICATE_ROUTES = [
   {
     ...get,

@@ -12,7 +12,7 @@ export type PrincipalKind = 'measurementConsumer' | 'dataProvider' | 'duchy' | '
 export type Access = Partial<Record<PrincipalKind, 'own' | 'any' | 'all'>>;
 
 export type Body =
-  /** A request message. Its property `name` or `parent`, as `also` says, may repeat the resource name from the URL. */
+  /** A request message. `also` is the property that may repeat the resource name from the URL. */
   | { form: 'message'; schema: s.TSchema; also: 'name' | 'parent' }
   /** The resource itself, or a message with the resource in `member` and an optional requestId. */
   | { form: 'resource'; schema: s.TSchema; resource: s.TSchema; member: string; create: boolean };
@@ -84,7 +84,7 @@ export const DELETE = { method: 'DELETE', mutates: true, query: noQuery } as con
 /** Default properties of an action on a resource. The path of an action ends with a verb. */
 export const ACT = { method: 'POST', mutates: true, query: noQuery } as const;
 
-/** The body of an action: a message, which may contain the resource's name as the URL does. */
+/** The body of an action: a message that may repeat the resource's name from the URL. */
 export const message = <S extends s.TSchema>(schema: S) =>
   ({ form: 'message', schema, also: 'name' }) as const;
 /** The body of an action that needs only the resource's name. */

@@ -9,6 +9,6 @@ export const TYPE_URLS = {
   EventGroupMetadata: `${PREFIX}EventGroup.Metadata`,
   EncryptionPublicKey: `${PREFIX}EncryptionPublicKey`,
   RandomSeed: `${PREFIX}RandomSeed`,
-  /** JSON: a consumer's question, as the SDK seals it for the consumer itself. */
+  /** A consumer's question as JSON. The SDK encrypts it for the consumer itself. */
   MeasurementQuestion: 'type.googleapis.com/mex.contract.MeasurementQuestion',
 } as const;

@@ -32,14 +32,14 @@ export function readWellKnownFile(name: string): WireMessage | undefined {
   return message;
 }
 
-/** Returns whether all providers share this file, in which case its types do not belong to one provider. */
+/** Returns whether all providers share this file, so that its types belong to no single provider. */
 export function isWellKnownFile(name: string): boolean {
   return name.startsWith('google/protobuf/') || name.startsWith('google/type/');
 }
 
 /**
- * Returns the files and all files that they import, each file after its imports. Well-known files are replaced with our
- * copies.
+ * Returns the files and everything that they import. Each file comes after its imports. Well-known files are replaced with
+ * our copies.
  */
 export function importedFirst(files: readonly FileDescriptorProto[]): FileDescriptorProto[] {
   const byName = new Map(files.map((file) => [file.name, file]));

@@ -42,7 +42,7 @@ export function readWire(schema: DescMessage, bytes: Uint8Array, limits: WireLim
   }
 }
 
-/** Decodes a message of a spec strictly. Throws an Error with the reason if the bytes are invalid. */
+/** Decodes a message strictly, within SPEC_LIMITS. Throws an Error with the reason if the bytes are invalid. */
 export function readMessage<D extends DescMessage>(schema: D, bytes: Uint8Array): MessageShape<D> {
   const wire = readWire(schema, bytes, SPEC_LIMITS);
   if ('reason' in wire) throw new Error(`${wire.field || 'the message'} ${wire.reason}`);
@@ -61,7 +61,7 @@ interface WireField {
   wire: number;
   repeated: boolean;
   keep: 'string' | 'bool' | 'int32' | undefined;
-  /** The shape of a message field. Undefined for all other fields. */
+  /** The fields of the nested message. Undefined if this field is not a message. */
   shape: (() => Shape) | undefined;
 }
 
@@ -139,7 +139,7 @@ class WireFault extends Error {
 class WireReader {
   private pos = 0;
   private messages = 0;
-  /** Bits 32 and up of the last varint. */
+  /** Bits 32 and up of the varint that was read last. */
   private high = 0;
   private readonly bytes: Uint8Array;
   private readonly limits: WireLimits;

@@ -1,12 +1,13 @@
 /**
- * Distinguishes public addresses and host names from private ones. This file parses IP addresses itself, because browsers
- * offer only a URL parser.
+ * Distinguishes public addresses and host names from private ones. This file parses IP addresses itself, because a browser
+ * has no function that does so.
  */
 
 type Network = readonly [network: string, prefix: number];
 
 /**
- * IPv4 networks that are not public according to IANA, plus the address of a metadata service, which IANA lists as public.
+ * IPv4 networks that are not public according to IANA, plus the address of a cloud metadata service, which IANA lists as
+ * public.
  */
 const SPECIAL: Network[] = [
   ['0.0.0.0', 8],

@@ -63,7 +63,7 @@ export function formatName<K extends PatternName>(pattern: K, vars: NameVars<K>)
   return fillIn(PATTERNS[pattern], vars);
 }
 
-/** A cache of patterns. Each pattern is split into parts: fixed text and variable names alternate. */
+/** Caches each pattern, split into parts. Fixed text and variable names alternate in the parts. */
 const parts = new Map<string, string[]>();
 
 export function fillIn(pattern: string, vars: Record<string, string>): string {

@@ -90,8 +90,8 @@ export function fromHex(text: string): Uint8Array | undefined {
 export const MAX_UINT64 = 2n ** 64n - 1n;
 
 /**
- * Returns the bytes whose SHA-256 is the nonceHash. The canonical form is the nonce as 8 big-endian bytes; its decimal text
- * is also accepted.
+ * Returns the two byte strings whose SHA-256 is accepted as the nonceHash: the nonce as 8 big-endian bytes (canonical), and
+ * the nonce's decimal text.
  */
 export function noncePreimages(nonce: bigint): [canonical: Uint8Array, text: Uint8Array] {
   if (nonce < 0n || nonce > MAX_UINT64) throw new RangeError('A nonce is an unsigned integer of 64 bits.');

@@ -1,4 +1,4 @@
-/** States, and complete lists of reasons and types, as spelled in the API. */
+/** The API's enumerations: states, reasons, and types. */
 
 export const PENDING_MEASUREMENT_STATES = ['AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING'] as const;
 /** A measurement never leaves these states. */
@@ -62,7 +62,9 @@ export const PENDING_COMPUTATION_STATES = [
 export const COMPUTATION_STATES = [...PENDING_COMPUTATION_STATES, ...TERMINAL_MEASUREMENT_STATES] as const;
 export type ComputationState = (typeof COMPUTATION_STATES)[number];
 
-/** Share-shuffle has a first and a second worker, Liquid Legions any number of workers. Both have one aggregator. */
+/**
+ * Share-shuffle has a first and a second worker, Liquid Legions any number of workers. Both protocols have one aggregator.
+ */
 export const DUCHY_ROLES = ['FIRST_WORKER', 'SECOND_WORKER', 'WORKER', 'AGGREGATOR'] as const;
 export type DuchyRole = (typeof DUCHY_ROLES)[number];
 
