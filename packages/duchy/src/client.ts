@@ -16,7 +16,7 @@ export function sharedClient(client: ExchangeClient, metrics: Metrics): Exchange
   return withCachedCertificates(Object.fromEntries(methods) as ExchangeClient);
 }
 
-/** Caches certificates. A certificate's age counts from the start of the call, and concurrent callers share one call. */
+/** Caches certificates. Concurrent calls for the same certificate share one request to the exchange. */
 function withCachedCertificates(client: ExchangeClient): ExchangeClient {
   const cache = new LRUCache<string, Promise<Certificate>>({
     max: MAX_CERTIFICATES,
@@ -30,7 +30,7 @@ function withCachedCertificates(client: ExchangeClient): ExchangeClient {
       if (known !== undefined) return known;
       const certificate = client.getCertificate({ name });
       cache.set(name, certificate);
-      // Don't cache failures. Even NOT_FOUND is temporary, because the certificate may be created at any time.
+      // Don't cache a failure. Even after NOT_FOUND, the certificate may be created at any time.
       certificate.catch(() => {
         if (cache.peek(name) === certificate) cache.delete(name);
       });
@@ -42,7 +42,7 @@ function withCachedCertificates(client: ExchangeClient): ExchangeClient {
 // biome-ignore lint/suspicious/noExplicitAny: every operation has arguments and a response of its own
 type Call = (args?: any) => Promise<unknown> | AsyncIterable<unknown>;
 
-/** Counts failed calls. A listing calls the exchange while it is iterated, so its failures are counted then. */
+/** Counts failed calls. A listing fails only while the caller iterates over it, so its failures are counted there. */
 function counted(call: Call, count: (error: unknown) => void): Call {
   return (args) => {
     const called = call(args);

@@ -1,4 +1,7 @@
-/** A duchy: one program with a face (HTTP server), a herald (follows the exchange) and mills (compute stages). */
+/**
+ * A duchy: one program with an HTTP server (`face`), a herald (follows changes at the exchange), and mills (compute
+ * stages).
+ */
 export {
   type DuchyConfig,
   DuchyConfigError,

@@ -33,24 +33,27 @@ export interface StartOptions {
   connection: pg.ClientConfig;
   secretsKey: Uint8Array;
   log: Logger;
-  /** `face` starts everything except mills; `mill` starts only mills. */
+  /** Limits the process to one part of the duchy: `face` starts everything except mills, `mill` only mills. */
   only?: 'face' | 'mill' | undefined;
-  /** The address that the face listens on; undefined in a process with only mills. */
+  /** The address that the HTTP server listens on. Undefined in a process with only mills. */
   listen: Listen | undefined;
   /** The address of the health and metrics endpoints. */
   operations: DuchyConfig['operations'];
 }
 
 export interface RunningDuchy {
-  /** The face's URL, if this process has a face. */
+  /** The URL of the HTTP server, if this process has one. */
   url: string | undefined;
   operationsUrl: string;
-  /** Finishes the requests in flight, releases the stages, then closes everything. */
+  /** Finishes the current requests, releases the stages, and then closes everything. */
   stop(): Promise<void>;
 }
 
 const REMOVE_EVERY_MS = 10 * 60_000;
-/** Database connections for the face and the herald. Each mill needs two more: one stores data, one renews the lease. */
+/**
+ * The number of database connections for the HTTP server and the herald. Each mill needs two more: one to store data, and
+ * one to renew the lease.
+ */
 const CONNECTIONS = 8;
 
 export async function startDuchy(options: StartOptions): Promise<RunningDuchy> {

@@ -30,7 +30,7 @@ export function uploadRules(protocol: MpcProtocol): UploadRules {
 
 /** The maximum size of everything in a message other than its data. */
 const ENVELOPE_BYTES = 64 * 1024;
-/** An upper bound for the factor by which encryption enlarges a message. */
+/** An upper bound for the ratio of encrypted size to plain size. */
 const ENCRYPTION = 1.02;
 
 /** Returns the maximum size of this message after encryption. */
@@ -39,7 +39,7 @@ export function largestMessage(computation: StoredComputation, message: string, 
   return Math.ceil(most * ENCRYPTION) + ENVELOPE_BYTES;
 }
 
-/** Keeps idle threads alive while a computation may need them soon. Returns a function that undoes this. */
+/** Keeps idle threads alive while a computation may need them soon. Returns a function that ends this. */
 export function keepThreads(db: Queryable): () => void {
   return POOL.keepWhile(() => hasMovingComputation(db, POOLED));
 }

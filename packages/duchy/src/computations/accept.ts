@@ -55,7 +55,7 @@ function requireConfig(protocol: MpcProtocol, view: Computation): Roles {
   throw new PermanentError('PROTOCOL_INVALID', { field }, { detail: violation.description });
 }
 
-/** Requires that the participants have exactly the roles in the protocol config, and that this duchy is one of them. */
+/** Checks that the participants have exactly the roles that the protocol config gives them. Returns this duchy's role. */
 function requireRoles({ name }: Duchy, view: Computation, roles: Roles): DuchyRole {
   const byDuchy = new Map(roles);
   const participants = Object.entries(view.participants);
@@ -70,7 +70,7 @@ function requireRoles({ name }: Duchy, view: Computation, roles: Roles): DuchyRo
   return own;
 }
 
-/** Requires that every requisition has a different provider, and that a worker receives each requisition's upload. */
+/** Checks that every requisition has a different provider, and that each provider uploads to a worker. */
 function requireRequisitions({ requisitions }: Computation, roles: Roles): void {
   const workers = roles.filter(([, role]) => role !== 'AGGREGATOR').map(([duchy]) => duchy);
   const ids = new Set(requisitions.map(({ name }) => name.split('/').at(-1)));
@@ -88,7 +88,7 @@ function requireRequisitions({ requisitions }: Computation, roles: Roles): void 
   if (!sane) throw new PermanentError('REQUISITIONS_INVALID');
 }
 
-/** Requires that the consumer signed a valid spec, with a certificate that this duchy trusts. Returns the spec. */
+/** Checks that the consumer signed a valid spec, with a certificate that this duchy trusts. Returns the spec. */
 async function requireSigned(duchy: Duchy, view: Computation, protocol: MpcProtocol): Promise<PlainSpec> {
   const { measurementConsumer, measurementConsumerCertificate, measurementSpec } = view;
   const certificate = await trustedCertificate(duchy, measurementConsumer, measurementConsumerCertificate);
@@ -107,7 +107,10 @@ async function requireSigned(duchy: Duchy, view: Computation, protocol: MpcProto
   return decoded.spec;
 }
 
-/** Requires that the consumer signed exactly one nonce hash per requisition, so no provider can be added or left out. */
+/**
+ * Checks that the nonce hashes in the signed spec are those of the requisitions. If so, the exchange has neither added nor
+ * removed a provider.
+ */
 function requireNonces({ requisitions }: Computation, { nonceHashes }: PlainSpec): void {
   const signed = nonceHashes.map(toBase64).sort();
   const asked = requisitions.map(({ nonceHash }) => toBase64(nonceHash)).sort();
@@ -131,7 +134,8 @@ async function requireRegisters(duchy: Duchy, view: Computation, protocol: MpcPr
 }
 
 /**
- * Returns the population's size. Throws unless its ranges of virtual IDs match the fingerprint that providers also check.
+ * Returns the population's size. Throws if its VID (virtual person ID) ranges do not match the fingerprint in the config,
+ * which providers also check.
  */
 async function requirePopulation({ client }: Duchy, population: CommonPopulation): Promise<number> {
   const { vidRanges } = await client.getPopulation({ name: population.name });

@@ -10,7 +10,7 @@ import {
 import type { Duchy } from './context.ts';
 import { NotReady, PermanentError } from './errors.ts';
 
-/** Fetches a party's certificate. Throws unless it is valid and issued by a root that this duchy trusts for the party. */
+/** Fetches a party's certificate. Throws if it is invalid, or if this duchy does not trust its root for that party. */
 export async function trustedCertificate(
   { client, trust }: Pick<Duchy, 'client' | 'trust'>,
   party: string,
@@ -18,7 +18,7 @@ export async function trustedCertificate(
 ): Promise<X509> {
   const position = positionOf(party);
   const [parent, id = ''] = name.split('/certificates/');
-  // Leave the invalid name out of the error, because the name could be of any length.
+  // Leave the name out of the error, because an invalid name could be of any length.
   if (parent !== party || !isId(id) || id === PREFERRED) {
     throw new PermanentError('CERTIFICATE_FOREIGN', position);
   }
@@ -46,14 +46,19 @@ function positionOf(party: string): Position {
   return { field: 'measurementConsumerCertificate' };
 }
 
-/** Failure codes for messages with a valid signature that were made for another computation or under different terms. */
+/**
+ * Failure codes for a message whose signature is valid, but which was signed for another computation or different terms.
+ */
 const UNBOUND: Partial<Record<ConsentErrorCode, FailureCode>> = {
   BINDING_MISSING: 'BINDING_MISSING',
   BINDING_MISMATCH: 'TERMS_MISMATCH',
   TERMS_DIFFER: 'TERMS_MISMATCH',
 };
 
-/** Awaits a check of a signature, a key or a ciphertext. Converts a ConsentError to an error that ends the computation. */
+/**
+ * Awaits a check of a signature, key, or ciphertext. Converts a ConsentError to a PermanentError, which fails the
+ * computation.
+ */
 export async function requireConsent<T>(code: FailureCode, at: Position, check: Promise<T>): Promise<T> {
   try {
     return await check;

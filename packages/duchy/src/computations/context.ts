@@ -18,16 +18,17 @@ export interface Duchy {
   /** The trusted root certificates of consumers, providers and other duchies. */
   trust: TrustStore;
   /**
-   * The noise mechanisms this duchy accepts. The exchange chooses each computation's mechanism, so the duchy must check it.
+   * The noise mechanisms that this duchy accepts. The exchange chooses the mechanism of each computation, so the duchy must
+   * check it.
    */
   noiseMechanisms: readonly MpcNoiseMechanism[];
-  /** Keeps blobs for a while after their computation ends, so that operators can examine them. */
+  /** Whether to keep blobs for a while after their computation ends, so that operators can examine them. */
   keepsBlobs?: boolean | undefined;
-  /** Settings for other duchies, by name. If a duchy is not listed, the exchange provides its endpoint. */
+  /** Settings for other duchies, by name. The exchange provides the endpoint of any duchy that is not listed. */
   peers?: Readonly<Record<string, PeerSettings>> | undefined;
   /** If true, messages are sent over https only, and an endpoint from the exchange must have a public address. */
   requiresPublicPeers?: boolean | undefined;
-  /** Sends messages to duchies whose address needs no check. See send.ts. */
+  /** Sends messages to duchies whose address does not have to be public. See send.ts. */
   fetch: typeof fetch;
   log: Logger;
   metrics: Metrics;

@@ -23,7 +23,7 @@ abstract class CodedError<Code> extends Error {
     position: Position,
     { detail, ...options }: Options,
   ) {
-    // Drop an invalid position, because the exchange would reject a report that contains it.
+    // Drop an invalid position, because the exchange would reject a report with such a position.
     const valid = positionViolations(position).length === 0 ? position : {};
     super(describe(code, valid), options);
     this.code = code;
@@ -33,8 +33,8 @@ abstract class CodedError<Code> extends Error {
 }
 
 /**
- * An error that no retry can fix, so the computation fails. All participants can see the code and the position, so neither
- * may contain anything that was computed or received.
+ * An error that a retry cannot fix, so the computation fails. All participants can read the code and the position, so these
+ * must not contain computed or received data.
  */
 export class PermanentError extends CodedError<FailureCode> {
   override readonly name = 'PermanentError';
@@ -44,7 +44,7 @@ export class PermanentError extends CodedError<FailureCode> {
   }
 }
 
-/** Thrown if another party is down or late. The stage waits for that party as long as the exchange allows. */
+/** Thrown if another party is down or late. The stage is retried for as long as the exchange allows. */
 export class NotReady extends CodedError<ProgressCode> {
   override readonly name = 'NotReady';
   readonly retryAfterSeconds: number | undefined;

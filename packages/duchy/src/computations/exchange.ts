@@ -1,4 +1,6 @@
-/** Calls that change a computation at the exchange. Each is safe to repeat, because it reads the state before it acts. */
+/**
+ * Calls that change a computation at the exchange. Each call is safe to repeat, because it reads the state before it acts.
+ */
 import {
   type Computation,
   type EncryptedMessage,
@@ -14,7 +16,8 @@ import type { PermanentError } from './errors.ts';
 type Parameters = Omit<SetParametersRequest, 'etag' | 'certificate'>;
 
 /**
- * The maximum number of attempts at a change. An attempt fails if another participant changes the computation's etag first.
+ * The maximum number of attempts at a change. An attempt fails if another participant changes the computation at the same
+ * time.
  */
 const MAX_ATTEMPTS = 20;
 
@@ -23,11 +26,15 @@ export function hasEnded({ state }: Pick<Computation, 'state'>): boolean {
 }
 
 /**
- * Error codes after which a retry may succeed. Another party made a change first, or the duchy has no access at the moment.
+ * Error codes after which a retry may succeed: another party changed the computation first, or this duchy temporarily has
+ * no access.
  */
 const NOT_NOW = ['ABORTED', 'UNAUTHENTICATED', 'PERMISSION_DENIED'];
 
-/** Returns whether the exchange or the network failed, rather than the request. If so, the caller waits and retries. */
+/**
+ * Returns whether the same call may succeed later, because the exchange, the network, or this duchy's access failed
+ * temporarily.
+ */
 export function isOutage(error: unknown): boolean {
   return isTransient(error) || (error instanceof ExchangeError && NOT_NOW.includes(error.code));
 }
@@ -92,7 +99,8 @@ export function fail(
 }
 
 /**
- * Adds an entry to the computation's progress log at the exchange. Ignores errors, because no computation needs the log.
+ * Adds an entry to the computation's progress log at the exchange. Ignores errors, because the computation does not depend
+ * on the log.
  */
 export async function report(client: ExchangeClient, name: string, entry: LogRequest): Promise<void> {
   await client.logComputation({ name, body: entry }).catch(() => {});

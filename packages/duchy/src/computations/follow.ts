@@ -20,8 +20,8 @@ import { endWaitIfReady, firstStage, runAfter } from './progress.ts';
 const KEY_TEMPLATE = 'DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_256_GCM';
 
 /**
- * Creates, updates or ends the stored computation to match `view`. Safe to repeat, even from several processes at once.
- * Throws if the caller must retry.
+ * Creates, updates, or ends the stored computation to match `view`. Several processes may do so at the same time. Throws if
+ * the caller must retry.
  */
 export async function follow(duchy: Duchy, view: Computation): Promise<void> {
   const { db } = duchy;
@@ -44,7 +44,7 @@ export async function follow(duchy: Duchy, view: Computation): Promise<void> {
   });
 }
 
-/** Starts a computation that is new to this duchy. Once accepted, it is stored with its secrets before any stage runs. */
+/** Starts a computation that is new to this duchy. Stores the computation with its secrets before any stage runs. */
 async function begin(duchy: Duchy, id: string, view: Computation): Promise<void> {
   if (view.participants[duchy.name]?.state !== 'CREATED') return reportUnknown(duchy, id, view);
   try {
@@ -60,7 +60,7 @@ async function begin(duchy: Duchy, id: string, view: Computation): Promise<void>
       runAfter: runAfter(place),
       secrets: { randomSeed: newSeed(), noiseSeed: newSeed(), privateKeyset },
     });
-    // If the computation is stored, another process of this duchy created it first, and nothing is wrong.
+    // If the computation is stored now, another process of this duchy created it first, which is not an error.
     if (!isNew && (await readComputation(duchy.db, id)) === undefined) {
       duchy.log.error({ computation: id }, 'the exchange shows an ended and removed computation as new');
     }
@@ -73,8 +73,8 @@ async function begin(duchy: Duchy, id: string, view: Computation): Promise<void>
 }
 
 /**
- * Reports that this duchy has joined a computation that its database does not contain: the database was lost, or is the
- * wrong one. The computation does not fail, because a process with the wrong database would fail every computation.
+ * Reports a computation that this duchy has joined but that its database does not contain. The database was lost, or this
+ * process uses the wrong one. In that case the process must not fail the computation, because it would fail all others too.
  */
 async function reportUnknown({ client, log }: Duchy, id: string, view: Computation): Promise<void> {
   log.error({ computation: id }, 'this duchy takes part in a computation that its database does not have');
@@ -82,7 +82,9 @@ async function reportUnknown({ client, log }: Duchy, id: string, view: Computati
   await report(client, view.name!, { stage, attempt: 1, code: 'DATABASE_DIFFERS' });
 }
 
-/** Returns the part of a view that must not change once accepted: everything except states, keys and nonces. */
+/**
+ * Returns the part of a view that must not change after the duchy accepts it: everything except states, keys, and nonces.
+ */
 function fixedPart(view: Computation): string {
   const { etag: _e, updateTime: _u, failure: _f, participants, requisitions, ...rest } = view;
   return canonicalJson(Computation, {

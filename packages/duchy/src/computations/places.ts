@@ -8,7 +8,7 @@ import { configOf, protocolOf } from './plan.ts';
 
 type View = Pick<Computation, 'name' | 'participants' | 'protocolConfig'>;
 
-/** Returns the duchies that `place` refers to. Throws PermanentError if `place` is a role that no participant has. */
+/** Returns the names of the duchies that `place` refers to. Throws PermanentError if no participant has that role. */
 export function duchiesAt(place: Place, view: View): string[] {
   switch (place) {
     case 'EVERY_WORKER':
@@ -22,7 +22,10 @@ export function duchiesAt(place: Place, view: View): string[] {
   }
 }
 
-/** Returns the duchy that `place` refers to. Don't use this for EVERY_WORKER, which refers to several duchies. */
+/**
+ * Returns the name of the duchy that `place` refers to. Must not be called with EVERY_WORKER, which refers to several
+ * duchies.
+ */
 export function duchyAt(place: Place, view: View): string {
   return duchiesAt(place, view)[0]!;
 }

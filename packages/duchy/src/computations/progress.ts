@@ -13,7 +13,7 @@ import { duchiesAt } from './places.ts';
 
 type Placed = Pick<StoredComputation, 'protocol' | 'role' | 'stage'>;
 
-/** Returns the stage table's row for the current stage, or undefined if this duchy has finished its part. */
+/** Returns the row of the stage table for the current stage, or undefined if this duchy has completed its last stage. */
 export function rowOf({ protocol, role, stage }: Placed): StageRow | undefined {
   const row = protocolMath(protocol).stages.find((r) => r.stage === stage && r.role === role);
   if (row === undefined && stage !== COMPLETE) {
@@ -51,8 +51,8 @@ export function runAfter(placed: Placed): Date | null {
 }
 
 /**
- * Starts the next stage if all the input that the computation waits for has arrived. Call this in the transaction that
- * stored an input. That transaction locks the row, so the second of two concurrent transactions sees both inputs.
+ * Starts the next stage once all input of the current stage has arrived. Call this in the transaction that stores an input.
+ * That transaction locks the row, so the later of two concurrent transactions sees both inputs.
  */
 export async function endWaitIfReady(tx: Queryable, id: string): Promise<void> {
   const computation = await readComputation(tx, id);

@@ -1,4 +1,7 @@
-/** A duchy's settings, from `duchy.json`. Error messages never include a value, because it may be a secret. */
+/**
+ * Reads a duchy's settings from `duchy.json`. Error messages never include the value of a setting, because it may be a
+ * secret.
+ */
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import {
@@ -40,7 +43,10 @@ const listen = object(
     tls,
     /** True if a proxy in front of the duchy terminates TLS. */
     behindTlsProxy: boolean(),
-    /** CIDR ranges of proxies whose X-Forwarded-For is trusted. In production, [] states that there is no proxy. */
+    /**
+     * CIDR ranges of proxies whose X-Forwarded-For header is trusted. In production, an empty array means that no proxy is
+     * used.
+     */
     trustedProxies: array(string()),
   }),
 );
@@ -52,7 +58,10 @@ const limits = {
   uploadSeconds: integer(1, 86_400),
   /** The maximum size of a message from another duchy. */
   maxDataBytes: integer(1, 2 ** 33),
-  /** After this many rejected requests, further requests from the same address are rejected for the rest of the minute. */
+  /**
+   * The maximum number of rejected requests per address and minute. After that, the duchy rejects every request from the
+   * address until the minute ends.
+   */
   rejectedPerMinute: integer(1, 1_000_000),
 };
 /**
@@ -66,16 +75,16 @@ const SCHEMA = object(
     url: string(),
     /** A file containing the bearer token for the exchange. It is reread on every call, so the token can be rotated. */
     tokenFile: string(),
-    /** How the duchy gets its tokens from an OpenID issuer, instead of `tokenFile`. */
+    /** The OpenID issuer from which the duchy gets its tokens. Replaces `tokenFile`. */
     signIn: SignIn,
     /** The folder that `mex identity` created. */
     identity: string(),
     /**
-     * Root certificates of the other parties: a folder that has one file for each, such as `dataProviders/streamly.pem`, or
-     * files, such as `dataProviders/streamly=streamly.pem`.
+     * Root certificates of the other parties. An entry is either a folder with one file per party, such as
+     * `dataProviders/streamly.pem`, or one party's file, such as `dataProviders/streamly=streamly.pem`.
      */
     roots: array(string()),
-    /** The address at which providers and other duchies reach this duchy. They get it from the exchange. */
+    /** The address at which providers and other duchies reach this duchy. The exchange tells them this address. */
     endpoint: string(),
     peers: mapOf('duchy', peer),
     listen,
@@ -106,7 +115,9 @@ export type Listen = DuchyConfig['listen'];
 export type FaceLimits = DuchyConfig['limits'];
 export type PeerSettings = Static<typeof peer>;
 
-/** Reads the settings from a file. Returns those that are valid, with defaults, and what is wrong with the others. */
+/**
+ * Reads the settings from a file. Returns the valid settings, with defaults, and a list of problems with the invalid ones.
+ */
 export function readDuchyConfig(path: string): Examined {
   let bytes: Buffer;
   try {
@@ -123,11 +134,11 @@ export interface Examined {
   config: DuchyConfig;
   /** Each problem starts with the path of a setting, such as `listen.port`. */
   problems: string[];
-  /** The names of the settings that are invalid, and so are not in `config`. */
+  /** The names of the invalid settings. `config` has the default values for these settings. */
   invalid: Set<string>;
 }
 
-/** Leaves out the settings that are invalid, so that the others can be checked too. Paths are relative to `folder`. */
+/** Checks the settings. Ignores the invalid ones, so that the valid ones can be used. Paths are relative to `folder`. */
 export function examineDuchyConfig(value: JsonValue, folder: string): Examined {
   const violations: Violation[] = [];
   const file = decode(SCHEMA, value, violations);

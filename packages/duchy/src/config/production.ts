@@ -37,11 +37,11 @@ function exchangeProblems({ url, tokenFile, signIn, identity }: DuchyConfig): st
   return problems;
 }
 
-/** Every root must be for one party, because a root for all parties would let one party sign for another. */
+/** Checks that every root certificate is for one party. A root for all parties would let one party sign for another. */
 function trustProblems({ roots: given }: DuchyConfig, modeOf: FileMode): string[] {
   const roots = given.filter((root) => !isFolder(modeOf(root)));
   const kinds = ['measurementConsumers', 'dataProviders', 'duchies'];
-  // A folder needs no file yet, because files that are added later are read without a restart.
+  // A folder may still be empty, because files that are added later are read without a restart.
   const missing =
     roots.length < given.length
       ? []

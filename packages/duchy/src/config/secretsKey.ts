@@ -1,4 +1,4 @@
-/** The key that encrypts a duchy's stored data. */
+/** Reads or creates the key that encrypts a duchy's stored data. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -23,7 +23,7 @@ export async function readSecretsKey({ mode, secretsKeyFile: path }: DuchyConfig
   return key;
 }
 
-/** Creates the file with a new key, unless it exists. */
+/** Creates the file with a new key, unless the file exists. */
 export async function makeSecretsKey(path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const key = `${toBase64(randomBytes(SECRETS_KEY_BYTES))}\n`;

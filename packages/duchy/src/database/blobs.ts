@@ -1,5 +1,5 @@
 /**
- * Stores uploads and messages in the database as encrypted chunks. Only one chunk is in memory at a time, and nothing is
+ * Stores uploads and messages in the database as encrypted chunks. Only one chunk is in memory at a time. Nothing is
  * written to the local disk.
  */
 import { createHash, randomUUID } from 'node:crypto';
@@ -20,9 +20,7 @@ const INSERT_CHUNK = sql('insertChunk', 'INSERT INTO blob_chunks (blob, ordinal,
 const MEASURE = sql('measureBlob', 'UPDATE blobs SET length = $2, sha256 = $3 WHERE id = $1 RETURNING id');
 const DISCARD = sql('discardBlob', 'DELETE FROM blobs WHERE id = $1 AND complete_time IS NULL');
 
-/**
- * Writes a blob, and deletes it again if the source throws. The blob counts as incomplete until `completeBlob` is called.
- */
+/** Writes a blob. If the source throws, deletes the blob again. The blob is incomplete until `completeBlob` is called. */
 export async function writeBlob(
   db: SealingQueryable,
   computation: string,
@@ -45,7 +43,7 @@ export async function writeBlob(
     if (measured.length !== 1) throw new Error(`Blob ${id} was removed while it was written.`);
     return { id, length, sha256 };
   } catch (error) {
-    // If this fails, the retention job removes the incomplete blob later.
+    // If deleting fails, the retention job removes the incomplete blob later.
     await discardBlob(db, id).catch(() => {});
     throw error;
   }
@@ -57,8 +55,8 @@ export async function discardBlob(db: Queryable, id: string): Promise<void> {
 }
 
 /**
- * Regroups the data into chunks of equal size; only the last may be shorter. All chunks share one buffer, so each must be
- * used before the next is requested.
+ * Splits the data into chunks of equal size; only the last chunk may be shorter. All chunks share one buffer, so the caller
+ * must use each chunk before it requests the next.
  */
 async function* inChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
@@ -83,7 +81,7 @@ const COMPLETE = sql(
    WHERE id = $1 AND computation = $2 AND complete_time IS NULL AND length IS NOT NULL RETURNING id`,
 );
 
-/** Marks the blob as complete. Call this in the transaction that adds the row referring to the blob. */
+/** Marks the blob as complete. Call this in the transaction that inserts the row for the upload or message. */
 export async function completeBlob(tx: Queryable, id: string, computation: string): Promise<void> {
   const rows = await tx.query(COMPLETE, [id, computation]);
   if (rows.length !== 1)

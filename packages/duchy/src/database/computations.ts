@@ -1,4 +1,6 @@
-/** This duchy's computations: the exchange's view of each one, its secrets and its outcome. */
+/**
+ * The table of this duchy's computations. A row has the exchange's view of the computation, its secrets, and its outcome.
+ */
 import { randomBytes } from 'node:crypto';
 import {
   Computation,
@@ -40,7 +42,9 @@ export interface StoredComputation {
 }
 
 export interface ComputationSecrets {
-  /** The worker's half of the common seed in share-shuffle. The seed of this duchy's ElGamal key in other protocols. */
+  /**
+   * In share-shuffle, this worker's half of the common seed. In the other protocols, the seed of this duchy's ElGamal key.
+   */
   randomSeed?: Uint8Array | undefined;
   noiseSeed?: Uint8Array | undefined;
   /** The private keyset for data that providers and other duchies encrypt for this duchy. */
@@ -70,8 +74,8 @@ const INSERT = sql(
 );
 
 /**
- * Creates a computation with its secrets. Returns false if it exists or ever existed, because it must never get new
- * secrets.
+ * Creates a computation with its secrets. Returns false if the computation exists or was removed, because it must never get
+ * new secrets.
  */
 export async function createComputation(db: SealingQueryable, computation: NewComputation): Promise<boolean> {
   const { id, role, protocol, stage, view, spec, registerCount, runAfter = null, secrets = {} } = computation;
@@ -126,7 +130,8 @@ const MOVING = sql(
 );
 
 /**
- * Returns whether a pending computation of these protocols changed in the last 10 minutes. If so, more work is likely soon.
+ * Returns whether a pending computation of these protocols changed in the last 10 minutes. If so, a mill will probably run
+ * a stage soon.
  */
 export async function hasMovingComputation(
   db: Queryable,
@@ -182,7 +187,7 @@ const READ_SECRETS = sql(
 const BLOB_KEY = 'blob_key';
 const READ_BLOB_KEY = sql('readBlobKey', 'SELECT outcome, blob_key FROM computations WHERE id = $1');
 
-/** Returns the key for a computation's blobs. Computations created by older versions use the duchy's own key. */
+/** Returns the key that encrypts a computation's blobs. Computations created by older versions use the duchy's own key. */
 export async function blobSecrets(db: SealingQueryable, id: string, use: 'read' | 'write'): Promise<Secrets> {
   const [row] = await db.query(READ_BLOB_KEY, [id]);
   if (use === 'write' && row?.outcome !== null) {
@@ -192,7 +197,7 @@ export async function blobSecrets(db: SealingQueryable, id: string, use: 'read' 
   return sealed === null ? db.secrets : new Secrets(db.secrets.open(placeOf(id, BLOB_KEY), sealed));
 }
 
-/** Returns the computation's secrets. After the computation ends, the result is empty. */
+/** Returns the computation's secrets, or an empty object after the computation has ended. */
 export async function readSecrets(db: SealingQueryable, id: string): Promise<ComputationSecrets> {
   const [row] = await db.query(READ_SECRETS, [id]);
   return Object.fromEntries(
@@ -209,8 +214,8 @@ const KEEP_INTERIM = sql(
 );
 
 /**
- * Stores a value for a later stage. Call this before storing the stage's output: after that, a retry does not compute
- * again.
+ * Stores a value for a later stage. Call this before storing the stage's output, because a retry does not compute again
+ * once the output is stored.
  */
 export async function keepInterim(db: SealingQueryable, id: string, interim: Uint8Array): Promise<void> {
   await db.query(KEEP_INTERIM, [id, sealSecret(db, id, 'interim', interim)]);
@@ -236,7 +241,7 @@ const END = sql(
 export interface End {
   outcome: Outcome;
   failure?: string | null;
-  /** Keeps the blobs and their key until the retention job removes them. */
+  /** Whether the blobs and their key stay until the retention job removes them. */
   keepsBlobs?: boolean | undefined;
 }
 
@@ -250,7 +255,7 @@ export async function endComputation(
   { outcome, failure = null, keepsBlobs = false }: End,
 ): Promise<boolean> {
   if ((await db.query(END, [id, outcome, failure, keepsBlobs])).length !== 1) return false;
-  // If this fails or the process stops, the retention job removes the blobs later.
+  // If removing the blobs fails, the retention job removes them later.
   if (!keepsBlobs) await removeBlobsOf(db, id).catch(() => {});
   return true;
 }

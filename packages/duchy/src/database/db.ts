@@ -1,4 +1,4 @@
-/** A duchy's database: its SQL statements, its session settings, and the key that encrypts its secrets. */
+/** Connects to a duchy's database. Holds the session settings, and the key that encrypts secrets in the database. */
 import type { Secrets } from '@measurement-exchange/server';
 import {
   type Queryable,

@@ -7,7 +7,7 @@ import { requireNoOtherOwner } from './settings.ts';
 
 export interface DuchyProblem {
   check: string;
-  /** Errors should never occur. Warnings need an operator's attention. */
+  /** An error should never occur. A warning needs an operator's attention. */
   severity: 'error' | 'warning';
   rows: number;
   meaning: string;
@@ -16,7 +16,10 @@ export interface DuchyProblem {
   examples: string[];
 }
 
-/** `statement` is a query that returns the affected rows. Its `example` column identifies each row. */
+/**
+ * One check of the database. `statement` is a query that returns the affected rows, with an `example` column that
+ * identifies each row.
+ */
 type Check = [check: string, meaning: string, remedy: string, statement: string];
 
 const RESTORE = 'Restore a backup, and report this.';
@@ -115,12 +118,12 @@ const SEALED = {
 
 export const DUCHY_CHECKS = CHECKS.length + 1;
 
-/** The database has no tables yet. */
+/** Thrown if the database has no tables yet. */
 export class DatabaseUnused extends Error {
   override readonly name = 'DatabaseUnused';
 }
 
-/** Checks the database over a separate connection. Throws if it is not a database of this duchy. */
+/** Checks the database over a separate connection. Throws if the database does not belong to this duchy. */
 export async function examineDuchy(
   connection: pg.ClientConfig,
   { duchy, secretsKey }: { duchy: string; secretsKey: Uint8Array },

@@ -1,6 +1,6 @@
 /**
- * Leases on stages. Only the mill that holds a stage's lease may work on the stage. A lease expires unless it is renewed,
- * and its token shows whether a mill still holds it.
+ * Leases on stages. A mill may work on a stage only while it holds the stage's lease. A lease expires if the mill does not
+ * renew it. Each lease has a token, which shows whether the mill still holds it.
  */
 import { cut } from '@measurement-exchange/contract';
 import { COMPUTATION_COLUMNS, computationOf, type StoredComputation } from './computations.ts';
@@ -12,7 +12,9 @@ export interface Claim {
   leaseMs: number;
 }
 
-/** Thrown if another mill has taken the stage or the computation has ended, so the output must not be stored. */
+/**
+ * Thrown if another mill has claimed the stage, or the computation has ended. The stage's output must not be stored then.
+ */
 export class LeaseLost extends Error {
   constructor(id: string) {
     super(`The lease of computation ${id} is lost.`);
@@ -21,7 +23,7 @@ export class LeaseLost extends Error {
 }
 
 const UNTIL = (parameter: string) => `clock_timestamp() + ${parameter} * interval '1 millisecond'`;
-/** Replaces a time in the past by the current time, so that a new stage is queued after the stages that are already due. */
+/** Replaces a time in the past with the current time, so that a new stage runs after the stages that are already due. */
 const NOT_BEFORE_NOW = (parameter: string) =>
   `CASE WHEN ${parameter}::timestamptz IS NOT NULL THEN greatest(${parameter}, clock_timestamp()) END`;
 const RELEASED = 'lease_token = NULL, lease_until = NULL, lease_owner = NULL';
@@ -40,8 +42,8 @@ const CLAIM = sql(
 );
 
 /**
- * Claims a stage that is due and not leased. Consumers take turns, so that one consumer's many computations do not delay
- * another's. For each consumer, the stage that has been due the longest comes first.
+ * Claims a stage that is due and not leased. Consumers take turns, so that a consumer with many computations does not delay
+ * the others. Among one consumer's stages, the one that has been due the longest comes first.
  */
 export async function claimStage(
   db: Queryable,
@@ -91,7 +93,7 @@ const RETRY = sql(
 export interface Retry {
   delayMs: number;
   error: string;
-  /** Whether the attempt counts toward the maximum. Set this to false if the stage itself did not fail. */
+  /** Whether the attempt counts toward the maximum number of attempts. False if the stage itself did not fail. */
   counts?: boolean;
 }
 
@@ -108,7 +110,7 @@ const WAKE = sql(
    WHERE id = $1 AND stage = $2 AND run_after IS NULL AND outcome IS NULL RETURNING id`,
 );
 
-/** Starts `toStage` if the computation is waiting in `fromStage`. Returns false if it is not waiting there. */
+/** Starts `toStage` if the computation waits in `fromStage`. Returns false otherwise. */
 export async function wake(db: Queryable, id: string, fromStage: string, toStage: string): Promise<boolean> {
   return (await db.query(WAKE, [id, fromStage, toStage])).length === 1;
 }

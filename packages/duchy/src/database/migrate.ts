@@ -2,7 +2,7 @@ import { applyMigrations, readMigrations } from '@measurement-exchange/server';
 import pg from 'pg';
 
 const DIRECTORY = new URL('./migrations/', import.meta.url);
-/** The key of the advisory lock: an arbitrary number that is the same in every duchy process. */
+/** The key of the advisory lock for migrations: an arbitrary number that is the same in every duchy process. */
 const ADVISORY_LOCK = 8_270_118;
 
 /** Applies pending migrations and returns their names. Several processes may call this at the same time. */

@@ -1,4 +1,4 @@
-/** Removes data that is no longer needed. Each statement is atomic, so the process may stop at any point. */
+/** Removes data that is no longer needed. Each statement is atomic, so the process can be stopped at any time. */
 import { type Queryable, sql } from './db.ts';
 
 const INCOMPLETE = sql(
@@ -17,9 +17,7 @@ const KEYS = sql(
    RETURNING id`,
 );
 
-/**
- * Returns a statement that removes up to five blobs of ended computations. Blobs can be large, so we remove few at once.
- */
+/** Returns a statement that removes up to five blobs of ended computations. Five is few, because blobs can be large. */
 function removing(condition: string): string {
   return `WITH removed AS (
      UPDATE blobs SET removed_time = now() WHERE id IN (
@@ -32,8 +30,8 @@ function removing(condition: string): string {
 }
 
 /**
- * Removes incomplete blobs older than an hour, and blobs of computations that ended at least `keepHours` ago. Returns how
- * many blobs it removed.
+ * Removes incomplete blobs older than an hour, and blobs of computations that ended at least `keepHours` ago. Returns the
+ * number of removed blobs.
  */
 export async function removeBlobs(db: Queryable, keepHours: number): Promise<number> {
   const incomplete = await repeatedly(db, INCOMPLETE, []);
@@ -46,7 +44,7 @@ export async function removeBlobsOf(db: Queryable, computation: string): Promise
   await repeatedly(db, BLOBS_OF, [computation]);
 }
 
-// Skip computations that still have blobs. Blobs are removed separately, a few at a time.
+// Skip computations that still have blobs, because `removeBlobs` removes these first.
 const ENDED = sql(
   'removeEnded',
   `WITH ended AS (

@@ -9,15 +9,15 @@ const WRITE_ONCE = sql(
 const OWNER = 'owner';
 
 /**
- * Throws unless this duchy and this secrets key were the first to use the database. Without this check, a wrong key would
- * be noticed only in the middle of a computation, when stored data cannot be decrypted.
+ * Makes this duchy the owner of a new database. Throws if the database was first used by another duchy or with another
+ * secrets key. Without this check, a wrong key would be noticed only when stored data cannot be decrypted.
  */
 export async function requireOwnDatabase(db: SealingQueryable, duchy: string): Promise<void> {
   await db.query(WRITE_ONCE, [OWNER, db.secrets.seal(OWNER, Buffer.from(duchy)).toString('base64')]);
   await requireNoOtherOwner(db, duchy);
 }
 
-/** Throws if another duchy or another secrets key has used the database. Writes nothing. */
+/** Throws if the database belongs to another duchy or was encrypted with another secrets key. Writes nothing. */
 export async function requireNoOtherOwner(db: SealingQueryable, duchy: string): Promise<void> {
   const [row] = await db.query(READ, [OWNER]);
   const owner = row && ownerIn(db, row.value);

@@ -1,6 +1,4 @@
-/**
- * Checks a provider's signed Fulfillment message before the uploaded data is read. The message must match the computation.
- */
+/** Checks a provider's signed Fulfillment message against the computation, before the uploaded data is read. */
 import { createHash } from 'node:crypto';
 import { fromBinary } from '@bufbuild/protobuf';
 import { includesHash, nonceMatches } from '@measurement-exchange/consent';
@@ -36,8 +34,8 @@ export interface CheckedFulfillment {
 }
 
 /**
- * Checks the nonce before the requisition's other values, so that a sender without the nonce learns nothing about them.
- * Checks the certificate late, because that may need a call to the exchange.
+ * Checks a Fulfillment message. The nonce comes before the requisition's other values, so that a sender without the nonce
+ * learns nothing about them. The certificate comes late, because its check may call the exchange.
  */
 export async function checkFulfillment({ duchy, requireSigned }: Receiving, name: string, json: JsonValue) {
   const { signed, fulfillment } = readFulfillment(json);
@@ -66,7 +64,7 @@ export async function checkFulfillment({ duchy, requireSigned }: Receiving, name
   const { certificate } = fulfillment;
   const sender = { party: dataProvider, certificate, computation: computation.id };
   await requireSigned(signed, sender, 'fulfillment');
-  // Skip this check if the computation has ended: its secrets are deleted, and it accepts no new upload anyway.
+  // Skip this check if the computation has ended, because its secrets are deleted and it accepts no new upload.
   if (computation.outcome === null) await rules.requireKeys?.(duchy, fulfillment, computation);
   return { computation, requisition, signed, fulfillment, secretSeed };
 }
@@ -85,7 +83,7 @@ function readFulfillment(json: JsonValue): Pick<CheckedFulfillment, 'signed' | '
   }
 }
 
-/** Requires that the message names this computation, and that the provider and this duchy were given the same terms. */
+/** Checks that the message is for this computation, and that the provider signed the same terms that this duchy has. */
 async function requireTerms(
   { computation, termsSha256 }: duchyMessages.Fulfillment,
   stored: StoredComputation,
@@ -100,7 +98,7 @@ async function requireTerms(
   );
 }
 
-/** Requires that the protocol, population, register count and data length match the computation. */
+/** Checks that the protocol, population, register count, and data length match the computation. */
 function requireParameters(fulfillment: duchyMessages.Fulfillment, computation: StoredComputation): void {
   const { protocol, registerCount, view } = computation;
   if (fulfillment.protocol !== protocol) throw mismatch('fulfillment.protocol', `must be ${protocol}`);
@@ -125,7 +123,7 @@ function requireParameters(fulfillment: duchyMessages.Fulfillment, computation: 
 const NO_POPULATION = { name: 'no population: empty', fingerprint: new Uint8Array(0) };
 
 /**
- * Requires that the nonce and the fingerprint match the requisition that the consumer signed. A provider learns the nonce
+ * Checks that the nonce and the fingerprint match the requisition that the consumer signed. A provider learns the nonce
  * only by decrypting the requisition.
  */
 async function requireConsented(

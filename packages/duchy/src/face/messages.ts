@@ -1,6 +1,6 @@
 /**
- * Receives messages from other duchies. Checks each message, stores it once, and starts the next stage if it has all its
- * input.
+ * Receives messages from other duchies. Checks each message, stores it once, and starts the next stage when all of its
+ * input has arrived.
  */
 import type { IncomingMessage } from 'node:http';
 import { fromBinary } from '@bufbuild/protobuf';
@@ -144,7 +144,7 @@ function storedMessage({ db }: Duchy, { computation, message }: CheckedMessage) 
   return findMessage(db, computation.id, { direction: 'IN', stage: message.stage, peer: message.sender });
 }
 
-/** Requires that the current or the next stage waits for the message. A peer can be one stage ahead of this duchy. */
+/** Checks that the current or the next stage waits for the message. The sender can be one stage ahead of this duchy. */
 function requireExpected(checked: CheckedMessage): void {
   const { computation, message } = checked;
   if (computation.outcome !== null) throw ended(checked);

@@ -6,7 +6,7 @@ import { unsupportedMediaType } from './errors.ts';
 
 export interface Parts {
   json: JsonValue;
-  /** Iterating throws if the body is truncated, or if another part follows. */
+  /** The binary part. Reading it throws if the body is truncated, or if another part follows. */
   data: AsyncIterable<Uint8Array>;
 }
 
@@ -15,7 +15,7 @@ const MAX_JSON_VALUES = 1_000;
 /** The time limit for receiving the JSON part. */
 const JSON_MS = 15_000;
 
-/** Resolves when the JSON has arrived and the data begins. `part` is the name of the JSON part. */
+/** Resolves when the JSON part has arrived and the binary part begins. `part` is the name of the JSON part. */
 export function readParts(request: IncomingMessage, part: string): Promise<Parts> {
   return new Promise((resolve, reject) => {
     const busboy = parserOf(request);
@@ -82,7 +82,7 @@ function parserOf(request: IncomingMessage): BusboyInstance {
     return new Busboy({
       headers: { 'content-type': type },
       isPartAFile: (name) => name === 'data',
-      // Allow one field and one file more than expected, so that the handlers see an extra one and reject the body.
+      // Allow one field and one file more than expected, so that the handlers see an extra part and reject the body.
       limits: { fields: 2, files: 2, parts: 2, fieldSize: MAX_JSON_BYTES, headerPairs: 10, headerSize: 4096 },
     });
   } catch (cause) {

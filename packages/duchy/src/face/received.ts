@@ -10,7 +10,7 @@ export interface Announced {
   length: number;
 }
 
-/** Yields the data unchanged. Throws unless it has the announced length and digest. */
+/** Yields the data unchanged. Throws if its length or digest differs from what the sender signed. */
 export async function* asAnnounced(
   data: AsyncIterable<Uint8Array>,
   { part, sha256, length }: Announced,
@@ -30,7 +30,7 @@ export async function* asAnnounced(
     throw mismatch('data', `does not have the SHA-256 of ${part}.dataSha256`);
 }
 
-/** Checks the data by reading it to the end. It is not stored, because the same data is stored already. */
+/** Reads the data to the end, so that its checks run. Stores nothing, because the same data is already stored. */
 export async function discard(data: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const _ of data);
 }

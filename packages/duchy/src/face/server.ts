@@ -1,4 +1,4 @@
-/** The face: a duchy's HTTP server for uploads from providers and messages from other duchies. */
+/** The `face`: a duchy's HTTP server, which receives uploads from providers and messages from other duchies. */
 import { API_PREFIX, cut, ExchangeError, isId, isName } from '@measurement-exchange/contract';
 import { createApp } from '@measurement-exchange/server/app';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -61,14 +61,14 @@ export function createFace({ duchy, limits, tls, trustedProxies = [] }: FaceOpti
     },
     onClientError: (_id, error) => metrics.request('none', error, 0),
   });
-  // Skip this limit behind a trusted proxy, because all connections then come from the proxy's address.
+  // Skip this limit if a trusted proxy is used, because all connections then come from the proxy's address.
   if (trustedProxies.length === 0) limitConnections(app.server, MAX_CONNECTIONS / 8);
-  // Pass the stream on unparsed, because each operation reads its body while it arrives.
+  // Pass the body on unparsed, because each operation reads it while it arrives.
   app.addContentTypeParser('multipart/form-data', (_request, payload, done) => done(null, payload));
   app.decorateRequest('operation', 'none');
   app.decorateRequest('failure', undefined);
   addOperations(app, duchy, limits, rejected);
-  // Load balancers request this page. It shows only that the process is running.
+  // Load balancers request this page. A response shows only that the process is running.
   const page = {
     onRequest: async (request: FastifyRequest) => {
       request.operation = 'page';
@@ -80,7 +80,7 @@ export function createFace({ duchy, limits, tls, trustedProxies = [] }: FaceOpti
 
 function addOperations(app: FastifyInstance, duchy: Duchy, limits: FaceLimits, rejected: Failures): void {
   const newSlots = () => new Slots({ most: limits.uploads, mostOfParty: limits.uploadsPerParty });
-  // Separate slots prevent slow providers from blocking messages from other duchies.
+  // Use separate slots, so that slow providers cannot block messages from other duchies.
   const [uploadSlots, messageSlots] = [newSlots(), newSlots()];
   const receiving = {
     duchy,

@@ -1,4 +1,4 @@
-/** Verifies the signatures on uploads and messages. Senders are not authenticated in any other way. */
+/** Verifies the signatures on uploads and messages. A sender has no other way to prove its identity. */
 import { ConsentError, verifySignature, type X509 } from '@measurement-exchange/consent';
 import { ExchangeError, type SignedMessage } from '@measurement-exchange/contract';
 import { trustedCertificate } from '../computations/certificates.ts';
@@ -15,10 +15,16 @@ export interface Sender {
   computation: string;
 }
 
-/** The maximum number of rejected certificates per minute, party and computation. Each costs a call to the exchange. */
+/**
+ * The maximum number of rejected certificates per minute, for one party and computation. Checking each one costs a call to
+ * the exchange.
+ */
 const MOST_REJECTED = 10;
 
-/** Returns a function that throws unless the message was signed with a certificate that is trusted for the party. */
+/**
+ * Returns a function that verifies a message. It throws if the message was not signed with a certificate that is trusted
+ * for the party.
+ */
 export function createSignatureCheck(duchy: Duchy) {
   const rejected = new Failures(MOST_REJECTED, 'certificates for this computation');
   return async (signed: SignedMessage, { party, certificate, computation }: Sender, part: string) => {

@@ -43,8 +43,8 @@ export class Failures {
   }
 
   /**
-   * Counts the work as a failure while it runs, so that concurrent work is limited too. Afterward, the count stays only if
-   * `isFailure` returns true for the error.
+   * Runs the work. Counts it as a failure while it runs, so that concurrent work is limited too. Keeps the count only if
+   * the work throws an error for which `isFailure` returns true.
    */
   async run<T>(key: string, work: () => Promise<T>, isFailure: (error: unknown) => boolean): Promise<T> {
     this.requireFew(key);
@@ -89,7 +89,7 @@ export class Slots {
   }
 }
 
-/** Runs at most one task per key at a time. Throws RATE_LIMITED if another task with the key is running. */
+/** Runs at most one task per key at a time. Throws RATE_LIMITED if a task with the same key is running. */
 export class Turns {
   private readonly taken = new Set<string>();
 

@@ -38,7 +38,7 @@ async function keep(duchy: Duchy, checked: CheckedFulfillment, data: AsyncIterab
   let upload = await uploadOf(duchy.db, requisition.name);
   if (upload === undefined) upload = await store(duchy, checked, received);
   else {
-    // Don't check the contents again: the stored upload was checked, and the key for that check may be deleted by now.
+    // Don't check the contents again. The stored upload has been checked, and the key for that check may be deleted by now.
     requireSame(upload, checked);
     await discard(received);
   }
@@ -100,7 +100,7 @@ function requireSame(upload: StoredUpload, { signed, requisition }: CheckedFulfi
   );
 }
 
-/** Reports the stored upload to the exchange. If this fails, the herald retries it later. */
+/** Reports the stored upload to the exchange. If this fails, the herald reports it later. */
 async function report(
   duchy: Duchy,
   { computation: { view } }: CheckedFulfillment,

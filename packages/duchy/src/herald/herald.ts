@@ -29,23 +29,26 @@ export interface HeraldOptions {
 const POLL_MS = 1_000;
 const RECONCILE_MS = 5 * 60_000;
 /**
- * Each poll begins this long before the latest known change, because a slow transaction can make an older change visible
- * late.
+ * Each poll asks for changes since this long before the latest known change. A slow transaction at the exchange can make an
+ * older change visible late.
  */
 const OVERLAP_MS = 15_000;
 /** The assumed maximum difference between this duchy's clock and the exchange's clock. */
 const CLOCK_SLACK_MS = 3600_000;
-/** The duchy's HTTP server reports each upload itself within this time, unless its process stops. */
+/** The herald leaves an upload alone for this long, because the duchy's HTTP server normally reports it itself. */
 const REPORT_AFTER_MS = 10_000;
 
-/** The herald stores no state: at startup it reads all pending computations. Several heralds may run at once. */
+/**
+ * Applies changes at the exchange to the database. Keeps no state on disk: at startup, it reads all pending computations.
+ * Several heralds may run at the same time.
+ */
 export class Herald {
   private readonly duchy: Duchy;
   private readonly options: Required<HeraldOptions>;
   /** The time of the latest change found by a poll, according to the exchange's clock. */
   private latestUpdate = Date.now() - CLOCK_SLACK_MS;
   private reconcileAt = 0;
-  /** The etag of each computation in the last poll, by name. The next poll skips computations with an unchanged etag. */
+  /** Each computation's etag in the last poll, by name. The next poll skips computations whose etag has not changed. */
   private lastPoll = new Map<string, string>();
   private readonly postponed: Postponed;
 
@@ -77,7 +80,7 @@ export class Herald {
     follower.close();
   }
 
-  /** Waits until changes arrive or a poll is due, and applies the changed computations to the database. */
+  /** Waits until a change arrives or a poll is due. Then applies the changed computations to the database. */
   private async applyNext(follower: Follower): Promise<true> {
     const { pollMs } = this.options;
     const wake = await follower.next(pollMs);
@@ -108,7 +111,7 @@ export class Herald {
     this.duchy.metrics.heraldPolled();
   }
 
-  /** Brings every computation that is pending at the exchange or in the database up to date with the exchange. */
+  /** Updates every computation that is pending at the exchange or in the database. */
   private async reconcile(): Promise<void> {
     const { client, db, name } = this.duchy;
     const seen = new Set<string>();
@@ -125,7 +128,7 @@ export class Herald {
     }
   }
 
-  /** Applies the computations that changed since the last poll, and retries failed computations that are due. */
+  /** Applies the computations that changed since the last poll. Also retries postponed computations that are due. */
   private async applyUpdated(): Promise<void> {
     const { client, name } = this.duchy;
     const since = timestampOf(Math.max(0, this.latestUpdate - OVERLAP_MS));
@@ -139,8 +142,8 @@ export class Herald {
   }
 
   /**
-   * Applies a computation that a poll returned, and advances `latestUpdate`. Changes from the feed do not advance it, so
-   * that polls find every change without relying on the feed.
+   * Applies a computation that a poll returned, and advances `latestUpdate`. Only polls advance `latestUpdate`, so a poll
+   * also finds changes that the change feed missed.
    */
   private applyPolled(view: Computation): Promise<void> {
     this.latestUpdate = Math.max(this.latestUpdate, Date.parse(view.updateTime!));
@@ -148,8 +151,8 @@ export class Herald {
   }
 
   /**
-   * Reads a computation from the exchange and applies it. Throws if the exchange is unreachable; any other error only
-   * postpones this computation.
+   * Reads a computation from the exchange and applies it. Throws if the exchange is unreachable. After any other error,
+   * retries this computation later.
    */
   private async readAndApply(computation: string): Promise<void> {
     let view: Computation;
@@ -186,9 +189,7 @@ export class Herald {
     return { name: 'follow computation', attributes, traceparent };
   }
 
-  /**
-   * Ends a computation that no longer exists at the exchange, and deletes its secrets. Other errors never delete secrets.
-   */
+  /** Ends a computation that the exchange no longer has, and deletes its secrets. No other error deletes secrets. */
   private async end(computation: string): Promise<void> {
     const { db, keepsBlobs } = this.duchy;
     this.postponed.delete(computation);

@@ -1,6 +1,6 @@
 const MAX_PAUSE_MS = 60_000;
 
-/** The computations whose last update failed, by name, with the time of each computation's next retry. */
+/** Computations that could not be updated, by name, with the time of the next retry. */
 export class Postponed {
   private readonly entries = new Map<string, { failures: number; retryAt: number }>();
   private readonly pauseMs: number;
@@ -9,7 +9,7 @@ export class Postponed {
     this.pauseMs = pauseMs;
   }
 
-  /** The first retry is immediate. After that, the pause roughly doubles with each failure. */
+  /** Schedules a retry. The first retry is immediate. After that, the pause roughly doubles with each failure. */
   add(computation: string): void {
     const failures = (this.entries.get(computation)?.failures ?? 0) + 1;
     const pauseMs = Math.min(this.pauseMs * (2 ** (failures - 1) - 1), MAX_PAUSE_MS);

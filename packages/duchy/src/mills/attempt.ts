@@ -1,6 +1,6 @@
 /**
- * Makes one attempt at a stage: computes, stores and sends the stage's output, then advances the computation. If the
- * attempt fails, the stage is retried later or the computation fails.
+ * Makes one attempt at a stage: computes the output, stores and sends it, and advances the computation. If the attempt
+ * fails, either the stage is retried later or the computation fails.
  */
 import type { Computation, LogRequest } from '@measurement-exchange/contract';
 import { jittered, messageOf } from '@measurement-exchange/server';
@@ -28,7 +28,7 @@ import { Lease } from './lease.ts';
 import { throttled } from './throttled.ts';
 
 const MAX_RETRY_MS = 10 * 60_000;
-/** The maximum number of attempts at a stage. If they all fail or crash the process, the computation fails. */
+/** The maximum number of attempts at a stage. If all of them fail or crash the process, the computation fails. */
 const MAX_ATTEMPTS = 10;
 
 export class Attempt {
@@ -84,7 +84,8 @@ export class Attempt {
         (await storeOutput(duchy, computation, sends, (await this.compute())!));
       const fresh = await sendOutput(duchy, computation, message, this.lease.signal);
       await this.finish(next, message).catch((error) => {
-        // Ignore a lost lease if sending the result ended the computation: the herald has already recorded that end.
+        // Ignore a lost lease if sending the result ended the computation. In that case, the herald has already recorded
+        // the end.
         if (!(error instanceof LeaseLost && fresh !== undefined && hasEnded(fresh))) throw error;
       });
       if (fresh !== undefined) await follow(duchy, fresh);
@@ -131,7 +132,7 @@ export class Attempt {
     }
   }
 
-  /** Returns whether the computation has ended. Its secrets are then deleted, so an error in the stage can be ignored. */
+  /** Returns whether the computation has ended. If so, its secrets are deleted and the stage's error does not matter. */
   private async isOver(): Promise<boolean> {
     const stored = await readComputation(this.duchy.db, this.computation.id).catch(() => undefined);
     return stored !== undefined && stored.outcome !== null;
@@ -156,7 +157,7 @@ export class Attempt {
     const failure = error instanceof PermanentError ? error : new PermanentError('STAGE_FAILED', { stage });
     const end = await this.failComputation(failure);
     const line = { ...this.about, reason: messageOf(error), detail: (error as { detail?: string }).detail };
-    // The stage may have failed only because the computation ended: a peer that knows this rejects messages.
+    // The stage may have failed only because the computation ended: peers reject messages for an ended computation.
     if (end === 'CANCELLED' || end === 'SUCCEEDED') {
       log.info(line, 'the computation ended while its stage ran');
       return 'over';
@@ -166,8 +167,8 @@ export class Attempt {
   }
 
   /**
-   * Fails the computation for all participants and returns its final state. If that call fails, schedules a retry and
-   * returns undefined.
+   * Fails the computation for all participants, and returns its final state. If the exchange cannot be reached, schedules a
+   * retry and returns undefined.
    */
   private async failComputation(failure: PermanentError): Promise<Computation['state'] | undefined> {
     try {
@@ -195,7 +196,8 @@ export class Attempt {
 }
 
 function outcomeOf(error: unknown, attempt: number): 'waiting' | 'retried' | 'failed' {
-  // The stage itself did not fail: a peer or the exchange is down or late, or the exchange rejects this duchy's token.
+  // Wait if the stage itself did not fail: a peer or the exchange is down or late, or the exchange rejects this duchy's
+  // token.
   if (error instanceof NotReady || isOutage(error)) return 'waiting';
   return error instanceof PermanentError || attempt >= MAX_ATTEMPTS ? 'failed' : 'retried';
 }
@@ -206,7 +208,7 @@ function progressOf(error: unknown, waits: boolean): Pick<LogRequest, 'code' | '
   return { code: waits ? 'WAITS_FOR_EXCHANGE' : 'RETRIED' };
 }
 
-/** Returns the peer's requested delay or the usual delay, whichever is shorter. */
+/** Returns the delay before the next attempt: the peer's requested delay or the usual delay, whichever is shorter. */
 function waitMs(error: unknown, retryMs: number): number {
   const { retryAfterSeconds = Number.POSITIVE_INFINITY } = error as Partial<NotReady>;
   return Math.min(retryAfterSeconds * 1000, retryMs);

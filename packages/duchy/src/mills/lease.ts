@@ -1,6 +1,6 @@
 import { type Claim, type Queryable, renewLease } from '../database/index.ts';
 
-/** Renews a stage's lease while its mill works. */
+/** Renews a stage's lease while a mill works on the stage. */
 export class Lease {
   /** Aborted when the lease is lost or `stop` is aborted. */
   readonly signal: AbortSignal;
@@ -15,7 +15,7 @@ export class Lease {
     this.claim = claim;
     this.signal = AbortSignal.any([this.lost.signal, stop]);
     this.expiresAt = performance.now() + claim.leaseMs;
-    // Renew early enough that two renewals may fail before the lease expires.
+    // Renew three times per lease, so that the lease survives two failed renewals.
     this.timer = setInterval(() => void this.renew(), claim.leaseMs / 3);
   }
 
@@ -27,10 +27,7 @@ export class Lease {
     clearInterval(this.timer);
   }
 
-  /**
-   * Renews the lease. Aborts `signal` if the database reports the lease as lost, or if it expired before a renewal
-   * succeeded.
-   */
+  /** Renews the lease. Aborts `signal` if another mill has the lease, or if the lease expired because renewals failed. */
   private async renew(): Promise<void> {
     const askedAt = performance.now();
     const isHeld = await renewLease(this.db, this.claim).catch(() => undefined);

@@ -1,4 +1,4 @@
-/** Runs stages: claims a stage that is due and makes an attempt at it. */
+/** Runs stages: claims a stage that is due, and makes one attempt at it. */
 import { repeat } from '@measurement-exchange/server';
 import type { Duchy } from '../computations/context.ts';
 import { claimStage } from '../database/index.ts';
@@ -7,7 +7,7 @@ import { Attempt } from './attempt.ts';
 export interface MillOptions {
   /** Identifies this mill in the database. */
   owner: string;
-  /** How long a lease lasts without renewal, before another mill may take the stage; 60 s by default. */
+  /** How long a lease lasts if it is not renewed; 60 s by default. After that, another mill may claim the stage. */
   leaseMs?: number;
   /** The interval at which the mill looks for a stage that is due; 200 ms by default. */
   pollMs?: number;

@@ -1,4 +1,4 @@
-/** The address at which another duchy takes messages. */
+/** Finds the address to which messages for another duchy are sent. */
 import type { LookupFunction } from 'node:net';
 import type { Duchy as DuchyParty } from '@measurement-exchange/contract';
 import { endpointUrl, publicOnly } from '@measurement-exchange/sdk/endpoints';
@@ -6,14 +6,14 @@ import type { Duchy } from '../computations/context.ts';
 
 export interface PeerAddress {
   url: URL;
-  /** Set if the address must be public. The connection must then use this function. */
+  /** Resolves the host name, and throws if the address is not public. Undefined if any address is allowed. */
   lookup: LookupFunction | undefined;
 }
 
 /**
- * Returns a function that checks the peer's endpoint and throws EndpointRefused, or undefined if the peer has no endpoint.
- * In production, an endpoint from the exchange must have a public address, because it could otherwise be a service in this
- * duchy's own network. The address of an endpoint from the settings is not checked.
+ * Returns a function that returns the peer's address or throws EndpointRefused. Returns undefined if the peer has no
+ * endpoint. In production, an endpoint from the exchange must have a public address; otherwise it could be a service in
+ * this duchy's own network. An endpoint from the settings may have any address.
  */
 export async function peerAddress(
   { client, peers, requiresPublicPeers }: Pick<Duchy, 'client' | 'peers' | 'requiresPublicPeers'>,

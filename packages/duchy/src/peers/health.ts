@@ -1,4 +1,4 @@
-/** Asks a duchy whether it runs. */
+/** Checks whether another duchy is running. */
 import { once } from 'node:events';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';

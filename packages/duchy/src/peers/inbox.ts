@@ -5,7 +5,10 @@ import { NotReady, PermanentError } from '../computations/errors.ts';
 import { findMessage, readBlob, readSecrets, type StoredComputation } from '../database/index.ts';
 import { messageContext } from './messageContext.ts';
 
-/** Decrypts a message from another duchy, chunk by chunk. Its signature and digest were checked when it was received. */
+/**
+ * Decrypts a message from another duchy, chunk by chunk. The signature and digest were checked when the message was
+ * received.
+ */
 export async function* received(
   { db, name }: Pick<Duchy, 'db' | 'name'>,
   { id }: StoredComputation,

@@ -4,14 +4,16 @@ import { readComputation, type StoredComputation } from '../database/index.ts';
 import { verifiedPeerKey } from './verifiedKey.ts';
 
 /**
- * Returns the keyset that another duchy created and signed for this computation. Messages to that duchy are encrypted,
- * because the exchange provides its address and must not be able to read the messages.
+ * Returns the keyset that another duchy created and signed for this computation. It encrypts messages to that duchy. The
+ * exchange provides the duchy's address, so it could redirect messages, but must not be able to read them.
  */
 export async function peerKey(duchy: Duchy, computation: StoredComputation, peer: string) {
   return verifiedPeerKey(duchy, await withParameters(duchy, computation, [peer]), peer);
 }
 
-/** Returns the stored computation, refreshed from the exchange if any of these duchies' parameters are missing. */
+/**
+ * Returns the stored computation. First updates it from the exchange if any of these duchies has not published its keys.
+ */
 export async function withParameters(
   duchy: Duchy,
   computation: StoredComputation,
@@ -20,6 +22,6 @@ export async function withParameters(
   const { participants, name } = computation.view;
   if (duchies.every((each) => participants[each]?.parameters !== undefined)) return computation;
   await follow(duchy, await duchy.client.getComputation({ name: name! }));
-  // Use the stored view, not the new one, because `follow` rejects changes to accepted values and known keys.
+  // Read the stored view instead of using the new one, because `follow` rejects changes to accepted values and known keys.
   return (await readComputation(duchy.db, computation.id)) ?? computation;
 }

@@ -24,12 +24,14 @@ type Sends = NonNullable<StageRow['sends']>;
 
 const STAGE_MESSAGE_URL = `type.googleapis.com/${STAGE_MESSAGE_PURPOSE}`;
 
-/** Returns the stored output of the stage, if there is one. */
+/** Returns the stored output of the stage, or undefined if the stage has not stored one. */
 export async function storedOutput({ db }: Pick<Duchy, 'db'>, { id, view }: StoredComputation, sends: Sends) {
   return findMessage(db, id, { direction: 'OUT', stage: sends.message, peer: receiverOf(sends, view) });
 }
 
-/** Encrypts, signs and stores a stage's output. If another mill stored an output first, returns that one. */
+/**
+ * Encrypts, signs, and stores a stage's output. If another mill has already stored an output, returns that output instead.
+ */
 export async function storeOutput(
   duchy: Duchy,
   computation: StoredComputation,

@@ -1,4 +1,4 @@
-/** Sends a stage's stored output, either to another duchy as a message or to the exchange as the result. */
+/** Sends a stage's stored output: as a message to another duchy, or as the result to the exchange. */
 import { fromBinary } from '@bufbuild/protobuf';
 import { unpackSignedMessage } from '@measurement-exchange/consent';
 import {
@@ -23,14 +23,20 @@ import { peerAddress } from './address.ts';
 import { multipart } from './multipart.ts';
 import { type PeerRequest, post } from './post.ts';
 
-/** The time limit for one message of any size. */
+/** The time limit for sending one message of any size. */
 const SEND_MS = 10 * 60_000;
 const MAX_RESPONSE_BYTES = 64 * 1024;
 
-/** Error codes from a peer that a retry may fix, such as NOT_FOUND if the peer does not know the computation yet. */
+/**
+ * Error codes from a peer after which a retry may succeed. For example, NOT_FOUND means that the peer does not know the
+ * computation yet.
+ */
 const RETRY = ['ABORTED', 'NOT_FOUND', 'UNAVAILABLE', 'RESOURCE_EXHAUSTED', 'DEADLINE_EXCEEDED', 'INTERNAL'];
 
-/** Resolves when the recipient has stored the message. Returns the computation if the recipient is the exchange. */
+/**
+ * Sends the message, and resolves when the recipient has stored it. Returns the computation if the recipient is the
+ * exchange.
+ */
 export async function sendOutput(
   duchy: Duchy,
   computation: StoredComputation,

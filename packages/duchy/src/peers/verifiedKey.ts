@@ -15,8 +15,8 @@ import type { StoredComputation } from '../database/index.ts';
 export type KeyContext = Pick<Binding, 'duchy' | 'computation' | 'termsSha256'>;
 
 /**
- * Returns a participant's key, after verifying that it was signed with a certificate trusted for that participant. `read`
- * throws ConsentError if the key is for another computation or different terms, and then the computation fails.
+ * Returns a participant's key, after verifying that the participant signed it with a trusted certificate. The computation
+ * fails if `read` throws ConsentError, because the key is for another computation or different terms.
  */
 export async function verifiedKey<T>(
   duchy: Duchy,
@@ -38,8 +38,8 @@ export async function verifiedKey<T>(
 }
 
 /**
- * Returns the key for messages to a participant. In share-shuffle, `seedCommitment` is a commitment to the worker's half of
- * the common seed.
+ * Returns the key that encrypts messages to a participant. In share-shuffle, `seedCommitment` is the participant's
+ * commitment to its half of the common seed.
  */
 export function verifiedPeerKey(duchy: Duchy, computation: StoredComputation, peer: string) {
   return verifiedKey(duchy, computation, peer, 'publicKey', (message, context) => {

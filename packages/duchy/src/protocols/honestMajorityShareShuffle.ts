@@ -1,6 +1,6 @@
 /**
- * Honest Majority Share Shuffle: two workers add up secret shares, and an aggregator combines the sums and counts the
- * values.
+ * The Honest Majority Share Shuffle protocol. Each of two workers adds up secret shares of the providers' data. The
+ * aggregator combines the two sums and counts the values.
  */
 import { seedCommitment } from '@measurement-exchange/consent';
 import type { MpcStage } from '@measurement-exchange/mpc/protocols';
@@ -14,10 +14,13 @@ import { upload } from './honestMajorityShareShuffle/upload.ts';
 import type { DuchyProtocol } from './protocol.ts';
 
 const PROTOCOL = 'honestMajorityShareShuffle';
-/** The maximum size of one seed in a message: an encrypted seed of up to 8 KiB, plus names and counts. */
+/** The maximum size of one seed's entry in a message: an encrypted seed of up to 8 KiB, plus names and counts. */
 const SEED_BYTES = 10 * 1024;
 
-/** Publishes the worker's key with a commitment to its half of the common seed. Workers send their halves only later. */
+/**
+ * Publishes the worker's key, together with a commitment to its half of the common seed. The worker sends the half itself
+ * only later.
+ */
 const publishKey = publishing(async (secrets, context) => {
   const commitment = await seedCommitment(secrets.randomSeed!, context.duchy, context.computation);
   return { publicKey: encryptionKey(secrets, { ...context, seedCommitment: commitment }) };

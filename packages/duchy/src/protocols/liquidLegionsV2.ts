@@ -33,19 +33,26 @@ export const LIQUID_LEGIONS_V2: DuchyProtocol<MpcStage<typeof PROTOCOL>> = {
     ...common,
 
     /**
-     * A worker removes its layer of encryption from the indexes, and blinds them so that registers cannot be recognized.
+     * A worker removes its layer of encryption from the registers' indexes. It also multiplies the indexes by a secret
+     * number, so that the aggregator cannot recognize them.
      */
     blind: round(ONE, (given, input) => given.stages.blind(input, given.keys, given.seed, given)),
 
     /** The aggregator groups registers with the same index into one tuple. */
     group: round(ONE, (given, input) => given.stages.group(input, given.keys, given.seed, given)),
 
-    /** A worker removes its encryption from the tuples' flags, multiplies each flag by a random number, and adds noise. */
+    /**
+     * A worker removes its layer of encryption from the tuples' flags, multiplies each flag by a random number, and adds
+     * noise tuples.
+     */
     decryptFlags: round(TWO, (given, input) =>
       given.stages.decryptFlags(input, given.keys, given.seed, given),
     ),
 
-    /** The aggregator counts the registers, stores the count for the last stage, and prepares to compare frequencies. */
+    /**
+     * The aggregator counts the registers and stores the count for the last stage. It returns the encrypted comparisons of
+     * each count with every frequency.
+     */
     countRegisters: round(TWO, async (given, tuples) => {
       const { stages, keys, seed, duchy, computation } = given;
       const { registers, comparisons } = await stages.countRegisters(tuples, keys, seed, given);
@@ -53,12 +60,12 @@ export const LIQUID_LEGIONS_V2: DuchyProtocol<MpcStage<typeof PROTOCOL>> = {
       return comparisons;
     }),
 
-    /** A worker removes its layer of encryption from the comparisons, and multiplies each one by a random number. */
+    /** A worker removes its layer of encryption from the comparisons, and multiplies each comparison by a random number. */
     decryptComparisons: round(THREE, (given, input) =>
       given.stages.decryptComparisons(input, given.keys, given.seed, given),
     ),
 
-    /** The aggregator counts the registers with each frequency. */
+    /** The aggregator counts the registers with each frequency, and returns the encrypted result. */
     countFrequencies: round(THREE, async (given, comparisons) => {
       const { stages, plan, keys, duchy, computation } = given;
       const { interim } = await readSecrets(duchy.db, computation.id);

@@ -1,4 +1,4 @@
-/** The functions that a duchy needs to run a protocol, in addition to the protocol's math in the package `mpc`. */
+/** Defines the functions that a duchy needs to run a protocol. The protocol's math is in the package `mpc`. */
 import type { duchyMessages } from '@measurement-exchange/contract';
 import type { MessageSize } from '@measurement-exchange/mpc/protocols/messageSize';
 import type { Duchy } from '../computations/context.ts';
@@ -10,7 +10,8 @@ export interface DuchyProtocol<Stage extends string> {
   stages: Readonly<Record<Stage, StageFunction>>;
   upload: UploadRules;
   /**
-   * Returns the minimum and maximum size of a message from another duchy, before encryption. A larger message is rejected.
+   * Returns the minimum and maximum size of a message from another duchy, before encryption. The duchy rejects larger
+   * messages.
    */
   messageSize(computation: StoredComputation, message: string, sender: string): MessageSize;
 }
@@ -19,11 +20,11 @@ export interface DuchyProtocol<Stage extends string> {
 export interface UploadRules {
   dataLength(computation: StoredComputation): number;
   /**
-   * Returns the encrypted seed for another duchy, or an empty array. Throws if the provider and this duchy were given
-   * different terms.
+   * Returns the seed that the provider encrypted for another duchy, or an empty array. Throws if the provider and this
+   * duchy have different terms.
    */
   secretSeed(fulfillment: duchyMessages.Fulfillment, computation: StoredComputation): Uint8Array;
-  /** Runs checks that need the exchange. Called after the signature has been verified. */
+  /** Runs the checks that need the exchange, after the signature has been verified. */
   requireKeys?(
     duchy: Duchy,
     fulfillment: duchyMessages.Fulfillment,

@@ -26,10 +26,13 @@ export const REACH_ONLY_LIQUID_LEGIONS_V2: DuchyProtocol<MpcStage<typeof PROTOCO
   stages: {
     ...common,
 
-    /** A worker removes its layer of encryption, and blinds the registers so that they cannot be recognized. */
+    /**
+     * A worker removes its layer of encryption from the registers, and blinds them so that the aggregator cannot recognize
+     * them.
+     */
     execute: round(REGISTERS, (given, input) => given.stages.execute(input, given.keys, given.seed, given)),
 
-    /** The aggregator counts the registers. */
+    /** The aggregator counts the registers, and returns the encrypted result. */
     count: round(REGISTERS, async (given, input) => {
       const { stages, plan, keys, computation } = given;
       const registers = await stages.count(input, keys, given);

@@ -11,13 +11,16 @@ import { type ComputationSecrets, readSecrets } from '../database/index.ts';
 import type { KeyContext } from '../peers/verifiedKey.ts';
 import type { StageFunction } from './work.ts';
 
-/** Returns the keys to sign, by their names in the parameters. Each key is bound to a duchy, computation and terms. */
+/**
+ * Returns the keys to sign, by their names in the parameters. Each key is bound to this duchy, the computation, and its
+ * terms.
+ */
 type KeysOf = (secrets: ComputationSecrets, context: KeyContext) => Promise<Record<string, Uint8Array>>;
 
 /**
- * Publishes the keys that providers and other duchies use for encryption in this computation. Throws if the exchange
- * already has different keys: another database of this duchy created them, with different noise, so this process must not
- * continue.
+ * Publishes the keys with which providers and other duchies encrypt in this computation. Throws if the exchange already has
+ * different keys. Those were created from another database of this duchy, which also has different noise, so this process
+ * must not continue.
  */
 export function publishing(keysOf: KeysOf): StageFunction {
   return async ({ duchy, computation }) => {

@@ -1,4 +1,4 @@
-/** Creates the result from the aggregator's figures. Only the consumer can decrypt it. */
+/** Creates the encrypted result from the aggregator's figures. Only the consumer can decrypt the result. */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { encrypt, packSignedMessage, resultKeysetOf } from '@measurement-exchange/consent';
 import { type MpcNoiseMechanism, specs, TYPE_URLS } from '@measurement-exchange/contract';

@@ -2,7 +2,10 @@ import type { Duchy } from '../computations/context.ts';
 import { NotReady, PermanentError } from '../computations/errors.ts';
 import { type StoredComputation, type StoredUpload, uploadsOf } from '../database/index.ts';
 
-/** Returns the uploads to this worker, exactly one per requisition. Throws if one is missing or has the wrong size. */
+/**
+ * Returns the uploads to this worker, one for each of its requisitions. Throws if an upload is missing or has the wrong
+ * size.
+ */
 export async function ownUploads(
   { db, name }: Pick<Duchy, 'db' | 'name'>,
   { id, view, registerCount }: StoredComputation,
@@ -10,12 +13,12 @@ export async function ownUploads(
   const uploads = await uploadsOf(db, id);
   const expected = view.requisitions.filter((r) => r.fulfillingDuchy === name);
   const missing = expected.find((requisition) => !uploads.some((u) => u.requisition === requisition.name));
-  // This duchy reports a requisition as fulfilled only after storing the upload, so this must be the wrong database. The
-  // stage waits, because a process with the wrong database must not fail computations.
+  // This duchy reports a requisition as fulfilled only after it has stored the upload, so this process must have the wrong
+  // database. The stage waits instead of failing, because such a process must not fail computations.
   if (missing?.state === 'FULFILLED') {
     throw new NotReady('DATABASE_DIFFERS', { requisition: missing.name });
   }
-  // Wait for the last upload. The other worker's message may have started this stage too early.
+  // Wait for the missing upload. The other worker's message may have started this stage too early.
   if (missing !== undefined) throw new NotReady('WAITS_FOR_UPLOAD', { requisition: missing.name });
   if (uploads.length !== expected.length) {
     throw new PermanentError('REQUISITIONS_INVALID', { duchy: name });

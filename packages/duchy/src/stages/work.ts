@@ -11,5 +11,8 @@ export interface Work {
   onProgress: (fraction: number) => void;
 }
 
-/** Runs a stage and returns the output to send, if any. Another run after a crash returns the same figures and noise. */
+/**
+ * Runs a stage, and returns the output to send, if any. If the stage runs again after a crash, it returns the same figures
+ * and noise.
+ */
 export type StageFunction = (work: Work) => Promise<Uint8Array | undefined>;

@@ -20,7 +20,7 @@ import type { StageFunction, Work } from '../../stages/work.ts';
 const PROTOCOL = 'honestMajorityShareShuffle';
 const WORKERS = ['FIRST_WORKER', 'SECOND_WORKER'] as const;
 
-/** Adds up the workers' shares, estimates the figures with additional noise, and encrypts the result for the consumer. */
+/** Adds up the workers' shares, estimates reach and frequencies, adds noise, and encrypts the result for the consumer. */
 export const aggregate: StageFunction = async (work) => {
   const { view, registerCount } = work.computation;
   const frequencyVectorSize = BigInt(registerCount);
@@ -39,7 +39,8 @@ async function estimated({ duchy, computation }: Work): Promise<ShareShuffleEsti
     received(duchy, computation, 'AGGREGATION_PHASE_INPUT', duchyAt(role, computation.view)),
   );
   const counts = await countValues(parameters, [first!, second!]).catch((error: unknown) => {
-    // Both errors mean that a worker's message has the wrong format. Neither depends on register values.
+    // Both kinds of errors mean that a worker's message has the wrong format. The error text does not depend on register
+    // values.
     if (!(error instanceof ShareShuffleError || error instanceof RangeError)) throw error;
     throw new PermanentError('PEER_MESSAGE_INVALID', { stage: 'AGGREGATION_PHASE_INPUT' }, { cause: error });
   });

@@ -1,7 +1,7 @@
 import { ValuesReader } from '@measurement-exchange/mpc/shares/framing';
 import { mismatch } from '../../computations/rejections.ts';
 
-/** Yields the data unchanged. Throws unless it is a FrequencyVector of `registerCount` values below the modulus. */
+/** Yields the data unchanged. Throws if it is not a FrequencyVector with `registerCount` values below `modulus`. */
 export async function* asShares(
   data: AsyncIterable<Uint8Array>,
   { registerCount, modulus }: { registerCount: number; modulus: number },

@@ -27,13 +27,13 @@ import { ownUploads } from '../../stages/uploads.ts';
 import type { StageFunction, Work } from '../../stages/work.ts';
 import { shuffleInThread } from './shuffleThread.ts';
 
-/** The other worker's role and the message that it sends, for each role that this worker can have. */
+/** The other worker's role and message, keyed by this worker's role. */
 const PEERS = {
   FIRST_WORKER: { role: 'SECOND_WORKER', message: 'SHUFFLE_PHASE_INPUT_TWO' },
   SECOND_WORKER: { role: 'FIRST_WORKER', message: 'SHUFFLE_PHASE_INPUT_ONE' },
 } as const;
 
-/** Adds up all providers' shares, blinds them, adds this worker's noise, and shuffles them. */
+/** Adds up all providers' shares, blinds the sums, adds this worker's noise, and shuffles the registers. */
 export const shuffle: StageFunction = async (work) => {
   const { duchy, computation } = work;
   const { id, role } = computation;
@@ -57,9 +57,8 @@ export const shuffle: StageFunction = async (work) => {
 };
 
 /**
- * Reads the other worker's message and checks its half of the common seed. That worker must have committed to its half
- * before it could see this worker's half. Otherwise it could choose the order of all registers and the noise of both
- * workers.
+ * Reads the other worker's message and checks that worker's half of the common seed. The worker must have committed to its
+ * half before it saw this worker's half. Otherwise it could choose the order of all registers and both workers' noise.
  */
 async function readInput(
   { duchy, computation }: Work,
@@ -78,7 +77,10 @@ async function readInput(
   return input;
 }
 
-/** Returns the seeds of the shares that were uploaded to the other worker, exactly one for each of its requisitions. */
+/**
+ * Returns the decrypted seeds from the other worker's message. Throws if there is not exactly one for each requisition of
+ * that worker.
+ */
 async function peerSeeds(
   work: Work,
   peer: string,
@@ -97,7 +99,7 @@ async function peerSeeds(
   return seeds;
 }
 
-/** Decrypts a seed that the provider of the requisition signed and encrypted for this worker. */
+/** Decrypts a seed. Throws if the requisition's provider did not sign it for this worker and computation. */
 async function openSeed(
   { duchy, computation }: Work,
   { name, dataProvider }: ComputationRequisition,

@@ -4,18 +4,18 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { ShuffleInput } from '@measurement-exchange/mpc/protocols/honestMajorityShareShuffle/duchy';
 
-/** The thread's file is TypeScript in the workspace, and JavaScript in published packages. */
+/** The thread's source file: TypeScript in the workspace, JavaScript in published packages. */
 const THREAD = new URL(`./shuffleWorker${extname(import.meta.url)}`, import.meta.url);
 
 /** The thread's input. Uploads stay in the main thread, and the worker thread requests them chunk by chunk. */
 export type ThreadInput = Omit<ShuffleInput, 'shares'> & { shares: ({ seed: Uint8Array } | 'upload')[] };
 
-/** A message from the thread: the index of a share whose next chunk it needs, or the output. */
+/** A message from the thread: either the index of a share whose next chunk the thread needs, or the final output. */
 export type FromThread = { next: number } | { output: Uint8Array<ArrayBuffer> };
-/** A message to the thread: a chunk, or undefined after the last one. */
+/** A message to the thread: the next chunk, or undefined after the last chunk. */
 export type ToThread = Uint8Array | undefined;
 
-/** Returns whether the chunk fills its entire buffer, which can then be transferred without copying. */
+/** Returns whether the chunk fills its entire buffer. Such a buffer can be transferred to the thread without copying. */
 function ownsMemory(chunk: Uint8Array): chunk is Uint8Array<ArrayBuffer> {
   return chunk.buffer instanceof ArrayBuffer && chunk.byteLength === chunk.buffer.byteLength;
 }
@@ -30,8 +30,7 @@ export async function shuffleInThread(input: ShuffleInput, signal?: AbortSignal)
     ...input,
     shares: input.shares.map((share) => ('seed' in share ? share : 'upload')),
   };
-  // Keep V8's young generation small, so that it frees short-lived objects sooner. The vectors are stored outside V8's
-  // heap.
+  // Limit V8's young generation, so that short-lived objects are freed sooner. The vectors are not part of V8's heap.
   const worker = new Worker(THREAD, { workerData, resourceLimits: { maxYoungGenerationSizeMb: 6 } });
   // Without this listener, an error after an abort would crash the process.
   worker.on('error', () => {});

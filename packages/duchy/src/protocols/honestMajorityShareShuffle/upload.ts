@@ -1,4 +1,7 @@
-/** Share-shuffle uploads: an encrypted share of a frequency vector, and the encrypted seed of the other share. */
+/**
+ * Checks share-shuffle uploads. An upload is an encrypted share of a frequency vector, and the encrypted seed of the other
+ * share.
+ */
 import { ConsentError } from '@measurement-exchange/consent';
 import { opened, sealedLength, shareContext } from '@measurement-exchange/consent/sealing';
 import { type duchyMessages, ExchangeError } from '@measurement-exchange/contract';
@@ -45,7 +48,7 @@ async function* openedShare(
 }
 
 /**
- * Returns the encrypted seed. Throws unless the duchies, noise mechanism and modulus that the provider signed match the
+ * Returns the encrypted seed. Throws if the duchies, noise mechanism, or modulus that the provider signed differ from the
  * config.
  */
 function secretSeed({ protocolData }: duchyMessages.Fulfillment, { view }: StoredComputation): Uint8Array {

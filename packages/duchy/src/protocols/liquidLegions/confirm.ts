@@ -15,8 +15,8 @@ import { ownKeys } from './keys.ts';
 import { legionsConfig, wrongKey, wrongTerm } from './terms.ts';
 
 /**
- * Verifies the input, which can no longer change: all providers' nonces, the terms that all duchies signed, the keys and
- * the uploads. Then confirms to the exchange that this duchy is ready to compute.
+ * Verifies the computation's final input: all providers' nonces, the duchies' terms and keys, and the uploads. Then
+ * confirms to the exchange that this duchy is ready to compute.
  */
 export const confirm: StageFunction = async (work) => {
   const { duchy, computation } = work;
@@ -28,13 +28,16 @@ export const confirm: StageFunction = async (work) => {
   return undefined;
 };
 
-/** Verifies the peers' message keys, which are signed together with the terms. `ownKeys` verifies the ElGamal keys. */
+/**
+ * Checks that all duchies have the same terms. Each duchy signed the terms together with its message key. `ownKeys`
+ * verifies the ElGamal keys.
+ */
 async function requireSameTerms({ duchy, computation }: Work): Promise<void> {
   const { ring } = ownPlace(computation.view);
   for (const peer of ring) if (peer !== duchy.name) await verifiedPeerKey(duchy, computation, peer);
 }
 
-/** Requires every provider's nonce, which proves that the provider decrypted the requisition that the consumer signed. */
+/** Checks every provider's nonce, which proves that the provider decrypted the requisition that the consumer signed. */
 async function requireNonces({ computation }: Work): Promise<void> {
   for (const { name, nonce, nonceHash } of computation.view.requisitions) {
     if (nonce === undefined || !(await nonceMatches(nonce, nonceHash))) {
@@ -43,9 +46,7 @@ async function requireNonces({ computation }: Work): Promise<void> {
   }
 }
 
-/**
- * Requires that the provider signed this upload, for this ring of duchies. `combined` is the ring's combined public key.
- */
+/** Checks that the provider signed this upload for these duchies. `combined` is the duchies' combined public key. */
 async function requireUpload(
   { duchy, computation }: Work,
   { requisition, dataProvider, certificate, signedFulfillment, blob }: StoredUpload,

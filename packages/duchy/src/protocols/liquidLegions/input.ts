@@ -18,7 +18,7 @@ export async function ownSketches({ duchy, computation }: Work): Promise<Uint8Ar
   return sketches;
 }
 
-/** A stage that receives messages, with the expected size of each. */
+/** The context of a stage that receives messages. `sizeOf` returns the expected size of a message. */
 interface Receiver extends Work {
   sizeOf(message: string, sender: string): MessageSize;
 }
@@ -27,8 +27,8 @@ export async function fromWorkers(work: Receiver, message: string): Promise<Uint
   const messages: Uint8Array[] = [];
   for (const worker of duchiesAt('EVERY_WORKER', work.computation.view)) {
     const bytes = await messageFrom(work, message, worker);
-    // Check each worker's curve points now. Once the messages are combined, nobody can tell which worker sent an invalid
-    // point.
+    // Check each worker's curve points before the messages are combined. After that, nobody could tell which worker sent an
+    // invalid point.
     const position = { stage: message, duchy: worker };
     await computed(position, () => checkPoints(bytes, POOL, { signal: work.signal }));
     messages.push(bytes);
@@ -50,10 +50,10 @@ async function messageFrom({ duchy, computation, sizeOf }: Receiver, message: st
   throw new PermanentError('PEER_MESSAGE_INVALID', { stage: message, duchy: sender }, { detail });
 }
 
-/** Names of the errors thrown for bytes that an honest duchy would never send. */
+/** Names of the errors that mean that another duchy sent invalid bytes. */
 const DEVIATIONS = ['LiquidLegionsError', 'RangeError'];
 
-/** Runs `compute`. Converts its errors about invalid input to an error that ends the computation. */
+/** Runs `compute`. Converts an error about invalid input to a PermanentError, which fails the computation. */
 export async function computed<T>(position: Position, compute: () => Promise<T>): Promise<T> {
   try {
     return await compute();

@@ -1,4 +1,4 @@
-/** The ElGamal keys of a computation that uses sketches. */
+/** Derives and verifies the ElGamal keys of a Liquid Legions computation. */
 import { publishedKey, readPublishedKey } from '@measurement-exchange/consent';
 import { equalBytes, type SignedMessage } from '@measurement-exchange/contract';
 import { type RingKeys, ringKeys } from '@measurement-exchange/mpc/protocols/liquidLegions/ringKeys';
@@ -19,14 +19,14 @@ import { type ComputationSecrets, readSecrets, type StoredComputation } from '..
 import { verifiedKey } from '../../peers/verifiedKey.ts';
 import type { Work } from '../../stages/work.ts';
 
-/** Derives this duchy's key pair from its seed, so that the key pair is always the same. */
+/** Derives this duchy's key pair from its seed. The same seed always returns the same key pair. */
 export function elGamalKeyPair({ randomSeed }: ComputationSecrets): ElGamalKeyPair {
   return newKeyPair(new Keystream(randomSeed!));
 }
 
 /**
- * Returns the ring's combined key, which providers encrypt with. Throws unless each duchy signed its public key and proved
- * that it knows the secret key.
+ * Returns the duchies' combined public key, with which providers encrypt. Throws if a duchy did not sign its public key, or
+ * did not prove that it knows the secret key.
  */
 export async function combinedKey(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array> {
   const keys = await verifiedKeys(duchy, computation);
@@ -42,7 +42,7 @@ export async function ownKeys({ duchy, computation }: Work): Promise<RingKeys> {
 }
 
 /**
- * Returns every duchy's public key, in ring order. This duchy derives its own key instead of trusting the exchange's copy.
+ * Returns every duchy's public key, in ring order. Derives this duchy's own key instead of trusting the exchange's copy.
  */
 async function verifiedKeys(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array[]> {
   const { ring } = ownPlace(computation.view);

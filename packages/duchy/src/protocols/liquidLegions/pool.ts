@@ -9,7 +9,7 @@ import type {
   Output,
 } from '@measurement-exchange/mpc/protocols/liquidLegions/operations';
 
-/** The thread's file is TypeScript in the workspace, and JavaScript in published packages. */
+/** The thread's source file: TypeScript in the workspace, JavaScript in published packages. */
 const THREAD = new URL(`./poolThread${extname(import.meta.url)}`, import.meta.url);
 /** A thread without work ends after this time, unless a computation may need it soon. */
 const IDLE_MS = 10_000;
@@ -41,7 +41,10 @@ export class Pool {
     this.idleMs = idleMs;
   }
 
-  /** Keeps idle threads alive while `isNeeded` returns true, because starting them is slow. Returns an undo function. */
+  /**
+   * Keeps idle threads alive while `isNeeded` returns true, because starting threads is slow. Returns a function that ends
+   * this.
+   */
   keepWhile(isNeeded: () => Promise<boolean>): () => void {
     this.needs.add(isNeeded);
     return () => this.needs.delete(isNeeded);
@@ -53,8 +56,8 @@ export class Pool {
   }
 
   /**
-   * Runs an operation in a thread. An abort rejects the call at once. A thread that is already computing finishes, but its
-   * output is discarded.
+   * Runs an operation in a thread. If the signal is aborted, rejects at once. A thread that is already computing finishes,
+   * but its output is discarded.
    */
   async run<O extends OperationName>(
     operation: O,
@@ -127,7 +130,7 @@ class Thread {
 
   constructor(options: ThreadOptions) {
     this.options = options;
-    // Keep V8's young generation small, so that it frees short-lived objects sooner. The data is stored outside V8's heap.
+    // Limit V8's young generation, so that short-lived objects are freed sooner. The data is not part of V8's heap.
     this.worker = new Worker(THREAD, { resourceLimits: { maxYoungGenerationSizeMb: 6 } });
     let problem: unknown;
     this.worker.on('message', (answer: Answer) => {
@@ -143,7 +146,7 @@ class Thread {
     });
     this.worker.on('exit', () => {
       clearTimeout(this.idle);
-      // The input was moved to the thread, so only the caller can retry.
+      // The thread's input cannot be used again, because it was moved to the thread. Only the caller can retry.
       this.task?.reject(new Error('a thread of the computation ended', { cause: problem }));
       options.onEnding();
     });
@@ -162,7 +165,7 @@ class Thread {
     this.worker.postMessage({ operation, input } satisfies Call, transfer);
   }
 
-  /** Starts the idle timer. A thread without work does not keep the process alive. */
+  /** Starts the timer that ends an idle thread. An idle thread does not keep the process alive. */
   private rest(): void {
     this.worker.unref();
     this.idle = setTimeout(() => void this.endUnlessNeeded(), this.options.idleMs).unref();
@@ -171,7 +174,7 @@ class Thread {
   private async endUnlessNeeded(): Promise<void> {
     const { idle } = this;
     const isNeeded = await this.options.isNeeded();
-    // Return if the thread got work in the meantime.
+    // Do nothing if the thread got work while `isNeeded` ran.
     if (this.idle !== idle) return;
     if (isNeeded) this.rest();
     else await this.end();

@@ -1,6 +1,6 @@
 /**
- * Creates the stages of both Liquid Legions protocols, in which duchies pass messages around a ring. Some stages are the
- * same in both protocols, and all stages begin with the same steps.
+ * Creates the stages of both Liquid Legions protocols, in which the duchies pass messages around a ring. The protocols
+ * share some stages, and every stage starts with the same preparation.
  */
 import { publishedKey } from '@measurement-exchange/consent';
 import type { LiquidLegionsProtocol } from '@measurement-exchange/contract';
@@ -21,7 +21,7 @@ import { confirm } from './confirm.ts';
 import { computed, fromPrevious, fromWorkers, ownSketches } from './input.ts';
 import { elGamalKeyPair, ownKeys } from './keys.ts';
 
-/** The functions that compute the stages of a protocol. */
+/** The functions that compute the stages of one protocol. */
 interface RingStages extends RingSetup<NoiseParameters> {
   messageSize(message: string, sender: Sender): MessageSize | undefined;
 }
@@ -39,7 +39,10 @@ const publishKey = publishing(async (secrets, context) => ({
   elGamalPublicKey: publishedKey(elGamalKeyPair(secrets), context, proveSecret),
 }));
 
-/** Creates the stages that both protocols share, and a function `round` that creates the others. */
+/**
+ * Creates the stages that both protocols share. Also returns the function `round`, with which each protocol creates its
+ * other stages.
+ */
 export function legionsStages<P extends LiquidLegionsProtocol, S extends RingStages>(
   protocol: P,
   stagesOf: (parameters: MpcParameters<P>) => S,
@@ -64,11 +67,11 @@ export function legionsStages<P extends LiquidLegionsProtocol, S extends RingSta
     common: {
       publishKey,
       confirm,
-      /** A worker combines the sketches that it received with its noise. */
+      /** A worker combines its noise with the sketches that it received. */
       setup: stage(async (given) =>
         given.stages.setup(await ownSketches(given), given.keys, given.seed, given),
       ),
-      /** The aggregator combines the messages from all workers with its noise. */
+      /** The aggregator combines its noise with the messages from all workers. */
       combine: stage(async (given) => {
         const messages = await fromWorkers(given, 'SETUP_PHASE_INPUT');
         const { stages, keys, seed, signal } = given;

@@ -1,4 +1,4 @@
-/** Compares the terms that a provider signed for its sketch with the terms that this duchy was given. */
+/** Compares the terms that a provider signed for its sketch with the terms that this duchy got from the exchange. */
 import { isDeepStrictEqual } from 'node:util';
 import {
   type duchyMessages,
@@ -11,12 +11,12 @@ import {
 import { configOf } from '../../computations/plan.ts';
 import type { StoredComputation } from '../../database/index.ts';
 
-/** Returns the config of a computation with either of the Liquid Legions protocols. */
+/** Returns the protocol config of a Liquid Legions computation. */
 export function legionsConfig({ protocol, view }: StoredComputation): LiquidLegionsConfig {
   return configOf(protocol as LiquidLegionsProtocol, view);
 }
 
-/** Returns the first signed term that differs from the config, if any. `wrongKey` checks the combined key. */
+/** Returns a violation if a signed term differs from the config. `wrongKey` checks the combined key. */
 export function wrongTerm(
   signed: duchyMessages.Fulfillment_LiquidLegions,
   config: LiquidLegionsConfig,

@@ -1,4 +1,4 @@
-/** The uploads of both Liquid Legions protocols: sketches of encrypted registers. */
+/** Checks the uploads of both Liquid Legions protocols. An upload is a sketch with encrypted registers. */
 import {
   type duchyMessages,
   ExchangeError,
@@ -42,7 +42,10 @@ function requireNone(violation: Violation | undefined): void {
   if (violation) throw mismatch(`fulfillment.liquidLegions.${violation.field}`, violation.description);
 }
 
-/** Returns the ring's combined key. If a duchy's key is invalid, no upload can be valid, so we fail the computation. */
+/**
+ * Returns the duchies' combined key. Fails the computation if a duchy's key is invalid, because no upload can be valid
+ * then.
+ */
 async function keyOf(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array> {
   try {
     const { ring } = ownPlace(computation.view);
