@@ -39,7 +39,7 @@ export function largestMessage(computation: StoredComputation, message: string, 
   return Math.ceil(most * ENCRYPTION) + ENVELOPE_BYTES;
 }
 
-/** Keeps idle threads alive while a computation may need them soon. Returns a function that ends this. */
+/** Keeps idle threads alive while a computation may need them soon. Call the returned function to cancel this. */
 export function keepThreads(db: Queryable): () => void {
   return POOL.keepWhile(() => hasMovingComputation(db, POOLED));
 }

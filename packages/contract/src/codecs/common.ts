@@ -8,7 +8,7 @@ export interface SignatureAlgorithm {
   hash: 'SHA-256' | 'SHA-384' | 'SHA-512';
 }
 
-/** ECDSA signatures are DER-encoded. RSA signatures use PKCS #1 v1.5 padding. */
+/** The supported signature algorithms. ECDSA signatures are DER-encoded. RSA signatures use PKCS #1 v1.5 padding. */
 export const SIGNATURE_ALGORITHMS = {
   ECDSA_P256_SHA256: { oid: '1.2.840.10045.4.3.2', keyType: 'EC', curve: 'P-256', hash: 'SHA-256' },
   ECDSA_P384_SHA384: { oid: '1.2.840.10045.4.3.3', keyType: 'EC', curve: 'P-384', hash: 'SHA-384' },

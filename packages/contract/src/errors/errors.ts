@@ -1,4 +1,4 @@
-/** The exchange's only error class, and its JSON form. */
+/** Defines the exchange's only error class, and converts errors to and from JSON. */
 import type { JsonObject, JsonValue } from '../values/jsonValue.ts';
 import { type AnyReason, type Code, HTTP_STATUS, httpStatusOf, REASONS, type Reason } from './reasons.ts';
 
@@ -14,7 +14,7 @@ interface ErrorOptions {
   metadata?: Record<string, string>;
   violations?: Violation[];
   retryAfterSeconds?: number | undefined;
-  /** The `x-request-id` of the response that a client received. The exchange's log has the same ID. */
+  /** The `x-request-id` header of the response. The exchange's log contains the same ID. */
   requestId?: string | undefined;
   /** The cause of the error. It is logged, but never included in a response. */
   cause?: unknown;

@@ -1,5 +1,5 @@
 /**
- * Parses JSON exactly. `JSON.parse` rounds 64-bit integers, silently keeps the last of two equal keys, turns 1e400 into
+ * Parses JSON exactly. `JSON.parse` rounds 64-bit integers, silently drops the first of two equal keys, turns 1e400 into
  * Infinity, and accepts half a surrogate pair. None of that may happen to a signed request.
  */
 import { ExchangeError } from '../errors/errors.ts';

@@ -96,7 +96,7 @@ export const object = <P extends Record<string, TSchema>>(
 
 export const optional = <T extends TSchema>(of: T, description?: string) => {
   const json = description === undefined ? { ...of } : { ...of, description };
-  // `~optional` is not enumerable, because it is not part of the JSON Schema.
+  // Make `~optional` non-enumerable, because it is not part of the JSON Schema.
   return schema<TAddOptional<T>>(Object.defineProperty(json, '~optional', { value: true }));
 };
 
@@ -126,7 +126,7 @@ export const mapOf = <T extends TSchema>(key: PatternName, value: T, minProperti
 export const recordOf = <T extends TSchema>(value: T) =>
   unsafe<Record<string, Static<T>>>({ type: 'object', format: 'map', additionalProperties: value });
 
-/** Any JSON value, as the exact parser returned it. */
+/** Any JSON value, exactly as the parser in json.ts returned it. */
 export const anyJson = (description: string) => unsafe<unknown>({ format: 'json', description });
 
 export const DEFAULT_PAGE_SIZE = 50;

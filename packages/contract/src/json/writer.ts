@@ -13,7 +13,7 @@ type Writer = (value: never, out: Out) => void;
 
 interface Out {
   text: string;
-  /** The parts of the output that come before `text`. */
+  /** The finished parts of the output. They come before `text`. */
   readonly parts: string[];
 }
 
@@ -37,8 +37,8 @@ export function toJson<S extends TSchema>(schema: S, value: Static<S>): string {
 }
 
 /**
- * Returns a value's JSON text in parts, split between array items. A single string for a whole page would be slow to build
- * and send.
+ * Returns a value's JSON text in parts, split between array items. A single string for a whole page of resources would be
+ * slow to build and send.
  */
 export function toJsonParts<S extends TSchema>(
   schema: S,
@@ -75,7 +75,7 @@ function* arrayChunks(label: string, items: TSchema, values: unknown[]): Generat
   yield values.length === 0 ? `${mark}]` : ']';
 }
 
-/** Returns the JSON text of a value from the exact parser. */
+/** Returns the JSON text of a value that the parser in json.ts returned. */
 export function exactJson(value: JsonValue): string {
   return JSON.stringify(value, exactly);
 }
@@ -168,9 +168,7 @@ function inOrder<T>(entries: [string, T][], order: Order): [string, T][] {
 /** Matches text that needs no JSON escapes. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-/**
- * Writes text, numbers, booleans, and untyped JSON. Numbers that the exact parser returned are written without rounding.
- */
+/** Writes text, numbers, booleans, and untyped JSON. Does not round numbers that the parser in json.ts returned. */
 const writeFree: Writer = (value: unknown, out) => {
   if (typeof value === 'string') out.text += PLAIN.test(value) ? `"${value}"` : JSON.stringify(value);
   else if (value instanceof JsonText) out.text += value.text;

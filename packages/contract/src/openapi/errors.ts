@@ -42,8 +42,8 @@ export class ErrorPrinter {
   }
 
   /**
-   * Adds a response that operations can share to `components`, and returns a reference to it. Returns any other response
-   * unchanged.
+   * If operations can share the response, adds it to `components` and returns a reference to it. Otherwise, returns the
+   * response unchanged.
    */
   private share(errors: RouteError[], response: OpenApiResponse): OpenApiResponse | OpenApiReference {
     const [{ code, reason }] = errors as [RouteError];

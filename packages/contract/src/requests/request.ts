@@ -149,7 +149,7 @@ function take(from: JsonObject, name: string, violations: Violation[]): JsonValu
 /** Removes the property `name` or `parent`, and reports a violation if its value differs from the path. */
 function takeEqual(from: JsonObject, name: string, path: string, at: string, violations: Violation[]): void {
   const value = take(from, name, violations);
-  // The parent's name is the path without its last segment, the collection.
+  // The parent's name is the path without its last segment, which is the collection.
   const expected = name === 'parent' ? path.slice(0, path.lastIndexOf('/')) : path;
   if (value !== undefined && value !== expected) {
     violations.push({ field: join(at, name), description: 'differs from the path' });

@@ -1,6 +1,6 @@
 /**
  * The files that a descriptor set may import without containing them: google/protobuf/* from the protobuf runtime, and
- * google/type/* from our proto/google/type.
+ * google/type/* from our folder proto/google/type.
  */
 import { type DescFile, toBinary } from '@bufbuild/protobuf';
 import type { FileDescriptorProto } from '@bufbuild/protobuf/wkt';

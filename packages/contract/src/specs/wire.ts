@@ -143,7 +143,10 @@ class WireReader {
   private high = 0;
   private readonly bytes: Uint8Array;
   private readonly limits: WireLimits;
-  /** The bytes as text, one character per byte. Slicing an ASCII string from it is ten times faster than decoding it. */
+  /**
+   * The bytes as text, one character per byte. Slicing an ASCII string from this text is ten times faster than decoding the
+   * bytes.
+   */
   private readonly text: string;
 
   constructor(bytes: Uint8Array, limits: WireLimits) {

@@ -41,8 +41,8 @@ const LOOPBACK: Network[] = [
 ];
 
 /**
- * Returns whether an IP address is public. Accepts any RFC 4291 notation. Returns false for an address with a zone, and for
- * text that is not an IP address.
+ * Returns whether an IP address is public. Accepts any RFC 4291 notation. Returns false for an address with a zone, such as
+ * `fe80::1%eth0`, and for text that is not an IP address.
  */
 export function isPublicAddress(address: string): boolean {
   const bits = bitsOf(address);

@@ -17,7 +17,7 @@ export const ATTRIBUTE_NAME_RULE =
   `at most ${MAX_ATTRIBUTE_NAME} characters: letters, digits and _, with dots between the parts of a path; no part ` +
   'begins with a digit or is a reserved word of CEL';
 
-/** Whether a filter can use an attribute with this name. */
+/** Returns whether a filter can use an attribute with this name. */
 export function isAttributeName(name: string): boolean {
   if (name.length > MAX_ATTRIBUTE_NAME || !SHAPE.test(name)) return false;
   return name.split('.').every((part) => !RESERVED.has(part));

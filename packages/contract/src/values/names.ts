@@ -63,7 +63,7 @@ export function formatName<K extends PatternName>(pattern: K, vars: NameVars<K>)
   return fillIn(PATTERNS[pattern], vars);
 }
 
-/** Caches each pattern, split into parts. Fixed text and variable names alternate in the parts. */
+/** Caches the parts of each pattern: fixed text and variable names, alternating. */
 const parts = new Map<string, string[]>();
 
 export function fillIn(pattern: string, vars: Record<string, string>): string {

@@ -41,7 +41,7 @@ export async function accept(duchy: Duchy, view: Computation): Promise<Accepted>
   requireNoise(duchy, configOf(protocol, view).noiseMechanism);
   const registerCount = await requireRegisters(duchy, view, protocol, spec);
   const { message } = view.measurementSpec;
-  // `planOf` throws if the parameters do not fit the protocol, or need too much noise.
+  // Call `planOf` for its checks: it throws if the parameters do not fit the protocol, or need too much noise.
   planOf(protocol, { spec: message, view, registerCount });
   return { role, protocol, spec: message, registerCount };
 }
@@ -108,8 +108,8 @@ async function requireSigned(duchy: Duchy, view: Computation, protocol: MpcProto
 }
 
 /**
- * Checks that the nonce hashes in the signed spec are those of the requisitions. If so, the exchange has neither added nor
- * removed a provider.
+ * Checks that the signed spec has exactly the nonce hashes of the requisitions, so that the exchange cannot add or remove a
+ * provider.
  */
 function requireNonces({ requisitions }: Computation, { nonceHashes }: PlainSpec): void {
   const signed = nonceHashes.map(toBase64).sort();

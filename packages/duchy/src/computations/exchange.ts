@@ -106,7 +106,7 @@ export async function report(client: ExchangeClient, name: string, entry: LogReq
   await client.logComputation({ name, body: entry }).catch(() => {});
 }
 
-/** Reads the computation and calls `act` with it. Repeats both if another party changed or ended the computation. */
+/** Reads the computation and calls `act` with it. Repeats both steps if another party changed or ended the computation. */
 async function change(
   client: ExchangeClient,
   name: string,

@@ -73,8 +73,8 @@ async function begin(duchy: Duchy, id: string, view: Computation): Promise<void>
 }
 
 /**
- * Reports a computation that this duchy has joined but that its database does not contain. The database was lost, or this
- * process uses the wrong one. In that case the process must not fail the computation, because it would fail all others too.
+ * Reports a computation that this duchy has joined but that its database does not contain, because the database was lost or
+ * is the wrong one. Does not fail the computation: a process with the wrong database would fail every computation.
  */
 async function reportUnknown({ client, log }: Duchy, id: string, view: Computation): Promise<void> {
   log.error({ computation: id }, 'this duchy takes part in a computation that its database does not have');

@@ -8,7 +8,10 @@ import { configOf, protocolOf } from './plan.ts';
 
 type View = Pick<Computation, 'name' | 'participants' | 'protocolConfig'>;
 
-/** Returns the names of the duchies that `place` refers to. Throws PermanentError if no participant has that role. */
+/**
+ * Returns the names of the duchies that `place` refers to. Throws PermanentError if `place` is a role that no participant
+ * has.
+ */
 export function duchiesAt(place: Place, view: View): string[] {
   switch (place) {
     case 'EVERY_WORKER':

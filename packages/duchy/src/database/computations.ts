@@ -31,7 +31,8 @@ export interface StoredComputation {
   registerCount: number;
   attempt: number;
   /**
-   * The earliest time that a mill may run the stage; null while the stage waits for a message or for a computation state.
+   * The earliest time that a mill may run the stage; null while the stage waits for a message or for the computation to
+   * reach a state.
    */
   runAfter: Date | null;
   lastError: string | null;
@@ -55,7 +56,7 @@ export interface ComputationSecrets {
 
 export interface NewComputation
   extends Pick<StoredComputation, 'id' | 'role' | 'protocol' | 'stage' | 'view' | 'spec' | 'registerCount'> {
-  /** The earliest time that a mill may run the first stage; null or undefined if that stage waits. */
+  /** The earliest time that a mill may run the first stage; null or undefined if the first stage waits for input. */
   runAfter?: Date | null;
   secrets?: ComputationSecrets;
 }
@@ -214,8 +215,8 @@ const KEEP_INTERIM = sql(
 );
 
 /**
- * Stores a value for a later stage. Call this before storing the stage's output, because a retry does not compute again
- * once the output is stored.
+ * Stores a value for a later stage. Call this before storing the stage's output: once the output is stored, a retry sends
+ * it and does not compute again.
  */
 export async function keepInterim(db: SealingQueryable, id: string, interim: Uint8Array): Promise<void> {
   await db.query(KEEP_INTERIM, [id, sealSecret(db, id, 'interim', interim)]);

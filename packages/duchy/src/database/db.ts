@@ -1,4 +1,4 @@
-/** Connects to a duchy's database. Holds the session settings, and the key that encrypts secrets in the database. */
+/** A connection pool for a duchy's database, with its session settings and the key that encrypts stored secrets. */
 import type { Secrets } from '@measurement-exchange/server';
 import {
   type Queryable,

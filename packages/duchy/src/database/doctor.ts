@@ -7,7 +7,7 @@ import { requireNoOtherOwner } from './settings.ts';
 
 export interface DuchyProblem {
   check: string;
-  /** An error should never occur. A warning needs an operator's attention. */
+  /** An `error` should never occur. A `warning` needs an operator's attention. */
   severity: 'error' | 'warning';
   rows: number;
   meaning: string;

@@ -13,7 +13,8 @@ export interface Claim {
 }
 
 /**
- * Thrown if another mill has claimed the stage, or the computation has ended. The stage's output must not be stored then.
+ * Thrown if another mill has claimed the stage, or the computation has ended. In both cases, the mill must not store its
+ * output.
  */
 export class LeaseLost extends Error {
   constructor(id: string) {
@@ -73,7 +74,10 @@ const FINISH = sql(
 
 interface NextStage {
   stage: string;
-  /** The earliest time that a mill may run the stage; null if the stage waits for a message or for a computation state. */
+  /**
+   * The earliest time that a mill may run the stage; null while the stage waits for a message or for the computation to
+   * reach a state.
+   */
   runAfter: Date | null;
 }
 

@@ -17,7 +17,9 @@ const KEYS = sql(
    RETURNING id`,
 );
 
-/** Returns a statement that removes up to five blobs of ended computations. Five is few, because blobs can be large. */
+/**
+ * Returns a statement that removes up to five blobs of ended computations. The limit is low, because blobs can be large.
+ */
 function removing(condition: string): string {
   return `WITH removed AS (
      UPDATE blobs SET removed_time = now() WHERE id IN (
@@ -44,7 +46,7 @@ export async function removeBlobsOf(db: Queryable, computation: string): Promise
   await repeatedly(db, BLOBS_OF, [computation]);
 }
 
-// Skip computations that still have blobs, because `removeBlobs` removes these first.
+// Skip computations that still have blobs. `removeBlobs` removes the blobs first, a few at a time.
 const ENDED = sql(
   'removeEnded',
   `WITH ended AS (
@@ -61,7 +63,8 @@ const ENDED = sql(
 );
 
 /**
- * Removes computations that ended at least `keepDays` ago, but keeps their IDs. Returns the number of removed computations.
+ * Removes computations that ended at least `keepDays` ago. Keeps their IDs, so that no computation is created twice.
+ * Returns the number of removed computations.
  */
 export async function removeComputations(db: Queryable, keepDays: number): Promise<number> {
   return repeatedly(db, ENDED, [keepDays]);

@@ -34,8 +34,8 @@ export interface CheckedFulfillment {
 }
 
 /**
- * Checks a Fulfillment message. The nonce comes before the requisition's other values, so that a sender without the nonce
- * learns nothing about them. The certificate comes late, because its check may call the exchange.
+ * Checks a Fulfillment message. The nonce is checked before the requisition's other values, so that a sender without the
+ * nonce learns nothing about them. The certificate is checked late, because that check may call the exchange.
  */
 export async function checkFulfillment({ duchy, requireSigned }: Receiving, name: string, json: JsonValue) {
   const { signed, fulfillment } = readFulfillment(json);

@@ -30,7 +30,10 @@ export async function* asAnnounced(
     throw mismatch('data', `does not have the SHA-256 of ${part}.dataSha256`);
 }
 
-/** Reads the data to the end, so that its checks run. Stores nothing, because the same data is already stored. */
+/**
+ * Reads the data to the end, so that the checks in `asAnnounced` run. Stores nothing, because the same data is already
+ * stored.
+ */
 export async function discard(data: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const _ of data);
 }

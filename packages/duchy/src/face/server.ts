@@ -101,7 +101,9 @@ function addOperations(app: FastifyInstance, duchy: Duchy, limits: FaceLimits, r
   });
 }
 
-/** Parses `dataProviders/…/requisitions/…:fulfill` or `computations/…:advance`. Nothing is percent-decoded. */
+/**
+ * Parses `dataProviders/…/requisitions/…:fulfill` or `computations/…:advance`. Does not decode percent-encoded characters.
+ */
 function targetOf(url: string): { name: string; verb: 'fulfill' | 'advance' } {
   const [, path = '', verb] = /^\/[^/]+\/([^:?]+):(fulfill|advance)$/.exec(url) ?? [];
   if (verb === 'fulfill' && isName('requisition', path)) return { name: path, verb };

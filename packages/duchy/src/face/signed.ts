@@ -16,8 +16,7 @@ export interface Sender {
 }
 
 /**
- * The maximum number of rejected certificates per minute, for one party and computation. Checking each one costs a call to
- * the exchange.
+ * The maximum number of rejected certificates per minute, for one party and computation. Each check may call the exchange.
  */
 const MOST_REJECTED = 10;
 

@@ -29,13 +29,13 @@ export interface HeraldOptions {
 const POLL_MS = 1_000;
 const RECONCILE_MS = 5 * 60_000;
 /**
- * Each poll asks for changes since this long before the latest known change. A slow transaction at the exchange can make an
- * older change visible late.
+ * Each poll starts this long before the latest known change, because a slow transaction at the exchange can make an older
+ * change visible late.
  */
 const OVERLAP_MS = 15_000;
 /** The assumed maximum difference between this duchy's clock and the exchange's clock. */
 const CLOCK_SLACK_MS = 3600_000;
-/** The herald leaves an upload alone for this long, because the duchy's HTTP server normally reports it itself. */
+/** The default of `reportAfterMs`. Normally, the duchy's HTTP server has reported an upload within this time. */
 const REPORT_AFTER_MS = 10_000;
 
 /**
@@ -189,7 +189,9 @@ export class Herald {
     return { name: 'follow computation', attributes, traceparent };
   }
 
-  /** Ends a computation that the exchange no longer has, and deletes its secrets. No other error deletes secrets. */
+  /**
+   * Ends a computation that the exchange no longer has, and deletes its secrets. Must not be called after any other error.
+   */
   private async end(computation: string): Promise<void> {
     const { db, keepsBlobs } = this.duchy;
     this.postponed.delete(computation);

@@ -4,8 +4,8 @@ import { readComputation, type StoredComputation } from '../database/index.ts';
 import { verifiedPeerKey } from './verifiedKey.ts';
 
 /**
- * Returns the keyset that another duchy created and signed for this computation. It encrypts messages to that duchy. The
- * exchange provides the duchy's address, so it could redirect messages, but must not be able to read them.
+ * Returns the keyset for encrypting messages to another duchy, which that duchy created and signed for this computation.
+ * The messages are encrypted because the exchange provides the duchy's address, and could redirect them to itself.
  */
 export async function peerKey(duchy: Duchy, computation: StoredComputation, peer: string) {
   return verifiedPeerKey(duchy, await withParameters(duchy, computation, [peer]), peer);

@@ -11,8 +11,8 @@ export interface PeerRequest {
 }
 
 /**
- * Sends a POST request without following redirects. `lookup` resolves the host name and checks the address, which is not
- * possible with `fetch`.
+ * Sends a POST request without following redirects. `lookup` resolves the host name and checks the address. `fetch` has no
+ * such option.
  */
 export async function post(
   url: URL,

@@ -50,8 +50,8 @@ export const LIQUID_LEGIONS_V2: DuchyProtocol<MpcStage<typeof PROTOCOL>> = {
     ),
 
     /**
-     * The aggregator counts the registers and stores the count for the last stage. It returns the encrypted comparisons of
-     * each count with every frequency.
+     * The aggregator counts the registers, and stores that number for the last stage. It outputs encrypted comparisons of
+     * each register's frequency with the possible frequencies.
      */
     countRegisters: round(TWO, async (given, tuples) => {
       const { stages, keys, seed, duchy, computation } = given;

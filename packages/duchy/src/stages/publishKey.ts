@@ -19,8 +19,8 @@ type KeysOf = (secrets: ComputationSecrets, context: KeyContext) => Promise<Reco
 
 /**
  * Publishes the keys with which providers and other duchies encrypt in this computation. Throws if the exchange already has
- * different keys. Those were created from another database of this duchy, which also has different noise, so this process
- * must not continue.
+ * different keys. In that case, this duchy has another database with other keys and noise, so this process must not
+ * continue.
  */
 export function publishing(keysOf: KeysOf): StageFunction {
   return async ({ duchy, computation }) => {

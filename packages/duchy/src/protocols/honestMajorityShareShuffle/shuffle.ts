@@ -78,8 +78,8 @@ async function readInput(
 }
 
 /**
- * Returns the decrypted seeds from the other worker's message. Throws if there is not exactly one for each requisition of
- * that worker.
+ * Returns the decrypted seeds from the other worker's message. Throws unless the message has exactly one seed for each
+ * requisition of that worker.
  */
 async function peerSeeds(
   work: Work,

@@ -42,8 +42,8 @@ export class Pool {
   }
 
   /**
-   * Keeps idle threads alive while `isNeeded` returns true, because starting threads is slow. Returns a function that ends
-   * this.
+   * Keeps idle threads alive while `isNeeded` returns true, because starting threads is slow. Call the returned function to
+   * cancel this.
    */
   keepWhile(isNeeded: () => Promise<boolean>): () => void {
     this.needs.add(isNeeded);
