@@ -1,7 +1,8 @@
 /**
  * Binds a measurement to its consumer and its request. The result key and the data providers' nonces are derived from the
- * consumer's private key, the request, and a random salt, which is stored in the public key. The consumer can therefore
- * derive them again from the measurement, without storing anything. If they differ, someone changed the measurement.
+ * consumer's private key, the request, and a random salt. The salt is stored in the public key, so the consumer can derive
+ * the key and the nonces again without storing them. If a derived value differs from the one in the measurement, someone
+ * changed the measurement.
  */
 import {
   deriveEncryptionKeysets,
@@ -14,7 +15,7 @@ import { equalBytes, type Measurement, toBase64 } from '@measurement-exchange/co
 import type { ReadRequest } from './request.ts';
 import { encodeMeasurementSpec, encodeRequisitionSpec, parametersIn } from './specs.ts';
 
-/** A measurement's result key, and the nonce for each of its data providers. */
+/** A measurement's result key, and one nonce per data provider. */
 export interface Binding {
   keysets: EncryptionKeysets;
   nonces: Map<string, bigint>;
@@ -89,8 +90,8 @@ export async function isOfRequest(
 }
 
 /**
- * Finds the consumer's own private keyset that matches a public keyset. Earlier versions encrypted all results with the
- * consumer's own keyset.
+ * Finds the consumer's own private keyset that matches a public keyset. This is for measurements from earlier versions,
+ * which encrypted all results with the consumer's own keyset.
  */
 export function findOwnKeyset(
   privateKeysets: Uint8Array[],
@@ -103,7 +104,7 @@ async function bindingOf(secret: CryptoKey, salt: Uint8Array, visible: Visible):
   const seed = await derive(secret, salt, 'result key', [askedOf(visible)], 32);
   const nonces = visible.dataProviders.map(async (name) => {
     const { buffer } = await derive(secret, salt, 'nonce', [name], NONCE_BYTES);
-    // A nonce must not be zero.
+    // Use 1 instead of 0, because a nonce must not be zero.
     return [name, new DataView(buffer).getBigUint64(0) || 1n] as const;
   });
   return { keysets: await deriveEncryptionKeysets(seed, salt), nonces: new Map(await Promise.all(nonces)) };
@@ -135,8 +136,8 @@ function visibleIn({ spec, dataProviders, referenceId }: ReadRequest): Visible {
 }
 
 /**
- * Returns the unencrypted part of a measurement. Returns undefined if its spec is missing or in JSON, because `create`
- * always writes a binary spec.
+ * Returns the unencrypted part of a measurement. Returns undefined if its spec is missing, or is JSON (starts with `{`),
+ * because `create` always writes a binary spec.
  */
 function visibleOf({ measurementSpec, dataProviders = {}, measurementReferenceId }: Measurement) {
   const message = measurementSpec?.message;
@@ -151,7 +152,7 @@ function visibleOf({ measurementSpec, dataProviders = {}, measurementReferenceId
 /** Values derived from a private keyset. They are cached, because a measurement may be opened many times. */
 interface Derived {
   secrets: Promise<CryptoKey[]>;
-  /** The most recently found bindings. */
+  /** The most recently found bindings, at most MAX_BINDINGS. */
   bindings: Map<string, Binding>;
 }
 const MAX_BINDINGS = 100;

@@ -22,7 +22,10 @@ export interface CallOptions {
 
 /** Options for `open`. */
 export interface OpenOptions extends CallOptions {
-  /** The request that the measurement should have been created from. `open` throws if it was created from another one. */
+  /**
+   * The request that the measurement should have been created from. `open` throws if the measurement was created from a
+   * different request.
+   */
   request?: MeasurementRequest;
 }
 
@@ -32,20 +35,22 @@ export interface Consumer {
    * Signs the request, encrypts each data provider's part, and creates the measurement. If a data provider's key is not
    * trusted, throws `DataProviderUntrusted` and creates nothing. Each measurement has its own result key, which is derived
    * from the consumer's private encryption key, so the caller need not store it. The exchange decides which duchies, if
-   * any, compute the measurement. Throws `ProtocolRejected` if the consumer does not accept them.
+   * any, compute the measurement. Throws `ProtocolRejected` if the consumer does not accept these duchies.
    *
    * With a `requestId`, the call is idempotent, even after a crash: if a measurement was already created from the same
-   * request with the same ID, the call returns it. If that request differs in any way, including event groups and filters,
-   * throws the `ExchangeError` REQUEST_ID_REUSED, with the existing measurement's name in `metadata.existing`.
+   * request with the same ID, the call returns that measurement. If the earlier request differs in any way, including event
+   * groups and filters, throws the `ExchangeError` REQUEST_ID_REUSED, with the existing measurement's name in
+   * `metadata.existing`.
    *
-   * Filters are checked first: their syntax, and their names and types if their event groups publish attributes. Throws
-   * `FilterRejected` and creates nothing if one cannot be used.
+   * The filters are checked first. Their syntax is always checked. Their names and types are checked if their event groups
+   * publish attributes. If a filter fails a check, throws `FilterRejected` and creates nothing.
    */
   create(request: MeasurementRequest, options?: CallOptions): Promise<Measurement>;
   /**
-   * Asks the exchange which measurement `create` would create, and creates nothing. Returns its protocol and duchies, whether
-   * this consumer accepts them, the exchange's findings, the expected uncertainty of each figure, and the charge to the data
-   * providers' budgets. Checks the same as `create`, with one more request. `plan.create()` creates exactly that measurement.
+   * Asks the exchange which measurement `create` would create, and creates nothing. Returns the protocol and the duchies,
+   * whether this consumer accepts them, the exchange's findings, the expected uncertainty of each figure, and the charge to
+   * the data providers' budgets. Makes the same checks as `create`. `plan.create()` creates exactly the planned
+   * measurement.
    */
   plan(request: MeasurementRequest, options?: PlanOptions): Promise<MeasurementPlan>;
   /** Waits until the measurement succeeds. Throws `MeasurementFailed` if it fails or is canceled. */
@@ -55,20 +60,21 @@ export interface Consumer {
    * consumer signed the spec, the spec contains exactly the nonce hashes of the data providers, and each data provider
    * signed exactly one result, of the requested type and encrypted for this measurement alone. If duchies compute the
    * measurement, their aggregator must have signed exactly one result, and the consumer must accept all of the duchies.
-   * Pass the `request` too. Without it, the exchange could return another of this consumer's measurements under this name.
+   * Pass `request` too, because otherwise the exchange could return another of this consumer's measurements under this
+   * name.
    */
   open(measurement: Measurement, options?: OpenOptions): Promise<MeasurementResult>;
   /**
-   * Returns the request that the measurement was created from, with its title, or undefined if none is stored with it. Throws
-   * `QuestionRejected` if this consumer did not sign it, or signed it for another measurement. `create` stores it so that
-   * only this consumer can read it, unless it is longer than 64 KiB.
+   * Returns the request that the measurement was created from, with its title. `create` stores the request with the
+   * measurement, encrypted for this consumer, if it is at most 64 KiB long. Returns undefined if no request is stored.
+   * Throws `QuestionRejected` if this consumer did not sign the stored request, or signed it for another measurement.
    */
   question(measurement: Measurement, options?: CallOptions): Promise<Question | undefined>;
   /** Calls `create`, `wait`, and `open`. */
   measure(request: MeasurementRequest, options?: WaitOptions): Promise<MeasurementResult>;
   /**
-   * Reads an event group by its name under the consumer. Throws `MetadataUnreadable` if its metadata cannot be decrypted or
-   * decoded.
+   * Reads an event group by its resource name, `measurementConsumers/x/eventGroups/y`. Throws `MetadataUnreadable` if its
+   * metadata cannot be decrypted or decoded.
    */
   readEventGroup(name: string, options?: CallOptions): Promise<DescribedEventGroup>;
   /** Lists the consumer's event groups. If an entry's metadata cannot be read, the entry has an `error`. */
@@ -110,8 +116,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
 }
 
 /**
- * Returns `done` with the spec and the protocol from the measurement that `create` returned, so that only the results come
- * from `done`.
+ * Returns `done` with the spec and the protocol that `create` returned, because the exchange may have changed them since.
  */
 export function asCreated(done: Measurement, { measurementSpec, protocolConfig }: Measurement): Measurement {
   return { ...done, ...(measurementSpec && { measurementSpec }), ...(protocolConfig && { protocolConfig }) };

@@ -1,4 +1,6 @@
-/** Creates a measurement: signs the request, and encrypts each data provider's part so that nobody else can read it. */
+/**
+ * Creates a measurement: signs the request, and encrypts each data provider's part so that only that provider can read it.
+ */
 import {
   ConsentError,
   createSigner,
@@ -45,7 +47,7 @@ export interface Prepared {
   body: MeasurementInput;
 }
 
-/** Checks and seals a request. Event groups that the caller knows are not read again. */
+/** Validates, signs, and encrypts a request. Does not read the event groups in `known` again. */
 export async function prepareMeasurement(
   deps: Dependencies,
   request: MeasurementRequest,
@@ -207,7 +209,7 @@ async function existingMeasurement(
   const existing = await deps.client.getMeasurement({ name, signal: deps.signal });
   try {
     await requireOwn(deps, existing, request);
-    // The title is in no other part of the measurement.
+    // Compare the titles too. The title is only in the encrypted question, which `requireOwn` does not check.
     const question = await openQuestion(deps, existing);
     return question === undefined || question.title === request.title ? existing : undefined;
   } catch (fault) {

@@ -8,7 +8,8 @@ export interface ConsumerOptions {
   client: ExchangeClient;
   credentials: Credentials;
   /**
-   * The roots that must have issued the certificates of data providers and duchies. Obtain them outside of the exchange.
+   * The root certificates that the certificates of data providers and duchies must chain to. Get them from these parties,
+   * not from the exchange.
    */
   trust: TrustStore;
   /**

@@ -30,8 +30,8 @@ export type DuchyErrors<Config> = (
 ) => DuchyEstimates;
 
 /**
- * Returns the variance of the duchies' noise. Returns Infinity if the result states no mechanism, or one that duchies do
- * not use or that does not fit the privacy parameters.
+ * Returns the variance of the duchies' noise. Returns Infinity if the result states no mechanism, a mechanism that duchies
+ * do not use, or a mechanism that does not fit the privacy parameters.
  */
 export function duchyNoiseVariance(
   { noiseMechanism }: specs.Measurement_Result_Reach | specs.Measurement_Result_Frequency,

@@ -156,20 +156,23 @@ export class ResultRejected extends Fault<ResultFault> {
   }
 }
 
-/** Why a measurement's question was rejected: the measurement is not this consumer's own, or one of these. */
+/**
+ * The reason why a measurement's question was rejected. A ConsentErrorCode is an error in its encryption, signature, or
+ * certificate.
+ */
 export type QuestionFault =
   | ConsentErrorCode
   | 'SPEC_MALFORMED'
   | 'SPEC_FOREIGN'
   | 'NONCES_MISMATCH'
   | 'CERTIFICATE_MISSING'
-  /** This consumer did not sign it. */
+  /** This consumer did not sign the question. */
   | 'QUESTION_FOREIGN'
-  /** This consumer asked it with another measurement. */
+  /** This consumer signed the question for another measurement. */
   | 'QUESTION_OF_ANOTHER'
   | 'QUESTION_MALFORMED';
 
-/** The question that is stored with a measurement is not the one that this consumer asked. */
+/** The question stored with a measurement failed verification and is not returned. See `Consumer.question`. */
 export class QuestionRejected extends Fault<QuestionFault> {
   override readonly name = 'QuestionRejected';
   readonly measurement: string;

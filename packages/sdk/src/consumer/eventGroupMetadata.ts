@@ -44,7 +44,7 @@ export function registryOf(set: FileDescriptorSet): FileRegistry {
   return createFileRegistry(create(FileDescriptorSetSchema, { file: importedFirst(set.file) }));
 }
 
-/** Fills in JSON names, which compilers may omit but the runtime needs. */
+/** Fills in the JSON names of fields. Protobuf compilers may omit these names, but the protobuf library needs them. */
 function nameForJson(message: DescriptorProto): void {
   for (const field of message.field) field.jsonName ||= protoCamelCase(field.name);
   message.nestedType.forEach(nameForJson);

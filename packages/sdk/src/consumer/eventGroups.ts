@@ -40,8 +40,8 @@ export interface DescribedMetadata {
 export type EventGroupFilters = Omit<ArgumentsOf<'listEventGroups'>, 'parent' | 'pageToken'>;
 
 /**
- * The maximum number of descriptors that are cached while a list is read. The cache is then discarded, because a provider
- * may replace a descriptor.
+ * The maximum number of cached descriptors. The cache lasts only while one list is read, because a provider may replace a
+ * descriptor.
  */
 const MAX_REGISTRIES = 100;
 type Registries = Map<string, Promise<FileRegistry>>;
@@ -72,7 +72,7 @@ function described(eventGroup: EventGroup, metadata: DescribedMetadata | undefin
   return { eventGroup, ...(metadata && { metadata }) };
 }
 
-/** An event group's message before decoding. It is in bytes, or in JSON if the exchange already decoded it. */
+/** An event group's metadata before decoding: bytes, or JSON if the exchange already decoded it. */
 interface Given {
   descriptor: string;
   typeUrl: string;
@@ -155,7 +155,7 @@ async function metadataOf(
   }
 }
 
-/** Decrypts with the first keyset that has a matching key. */
+/** Decrypts with the first keyset that can decrypt the ciphertext. */
 async function decryptWithAny(keysets: Uint8Array[], ciphertext: Uint8Array): Promise<Uint8Array> {
   let fault: ConsentError | undefined;
   for (const keyset of keysets) {
@@ -163,7 +163,7 @@ async function decryptWithAny(keysets: Uint8Array[], ciphertext: Uint8Array): Pr
       return await decrypt(keyset, ciphertext);
     } catch (error) {
       if (!(error instanceof ConsentError)) throw error;
-      // Keep the error from a matching key, because it says more than the error that no key matches.
+      // Prefer the error of a matching key, because it says more than NO_MATCHING_KEY.
       if (fault === undefined || fault.code === 'NO_MATCHING_KEY') fault = error;
     }
   }

@@ -1,6 +1,6 @@
 /**
- * The uncertainty that the figures of a question will have. It is computed like that of a real result, from a result with an
- * assumed value, so it needs no data.
+ * Computes the expected uncertainty of a measurement's figures, without any data. It assumes a value for each figure, and
+ * then estimates the error in the same way as for a real result.
  */
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { type PlainSpec, specs } from '@measurement-exchange/contract';
@@ -10,22 +10,26 @@ import { deduplicatedFigures } from './deduplicated.ts';
 import { type Figures, figuresOf } from './figures.ts';
 import type { DuchyProtocol } from './protocol.ts';
 
-/** A figure of the result, or each share of a frequency distribution. */
+/** The figures that have an expected uncertainty. `frequencyShare` stands for each share of a frequency distribution. */
 export type ExpectedName = 'reach' | 'frequencyShare' | 'impressions' | 'watchDurationSeconds' | 'population';
 
 /** The expected uncertainty of a figure. */
 export interface ExpectedFigure {
   figure: ExpectedName;
-  /** Half the width of the 95% interval. Absent if it cannot be told. For a share, 0.01 is one percentage point. */
+  /**
+   * The length of the longer side of the 95% interval. Absent if it is unknown. For a share, 0.01 is one percentage point.
+   */
   margin?: number;
   /**
-   * The value that the margin is computed for: the figure itself or, for shares, a reach that is spread evenly over all
-   * frequencies. Absent if the margin does not depend on it.
+   * The value that was assumed for the figure. For a share, it is the assumed reach. Absent if the margin does not depend
+   * on it.
    */
   assumed?: number;
 }
 
-/** Returns the expected uncertainty of each figure. Without a duchy protocol, each data provider's figures have it. */
+/**
+ * Returns the expected uncertainty of each figure. Without a duchy protocol, these are the figures of each data provider.
+ */
 export function expectedFigures(
   spec: PlainSpec,
   computed: DuchyProtocol | undefined,
@@ -36,7 +40,7 @@ export function expectedFigures(
   return [...at(assumed)].map(([figure, margin]) => ({
     figure,
     ...(Number.isFinite(margin) && { margin }),
-    // Adding a margin to different values rounds it differently.
+    // Compare with a tolerance, because the margins contain rounding errors.
     ...(Math.abs(twice.get(figure)! - margin) > 1e-6 * margin && { assumed }),
   }));
 }
@@ -50,7 +54,7 @@ function marginsOf({ frequency, ...figures }: Figures): Map<ExpectedName, number
   return margins;
 }
 
-/** Some intervals are longer on one side, so this is the longer side. */
+/** Returns the length of the longer side of the interval, which may be asymmetric. */
 function marginOf({ value, variance, interval: [low, high] }: Estimate): number {
   return Number.isFinite(variance) ? Math.max(high - value, value - low) : Number.POSITIVE_INFINITY;
 }
@@ -64,7 +68,7 @@ type ResultInit = Exclude<MessageInitShape<typeof specs.Measurement_ResultSchema
 const resultOf = (init: ResultInit) => create(specs.Measurement_ResultSchema, init);
 const NOISE = specs.ProtocolConfig_NoiseMechanism;
 
-/** Assumes the noise that data providers add unless they configure another mechanism. */
+/** Returns a result of one data provider with the given value. Assumes the default noise mechanism. */
 function directResult(spec: PlainSpec, value: bigint): ResultInit {
   const [first, second] = releasesOf(spec).map(({ mechanism }) => NOISE[mechanism]);
   const counted = (
@@ -94,7 +98,10 @@ function directResult(spec: PlainSpec, value: bigint): ResultInit {
   }
 }
 
-/** There cannot be more VIDs than this. Sampling from a smaller population gives a smaller error. */
+/**
+ * The maximum number of VIDs (virtual person IDs). It is used as the population size, which gives an upper bound on the
+ * sampling error.
+ */
 const MAX_PEOPLE = 2n ** 31n;
 
 function computedResult(spec: PlainSpec, { protocol, config }: DuchyProtocol, value: bigint): ResultInit {

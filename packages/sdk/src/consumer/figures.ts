@@ -129,8 +129,8 @@ function reachFigures(reach: Reach, privacy: PrivacyParams | undefined, width: n
 const COUNTED = ['deterministicCountDistinct', 'deterministicCount', 'deterministicSum'];
 
 /**
- * Estimates the error of a single value. `perUser` is the cap per user, in the unit of the noise. `scale` is the number of
- * these units in one unit of the value.
+ * Estimates the error of a single value. `perUser` is the maximum per user, in the unit of the noise. `scale` is the factor
+ * from the unit of the value to the unit of the noise, such as 1000 from seconds to milliseconds.
  */
 function scalar(
   value: number,

@@ -19,7 +19,7 @@ export async function requireSyntax({ dataProviders }: ReadRequest): Promise<voi
 
 /**
  * Throws `FilterRejected` unless every filter fits the attributes that its event group publishes. Reads the event groups
- * that are not among the known ones.
+ * that are not in `known`.
  */
 export async function requireAttributes(
   deps: Dependencies,
@@ -49,7 +49,7 @@ function* chunks<T>(items: T[], size: number): Generator<T[]> {
   for (let i = 0; i < items.length; i += size) yield items.slice(i, i + size);
 }
 
-/** The parser and the type checker are loaded only for requests with filters. */
+/** Loads the parser and the type checker. Requests without filters do not need them. */
 const loadChecks = () => import('../filters/index.ts');
 
 const idOf = (name: string) => name.split('/').at(-1)!;
@@ -64,7 +64,7 @@ function filtersOf(dataProviders: ReadRequest['dataProviders']): Placed[] {
   });
 }
 
-/** Returns undefined if there is no such event group. The data provider decides about it. */
+/** Returns the event group, or undefined if it does not exist. In that case, its data provider decides about the filter. */
 async function read({ client, credentials, signal }: Dependencies, id: string) {
   try {
     return await client.getEventGroup({ name: `${credentials.name}/eventGroups/${id}`, signal });

@@ -1,4 +1,4 @@
-/** Reads the members of an object from a caller, and records each violation under the name of the field. */
+/** Validates the members of an object that a caller passed. Each violation is recorded with the name of its field. */
 import { parseTimestamp, REQUIRED, type Timestamp, type Violation } from '@measurement-exchange/contract';
 
 export type Members = Record<string, unknown>;
@@ -8,9 +8,7 @@ const MAX_INT32 = 2 ** 31 - 1;
 const MAX_SECONDS = 315_576_000_000;
 const EXAMPLE_TIME = '2026-01-31T00:00:00Z';
 
-/**
- * Reads values. If one is invalid, records a violation and returns a valid value, so that each mistake is reported once.
- */
+/** Reads values. For an invalid value, records a violation and returns a placeholder that causes no further violations. */
 export class MemberReader {
   readonly violations: Violation[] = [];
 

@@ -113,9 +113,9 @@ async function requireOwnSignature(
 }
 
 /**
- * Whether this consumer signed a message when it created the measurement. If its key has been renewed since then, only the
- * earlier key's certificate is left, which `former` reads. Throws ConsentError if that certificate or its signature is not
- * valid.
+ * Whether this consumer signed a message when it created the measurement. If the consumer has renewed its key since then,
+ * the message is verified with the earlier certificate, which `former` parses. Throws ConsentError if that certificate or
+ * its signature is invalid.
  */
 export async function isSignedByOwn(
   deps: Dependencies,
@@ -144,8 +144,8 @@ function ownKey(credentials: Credentials): Promise<CertificateKey> {
 }
 
 /**
- * Throws unless the spec contains each data provider's nonce hash and no others. With a binding, each hash must also be
- * that of the provider's own nonce.
+ * Throws unless the spec contains each data provider's nonce hash and no others. With a binding, each hash must also match
+ * the nonce that the binding has for the provider.
  */
 async function requireNonces(
   { nonceHashes }: PlainSpec,

@@ -15,20 +15,20 @@ import type { MeasurementRequest, Selection } from './request.ts';
 /** Options for `plan`. */
 export interface PlanOptions {
   signal?: AbortSignal;
-  /** Event groups that the caller has read. Others are read if they have a filter, to check it. */
+  /** Event groups that the caller has already read. `plan` reads every other event group that has a filter. */
   eventGroups?: readonly EventGroup[];
-  /** The value of the figure that uncertainties are computed for, if they depend on it. Default: 1,000,000. */
+  /** The value to assume for each figure whose uncertainty depends on its value. Default: 1,000,000. */
   assumed?: number;
 }
 
 /** The cost of a measurement at one data provider. */
 export interface PlannedCharge {
   name: string;
-  /** The number of UTC days that are charged. Several event groups can be charged on the same day. */
+  /** The number of UTC days that are charged. A day in the intervals of several event groups counts once. */
   days: number;
   /**
-   * The charge to the budget of each reference and day. Rho is for Gaussian noise, epsilon for other noise. Absent if no
-   * noise can meet the privacy parameters.
+   * The charge to each budget. A provider has one budget per reference (see `References`) and UTC day. Rho is for Gaussian
+   * noise, epsilon for other noise. Absent if no noise can meet the privacy parameters.
    */
   charge?: Partial<PrivacyAmount>;
 }
@@ -36,16 +36,16 @@ export interface PlannedCharge {
 /** The measurement that would be created now, and its consequences. */
 export interface MeasurementPlan {
   protocol: Protocol;
-  /** The duchies that would compute it, the aggregator first. */
+  /** The duchies that would compute the measurement, the aggregator first. */
   duchies: readonly string[];
-  /** Why this consumer would not accept the result. If this is present, do not create the measurement. */
-  rejection?: { code: string; message: string /** Duchies that it does not accept. */; duchies: string[] };
-  /** Problems that the exchange found. Depending on its settings, it rejects the measurement for them. */
+  /** The reason why this consumer would not accept the result. If it is present, do not create the measurement. */
+  rejection?: { code: string; message: string /** The rejected duchies. */; duchies: string[] };
+  /** Problems that the exchange found. Depending on its settings, the exchange rejects the measurement because of them. */
   findings: readonly Finding[];
-  /** The expected uncertainty of each figure. Without duchies, each data provider's figures have it. */
+  /** The expected uncertainty of each figure. Without duchies, these are the figures of each data provider. */
   figures: readonly ExpectedFigure[];
   dataProviders: readonly PlannedCharge[];
-  /** Sentences about parameters and intervals that data providers usually refuse, or that make a figure useless. */
+  /** Warnings about parameters and intervals that data providers usually refuse, or that make a figure useless. */
   warnings: readonly string[];
   /** Creates exactly this measurement. */
   create(options?: { signal?: AbortSignal }): Promise<Measurement>;
@@ -103,8 +103,8 @@ function rejectionOf(
 }
 
 /**
- * Returns the charge without its zeros, or undefined if no noise can meet the privacy parameters. Assumes the default noise
- * if data providers compute the figures on their own.
+ * Returns the amounts to charge, without zeros, or undefined if no noise can meet the privacy parameters. If data providers
+ * compute the figures themselves, assumes the default noise mechanism.
  */
 function chargeOf(
   spec: PlainSpec,
@@ -124,7 +124,7 @@ function chargeOf(
 
 function chargedDays(selection: Selection): number {
   if ('population' in selection) return 0;
-  // Event groups mostly have the same interval.
+  // Remove duplicates first, because most event groups have the same interval.
   const intervals = new Map(
     selection.eventGroups.map(({ interval: { start, end } }) => [start + end, { start, end }]),
   );

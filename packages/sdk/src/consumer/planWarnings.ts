@@ -1,4 +1,4 @@
-/** Warnings about parameters that are far from usual. */
+/** Warns about parameters and intervals that data providers usually refuse, or that make a figure useless. */
 import type { EventGroup, PlainSpec } from '@measurement-exchange/contract';
 import { MEASURES, type PrivacyAmount } from '../charges/amounts.ts';
 import { releasesOf } from '../charges/releases.ts';
@@ -42,7 +42,7 @@ function noisyFigures({
     );
 }
 
-/** A share that may be off by this much, such as 30 % ± 25 %, is of little use. */
+/** A share with this margin of error or more, such as 30% ± 25%, is of little use. */
 const SHARE_LIMIT = 0.25;
 
 function largeCharges(charge: Partial<PrivacyAmount> | undefined): string[] {
@@ -62,7 +62,10 @@ function largeCharges(charge: Partial<PrivacyAmount> | undefined): string[] {
   ];
 }
 
-/** Warns about intervals that end before an event group has any events. `known` are event groups as the exchange has them. */
+/**
+ * Warns about intervals that end before an event group has any events. `known` contains event groups as read from the
+ * exchange.
+ */
 export function unrecorded(
   dataProviders: ReadRequest['dataProviders'],
   known: readonly EventGroup[] = [],

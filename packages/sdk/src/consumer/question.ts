@@ -1,6 +1,6 @@
 /**
- * A copy of a measurement's question, encrypted for the consumer that asked it. The consumer could not read its question
- * again without this copy, because the parts for the providers are encrypted for them.
+ * Stores a measurement's question (its request) with the measurement, encrypted for the consumer. Without this copy, the
+ * consumer could not read the question again, because each provider's part is encrypted for that provider.
  */
 import {
   ConsentError,
@@ -25,15 +25,18 @@ import { type QuestionFault, QuestionRejected } from './errors.ts';
 import { isSignedByOwn, requireOwn } from './own.ts';
 import type { MeasurementRequest, Question, ReadRequest } from './request.ts';
 
-/** The signed JSON. The hash ties the question to one measurement, so that the exchange cannot swap two questions. */
+/**
+ * The JSON that the consumer signs. The hash ties the question to one measurement, so that the exchange cannot swap two
+ * questions.
+ */
 interface SignedQuestion {
   measurementSpecSha256: string;
   question: Question;
 }
 
 /**
- * Signs the question, and encrypts it for the measurement's result key. Returns undefined if it is longer than the exchange
- * stores: a measurement does not need it.
+ * Signs the question, and encrypts it for the measurement's result key. Returns undefined if it is too long for the
+ * exchange to store. The measurement is then created without it.
  */
 export async function sealQuestion(
   question: Question,
@@ -48,7 +51,10 @@ export async function sealQuestion(
   return ciphertext.length > MAX_QUESTION_BYTES ? undefined : { ciphertext, typeUrl };
 }
 
-/** Returns the request without its ID, with event groups under their providers' names. */
+/**
+ * Returns the request without its ID. Each event group has its name under the data provider,
+ * `dataProviders/x/eventGroups/y`.
+ */
 export function questionOf(
   { requestId: _, ...request }: MeasurementRequest,
   { dataProviders }: ReadRequest,
@@ -85,7 +91,10 @@ async function openSealed(
   throw new Fault<QuestionFault>('QUESTION_OF_ANOTHER', 'it was asked with another measurement');
 }
 
-/** A certificate of an earlier key may have expired by now. It must have been good until then. */
+/**
+ * Returns a function that verifies the certificate of an earlier key. An expired certificate is verified as of the time it
+ * expired.
+ */
 function formerCertificate(deps: Dependencies) {
   const { trust, now } = certificatesOf(deps);
   return (x509Der: Uint8Array) => {
@@ -99,7 +108,7 @@ function parse(message: Uint8Array): SignedQuestion {
     const parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(message)) as SignedQuestion;
     if (Array.isArray(parsed.question.dataProviders)) return parsed;
   } catch {
-    // Reported below.
+    // The error is thrown below.
   }
   throw new Fault<QuestionFault>('QUESTION_MALFORMED', 'it is signed, but this version cannot read it');
 }

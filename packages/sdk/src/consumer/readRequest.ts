@@ -36,8 +36,8 @@ const OF_TYPE: Record<RequestType, string[]> = {
 /** The types of measurements for which the exchange may choose a duchy protocol if there are several providers. */
 const OF_DUCHIES: readonly RequestType[] = ['reach', 'reachAndFrequency'];
 /**
- * The protocol whose rules apply to samples if the request has no protocol. It accepts every sample, including those that
- * wrap around, and the exchange may choose it.
+ * The protocol whose rules apply to samples if the request has no protocol. It accepts every sample, even one that wraps
+ * around from 1 to 0, and the exchange may choose it.
  */
 const WITH_WRAPPED_SAMPLES = MPC_PROTOCOLS.find((name) => protocolMath(name).takesWrappedSamples)!;
 const KNOWN = new Set([...COMMON, ...Object.values(OF_TYPE).flat()]);
@@ -118,7 +118,7 @@ class RequestReader extends MemberReader {
     }
   }
 
-  /** Checks the values with the rules in the contract, and reports violations under the request's field names. */
+  /** Checks the values with the rules of the contract package, and reports violations under the request's field names. */
   private ranges(spec: PlainSpec, { oneBudget, protocol }: { oneBudget: boolean; protocol: Protocol }): void {
     const measurementPublicKey = { value: new Uint8Array(1) };
     const violations = measurementSpecViolations({ ...spec, measurementPublicKey }, protocol);

@@ -13,26 +13,26 @@ export interface RequestInterval {
 
 /** Selects the events in one event group that are within the interval and match the filter. */
 export interface RequestedEventGroup {
-  /** The resource name under the provider, `dataProviders/x/eventGroups/y`, or the one under the consumer. */
+  /** The resource name, `dataProviders/x/eventGroups/y` or `measurementConsumers/x/eventGroups/y`. */
   name: string;
   interval: RequestInterval;
   /** A CEL expression over an event's attributes. By default, every event matches. */
   filter?: string;
 }
 
-/** Selects what one data provider, `dataProviders/x`, counts: events in event groups, or people in its population. */
+/** Selects what one data provider counts: events in event groups, or people in its population. */
 export interface RequestedDataProvider {
   name: string;
   /** The event groups to count, for every type except population. */
   eventGroups?: readonly RequestedEventGroup[];
-  /** The part of the population to count; default: all of it. */
+  /** For population: the part of the population to count. By default, everyone is counted. */
   population?: { filter?: string; interval?: RequestInterval };
 }
 
 /** Describes the measurement to create. */
 export interface MeasurementRequest {
   type: RequestType;
-  /** For people, at most 200 characters. Only this consumer can read it again: see `Consumer.question`. */
+  /** A title for people to read, at most 200 characters. Only this consumer can read it again, with `Consumer.question`. */
   title?: string;
   dataProviders: readonly RequestedDataProvider[];
   /** Required for every type except population, which is counted without noise. */
@@ -43,7 +43,8 @@ export interface MeasurementRequest {
    */
   frequencyPrivacy?: PrivacyParams;
   /**
-   * For reachAndFrequency: the highest frequency in the distribution, 10 by default. It includes people reached more often.
+   * For reachAndFrequency: the highest frequency in the distribution, 10 by default. People who were reached more often are
+   * counted at this frequency.
    */
   maximumFrequency?: number;
   /** For impression: the maximum number of impressions that are counted per person. */
@@ -57,8 +58,8 @@ export interface MeasurementRequest {
   vidSampling?: { start: number; width: number };
   modelLine?: string;
   /**
-   * The protocol to use if it fits the request. Otherwise, or if it is not set, the exchange chooses one. The measurement's
-   * `protocolConfig` says which, and its timeline says why.
+   * The protocol to use if it fits the request. Otherwise, or if it is not set, the exchange chooses a protocol. The
+   * measurement's `protocolConfig` contains the chosen protocol, and its timeline contains the reason.
    */
   protocol?: Protocol;
   /** The caller's own reference, which is stored with the measurement. */

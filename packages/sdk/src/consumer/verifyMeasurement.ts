@@ -69,7 +69,8 @@ async function checkDuchies(list: Checklist, { duchies: accepted = [] }: Consume
 }
 
 /**
- * Checks that the consumer has the private key for the results. It is derived from the consumer's own key and the request.
+ * Checks that the consumer has the private key for the results. This key is derived from the consumer's own key and the
+ * request.
  */
 function checkResultKey(
   list: Checklist,

@@ -16,15 +16,15 @@ export interface WaitOptions {
   /** The time after which the wait ends with `WaitTimedOut`; default: never. */
   timeoutMs?: number;
   /**
-   * The initial polling interval, 500 ms by default, which grows to at most 20 times as long. We poll if changes cannot be
-   * followed and, if `onChange` is set, for progress reports from duchies.
+   * The initial polling interval, 500 ms by default. It grows to at most 20 times as long. `wait` polls while the change
+   * stream is unavailable and, if `onChange` is set, while duchies are computing.
    */
   pollMs?: number;
   /** Called at the start, when the measurement or a requisition changes state, and when a duchy reports progress. */
   onChange?: (progress: Progress) => void;
-  /** Called with the reason when changes can no longer be followed, so that polling starts. */
+  /** Called with the reason when the change stream becomes unavailable and polling starts. */
   onPolling?: (why: string) => void;
-  /** Called when changes can be followed again. */
+  /** Called when the change stream is available again. */
   onFollowing?: () => void;
 }
 
@@ -44,7 +44,7 @@ const MAX_POLL_GROWTH = 20;
 
 /**
  * Resolves to the measurement once it has succeeded. Throws `MeasurementFailed` if it failed or was canceled. After the
- * first response, an outage of the exchange does not end the wait. Waits on the same client share a watch.
+ * first response, an outage of the exchange does not end the wait. All waits on the same client share one change stream.
  */
 export async function waitForMeasurement(
   client: ExchangeClient,
@@ -116,8 +116,8 @@ async function concluded(waited: Waited, measurement: Measurement): Promise<Meas
 }
 
 /**
- * Returns the refusal that made the measurement fail, or undefined if it cannot be read. The message of the failure
- * contains the justification too.
+ * Returns the refusal that made the measurement fail, or undefined if it cannot be read. Callers can do without it, because
+ * the failure's message also contains the justification.
  */
 async function refusalOf(waited: Waited): Promise<RefusedBy | undefined> {
   try {
