@@ -10,7 +10,7 @@ import type { AgentStatus } from './ledger/agentStatus.ts';
 import { announceProtocols } from './multiParty/capabilities.ts';
 
 const POLL_MS = 2000;
-/** The ledger stores the status at most this often, because every write waits for the disk. */
+/** The minimum time between two writes of the status to the ledger. Each write waits for the disk. */
 const STORE_STATUS_MS = 5000;
 
 /** Creates an agent that acts as `credentials.name`, computes from the given events, and charges the given ledger. */
@@ -24,7 +24,7 @@ class ProviderAgent implements Agent {
   private readonly attempts: Attempts;
   private hasAnnounced = false;
   private statusStoredAt = Number.NEGATIVE_INFINITY;
-  /** The follower exists only while `run` is active. */
+  /** Follows changes on the exchange. Set only while `run` is active. */
   private follower: Follower | undefined;
 
   constructor(options: AgentOptions) {
@@ -124,9 +124,7 @@ class ProviderAgent implements Agent {
     await participant?.keepOnly([...seen, ...this.attempts.running.keys()]);
   }
 
-  /**
-   * Tells the exchange which multi-party protocols the provider supports. If it supports no protocol, errors are ignored.
-   */
+  /** Tells the exchange which multi-party protocols the provider supports. Ignores errors if it supports no protocol. */
   private async announce(signal?: AbortSignal): Promise<boolean> {
     const { client, credentials, participant } = this.context;
     const supported = participant?.protocols ?? [];

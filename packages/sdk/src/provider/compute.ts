@@ -77,7 +77,10 @@ export function chargesFor(verified: VerifiedRequisition, methodology: Methodolo
   return [...charges.values()];
 }
 
-/** Returns what a direct reach costs for each reference and day, with a frequency distribution if that has parameters. */
+/**
+ * Returns the cost of a direct reach for each reference and day. If `frequency` is given, the cost includes a frequency
+ * distribution.
+ */
 export function reachCost(
   reach: PrivacyParams,
   frequency: PrivacyParams | undefined,

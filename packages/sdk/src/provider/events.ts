@@ -56,7 +56,9 @@ export interface Events {
   /** The attributes that filters may use. */
   readonly attributes: Readonly<Record<string, AttributeType>>;
   readonly hasDuration: boolean;
-  /** Checks all files as far as a query could fail because of them. Throws EventsUnavailable with the file and the line. */
+  /**
+   * Checks all files for errors that would make a query fail. Throws EventsUnavailable, which names the file and the line.
+   */
   verify(watch?: Watch): Promise<void>;
   /**
    * Checks a query without reading events. Throws RefusalError if the query can never be computed, for example FilterError
@@ -68,7 +70,7 @@ export interface Events {
    * on them.
    */
   inventory(watch?: Watch): Promise<ReferenceInventory[]>;
-  /** Describes the events as a whole, likewise for the operator only. */
+  /** Describes the events as a whole. Only the operator may see this description. */
   overview(options?: OverviewOptions): Promise<EventsOverview>;
   /** Returns how many people have 1, 2, … `maximumFrequency` events. The last count includes people with more events. */
   frequencies(query: EventQuery, maximumFrequency: number): Promise<bigint[]>;

@@ -132,16 +132,16 @@ export class Ledger {
     return this.statements.selectConfirmed.get(reference) !== undefined;
   }
 
-  /** Stores what the agent does, for `LedgerReader.agentStatus`. If the disk is full, the status is not stored. */
+  /** Stores the agent's status, for `LedgerReader.agentStatus`. Ignores errors, such as a full disk. */
   storeStatus(status: AgentStatus): void {
     try {
       this.statements.setStatus.run(JSON.stringify(status));
     } catch {
-      // The next charge fails for the same reason, and is reported.
+      // Ignore the error. If the disk is full, the next charge fails too, and that failure is reported.
     }
   }
 
-  /** Returns what is spent and left of each reference, with equal days folded into ranges. */
+  /** Returns the spent and the remaining budget of each reference. Consecutive days with equal amounts form one range. */
   ranges(): SpendingRange[] {
     return spendingRanges(this.database, fromUnits(this.budget));
   }

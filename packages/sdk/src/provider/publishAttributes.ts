@@ -1,4 +1,4 @@
-/** Tells consumers which attributes their filters can use, in the event groups of a data provider. */
+/** Publishes the attributes that filters can use in a data provider's event groups. */
 import type { EventGroup, EventGroupAttribute } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '../client/index.ts';
 import type { References } from './verify/selection.ts';
@@ -13,7 +13,7 @@ export interface PublishOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Updates the event groups whose attributes differ, and returns how many. */
+/** Updates the event groups whose attributes are different, and returns how many it updated. */
 export async function publishAttributes(
   client: ExchangeClient,
   { name, attributes, references, signal }: PublishOptions,
@@ -38,7 +38,7 @@ function isListed(
   return listed || Object.hasOwn(references, eventGroupReferenceId ?? '');
 }
 
-/** The members in a fixed order, so that two attributes can be compared as JSON. */
+/** Returns the members in a fixed order, so that two attributes can be compared as JSON. */
 function inOrder({ name, type, description, exampleValues = [] }: EventGroupAttribute) {
   return [name, type, description ?? '', exampleValues];
 }

@@ -10,13 +10,10 @@ import { NotServed } from './served.ts';
 import { createBounds, createTurns, type Turns } from './turns.ts';
 
 const CONCURRENCY = 2;
-/**
- * The maximum number of requisitions in memory. `direct` applies to each consumer. `upload` applies to each consumer and
- * duchy.
- */
+/** The maximum number of requisitions in memory: `direct` per consumer, and `upload` per consumer and duchy. */
 const OPEN_PER_CONSUMER = { direct: 16, upload: 8 };
 
-/** Decides which requisitions may be tried now. */
+/** Decides which requisitions may be tried now. `onStart` is called when an attempt starts. */
 export interface Due {
   isDue(name: string): boolean;
   onStart?(name: string): void;

@@ -14,10 +14,10 @@ const [FIRST_DEFERRAL_MS, LONGEST_DEFERRAL_MS] = [HOUR_MS, 24 * HOUR_MS];
  * The longest and the shortest deferral. The exchange rejects a deferral that is over 30 days long or has already ended.
  */
 const [MOST_AHEAD_MS, LEAST_AHEAD_MS] = [29 * 24 * HOUR_MS, 60_000];
-/** The default grace period, a week. Events are rarely recorded later than that. */
+/** By default, events may be recorded up to a week after the end of an interval. */
 const GRACE_HOURS = 7 * 24;
 
-/** Thrown if the requisition must wait. The reason never depends on the content of the events. */
+/** Thrown if a requisition cannot be answered yet. The reason never depends on the content of the events. */
 export class Deferred extends Error {
   override readonly name: string = 'Deferred';
   /** The reason that the exchange sees. It must not reveal anything about the encrypted specification. */

@@ -1,4 +1,4 @@
-/** Keeps track of what an agent does, for its operator. */
+/** Tracks an agent's work, so that its operator can see it. */
 import { type Requisition, timestampOf } from '@measurement-exchange/contract';
 import type { Clock } from '../../client/clock.ts';
 import {
@@ -11,7 +11,7 @@ import {
 } from '../ledger/agentStatus.ts';
 import type { AgentEvent } from './logEvents.ts';
 
-/** How many of the next retries are listed. */
+/** The maximum number of entries in `AgentStatus.nextRetries`. */
 const MAX_LISTED = 10;
 
 export class Monitor {
@@ -49,7 +49,7 @@ export class Monitor {
     if (!this.open.has(name)) this.open.set(name, createTime ?? timestampOf(this.clock.now()));
   }
 
-  /** Call after a poll, with all open requisitions. */
+  /** Records a successful poll, and forgets all requisitions except those in `open`. */
   polled(open: ReadonlySet<string>): void {
     for (const name of [...this.open.keys(), ...this.retries.keys()]) if (!open.has(name)) this.forget(name);
     this.pollTime = timestampOf(this.clock.now());

@@ -33,7 +33,7 @@ export interface AgentOptions extends Omit<Methodology, 'events'> {
   minimumEpsilon?: number;
   /**
    * How long after the end of an interval its events may still be recorded. Default: a week. After that, the requisition is
-   * answered with the events recorded so far, whatever the event group says.
+   * answered with the events recorded so far, even if the event group does not say that they are complete.
    */
   graceHours?: number;
   /**
@@ -68,6 +68,9 @@ export interface Agent {
   once(signal?: AbortSignal): Promise<{ handled: number; failed: number }>;
   /** Follows changes until the signal is aborted, then waits for the attempts in progress to finish. */
   run(signal: AbortSignal): Promise<void>;
-  /** Returns what the agent does now. The ledger stores it too, at most every 5 s, so that another process can read it. */
+  /**
+   * Returns the agent's current status. The agent also stores it in the ledger, at most every 5 seconds, so that another
+   * process can read it.
+   */
   status(): AgentStatus;
 }

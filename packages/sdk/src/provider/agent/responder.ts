@@ -19,9 +19,7 @@ import { createTurns, type Turns } from './turns.ts';
 
 /** The maximum number of concurrent uploads per duchy. Each duchy has its own limit, so a slow duchy delays only itself. */
 const UPLOADS_PER_DUCHY = 2;
-/**
- * A requisition is refused after this many crashes of the agent or its engine, because it may be the cause of the crashes.
- */
+/** A requisition is refused after this many crashes of the agent or its engine, because the requisition may cause them. */
 const MAX_ATTEMPTS = 5;
 
 export interface AttemptOptions {
@@ -79,7 +77,7 @@ export class Responder {
 
   /**
    * Computes and stores the response. After `begin`, the requisition stays charged, because every outcome may reveal
-   * something about the events. Even an error or the duration of the scan may reveal something.
+   * something about the events, even an error or the duration of the scan.
    */
   private async decide(requisition: Requisition, signal?: AbortSignal): Promise<Decision> {
     const { client, credentials, ledger } = this.context;
@@ -170,7 +168,8 @@ export class Responder {
       });
       return async (sealing: Sealing) => ({ upload: await sign(sealing) });
     } catch (error) {
-      // If the query may have caused the failure, do not end the attempt. It then counts as a crash (see MAX_ATTEMPTS).
+      // If the query may have caused the failure, leave the attempt open in the ledger. It then counts as a crash (see
+      // MAX_ATTEMPTS).
       if (!(error instanceof QueryFailed)) ledger.end(name);
       throw error;
     }

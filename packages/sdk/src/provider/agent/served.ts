@@ -1,8 +1,8 @@
 /**
  * Decides whether a reference is served, that is, whether the operator declared or confirmed it. A requisition for any
  * other reference is held, because a misconfigured reference would produce a signed result near zero. The agent does not
- * look for the reference in the events. If it did, its answer would show whether the reference has rows, which could reveal
- * a single person without a charge.
+ * look for the reference in the events. Its answer would then reveal whether any event has this reference, without a charge
+ * to the budget.
  */
 import type { Selection } from '../verify/selection.ts';
 import { Deferred } from './deferral.ts';

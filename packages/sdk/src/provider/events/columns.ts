@@ -115,8 +115,8 @@ export function configuredAttributes(
 }
 
 /**
- * The types in which CSV text is read. References are text even if they look like numbers: 007 is not 7. A single bad value
- * keeps the engine from guessing the type of a column, so `unlessGuessed` has the types of the roles.
+ * Returns the types for reading CSV columns. Types in `fixed` always apply. For example, references are text, because 007
+ * is not 7. Types in `unlessGuessed` apply if the engine cannot guess the type, which a single bad value can cause.
  */
 export function csvTypes(names: ColumnNames) {
   const fixed = new Map<string, DuckDBType>([[names.eventGroup ?? DEFAULT_COLUMNS.eventGroup, VARCHAR]]);
@@ -230,7 +230,8 @@ function ceilDivide(a: bigint, b: bigint): bigint {
 
 /**
  * Writes the SQL expression for a duration in whole milliseconds. Integers make a person's sum independent of the order of
- * addition. A missing, negative, or NaN duration counts as 0. The upper limit, 2^53 ms, is more than any cap.
+ * addition. A missing, negative, or NaN duration counts as 0. A duration is at most 2^53 ms, which is above any limit per
+ * person.
  */
 function durationSql(column: Column): string {
   const name = quoteName(column.name);

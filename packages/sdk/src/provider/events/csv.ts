@@ -1,11 +1,11 @@
-/** Reads CSV files. Their types are guessed once, from the first lines of the first file. */
+/** Reads CSV files. The column types are guessed once, from the first lines of the first file. */
 import { type DuckDBType, DuckDBTypeId, TIMESTAMP, VARCHAR } from '@duckdb/node-api';
 import { type Column, type ColumnNames, csvTypes } from './columns.ts';
 import type { Engine } from './engine.ts';
 import { quoteName, quoteText } from './sql.ts';
 import { bindFiles, columnsOf, type From } from './table.ts';
 
-/** How many bad lines of a file are stored. One is enough to name it. */
+/** The maximum number of bad lines that the engine stores per file. Only the first bad line is reported. */
 const MAX_REJECTS = 100;
 
 const reading =
@@ -14,7 +14,7 @@ const reading =
     `read_csv(${bindFiles(files, parameters)}, header = true, ${options})`;
 
 export async function csvReader(engine: Engine, files: string[], names: ColumnNames) {
-  // A bad line among the first ones would otherwise keep the engine from finding the columns.
+  // Ignore errors here, because a bad line near the start would keep the engine from detecting the columns.
   const guessed = await columnsOf(engine, reading(files, 'ignore_errors = true'));
   const columns = withTypes(guessed, names);
   const typeOf = new Map(columns.map(({ name, type }) => [name, type]));
@@ -24,7 +24,8 @@ export async function csvReader(engine: Engine, files: string[], names: ColumnNa
   const read = reading(files, typed(VARCHAR));
   const zoned = columns.filter(isZoned).map(({ name }) => quoteName(name));
   const casts = zoned.map((name) => `CAST(${name} AS TIMESTAMPTZ) AS ${name}`).join(', ');
-  // The engine reads text that is not a time as NULL if the column is TIMESTAMPTZ, whereas a cast fails.
+  // Read these columns as text and cast them, because a cast fails for invalid text. The engine itself would read it as
+  // NULL.
   const readCast: From = (parameters) => `(SELECT * REPLACE (${casts}) FROM ${read(parameters)})`;
   return {
     columns,
@@ -48,7 +49,10 @@ function typeText(column: Column, zoned: DuckDBType): string {
   return `${quoteText(column.name)}: ${quoteText(String(type))}`;
 }
 
-/** A column whose type the engine could not guess is read in the type of its role, so that a bad line is reported. */
+/**
+ * Returns the columns with the types to read them in. If the engine could not guess the type of a column, the type of its
+ * role is used, so that bad lines are reported.
+ */
 function withTypes(guessed: Column[], names: ColumnNames): Column[] {
   const { fixed, unlessGuessed } = csvTypes(names);
   return guessed.map(({ name, type }) => {

@@ -1,6 +1,6 @@
 /**
- * Says in one sentence which file the engine cannot read, for CSV also which line, and what to do. The sentence may quote
- * the file, so only the provider's operator may see it.
+ * Converts an error message of the engine to one sentence that names the file, the line of a CSV file, and a remedy. The
+ * sentence may quote the file, so only the provider's operator may see it.
  */
 
 function notThere(file: string): string {
@@ -11,10 +11,10 @@ function notWhole(file: string): string {
   return `${file} is not a whole Parquet file: write it again, or take it out of the files.`;
 }
 
-/** The engine's messages about a file. The first group is the file. */
+/** Patterns for the engine's messages about a file. The function receives the pattern's first group. */
 const ABOUT_FILES: [pattern: RegExp, sentence: (file: string) => string][] = [
   [/No files found that match the pattern "(.+?)"/, notThere],
-  // The engine may open only the given files, and looks for a missing one as a folder.
+  // If a file is missing, the engine tries to read it as a folder, which its settings do not allow.
   [/Cannot access file "(.+?)\/\*\*\/.*" - file system operations are disabled/, notThere],
   [/(?:No magic bytes found at end of|Footer length error in) file '(.+?)'/, notWhole],
   [/File '(.+?)' too small to be a Parquet file/, notWhole],
@@ -33,7 +33,7 @@ const ABOUT_FILES: [pattern: RegExp, sentence: (file: string) => string][] = [
   ],
 ];
 
-/** The reasons for which the engine rejects a line of CSV. */
+/** Patterns for the engine's reasons for rejecting a CSV line. The function receives the pattern's groups. */
 const ABOUT_LINES: [pattern: RegExp, sentence: (...groups: string[]) => string][] = [
   [
     /Error when converting column "(.*?)"\. Could not convert string "(.*?)" to '?(\w+)/s,
@@ -59,7 +59,7 @@ const TYPE_NAMES: Record<string, string> = {
 };
 const typeName = (type: string) => (type.startsWith('TIMESTAMP') ? 'a time' : (TYPE_NAMES[type] ?? type));
 
-/** `message` is the engine's reason. */
+/** Describes a bad line of a CSV file. `message` is the engine's error message. */
 export function lineProblem(file: string, line: string, message: string): string {
   const reasons = ABOUT_LINES.flatMap(([pattern, sentence]) => {
     const match = pattern.exec(message);
@@ -68,7 +68,7 @@ export function lineProblem(file: string, line: string, message: string): string
   return `${file}, line ${line}: ${reasons[0] ?? 'it cannot be read'}. Correct the line, or write the file again.`;
 }
 
-/** Returns undefined if the engine's message is not about a file. */
+/** Describes the problem with a file, or returns undefined if the engine's message is not about a file. */
 export function fileProblem(message: string): string | undefined {
   const line = /CSV Error on Line: (\d+)/.exec(message)?.[1];
   const file = /^ *file ?= ?(.+)$/m.exec(message)?.[1]?.trim();

@@ -11,12 +11,12 @@ export interface EventsOverview {
   rows: number;
   /** The number of different VIDs. */
   people: number;
-  /** The number of VIDs outside of the given population. Absent if none was given. */
+  /** The number of VIDs outside of the given population. Absent if no population was given. */
   peopleOutside?: number;
   /** The first and the last UTC day, such as `2026-07-28`. Absent if there are no events. */
   firstDay?: string;
   lastDay?: string;
-  /** The columns with a role other than an attribute. */
+  /** The columns for the VID, the timestamp, the event group, and the duration. */
   columns: ColumnOverview[];
   attributes: AttributeOverview[];
 }
@@ -46,7 +46,7 @@ export interface OverviewOptions extends Watch {
 
 const ROLES = ['vid', 'timestamp', 'eventGroup', 'duration'] as const;
 
-/** Reads all events, so it takes about as long as a question about all of them. */
+/** Computes the overview. It reads all events, so it takes about as long as a query over all events. */
 export async function overviewOf(
   data: EventData,
   names: ColumnNames,
@@ -100,7 +100,7 @@ async function peopleIn(
     appender.closeSync();
   }
   const parameters = new Parameters();
-  // The ranges do not overlap, so only the last one that begins at or before a VID can contain it.
+  // Ranges do not overlap, so only the last range that begins at or before a VID can contain the VID.
   const sql = `SELECT count(*), count(*) FILTER (WHERE last IS NULL OR vid > last)
     FROM (SELECT DISTINCT ${columns.vid} AS vid FROM ${source.from(parameters)} WHERE ${columns.vid} IS NOT NULL)
     ASOF LEFT JOIN ranges ON vid >= first`;
@@ -109,5 +109,5 @@ async function peopleIn(
   return { people, ...(population && { peopleOutside: outside }) };
 }
 
-/** The engine's vectors have this many rows. */
+/** The maximum number of rows in one of the engine's data chunks. */
 const CHUNK = 2048;

@@ -1,4 +1,4 @@
-/** Checks the event files before the first question needs them. */
+/** Checks the event files before the first query. */
 import { type ColumnNames, type Columns, resolveColumns } from './columns.ts';
 import { type Engine, EventsUnavailable, rowsOf, type Watch } from './engine.ts';
 import { lineProblem } from './fileProblems.ts';
@@ -12,8 +12,9 @@ interface Opened {
 }
 
 /**
- * Checks the columns of each file. Reads every line of CSV files, because a line anywhere may be cut off. A Parquet file that
- * was cut off has no end, so its rows need not be read. Throws EventsUnavailable, which names the file and the line.
+ * Checks the columns of each file. Reads every line of a CSV file, because any line may be cut off. Does not read the rows
+ * of a Parquet file, because a Parquet file that was cut off cannot be opened at all. Throws EventsUnavailable, which names
+ * the file and the line.
  */
 export async function verifyFiles(opened: Opened, names: ColumnNames, watch: Watch): Promise<void> {
   const { source, columns } = opened;
@@ -49,7 +50,7 @@ async function requireGoodLines(
   throw new EventsUnavailable(lineProblem(file, String(line), message));
 }
 
-/** The types of the first file apply to all files. */
+/** Throws unless a file has the same attribute types as the first file. */
 function requireSameTypes(first: Columns, other: Columns): void {
   for (const [name, { type }] of first.attributes) {
     const found = other.attributes.get(name)?.type;

@@ -14,7 +14,7 @@ export interface Filter {
   readonly cost: number;
   /** Returns whether the filter is true. A filter that fails (absent attribute, overflow) counts as false. */
   matches(values: Readonly<Record<string, AttributeValue>>): boolean;
-  /** Splits the filter into a part for SQL and a rest for CEL. An event matches if both are true. */
+  /** Splits the filter into a part for SQL and a part for CEL (`rest`). An event matches if both parts are true. */
   pushDown(): { sql: ((context: SqlContext) => string) | undefined; rest: Filter | undefined };
 }
 
@@ -50,7 +50,7 @@ function filterOf(conditions: Condition[], attributes: Record<string, AttributeT
       const mapped: Sql[] = [];
       const left: Condition[] = [];
       for (const condition of conditions) {
-        // A condition without attributes costs nothing in SQL, because CEL evaluates it here, once.
+        // A condition without attributes costs nothing in SQL, because `toSql` evaluates it and writes only its value.
         const fits = condition.cost <= MAX_SQL_COST || !usesAttributes(condition.expr);
         const sql = fits ? toSql(condition.expr, attributes) : undefined;
         if (sql?.type === 'bool') mapped.push(sql);

@@ -1,23 +1,23 @@
 /** The status that an agent stores in its ledger, so that another process can read it. */
 
-/** The work of an agent now and since it started. Times are RFC 3339. */
+/** An agent's current work, and its counts since it started. Times are RFC 3339. */
 export interface AgentStatus {
   startTime: string;
-  /** When the exchange last listed the open requisitions. Absent before the first time. */
+  /** The time of the last successful poll. Absent before the first poll. */
   pollTime?: string;
-  /** Why the exchange cannot be reached. Absent if it can. */
+  /** The reason why the exchange cannot be reached. Absent if it can be reached. */
   unreachable?: string;
-  /** How many events of each type there were. */
+  /** The number of log events of each type. */
   counts: AgentCounts;
   /** The number of requisitions without a response. */
   open: number;
   oldestOpen?: OpenRequisition;
-  /** The number of requisitions that wait until they are tried again, and those that are tried first. */
+  /** The number of requisitions that wait for a retry. `nextRetries` contains the first of them. */
   waiting: number;
   nextRetries: Retry[];
 }
 
-/** The events that are counted. `retrying` and `rejected` are failures. */
+/** The types of log events that are counted. `retrying` and `rejected` are failures. */
 export const COUNTED = [
   'fulfilled',
   'refused',

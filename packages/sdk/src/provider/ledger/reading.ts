@@ -17,7 +17,7 @@ import { openLedgerForReading } from './schema.ts';
 
 /** The amount spent on one reference on one day. */
 export interface Spending {
-  /** Empty for charges from schema 1, which have no reference and count against every reference. */
+  /** Empty for charges that were stored with schema 1, which had no references. They count against every reference. */
   reference: string;
   day: string;
   spent: PrivacyAmount;
@@ -33,7 +33,7 @@ export interface LedgerReader {
   responses(): ResponseCounts;
   /** Returns the latest responses, newest first. */
   lastResponses(count: number): StoredResponse[];
-  /** Returns what the agent did when it last stored its status. Undefined before its first poll. */
+  /** Returns the status that the agent last stored, or undefined if it has not stored one yet. */
   agentStatus(): AgentStatus | undefined;
   /** Returns the uploads that duchies have rejected and that the agent will send again. */
   rejectedUploads(): RejectedUpload[];

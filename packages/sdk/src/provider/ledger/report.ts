@@ -1,4 +1,4 @@
-/** Reports how much of a budget is left, and which consumers spent the rest. The figures are for the provider's operator only. */
+/** Reports the remaining budget and each consumer's spending. Only the provider's operator may see these figures. */
 import type { DatabaseSync } from 'node:sqlite';
 import {
   addUnits,
@@ -13,16 +13,19 @@ import {
 } from '../../charges/amounts.ts';
 import { ANY_REFERENCE } from './tables.ts';
 
-/** Consecutive days of a reference on which the same amount is spent. */
+/** Consecutive days on which the same amount was spent on a reference. */
 export interface SpendingRange {
-  /** Empty for charges from schema 1, which count against every reference. */
+  /** Empty for charges that were stored with schema 1, which had no references. They count against every reference. */
   reference: string;
   firstDay: string;
   lastDay: string;
   days: number;
   /** The amount spent on each of the days. */
   spent: PrivacyAmount;
-  /** The amount left on each of the days, and the smallest share left of any measure. Absent if the limit is unknown. */
+  /**
+   * The remaining budget of each day. Absent if the limit is unknown. `leftRatio` is the smallest remaining share of
+   * epsilon, delta, or rho.
+   */
   left?: PrivacyAmount;
   leftRatio?: number;
 }
@@ -47,7 +50,7 @@ export interface MeasurementSpending {
   lastDay: string;
   /** The number of charged pairs of a reference and a day. */
   charges: number;
-  /** The cost on each of them. */
+  /** The cost for each of these pairs. */
   cost: PrivacyAmount;
 }
 
@@ -56,9 +59,12 @@ export interface BudgetReport {
   limit: PrivacyAmount | undefined;
   ranges: SpendingRange[];
   consumers: ConsumerSpending[];
-  /** The latest ones, newest first. */
+  /** The latest measurements, newest first. */
   measurements: MeasurementSpending[];
-  /** How many more measurements like the latest one the budget allows. Undefined if nothing was charged, or if the limit is unknown. */
+  /**
+   * How many more measurements like the latest one the budget allows. Undefined if nothing was charged, or if the limit is
+   * unknown.
+   */
   moreLikeTheLast: number | undefined;
 }
 
@@ -85,7 +91,7 @@ function storedBudget(database: DatabaseSync): PrivacyAmount | undefined {
 
 type Total = Units & { reference: string; day: string };
 
-/** Returns what is spent of each reference, with equal days folded into ranges. */
+/** Returns the spent and the remaining budget of each reference. Consecutive days with equal amounts form one range. */
 export function spendingRanges(database: DatabaseSync, limit: PrivacyAmount | undefined): SpendingRange[] {
   const totals = unitRows<Total>(database, 'SELECT * FROM totals ORDER BY reference, day');
   const common = new Map(
@@ -119,7 +125,7 @@ function continues(before: SpendingRange, after: SpendingRange): boolean {
   return before.reference === after.reference && isNextDay && sameAmounts;
 }
 
-/** SQL expression: the consumer of a measurement, which its name begins with. */
+/** SQL expression: the consumer's name, which is the part of a measurement's name before `/measurements/`. */
 const CONSUMER = "coalesce(substr(measurement, 1, instr(measurement, '/measurements/') - 1), '')";
 
 function consumerSpending(database: DatabaseSync): ConsumerSpending[] {
@@ -166,7 +172,7 @@ function measurementSpending(database: DatabaseSync): MeasurementSpending[] {
   }));
 }
 
-/** Returns how often the charges of a requisition could be repeated. */
+/** Returns how many times the charges of a requisition could be repeated within the limit. */
 function repetitions(database: DatabaseSync, requisition: string, limit: Units): number {
   const charges = unitRows<Total>(database, 'SELECT * FROM charges WHERE requisition = ?', requisition);
   const totals = new Map(

@@ -53,7 +53,9 @@ export function openLedgerForReading(path: string): DatabaseSync {
   }
 }
 
-/** Names the file if it is not a ledger or is damaged, since SQLite does not. */
+/**
+ * Adds the file's path to an error about a damaged file or a file that is not a ledger, because SQLite's message omits it.
+ */
 function describeFault(error: unknown, path: string): unknown {
   const { errcode, message } = error as Error & { errcode?: number };
   if (errcode !== SQLITE_NOTADB && errcode !== SQLITE_CORRUPT) return error;

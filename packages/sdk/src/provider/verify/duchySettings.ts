@@ -29,8 +29,8 @@ export interface ShareShuffleSettings extends ComputationSettings {
 
 /**
  * The Liquid Legions computations that a provider accepts. They need no common population. By default, only
- * `DISCRETE_GAUSSIAN` noise is accepted. The aggregator knows its own part of the noise, and the other parts of geometric
- * noise alone guarantee nothing.
+ * `DISCRETE_GAUSSIAN` noise is accepted. With geometric noise, the aggregator could subtract its own part of the noise, and
+ * the other parts alone do not guarantee privacy.
  */
 export interface LiquidLegionsSettings extends ComputationSettings {
   /** The accepted protocols. Default: both Liquid Legions protocols. */
