@@ -52,7 +52,7 @@ export async function readEventGroup(deps: Dependencies, name: string): Promise<
   return described(eventGroup, await metadataOf(deps, eventGroup, new Map()));
 }
 
-/** Lists event groups. If the metadata of one cannot be read, its entry has an `error`, and the list continues. */
+/** Lists event groups. If an event group's metadata cannot be read, its entry has an `error`, and the list continues. */
 export async function* listEventGroups(
   deps: Dependencies,
   filters: EventGroupFilters = {},

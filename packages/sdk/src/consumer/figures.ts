@@ -29,7 +29,7 @@ export interface Figures {
   impressions?: Estimate;
   watchDurationSeconds?: Estimate;
   population?: Estimate;
-  /** The noise mechanism that the result states. Absent if it states none, or one that this version does not know. */
+  /** The noise mechanism that the result states. Absent if the result states no mechanism, or an unknown one. */
   noiseMechanism?: ReportedNoiseMechanism;
   /** The name of the methodology that the result states, such as `deterministicCountDistinct`. */
   methodology?: string;
@@ -232,7 +232,10 @@ export function countVariance(share: Estimate, reach: Estimate): number | undefi
   });
 }
 
-/** Returns the share at each frequency from 1 to the maximum. A share that the result omits is 0. Empty if all are 0. */
+/**
+ * Returns the share at each frequency from 1 to the maximum. A share that the result omits is 0. If all shares are 0, the
+ * list is empty.
+ */
 export function sharesOf(frequency: Frequency, maximumFrequency: number): number[] {
   const shares = new Array<number>(maximumFrequency).fill(0);
   for (const [key, share] of Object.entries(frequency.relativeFrequencyDistribution)) {

@@ -18,7 +18,7 @@ import { type Total, totalOf } from './total.ts';
 export interface MeasurementResult {
   measurement: string;
   type: RequestType;
-  /** The caller's reference, if the measurement was created with one. */
+  /** The caller's own reference, if the request has a `referenceId`. */
   referenceId?: string;
   /** All data providers in the request. If duchies computed the result, the entries contain only names. */
   dataProviders: ({ name: string } & Figures)[];

@@ -93,8 +93,8 @@ function resultKeysetIn({ measurementPublicKey: key }: PlainSpec): Uint8Array {
 
 /**
  * Throws unless this consumer signed the spec, with its current key or an earlier one. The certificate of an earlier key is
- * accepted if a root that is trusted for the consumer issued it, or if `isBound`: the result key already proves that the
- * consumer created the measurement.
+ * accepted if a root that is trusted for the consumer issued it. It is also accepted if `isBound` is true, because the
+ * result key then proves that the consumer created the measurement.
  */
 async function requireOwnSignature(
   deps: Dependencies,

@@ -17,7 +17,7 @@ import type { Dependencies } from './deps.ts';
 
 /** The reason why a consumer does not accept a measurement's protocol. */
 export type ProtocolFault =
-  /** `protocolConfig` has no protocol, several protocols, or one with invalid parameters. */
+  /** `protocolConfig` has no protocol, several protocols, or a protocol with invalid parameters. */
   | 'PROTOCOL_UNSUPPORTED'
   /** The protocol cannot compute this type of measurement or this sample, or the result states a different protocol. */
   | 'PROTOCOL_MISMATCH'
@@ -95,7 +95,7 @@ function requireOne(config: ProtocolConfig): void {
   );
 }
 
-/** Throws unless the protocol can compute the requested measurement and its own parameters are valid. */
+/** Throws unless the protocol can compute the requested measurement and the parameters of the protocol are valid. */
 function requireFit(computed: DuchyProtocol, { measurementType, reachAndFrequency }: Asked): void {
   const { protocol } = computed;
   const { computes, violationsOf, maximumFrequencyOf } = protocolMath(protocol);

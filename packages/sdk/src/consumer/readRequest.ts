@@ -176,7 +176,7 @@ class RequestReader extends MemberReader {
     });
   }
 
-  /** Returns the name of the event group under its provider, which is the name that the provider knows. */
+  /** Returns the event group's name under its provider, `dataProviders/x/eventGroups/y`. */
   private eventGroup(given: unknown, provider: string, at: string): string {
     const text = typeof given === 'string' ? given : '';
     const ofProvider = parseName('eventGroup', text);

@@ -21,7 +21,7 @@ export function encodeMeasurementSpec(
   return toBinary(specs.MeasurementSpecSchema, message);
 }
 
-/** Serializes a MeasurementSpec again, without its key and nonce hashes. */
+/** Removes the key and the nonce hashes from a serialized MeasurementSpec. */
 export function parametersIn(measurementSpec: Uint8Array): Uint8Array {
   const message = fromBinary(specs.MeasurementSpecSchema, measurementSpec);
   delete message.measurementPublicKey;

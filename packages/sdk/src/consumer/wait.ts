@@ -31,7 +31,7 @@ export interface WaitOptions {
 export interface Progress {
   measurement: Measurement;
   requisitions: Requisition[];
-  /** Each duchy's latest report, while duchies are computing. */
+  /** Each duchy's latest progress report. Empty if no duchies are computing. */
   reports: DuchyReport[];
 }
 
@@ -81,7 +81,7 @@ export async function waitForMeasurement(
       if (isTerminal(measurement.state)) return await concluded(waited, measurement);
       const left = deadline - clock.now();
       if (left <= 0) throw new WaitTimedOut(measurement, timeoutMs);
-      // Poll for the duchies' reports, because the change feed does not include them.
+      // Poll for the duchies' reports, because the change stream does not include them.
       const isPolled = looked === undefined || (onChange && areDuchiesAtWork(measurement));
       follower.pollIn(isPolled ? Math.min(pause, left) : left);
     }

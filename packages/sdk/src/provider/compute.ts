@@ -62,8 +62,8 @@ export async function requireComputable(
 }
 
 /**
- * Returns the charges for the result, which never depend on the events. A reference is charged the full cost for each UTC
- * day that a collection interval overlaps. It is charged once per day, even if several event groups select it.
+ * Returns the charges for the result, which never depend on the events. Each event group reference is charged the full cost
+ * for each UTC day that a collection interval overlaps. It is charged once per day, even if several event groups select it.
  */
 export function chargesFor(verified: VerifiedRequisition, methodology: Methodology): Charge[] {
   const cost = costOf(verified, methodology);
@@ -78,8 +78,8 @@ export function chargesFor(verified: VerifiedRequisition, methodology: Methodolo
 }
 
 /**
- * Returns the cost of a direct reach for each reference and day. If `frequency` is given, the cost includes a frequency
- * distribution.
+ * Returns the cost of a direct reach for each event group reference and day. If `frequency` is given, the cost includes a
+ * frequency distribution.
  */
 export function reachCost(
   reach: PrivacyParams,

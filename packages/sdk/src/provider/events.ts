@@ -61,13 +61,13 @@ export interface Events {
    */
   verify(watch?: Watch): Promise<void>;
   /**
-   * Checks a query without reading events. Throws RefusalError if the query can never be computed, for example FilterError
-   * or QueryStopped.
+   * Checks a query without reading events. Throws a RefusalError, such as FilterError or QueryStopped, if the query can
+   * never be computed.
    */
   check(query: EventQuery): Promise<void>;
   /**
-   * Lists the references in the events, with exact counts. Only the operator may see the counts, and no response may depend
-   * on them.
+   * Lists the event group references in the events, with exact counts. Only the operator may see the counts, and no
+   * response may depend on them.
    */
   inventory(watch?: Watch): Promise<ReferenceInventory[]>;
   /** Describes the events as a whole. Only the operator may see this description. */

@@ -1,4 +1,4 @@
-/** Builds the response to a requisition (a sealed result or a refusal) and sends it to the exchange. */
+/** Builds the response to a requisition (a signed and encrypted result, or a refusal), and sends it to the exchange. */
 import { toBinary } from '@bufbuild/protobuf';
 import { encrypt, packSignedMessage, type Signer } from '@measurement-exchange/consent';
 import {

@@ -1,7 +1,7 @@
 /**
- * A data provider's privacy budget ledger. It stores the amounts spent on each reference and day, and the response to each
- * requisition. A requisition is charged before its events are read, and stays charged whatever the outcome. A response is
- * computed only once, and a retry sends the stored bytes.
+ * A data provider's privacy budget ledger. It stores the amounts spent on each event group reference and day, and the
+ * response to each requisition. A requisition is charged before its events are read, and stays charged whatever the
+ * outcome. A response is computed only once, and a retry sends the stored bytes.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { timestampOf } from '@measurement-exchange/contract';
@@ -31,7 +31,7 @@ const MAX_BUDGET: PrivacyAmount = { epsilon: 1e6, delta: 1, rho: 1e6 };
 
 /**
  * Opens or creates the ledger at `path`. Only one agent can have it open at a time. `budget` is the amount that all
- * consumers together may spend on the events of one reference on one UTC day.
+ * consumers together may spend on the events of one event group reference on one UTC day.
  */
 export function openLedger(path: string, budget: PrivacyAmount): Ledger {
   for (const measure of MEASURES) {
@@ -42,8 +42,8 @@ export function openLedger(path: string, budget: PrivacyAmount): Ledger {
 }
 
 /**
- * Records that the operator confirmed these references. If an agent is using the ledger, it then answers the requisitions
- * that were held until the confirmation.
+ * Records that the operator confirmed these event group references. An agent that uses the ledger then answers the
+ * requisitions that were held until the confirmation.
  */
 export function confirmReferences(path: string, references: Iterable<string>): void {
   const database = openLedgerBeside(path);
@@ -58,7 +58,7 @@ export function confirmReferences(path: string, references: Iterable<string>): v
 export class Ledger {
   /** The duchies' rejections of stored uploads. */
   readonly rejections: Rejections;
-  /** The requisitions that wait until the operator confirms their references. */
+  /** The requisitions that wait until the operator confirms their event group references. */
   readonly held: HeldQuestions;
   private readonly database: DatabaseSync;
   private readonly budget: Units;
@@ -127,7 +127,6 @@ export class Ledger {
     return this.statements.selectCharges.get(requisition) !== undefined;
   }
 
-  /** Whether the operator has confirmed this reference. */
   isConfirmed(reference: string): boolean {
     return this.statements.selectConfirmed.get(reference) !== undefined;
   }
@@ -141,7 +140,10 @@ export class Ledger {
     }
   }
 
-  /** Returns the spent and the remaining budget of each reference. Consecutive days with equal amounts form one range. */
+  /**
+   * Returns the spent and the remaining budget of each event group reference. Consecutive days with equal amounts form one
+   * range.
+   */
   ranges(): SpendingRange[] {
     return spendingRanges(this.database, fromUnits(this.budget));
   }

@@ -4,11 +4,11 @@ import type { ExchangeClient } from '../client/index.ts';
 import type { References } from './verify/selection.ts';
 
 export interface PublishOptions {
-  /** The data provider's name. */
+  /** The data provider's resource name, `dataProviders/…`. */
   name: string;
   /** The attributes. Their descriptions and examples must not come from the events, because consumers see them. */
   attributes: EventGroupAttribute[];
-  /** The references whose event groups are updated. `unchecked` means all event groups of the provider. */
+  /** The event group references whose event groups are updated. `unchecked` means all event groups of the provider. */
   references: References | 'unchecked';
   signal?: AbortSignal | undefined;
 }

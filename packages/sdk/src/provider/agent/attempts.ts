@@ -38,7 +38,7 @@ export class Attempts {
   /** The requisitions handled since the current poll began. The poll's list may still show them as open. */
   private readonly handled = new Set<string>();
 
-  /** `pollIn` schedules a poll after the given number of milliseconds, unless one is due sooner. */
+  /** `pollIn` schedules a poll after the given number of milliseconds, unless a poll is due sooner. */
   constructor(context: AgentContext, pollIn: (ms: number) => void) {
     const { clock, log, isServed, eventGroups, concurrency = CONCURRENCY } = context;
     this.context = context;

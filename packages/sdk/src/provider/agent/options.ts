@@ -23,11 +23,14 @@ export interface AgentOptions extends Omit<Methodology, 'events'> {
   /** The events, or a function that opens the events before each use. Population measurements need no events. */
   events?: Events | (() => Promise<Events>);
   /**
-   * The consumers that may ask about each reference. Use `unchecked` only in development, because the exchange then decides
-   * which consumers may ask.
+   * The consumers that may ask about each event group reference. Use `unchecked` only in development, because the exchange
+   * then decides which consumers may ask.
    */
   references: References | 'unchecked';
-  /** References that the events contain, in addition to those declared in `references` or confirmed in the ledger. */
+  /**
+   * Event group references that the events contain, in addition to those declared in `references` or confirmed in the
+   * ledger.
+   */
   served?: ReadonlySet<string>;
   /** Requisitions with a smaller epsilon are refused. Default: 0.0001. */
   minimumEpsilon?: number;
@@ -64,7 +67,9 @@ export interface RequisitionSpan {
 
 /** Fulfills or refuses a data provider's requisitions. */
 export interface Agent {
-  /** Attempts each open requisition once. Resolves to how many requisitions were closed and how many failed. */
+  /**
+   * Tries each open requisition once. `handled` is the number of closed requisitions, and `failed` the number of failures.
+   */
   once(signal?: AbortSignal): Promise<{ handled: number; failed: number }>;
   /** Follows changes until the signal is aborted, then waits for the attempts in progress to finish. */
   run(signal: AbortSignal): Promise<void>;

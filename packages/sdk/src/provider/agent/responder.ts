@@ -1,6 +1,6 @@
 /**
  * Responds to one requisition. The order of the steps in `decide` protects the privacy budget: verify, check (without
- * reading any events), charge, compute, seal, and store. Only a stored response is sent, and it never changes.
+ * reading any events), charge, compute, sign and encrypt, and store. Only a stored response is sent, and it never changes.
  */
 import { createSigner, type Signer } from '@measurement-exchange/consent';
 import type { Requisition, RequisitionState } from '@measurement-exchange/contract';
@@ -151,7 +151,7 @@ export class Responder {
     throw new QueryStopped(`The agent or its engine failed ${attempts - 1} times while it computed this.`);
   }
 
-  /** Reads the events, and returns a function that seals the response. */
+  /** Reads the events, and returns a function that signs and encrypts the response. */
   private async compute(verified: VerifiedRequisition, methodology: Methodology, signal?: AbortSignal) {
     const { ledger, random, participant, log } = this.context;
     const { name } = verified;

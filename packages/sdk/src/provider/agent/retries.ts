@@ -10,8 +10,8 @@ import type { AgentEvent } from './logEvents.ts';
 import { NotServed } from './served.ts';
 
 /**
- * The backoff after a failed requisition or poll is this many times the backoff after a failed API call. It is at most 1 s
- * after the first failure, and never more than 50 s.
+ * The factor by which the backoff after a failed requisition or poll is longer than after a failed API call. The resulting
+ * backoff is at most 1 s after the first failure, and never more than 50 s.
  */
 const BACKOFF_FACTOR = 5;
 /**
@@ -24,7 +24,7 @@ export interface RetriesOptions {
   clock: Clock;
   fetchEventGroup(name: string): Promise<EventGroup>;
   isServed(reference: string): boolean;
-  /** Schedules a poll after the given number of milliseconds, unless one is due sooner. */
+  /** Schedules a poll after the given number of milliseconds, unless a poll is due sooner. */
   pollIn(ms: number): void;
   log(event: AgentEvent): void;
 }
@@ -37,7 +37,7 @@ interface Retry {
   notBefore: number;
   /** Set if the requisition is deferred until events are recorded. */
   awaited?: NotRecordedYet;
-  /** Set if the requisition is held until these references are confirmed. */
+  /** Set if the requisition is held until the operator confirms these event group references. */
   held?: readonly string[];
 }
 

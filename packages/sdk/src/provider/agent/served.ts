@@ -1,8 +1,7 @@
 /**
- * Decides whether a reference is served, that is, whether the operator declared or confirmed it. A requisition for any
- * other reference is held, because a misconfigured reference would produce a signed result near zero. The agent does not
- * look for the reference in the events. Its answer would then reveal whether any event has this reference, without a charge
- * to the budget.
+ * Decides whether an event group reference is served, that is, whether the operator declared or confirmed it. A requisition
+ * for any other reference is held, because a misconfigured reference would produce a signed result near zero. The agent
+ * never looks for a reference in the events, because that would reveal whether any events have it, without a charge.
  */
 import type { Selection } from '../verify/selection.ts';
 import { Deferred } from './deferral.ts';

@@ -1,4 +1,4 @@
-/** Maps the columns of the event files to their roles, checks their types, and writes an SQL expression for each. */
+/** Maps the columns of the event files to their roles, checks their types, and writes an SQL expression for each column. */
 import {
   BIGINT,
   BOOLEAN,
@@ -115,8 +115,9 @@ export function configuredAttributes(
 }
 
 /**
- * Returns the types for reading CSV columns. Types in `fixed` always apply. For example, references are text, because 007
- * is not 7. Types in `unlessGuessed` apply if the engine cannot guess the type, which a single bad value can cause.
+ * Returns the types for reading CSV columns. Types in `fixed` always apply. For example, event group references are text,
+ * because 007 is not 7. Types in `unlessGuessed` apply if the engine cannot guess the type, for example because of a single
+ * bad value.
  */
 export function csvTypes(names: ColumnNames) {
   const fixed = new Map<string, DuckDBType>([[names.eventGroup ?? DEFAULT_COLUMNS.eventGroup, VARCHAR]]);

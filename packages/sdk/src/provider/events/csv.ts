@@ -24,8 +24,8 @@ export async function csvReader(engine: Engine, files: string[], names: ColumnNa
   const read = reading(files, typed(VARCHAR));
   const zoned = columns.filter(isZoned).map(({ name }) => quoteName(name));
   const casts = zoned.map((name) => `CAST(${name} AS TIMESTAMPTZ) AS ${name}`).join(', ');
-  // Read these columns as text and cast them, because a cast fails for invalid text. The engine itself would read it as
-  // NULL.
+  // Cast these columns from text, because a cast fails for invalid text. If the engine reads a column as TIMESTAMPTZ, it
+  // turns invalid text into NULL.
   const readCast: From = (parameters) => `(SELECT * REPLACE (${casts}) FROM ${read(parameters)})`;
   return {
     columns,

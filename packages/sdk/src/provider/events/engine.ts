@@ -24,7 +24,7 @@ export class QueryFailed extends EventsUnavailable {
 }
 const BY_QUERY = /\b(Out of Memory|Parser|Binder|Not implemented|INTERNAL) Error\b/;
 
-/** Cancels a query and reports its progress. */
+/** Options for canceling a query and following its progress. */
 export interface Watch {
   signal?: AbortSignal | undefined;
   /** Called during the scan with the percentage done, 0 to 100. */

@@ -1,4 +1,4 @@
-/** Lists the references in the events. The figures are exact, so only the provider's operator may see them. */
+/** Lists the event group references in the events. The figures are exact, so only the provider's operator may see them. */
 import type { Columns } from './columns.ts';
 import { type Engine, rowsOf, type Watch } from './engine.ts';
 import type { Source } from './source.ts';

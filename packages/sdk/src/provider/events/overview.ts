@@ -33,7 +33,6 @@ export interface AttributeOverview {
   name: string;
   type: AttributeType;
   nulls: number;
-  /** The number of different values. */
   distinct: number;
 }
 

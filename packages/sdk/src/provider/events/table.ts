@@ -1,4 +1,4 @@
-/** Table expressions over files. */
+/** Writes SQL table expressions that read files. */
 import { DuckDBListValue, LIST, VARCHAR } from '@duckdb/node-api';
 import type { Column } from './columns.ts';
 import type { Engine } from './engine.ts';

@@ -53,7 +53,7 @@ async function run(request: Request): Promise<Response> {
   return response;
 }
 
-/** Sends the request, and tries once more if the process was killed. Earlier requests may have used up its memory. */
+/** Sends the request. If the process is killed, tries once more, because earlier requests may have used up its memory. */
 async function attempt(request: Request): Promise<Response> {
   try {
     return await send(request);

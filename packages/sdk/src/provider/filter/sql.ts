@@ -1,7 +1,6 @@
 /**
- * Translates a checked filter to equivalent SQL that never makes the engine fail. A CEL error becomes NULL. The SQL is
- * equivalent, because && and || treat an error in the same way as AND and OR treat NULL. An event does not match if the
- * filter is an error or NULL.
+ * Translates a checked filter to equivalent SQL that never makes the engine fail. Where CEL gives an error, the SQL gives
+ * NULL. CEL's && and || treat errors in the same way as AND and OR treat NULL. An event matches only if the filter is true.
  */
 import { type CelResult, isCelError, isCelUint, plan } from '@bufbuild/cel';
 import { isReflectMessage } from '@bufbuild/protobuf/reflect';
@@ -128,7 +127,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   '_<=_': comparison('<='),
   '_>_': comparison('>'),
   '_>=_': comparison('>='),
-  // Text is not concatenated in SQL, because the engine does not limit the memory for the result.
+  // `+` is translated only for numbers. Concatenated text could use unlimited memory, because the engine does not limit it.
   '_+_': arithmetic('+'),
   '_-_': arithmetic('-'),
   '_*_': arithmetic('*'),

@@ -3,7 +3,7 @@
 import { fromUnits, type Measure, type PrivacyAmount, type Units } from '../../charges/amounts.ts';
 import { RefusalError, type RefusalPlace } from '../../refusals/refusalError.ts';
 
-/** The cost of a result for one reference's events on one UTC day. */
+/** The cost of a result for the events of one event group reference on one UTC day. */
 export interface Charge {
   /** The value that selects the rows in the provider's data. It does not depend on an event group's name. */
   reference: string;
@@ -14,7 +14,7 @@ export interface Charge {
   at?: RefusalPlace;
 }
 
-/** Thrown if a reference's remaining budget for a day is smaller than the cost of a result. */
+/** Thrown if the remaining budget of an event group reference for a day is smaller than the cost of a result. */
 export class InsufficientBudget extends RefusalError {
   override readonly name = 'InsufficientBudget';
   readonly reference: string;

@@ -1,4 +1,4 @@
-/** Stores the references that the operator confirmed, and the requisitions that wait for a confirmation. */
+/** Stores the event group references that the operator confirmed, and the requisitions that wait for a confirmation. */
 import type { DatabaseSync } from 'node:sqlite';
 import { timestampOf } from '@measurement-exchange/contract';
 
@@ -7,7 +7,7 @@ export interface ConfirmedReference {
   confirmTime: string;
 }
 
-/** A requisition that waits until the operator confirms its references. */
+/** A requisition that waits until the operator confirms its event group references. */
 export interface HeldQuestion {
   requisition: string;
   /** The consumer's resource name, `measurementConsumers/…`. */

@@ -15,7 +15,7 @@ import { type RejectedUpload, rejectedUploads } from './rejections.ts';
 import { type BudgetReport, budgetReport } from './report.ts';
 import { openLedgerForReading } from './schema.ts';
 
-/** The amount spent on one reference on one day. */
+/** The amount spent on one event group reference on one day. */
 export interface Spending {
   /** Empty for charges that were stored with schema 1, which had no references. They count against every reference. */
   reference: string;

@@ -13,7 +13,7 @@ import {
 } from '../../charges/amounts.ts';
 import { ANY_REFERENCE } from './tables.ts';
 
-/** Consecutive days on which the same amount was spent on a reference. */
+/** Consecutive days on which the same amount was spent on an event group reference. */
 export interface SpendingRange {
   /** Empty for charges that were stored with schema 1, which had no references. They count against every reference. */
   reference: string;
@@ -35,7 +35,7 @@ export interface ConsumerSpending {
   /** Empty for charges from earlier versions, which did not store the consumer. */
   measurementConsumer: string;
   measurements: number;
-  /** The largest amount on any one reference and day. */
+  /** The largest amount that the consumer spent on any one event group reference and day. */
   most: PrivacyAmount;
 }
 
@@ -48,14 +48,14 @@ export interface MeasurementSpending {
   references: string[];
   firstDay: string;
   lastDay: string;
-  /** The number of charged pairs of a reference and a day. */
+  /** The number of charged pairs of an event group reference and a day. */
   charges: number;
   /** The cost for each of these pairs. */
   cost: PrivacyAmount;
 }
 
 export interface BudgetReport {
-  /** The budget for each reference and day. Undefined if no agent of this version has used the ledger. */
+  /** The budget for each event group reference and day. Undefined if no agent of this version has used the ledger. */
   limit: PrivacyAmount | undefined;
   ranges: SpendingRange[];
   consumers: ConsumerSpending[];
@@ -91,7 +91,10 @@ function storedBudget(database: DatabaseSync): PrivacyAmount | undefined {
 
 type Total = Units & { reference: string; day: string };
 
-/** Returns the spent and the remaining budget of each reference. Consecutive days with equal amounts form one range. */
+/**
+ * Returns the spent and the remaining budget of each event group reference. Consecutive days with equal amounts form one
+ * range.
+ */
 export function spendingRanges(database: DatabaseSync, limit: PrivacyAmount | undefined): SpendingRange[] {
   const totals = unitRows<Total>(database, 'SELECT * FROM totals ORDER BY reference, day');
   const common = new Map(

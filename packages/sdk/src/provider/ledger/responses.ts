@@ -1,4 +1,4 @@
-/** Responses to requisitions, and how a ledger stores them. */
+/** Defines the responses to requisitions, and converts them to and from the rows of a ledger. */
 import type { EncryptedMessage, Refusal } from '@measurement-exchange/contract';
 
 /** A response that is sent to the exchange, without the etag. */

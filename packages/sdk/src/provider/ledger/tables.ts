@@ -65,7 +65,7 @@ CREATE TABLE rejections (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** The references that the operator confirmed, and the requisitions that wait for a confirmation. */
+/** The event group references that the operator confirmed, and the requisitions that wait for a confirmation. */
 export const INVENTORY = `
 CREATE TABLE confirmed_references (
   reference    TEXT PRIMARY KEY,

@@ -5,7 +5,9 @@ import { privacyParamsOf } from '../verify/duchies.ts';
 import { outOfRange } from '../verify/limits.ts';
 import type { VerifiedRequisition } from '../verify.ts';
 
-/** Returns the cost for each reference and day. Throws a refusal if no noise can meet the privacy parameters. */
+/**
+ * Returns the cost for each event group reference and day. Throws a refusal if no noise can meet the privacy parameters.
+ */
 export function computationCharge({
   spec,
   shareShuffle,

@@ -15,7 +15,7 @@ function waitAfterMs(count: number): number {
   return Math.min(FIRST_WAIT_MS * 2 ** (count - 1), LONGEST_WAIT_MS);
 }
 
-/** Adds a rejection to the earlier ones. It is counted only if the wait after the last counted rejection is over. */
+/** Records a new rejection. It is counted only if the wait after the last counted rejection is over. */
 export function counted(
   earlier: Rejection | undefined,
   { message: why }: UploadFailed,

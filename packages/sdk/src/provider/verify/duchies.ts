@@ -84,7 +84,8 @@ export async function publishedKey(
 }
 
 /**
- * The ID of the computation that the duchies made their keys for, and the digest of the terms as this provider knows them.
+ * `computation` is the ID of the computation that the duchies made their keys for. `termsSha256` is the digest of its
+ * terms, as this provider knows them.
  */
 export interface AgreedTerms {
   computation: string;

@@ -11,7 +11,8 @@ export interface PlainInterval {
 export interface PlainRequisitionSpec {
   nonce: bigint;
   /**
-   * `typeUrl` is present only if the message contains the key as an Any. JSON and the older field contain only the bytes.
+   * `typeUrl` is present only if the message contains the key as an Any. JSON and the older field
+   * `serializedMeasurementPublicKey` contain only the bytes.
    */
   measurementPublicKey: { typeUrl?: string; value: Uint8Array };
   /** `interval` is absent if its start or end is missing or invalid, or if the start is not before the end. */

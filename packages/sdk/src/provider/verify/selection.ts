@@ -8,7 +8,7 @@ import { RefusalError, type RefusalPlace } from '../../refusals/refusalError.ts'
 import { LIMITS } from './limits.ts';
 import type { PlainInterval, PlainRequisitionSpec } from './requisitionSpec.ts';
 
-/** The settings for one reference, such as the consumers that may ask about its events. */
+/** The settings for one event group reference, such as the consumers that may ask about its events. */
 export interface ReferenceAccess {
   /** Resource names such as `measurementConsumers/acme`. */
   measurementConsumers: readonly string[];
