@@ -96,7 +96,7 @@ class ProviderAgent implements Agent {
     ledger.storeStatus(this.status());
   }
 
-  /** Starts attempts at the changed requisitions, or at all open requisitions if a poll is due. */
+  /** Starts to process the changed requisitions, or all open requisitions if a poll is due. */
   private async act({ changes, poll }: Wake, signal: AbortSignal): Promise<void> {
     const changed = new Set(changes.filter(({ kind }) => kind === 'EVENT_GROUP').map(({ name }) => name));
     for (const name of changed) this.context.eventGroups.evict(name);
@@ -106,7 +106,7 @@ class ProviderAgent implements Agent {
     else for (const change of changes) await this.startChanged(change, due, signal);
   }
 
-  /** Starts an attempt at every open requisition that is due. */
+  /** Lists the open requisitions, and starts to process each requisition that is due. */
   private async poll(due: Due, signal?: AbortSignal): Promise<void> {
     const { client, credentials, ledger, participant, monitor } = this.context;
     const seen = new Set<string>();
@@ -144,7 +144,7 @@ class ProviderAgent implements Agent {
     return name.startsWith(`${this.context.credentials.name}/requisitions/`);
   }
 
-  /** Starts an attempt at a changed requisition if it is open and due. */
+  /** Starts to process a changed requisition if it is open and due. */
   private async startChanged(change: Change, due: Due, signal: AbortSignal): Promise<void> {
     const { name, state } = change;
     if (!this.isOwn(change) || state !== 'UNFULFILLED' || !due.isDue(name)) return;

@@ -106,7 +106,7 @@ export class Ledger {
 
   /**
    * Stores the response and returns it. If a response is already stored, returns the stored response instead. A result
-   * requires an earlier call of `begin`. A refusal does not, because it may be decided before any events are read.
+   * requires an earlier call to `begin`. A refusal does not, because it may be decided before any events are read.
    */
   commit(requisition: string, given: RequisitionResponse, measurement?: string): RequisitionResponse {
     return this.transaction(() => {

@@ -47,7 +47,7 @@ export type { EncryptionKeys } from './verify/keys.ts';
 
 /** The provider's keys and trusted roots, and functions that read certificates and event groups. */
 export interface VerifyContext extends SelectionContext {
-  /** The current keys first, then former keys that earlier measurements may still use. */
+  /** The current keys, followed by former keys that earlier measurements may still use. */
   keys: EncryptionKeys[];
   trust: TrustStore;
   fetchCertificate(name: string): Promise<Certificate>;

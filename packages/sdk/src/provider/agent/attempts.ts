@@ -1,4 +1,4 @@
-/** Runs attempts at requisitions: limits how many run at once, makes consumers take turns, and handles each outcome. */
+/** Processes requisitions: limits how many run at once, makes consumers take turns, and handles each outcome. */
 import { ExchangeError, type Requisition } from '@measurement-exchange/contract';
 import { awaitsDuchies } from '../verify/shareShuffle.ts';
 import { type AgentContext, consumerOf } from './context.ts';
@@ -20,8 +20,8 @@ export interface Due {
 }
 
 /**
- * Keeps track of open requisitions. A requisition is in `awaitingDuchies` until its duchies are ready, in `running` during
- * an attempt, and in `retries` after an attempt failed or was deferred. A closed requisition is in `handled` until the next
+ * Keeps track of open requisitions. A requisition is in `awaitingDuchies` until its duchies are ready, in `running` while
+ * it is processed, and in `retries` after it failed or was deferred. A closed requisition is in `handled` until the next
  * poll.
  */
 export class Attempts {
@@ -70,7 +70,7 @@ export class Attempts {
     }
   }
 
-  /** Starts an attempt at an open requisition if it is due and its consumer has not reached a limit. */
+  /** Starts to process an open requisition if it is due and its consumer has not reached a limit. */
   start(requisition: Requisition, { isDue, onStart }: Due, signal?: AbortSignal): void {
     const name = requisition.name!;
     if (!this.handled.has(name)) this.context.monitor.sawOpen(requisition);
@@ -114,7 +114,8 @@ export class Attempts {
   }
 
   /**
-   * Makes one attempt at the requisition. The returned promise never rejects, because failed attempts are retried later.
+   * Tries once to respond to the requisition. The returned promise never rejects, because failed attempts are retried
+   * later.
    */
   private async attempt(requisition: Requisition, options: AttemptOptions): Promise<void> {
     const { ledger, log, trace = (_, work) => work() } = this.context;

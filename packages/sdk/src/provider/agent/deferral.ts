@@ -6,8 +6,8 @@ import type { Selection } from '../verify/selection.ts';
 
 const HOUR_MS = 3600_000;
 /**
- * The backoff between attempts at a deferred requisition. It doubles with each deferral, so that the exchange stores few
- * deferrals.
+ * The time between two attempts to answer a deferred requisition. It doubles with each deferral, so that the exchange
+ * stores few deferrals.
  */
 const [FIRST_DEFERRAL_MS, LONGEST_DEFERRAL_MS] = [HOUR_MS, 24 * HOUR_MS];
 /**

@@ -23,7 +23,10 @@ export class NotServed extends Deferred {
   }
 }
 
-/** Returns a function that tells whether a reference is served. The operator may confirm references at any time. */
+/**
+ * Returns a function that tells whether the operator declared or confirmed a reference. A confirmation takes effect at
+ * once.
+ */
 export function createIsServed(
   { references, served }: Pick<AgentOptions, 'references' | 'served'>,
   isConfirmed: (reference: string) => boolean,
@@ -36,7 +39,7 @@ export function createIsServed(
     isDeclared(reference) || served?.has(reference) === true || isConfirmed(reference);
 }
 
-/** Throws NotServed if any of the selected references is not served. */
+/** Throws NotServed if a selected reference is neither declared nor confirmed. */
 export function requireServed({ events = [] }: Selection, isServed: (reference: string) => boolean): void {
   const others = new Set(events.map(({ reference }) => reference).filter((each) => !isServed(each)));
   if (others.size > 0) throw new NotServed([...others]);

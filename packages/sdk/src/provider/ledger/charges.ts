@@ -10,7 +10,7 @@ export interface Charge {
   /** A UTC day such as `2026-07-28`. */
   day: string;
   cost: Units;
-  /** Where the specification selects the day, for use in a refusal. */
+  /** The place in the specification that selects this day, for a refusal's message. */
   at?: RefusalPlace;
 }
 

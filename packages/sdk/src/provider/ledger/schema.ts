@@ -21,7 +21,7 @@ export function openLedgerFile(path: string): OpenFile {
     createPrivate(path);
     const database = new DatabaseSync(path, { enableForeignKeyConstraints: true, timeout: BUSY_MS });
     try {
-      // With FULL, a commit is on disk before the result is sent.
+      // FULL ensures that a commit is on disk before the response is sent.
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
       migrate(database, path);
     } catch (error) {

@@ -7,8 +7,8 @@
 export const ANY_REFERENCE = '';
 
 /**
- * `attempts` counts the unfinished attempts at a requisition: the running attempt, and earlier attempts that crashed.
- * `charges` references `attempts`, so that nothing is charged without an attempt.
+ * `attempts` counts the unfinished attempts to respond to a requisition: the running attempt, and earlier attempts that
+ * crashed. `charges` references `attempts`, so that nothing is charged without an attempt.
  */
 const ACCOUNTS = `
 CREATE TABLE attempts (

@@ -42,7 +42,10 @@ export function uploadUrl(endpoint: string, requisition: string, { allowHttp = f
   return url;
 }
 
-/** Thrown if the duchy did not store the upload. A duchy's error is never treated as an error from the exchange. */
+/**
+ * Thrown if the duchy did not store the upload. It is not an ExchangeError, so that a duchy's error is not mistaken for an
+ * error from the exchange.
+ */
 export class UploadFailed extends Error {
   override readonly name = 'UploadFailed';
   /**

@@ -101,9 +101,9 @@ const placeOf = (member: keyof ShareShuffleConfig) =>
   `protocolConfig.honestMajorityShareShuffle.${member}` as const;
 
 /**
- * Requires a suitable ring modulus. A sum of frequencies must not wrap around, and must not reach the ring's last value,
- * which marks noise. For reach, every sum other than 0 is multiplied by a random value. The product hides the sum only if
- * the modulus is prime.
+ * Requires a suitable ring modulus. A sum of frequencies must stay below the largest value of the ring, which marks noise.
+ * For reach, every sum other than 0 is multiplied by a random value. The product hides the sum only if the modulus is
+ * prime.
  */
 function requireModulus({ ringModulus }: ShareShuffleConfig, spec: PlainSpec): void {
   const { length: providers } = spec.nonceHashes;

@@ -7,7 +7,7 @@ import type { VerifiedRequisition } from '../../verify.ts';
 import { signUpload } from '../fulfillment.ts';
 import type { StoredShare } from './share.ts';
 
-/** Signs the seed and encrypts it for the other worker, then signs the whole upload for the fulfilling duchy. */
+/** Signs the seed, and encrypts it for the worker that does not receive the upload. Then signs the upload. */
 export async function signShare(
   verified: VerifiedRequisition,
   share: StoredShare,
