@@ -31,7 +31,10 @@ export const insertCertificate = insertVersion('certificate_insert', certificate
   certificateChange(created, created.createTime),
 ]);
 
-/** Finds a certificate by its bytes. The caller has locked the party, so nobody else can register the same certificate. */
+/**
+ * Finds a party's certificate by its DER bytes. The caller must lock the party first, so that no other transaction can
+ * insert the same certificate.
+ */
 export const findCertificate = read.first(
   ({ party, x509Der }: Pick<CertificateRecord, 'party' | 'x509Der'>) => [party, x509Der],
   'certificate_find',
@@ -40,9 +43,9 @@ export const findCertificate = read.first(
 );
 
 /**
- * Generates an ORDER BY list that puts a party's best certificate first. The criteria are, in this order: neither revoked
- * nor held, valid now, the latest notAfter, the latest notBefore. `now` is the SQL parameter for the current time, such as
- * `$2`.
+ * Generates an ORDER BY list that puts a party's best certificate first. It prefers certificates that are not revoked and
+ * not on hold, then valid ones, then the latest notAfter, then the latest notBefore. `now` is the SQL parameter for the
+ * current time, such as `$2`.
  */
 export function preference(now: string): string {
   return `revocation_state IS NULL DESC, not_before <= ${now}::timestamptz AND ${now}::timestamptz <= not_after DESC,
@@ -94,9 +97,9 @@ export const listCertificates = read.filteredPage(
 );
 
 /**
- * The key of an advisory lock that a transaction acquires before it locks a certificate's row. PostgreSQL grants advisory
- * locks in the order of the requests. With row locks alone, sixteen busy connections delayed a revocation by up to 5 s;
- * with the advisory lock, by 46 ms.
+ * SQL for the key of an advisory lock. A transaction acquires this lock before it locks a certificate's row, because
+ * PostgreSQL grants advisory locks in the order of the requests. Sixteen busy connections delayed a revocation by up to 5 s
+ * with row locks alone, and by 46 ms with the advisory lock.
  */
 const GATE = `hashtextextended(party || '/' || id, 0)`;
 const QUEUE_AT_GATE = sql(
@@ -127,7 +130,7 @@ export const updateCertificate = saveVersion(
   (certificate, now: Timestamp) => [certificateChange(certificate, now)],
 );
 
-/** Prevents the certificates from being revoked until the transaction ends. Returns them, keyed by name. */
+/** Locks the certificates, so that they cannot be revoked until the transaction ends. Returns them, keyed by name. */
 export const lockCertificatesForShare = read.byKey(
   ({ party, id }: CertificateRecord) => certificateName(party, id),
   (wanted: { party: string; id: string }[]) => [wanted.map((c) => c.party), wanted.map((c) => c.id)],
@@ -182,7 +185,10 @@ export const revokedOfComputation = read.all(
   certificate,
 );
 
-/** Counts the certificates that expire within `days`, grouped by their party's collection, such as `dataProviders`. */
+/**
+ * Counts the certificates that expire within `days`. Returns one count for each collection of parties, such as
+ * `dataProviders`.
+ */
 export const countExpiring = read.byKey(
   ({ collection }: { collection: string; n: number }) => collection,
   (now: Timestamp, days: number) => [now, days],

@@ -8,8 +8,8 @@ import { select } from './table.ts';
 import { changes } from './versions.ts';
 
 /**
- * The position of a row in a party's change log, or the start of the log. A position never has the ID of a transaction that
- * wrote no rows, because the server may assign that ID again after a crash.
+ * The position of a row in a party's change log, or the start of the log. It contains only IDs of transactions that wrote
+ * rows, because the server may assign any other ID again after a crash.
  */
 export interface Position {
   /** The transaction ID, as a decimal number. */
@@ -44,8 +44,8 @@ const placed = object<PlacedChange>({ change: changes.reader(), at: position('')
 
 /**
  * Reads a page of changes. Parameters: `$1` party, `$2` and `$3` position (null to start at the oldest row), `$4` limit.
- * The horizon is the ID of the oldest running transaction. Only rows before the horizon are read, because new rows can
- * still appear after it.
+ * The horizon is the ID of the oldest running transaction. Only rows before the horizon are read, because running
+ * transactions can still insert rows after it.
  */
 const PAGE = sql(
   'changes_page',
@@ -75,7 +75,7 @@ const PAGE = sql(
 
 /**
  * Reads a party's changes after a position, in order. Returns undefined if retention has removed the row at that position,
- * because it may also have removed later rows.
+ * because retention may also have removed later rows that the caller has not read.
  */
 export async function readChanges(
   db: Queryable,
@@ -111,9 +111,9 @@ export const latestPosition = read.one(
 );
 
 /**
- * Finds the first row whose transaction ID is at least `$2` and below `$3`, and returns it if it is more than 20 s older
- * than `$4`. Rows are sorted by transaction ID, not by time. Their times are at most 20 s out of order, because a
- * transaction lasts at most 8 s.
+ * Finds the first row with a transaction ID from `$2` up to, but not including, `$3`. Returns the row only if it is more
+ * than 20 s older than `$4`. The margin is needed because rows are sorted by transaction ID, and their times can be out of
+ * order by the duration of a transaction (at most 8 s).
  */
 const OLDER = sql(
   'changes_older',
@@ -137,8 +137,8 @@ export async function positionBefore(db: Queryable, party: string, time: Timesta
 }
 
 /**
- * Returns the first transaction ID whose changes cannot be read yet. `isHeld` is true if a running transaction delays the
- * reading of later changes.
+ * Returns the first transaction ID whose changes cannot be read yet. `isHeld` is true if later transactions have already
+ * started, so their changes must wait for this transaction.
  */
 export const horizon = read.one(
   () => [],
@@ -148,7 +148,7 @@ export const horizon = read.one(
   ),
 );
 
-/** Returns the parties whose log has a change after the given position. */
+/** Takes one position per party, and returns the parties whose change log has a row after their position. */
 export const movedOn = read.all(
   (places: { party: string; at: Position }[]) => [
     places.map(({ party }) => party),

@@ -23,7 +23,10 @@ import { type Cursor, longPageText, type Page, pageOf, pageRow } from './page.ts
 import { inTransaction, lockAndRead, read } from './run.ts';
 import { column, names, optional, parameters, select, table, values } from './table.ts';
 
-/** A computation. Lists of computations omit the measurements' results, so `M` has no result by default. */
+/**
+ * A computation. `M` is the type of its measurement. By default it has no result, because lists of computations omit
+ * results.
+ */
 export interface ComputationRecord<M extends MeasurementWithSpec = MeasurementWithSpec> {
   aggregate: AggregateOf<M, RequisitionOutline>;
   /** The SHA-256 hashes of the encrypted requisition specs, in the order of the requisitions. */
@@ -56,7 +59,7 @@ const GET = lookup(
   rowReader(COMPUTATION),
 );
 
-/** Returns undefined for a computation in which the duchy does not participate. */
+/** Returns undefined if the duchy does not participate in the computation. */
 export async function getComputation(
   db: Queryable,
   duchy: string,
@@ -79,8 +82,8 @@ export async function lockComputation(
 }
 
 /**
- * The approximate cost of a computation in a list: its size in the response, in bytes, plus the bytes of its requisition
- * specs, which the statement hashes.
+ * The approximate cost of listing a computation, in bytes: its size in the response, plus the size of its requisition
+ * specs. The statement reads the specs to hash them.
  */
 const SIZE = `
   (SELECT coalesce(6000 * (jsonb_array_length(m.protocol_config -> 'workers') + 1), 12000) + (octet_length(m.spec_message) + octet_length(m.spec_signature)
@@ -88,7 +91,8 @@ const SIZE = `
      FROM requisitions s WHERE s.measurement = m.id)`;
 
 /**
- * Lists a duchy's computations. The statement searches the index once per state, so its cost depends only on the page size.
+ * Lists a duchy's computations. The statement reads at most one page from the index for each state, so its cost does not
+ * grow with the number of computations.
  */
 const LIST = sql(
   'computation_list',
@@ -128,8 +132,9 @@ export async function listComputations(
 }
 
 /**
- * Builds a function that finds computations in one state. The query reads only aggregators' rows, because each computation
- * has exactly one aggregator. Each state has its own index.
+ * Builds a function that finds overdue computations in one state. A computation has one row per duchy, and exactly one
+ * duchy is the aggregator, so the query reads only aggregators' rows. The state is a constant in the SQL, because each
+ * state has its own partial index.
  */
 function overdue(state: WaitingState, since: 'create_time' | 'update_time') {
   return read.all(
@@ -146,8 +151,7 @@ export const findOverdue = {
   PENDING_PARAMS: overdue('PENDING_PARAMS', 'create_time'),
   PENDING_FULFILLMENT: overdue('PENDING_FULFILLMENT', 'create_time'),
   PENDING_CONFIRMATION: overdue('PENDING_CONFIRMATION', 'update_time'),
-  // A computation does not change while duchies compute. Its update time is the time of the last fulfillment or
-  // confirmation.
+  // Duchies do not update a computation while they compute, so its update time is the time when computing began.
   COMPUTING: overdue('COMPUTING', 'update_time'),
 };
 

@@ -1,4 +1,4 @@
-/** The exchange's SQL statements, and the settings of its database sessions. */
+/** Registers the exchange's SQL statements, and configures its database sessions. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import {
   type DatabaseOptions,
@@ -17,7 +17,7 @@ export {
   uniqueViolation,
 } from '@measurement-exchange/server/database';
 
-/** The registry of all the exchange's SQL statements. Tests check the query plan of each statement. */
+/** The registry of the exchange's SQL statements. Tests check the query plan of each statement. */
 export const { all: statements, sql, lookup } = new Statements();
 
 /**
@@ -32,7 +32,10 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, (text) => BigInt(text));
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, readTimestamp);
 
-/** Converts `2026-11-15 02:04:57.12+00` to a Timestamp with six decimal places. Sessions run in UTC. */
+/**
+ * Converts PostgreSQL's `2026-11-15 02:04:57.12+00` to `2026-11-15T02:04:57.120000Z`. The offset is always zero, because
+ * sessions use UTC.
+ */
 function readTimestamp(text: string): Timestamp {
   // Fast path: nearly all timestamps have six decimal places, and a page of fifty rows has two hundred timestamps.
   if (text.length === 29 && text[10] === ' ') return `${text.slice(0, 10)}T${text.slice(11, 26)}Z`;
@@ -47,12 +50,12 @@ const SESSION: SessionOptions = {
     'idle_in_transaction_session_timeout=10000',
     'TimeZone=UTC',
     'DateStyle=ISO',
-    // Reuse the plan of a statement. Statements find rows by key, so a new plan for each execution would cost more than it
-    // gains.
+    // Plan each statement only once. Statements find rows by key, so planning every execution would take longer than a
+    // better plan could save.
     'plan_cache_mode=force_generic_plan',
     'jit=off',
-    // Without these settings, the planner would read whole tables to join them with a page. It does not know the value of
-    // `LIMIT $n`, and assumes a tenth of the table.
+    // Force index scans and nested loops. The planner does not know the value of `LIMIT $n` and assumes a tenth of the
+    // table, so it would otherwise read whole tables.
     'enable_seqscan=off',
     'enable_hashjoin=off',
     'enable_mergejoin=off',
@@ -60,7 +63,7 @@ const SESSION: SessionOptions = {
   types,
   maxConnections: 16,
   acquireMs: 2_000,
-  // Keep idle connections, because opening a connection takes at least 10 ms, and its statements must be prepared again.
+  // Keep idle connections. Opening a connection takes at least 10 ms, and its statements must then be prepared again.
   idleMs: 600_000,
   deadlineMs: 8_000,
 };

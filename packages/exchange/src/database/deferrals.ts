@@ -1,4 +1,4 @@
-/** Counts a requisition's deferrals, and stores a deferral without creating a new version of the requisition. */
+/** Reads and stores the deferrals of requisitions. A deferral does not create a new version of the requisition. */
 import type { Deferral, Timestamp } from '@measurement-exchange/contract';
 import type { EarlierDeferrals } from '../domain/measurement.ts';
 import { inTransaction } from './run.ts';
@@ -10,8 +10,8 @@ const earlier = table<EarlierDeferrals>('requisitions', {
 });
 
 /**
- * Counts a requisition's logged deferrals, and reads the time of the last deferral. The caller must have locked the
- * measurement.
+ * Counts a requisition's deferrals in the transition log, and reads the time of the last deferral. The caller must have
+ * locked the measurement.
  */
 export const earlierDeferrals = inTransaction.one(
   (requisition: string) => [requisition],

@@ -24,8 +24,8 @@ const REGISTERED = sql(
 );
 
 /**
- * Returns those of the given types that another descriptor already defines. `own` is the ID of that descriptor if it has
- * the same provider.
+ * Returns the given types that another descriptor already defines. `own` is the ID of the other descriptor, or undefined if
+ * that descriptor belongs to another provider.
  */
 export async function registeredTypes(
   db: Queryable,
@@ -83,7 +83,7 @@ function typesOf(descriptorSet: Uint8Array): string[] {
   try {
     return messageTypesOf(descriptorSet);
   } catch {
-    // Store no types for a damaged descriptor set, because the error would keep the exchange from starting.
+    // Skip a damaged descriptor set. If this threw an error, the exchange could not start.
     return [];
   }
 }

@@ -12,7 +12,10 @@ export interface DescriptorRecord {
   /** A name such as `dataProviders/x`. */
   provider: string;
   descriptorSet: Uint8Array;
-  /** The size of the descriptor set as JSON, in bytes. Undefined if an earlier version of the exchange stored the set. */
+  /**
+   * The size of the descriptor set as JSON, in bytes. Undefined if a version of the exchange that did not record this size
+   * stored the set.
+   */
   jsonBytes: number | undefined;
   version: number;
   createTime: Timestamp;

@@ -67,8 +67,8 @@ interface DoctorOptions {
 const STATEMENT_MS = 5 * 60_000;
 
 /**
- * Begins a transaction in which all checks read the same snapshot, so that concurrent changes cannot make them disagree.
- * The transaction locks no rows.
+ * Begins a transaction that locks no rows. All checks read the same snapshot, so concurrent changes do not affect their
+ * results.
  */
 const BEGIN = `
   BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
@@ -88,7 +88,7 @@ export async function doctor({ connection, onCheck }: DoctorOptions): Promise<Do
     application_name: 'mex doctor',
     statement_timeout: STATEMENT_MS,
   });
-  client.on('error', () => {}); // Ignored, because a broken connection also rejects the running query.
+  client.on('error', () => {}); // Ignore the error, because a broken connection also rejects the running query.
   await client.connect();
   try {
     await client.query(BEGIN);
@@ -106,7 +106,7 @@ export async function doctor({ connection, onCheck }: DoctorOptions): Promise<Do
       pending.map((migration) => migration.name),
     );
     conclude(FOREIGN, foreign);
-    // Stop here if the schema is wrong, because the remaining checks assume this version's schema.
+    // Stop here if the schema is wrong, because the remaining checks assume the current schema.
     if (findings.length > 0) return findings;
 
     for (const check of OF_THE_TABLES) {

@@ -11,7 +11,7 @@ import { type Cursor, type Page, type PageRow, pageOf, pageRow } from './page.ts
 /** Sort by creation time, or by start of availability in ascending or descending order. */
 export type EventGroupOrder = 'create' | 'start' | 'start_desc';
 
-/** Both ends of a range are inclusive. */
+/** A time range that includes both ends. */
 export interface Range {
   from: Timestamp | '-infinity';
   to: Timestamp | 'infinity';
@@ -25,7 +25,7 @@ export interface EventGroupListQuery {
   after: Cursor;
   limit: number;
   maxBytes: number;
-  /** Filters by the other party. For a provider's list these are consumers; for a consumer's list, providers. */
+  /** Filters by the other party: by consumer in a provider's list, or by provider in a consumer's list. */
   parties?: string[] | undefined;
   mediaTypes?: string[] | undefined;
   /**
@@ -69,7 +69,7 @@ const FILTERS = [
   {
     name: 'from',
     values: (q: EventGroupListQuery) => q.start && [q.start.from, q.start.to],
-    // If the list is sorted by START, the condition must use the same expression. PostgreSQL can then scan only that range
+    // If the list is sorted by START, the condition must also use START, so that PostgreSQL scans only the matching range
     // of the index.
     condition: (n: number, { order }: EventGroupListQuery) =>
       `${order === 'create' ? 'e.availability_start' : START} BETWEEN $${n}::timestamptz AND $${n + 1}::timestamptz
@@ -98,8 +98,8 @@ function other(side: Side): Side {
 }
 
 /**
- * Returns the statement for this combination of filters, and its values. Parameters: `$1` party, `$2` states, `$3, $4`
- * cursor, `$5` limit, `$6` maximum bytes, then the filters' values.
+ * Returns the statement for this combination of filters, and the values of its parameters. Parameters: `$1` party, `$2`
+ * states, `$3, $4` cursor, `$5` limit, `$6` maximum bytes, then the filters' values.
  */
 export function listStatement(q: EventGroupListQuery): {
   statement: Statement<PageRow<EventGroupRecord>>;
@@ -142,7 +142,9 @@ function listText(q: EventGroupListQuery, conditions: string[]): string {
     SELECT ${COLUMNS}, page.candidates, page.nth FROM page JOIN event_groups e ON e.id = page.id
      WHERE page.nth <= $5::int AND (page.nth = 1 OR page.running <= $6::bigint) ORDER BY page.nth`;
 
-  /** Generates SQL for a query with words. It finds and sorts all matches, because no index returns them in order. */
+  /**
+   * Generates SQL for a query with words. The query finds and sorts all matches, because no index returns them in order.
+   */
   function searched(): string {
     const all = [
       `ARRAY[e.provider, e.consumer] @> ARRAY[$1::text]`,
@@ -153,8 +155,8 @@ function listText(q: EventGroupListQuery, conditions: string[]): string {
   }
 
   /**
-   * Generates SQL for a query without words. It searches the index once per state, or once per state and other party if the
-   * query filters by party, and merges the results.
+   * Generates SQL for a query without words. The query searches the index once per state, and merges the results. If the
+   * query filters by party, it searches the index once for each pair of a state and a party.
    */
   function probed(): string {
     const isNarrowed = q.parties !== undefined;

@@ -6,7 +6,7 @@ import { inTransaction, read } from './run.ts';
 import { column, except, optional, optionalGroup, select, table } from './table.ts';
 import { insertRequested, saveVersion } from './versions.ts';
 
-/** The party that reads an event group: its provider or its consumer. */
+/** Whether a party reads an event group as its provider or as its consumer. */
 export type Side = 'provider' | 'consumer';
 
 export const eventGroups = table<EventGroupRecord>('event_groups', {
@@ -60,7 +60,7 @@ export const lockEventGroups = inTransaction.byKey(
   eventGroups.reader(),
 );
 
-/** Returns the event groups that earlier requests with these request IDs created, keyed by request ID. */
+/** Returns the event groups that were created by earlier requests with these request IDs, keyed by request ID. */
 export const findByRequestIds = read.byKey(
   ({ requestId }: { requestId: string; group: EventGroupRecord; hash: Uint8Array }) => requestId,
   (provider: string, requestIds: string[]) => [provider, requestIds],

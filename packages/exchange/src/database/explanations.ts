@@ -1,6 +1,6 @@
 /**
- * Reads the data for an explanation in two round trips: first the measurement, then its parties, certificates, and progress
- * reports.
+ * Reads the data that explains the state of a measurement. One round trip reads the measurement, and a second one reads its
+ * parties, certificates, and progress reports.
  */
 import type { Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
@@ -40,8 +40,8 @@ const STATEMENTS = {
 };
 
 /**
- * Reads the measurement to explain. `party` is the caller. Depending on `viewer`, `id` is the ID of a measurement,
- * computation, or requisition.
+ * Reads the measurement to explain. `viewer` is the kind of the calling party, and `party` is its name. `id` is the ID of a
+ * measurement for a consumer, of a computation for a duchy, and of a requisition for a provider.
  */
 export async function explainedAggregate(
   db: Queryable,

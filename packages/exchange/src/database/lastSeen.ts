@@ -1,6 +1,6 @@
 /**
- * Records the time of each party's last call. The times are kept in memory, and one statement stores all of them every 30
- * s.
+ * Records the time of each party's last call. The exchange keeps the times in memory, and stores all of them every 30 s
+ * with one statement.
  */
 import { type Timestamp, timestampOf } from '@measurement-exchange/contract';
 import { halfMinuteOf } from '../domain/time.ts';

@@ -31,7 +31,7 @@ export const transitions = table<TransitionRecord>('transitions', {
   findings: optional('findings', 'json'),
 });
 
-/** A transition, and its position in a timeline. */
+/** A transition, and its position in the timeline of a measurement or a requisition. */
 export interface PlacedTransition {
   transition: TransitionRecord;
   place: bigint;

@@ -1,6 +1,6 @@
 /**
- * The tables of measurements, requisitions, and participants, which are always read together. Each statement reads only the
- * long fields that its callers need, and its record type declares only those.
+ * Maps the tables of measurements, requisitions, and participants, which are always read together. Each statement reads
+ * only the long fields that its callers need, and the type of its records declares only these fields.
  */
 import { cell, object, type Reader } from '@measurement-exchange/server/database';
 import type {
@@ -170,17 +170,14 @@ export const participants = table<ParticipantRecord>('computations', {
   updateTime: column('update_time', 'time'),
 });
 
-/** A requisition, its measurement, and the measurement's participants as JSON. A direct measurement has no participants. */
+/** One row of a join: a requisition, its measurement, and the measurement's participants as JSON. */
 export interface JoinedRow<M, R> {
   requisition: R;
   measurement: M;
   participants: object[] | null;
 }
 
-/**
- * Selects the participants of measurement `m`. A direct measurement has no participants, so the subquery does not run for
- * it.
- */
+/** Selects the participants of measurement `m`. A direct measurement has no participants, so the subquery is skipped. */
 const PARTICIPANTS = `CASE WHEN m.protocol <> 'direct' THEN
   (SELECT json_agg(c ORDER BY c.role, c.duchy) FROM computations c WHERE c.id = m.id) END AS participants`;
 /** Selects the participants only in the row of the measurement's first requisition. */
@@ -230,17 +227,17 @@ export const REQUISITION = join(measurementsWithSpec, requisitionsWithContent, {
 /** A measurement with all of its requisitions. */
 export const AGGREGATE = join(measurements, requisitions, { measurement: first });
 /**
- * A measurement with all of its requisitions, but with the content of only one: the requisition `named`. A change to this
- * requisition does not need the content of the others.
+ * A measurement with all of its requisitions. Only the requisition `named` has its content, because a change to that
+ * requisition does not need the content of the other requisitions.
  */
 export const NAMED_REQUISITION = join(measurementsWithSpec, namedRequisitions, {
   measurement: first,
   requisition: ofNamed,
 });
 export const OUTLINE = join(measurementOutlines, requisitionOutlines);
-/** For explanations to a consumer or a duchy, both of which see all requisitions. */
+/** Used to explain a measurement to its consumer or to a duchy. Both may see all requisitions. */
 export const EXPLAINED = join(measurementOutlines, requisitionsWithKey);
-/** For explanations to a provider, which sees only its own requisition. */
+/** Used to explain a measurement to a provider, which may see only its own requisition. */
 export const EXPLAINED_REQUISITION = join(measurementOutlines, requisitionsWithKey, {}, PARTICIPANTS);
 /** A measurement as read by its duchies. Lists use LISTED_COMPUTATION, which does not read the result. */
 export const COMPUTATION = join(measurementsWithResult, requisitionOutlines, { measurement: first });

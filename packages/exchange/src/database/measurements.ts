@@ -1,4 +1,4 @@
-/** Reads and locks measurements. A single statement reads measurements with their requisitions and participants. */
+/** Reads and locks measurements. Each measurement is read together with its requisitions and participants. */
 import { PENDING_MEASUREMENT_STATES, type Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
 import type { Aggregate, AggregateOf, MeasurementWithSpec, Outline } from '../domain/aggregate.ts';
@@ -60,8 +60,8 @@ const EXISTING = sql<{ id: string }>(
 );
 
 /**
- * Reads all measurements from one snapshot. If their total size exceeds `maxBytes`, returns only the IDs of the existing
- * ones, as `tooLarge`.
+ * Reads all measurements from one snapshot. If their total size exceeds `maxBytes`, returns only the IDs of the
+ * measurements that exist, in `tooLarge`.
  */
 export async function getMeasurements(
   db: Queryable,
@@ -77,7 +77,7 @@ export async function getMeasurements(
   return { found: new Map(found.map((a) => [a.measurement.id, a])) };
 }
 
-/** The list is sorted by this column, then by ID: ascending, or both descending. */
+/** The sort order of a list. Measurements with the same time are sorted by ID, in the same direction. */
 export type MeasurementOrder = 'create_time' | 'update_time' | 'create_time_desc';
 
 interface MeasurementListQuery {
@@ -100,9 +100,9 @@ interface Bounds {
 }
 
 /**
- * Builds a list statement whose cost depends only on the page size: it searches the index once per state, or the index of
- * references. Parameters: `$1` consumer, `$2` states, `$3..$6` bounds, `$7, $8` cursor, `$9` limit, `$10` maximum bytes,
- * and `$11` the reference if the list is by reference.
+ * Builds a list statement. It reads at most one page from the index for each state, or searches the index of references.
+ * Parameters: `$1` consumer, `$2` states, `$3..$6` bounds, `$7, $8` cursor, `$9` limit, `$10` maximum bytes, and `$11`
+ * reference (only if `by` is `reference`).
  */
 function listStatement(order: MeasurementOrder, by: 'state' | 'reference') {
   const isDescending = order === 'create_time_desc';
@@ -177,7 +177,7 @@ export async function lockMeasurement(
 export type AggregateOfRequisition = AggregateOf<MeasurementWithSpec, NamedRequisition>;
 
 /**
- * Locks and loads a requisition's measurement. Loads the content of this requisition, but not of the measurement's other
+ * Locks and loads a requisition's measurement. Loads the content of this requisition only, not of the measurement's other
  * requisitions.
  */
 export async function lockByRequisition(
@@ -204,8 +204,8 @@ const LOAD_PENDING = sql(
 );
 
 /**
- * Locks the measurements, and returns those that are still pending. It does not read long fields, because those of a
- * hundred measurements can take up to 400 MiB.
+ * Locks the measurements, and returns those that are still pending. Long fields are not read, because a hundred
+ * measurements can have up to 400 MiB of them.
  */
 export async function lockMeasurements(tx: Transaction, ids: string[]): Promise<Outline[]> {
   return aggregates(await lockAndRead(tx, LOCK_MANY, LOAD_PENDING, [ids]));

@@ -1,4 +1,7 @@
-/** Migrates the exchange's database, records its mode, and grants privileges to the role that serves requests. */
+/**
+ * Migrates the exchange's database, records its mode (development or production), and grants privileges to the role that
+ * serves requests.
+ */
 import {
   applyMigrations,
   readMigrations as readFrom,
@@ -25,7 +28,7 @@ interface MigrateOptions {
   /** Must connect as the owner of the schema. */
   connection: pg.ClientConfig;
   /**
-   * The database role that serves requests. `migrate` grants it the privileges that it needs. Undefined if the owner serves
+   * The database role that serves requests. `migrate` grants privileges to this role. Undefined if the owner serves
    * requests.
    */
   appRole?: string | undefined;
@@ -40,9 +43,9 @@ const NOT_FOR_DEVELOPMENT =
   'by mex migrate, or has parties already. Use another one (DATABASE_URL), or another data directory (MEX_DATA_DIR).';
 
 interface Migrated {
-  /** The names of the migrations that were pending. */
+  /** The names of the migrations that this call applied. */
   applied: string[];
-  /** Whether the database was restored from another server's dump. If so, its change log was started over. */
+  /** Whether the database was restored from another server's dump. If so, `migrate` has emptied its change log. */
   restored: boolean;
 }
 
@@ -92,7 +95,7 @@ export function foreignMessage(foreign: string[]): string {
   );
 }
 
-/** Grants privileges to the role that serves requests. The role can change neither existing log entries nor the schema. */
+/** Grants privileges to the role that serves requests. The role cannot change existing log entries or the schema. */
 async function grant(client: pg.ClientBase, role: string): Promise<void> {
   const app = pg.escapeIdentifier(role);
   await client.query(`

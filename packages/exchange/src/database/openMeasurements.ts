@@ -1,7 +1,6 @@
 /**
- * Limits the number of open measurements per consumer. Each replica counts a consumer's open measurements from time to
- * time, and may then create a certain number of new ones before it counts again. Most requests therefore need neither a
- * count nor a shared row lock.
+ * Limits the number of open measurements per consumer. A replica counts a consumer's open measurements, and may then create
+ * a certain number of new ones before it counts again. Most requests therefore need no count and no shared row lock.
  */
 import { PENDING_MEASUREMENT_STATES } from '@measurement-exchange/contract';
 import { LRUCache } from 'lru-cache';
@@ -30,10 +29,10 @@ const COUNT = sql<{ n: number }>(
 interface Consumer {
   /** The number of measurements that this replica may still create before it must count again. */
   left: number;
-  /** Whether the last count found the limit reached. */
+  /** Whether the consumer had reached the limit at the last count. */
   isFull: boolean;
   countedAt: number;
-  /** The number of measurements that are being created. A count may not see their rows yet. */
+  /** The number of measurements that this replica is creating now. A count may not include their rows yet. */
   running: number;
   counting: Promise<void> | undefined;
 }
@@ -53,7 +52,7 @@ export class OpenMeasurements {
 
   /**
    * Reserves one open measurement for a consumer, or returns undefined if the limit is reached. The caller must dispose of
-   * the reservation once it has created the measurement, or has failed to.
+   * the reservation after the measurement is created or its creation fails.
    */
   async take(name: string): Promise<Disposable | undefined> {
     const consumer = this.consumerOf(name);

@@ -14,7 +14,7 @@ export interface Page<T> {
 
 export interface PageRow<T> {
   item: T;
-  /** The number of rows found, which is up to one more than fits on the page. */
+  /** The number of rows found, which is at most the page's limit plus one. */
   candidates: bigint;
   nth: bigint;
 }
@@ -37,8 +37,8 @@ export function pageText(rows: string, order: string): string {
 }
 
 /**
- * Generates SQL for a page of long rows. The page ends at `$limit` rows or `$bytes` bytes, but has at least one row.
- * `candidates` selects the key, position, and size of up to `$limit + 1` rows, in the order `sorted`. `rows` joins `page`
+ * Generates SQL for a page of long rows. The page ends at `parameters.limit` rows or `parameters.bytes` bytes, but has at
+ * least one row. `candidates` selects the key, position, and size of up to one row more than the limit. `rows` joins `page`
  * with the table, and must also select `page.candidates` and `page.nth`.
  */
 export function longPageText(

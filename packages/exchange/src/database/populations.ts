@@ -84,7 +84,7 @@ const TAKERS = sql<{ modelLine: string; population: string }>(
 );
 
 /**
- * Locks all populations until the transaction ends, which is acceptable because populations rarely change. Returns the
+ * Locks all populations until the transaction ends. This is acceptable, because populations rarely change. Returns the
  * population with this ID, the default population, and the other populations that have one of the model lines.
  */
 export async function lockPopulations(tx: Transaction, id: string, modelLines: string[] = []) {

@@ -25,7 +25,7 @@ const NAMED = sql<{ name: string; state: PartyState }>(
   'SELECT name, state FROM parties WHERE name = $1',
 );
 
-/** Finds the principal that a token's subject is bound to, or the party that the token names. */
+/** Finds a principal by the token issuer and subject that are bound to it, or finds a party by name. */
 export async function findPrincipal(
   db: Queryable,
   query: { issuer: string; subject: string } | { name: string },

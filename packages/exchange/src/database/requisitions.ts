@@ -55,7 +55,7 @@ export async function getRequisitionOfMeasurement(
 }
 
 export interface RequisitionListQuery {
-  /** A data provider, or one of a consumer's measurements. */
+  /** Selects the requisitions of a data provider, or those of one measurement of a consumer. */
   parent: { provider: string } | { consumer: string; measurement: string };
   states: readonly string[];
   order: 'create_time' | 'update_time';
@@ -65,7 +65,7 @@ export interface RequisitionListQuery {
   maxBytes: number;
 }
 
-/** Builds a list statement. `candidates` selects the ID, position, and size of up to one row more than fits on the page. */
+/** Builds a list statement. `candidates` selects the ID, position, and size of up to one row more than the page's limit. */
 function paged(name: string, candidates: string) {
   return sql(
     name,
@@ -80,8 +80,8 @@ function paged(name: string, candidates: string) {
 }
 
 /**
- * Builds a statement that lists a provider's requisitions. It searches the index once per state, so its cost depends only
- * on the page size.
+ * Builds a statement that lists a provider's requisitions. The statement reads at most one page from the index for each
+ * state, so its cost does not grow with the number of requisitions.
  */
 function listOfProvider(order: 'create_time' | 'update_time') {
   return paged(

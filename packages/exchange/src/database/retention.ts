@@ -45,7 +45,7 @@ export const removeMeasurements = inTransaction.number(
   'SELECT remove_measurements($1, $2) AS n',
 );
 
-/** The fields that remain of a removed measurement or requisition. */
+/** The fields that the exchange keeps of a removed measurement or requisition. */
 interface Tombstone<State> {
   id: string;
   state: State;
@@ -80,7 +80,7 @@ export const getTombstones = read.byKey(
   measurementTombstones.reader(),
 );
 
-/** Joins requisition tombstones with measurement tombstones, because only the latter store the time of removal. */
+/** Joins requisition tombstones with measurement tombstones, which store the time of removal. */
 const JOINED = `(SELECT r.*, m.consumer, m.delete_time FROM requisition_tombstones r
   JOIN measurement_tombstones m ON m.id = r.measurement)`;
 const requisitionTombstones = table<Tombstone<RequisitionState>>('requisition_tombstones', tombstoneFields());

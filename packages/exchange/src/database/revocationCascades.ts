@@ -1,6 +1,6 @@
 /**
  * Stores the progress of revocation cascades. When a certificate is revoked or held, its cascade fails the pending
- * measurements that depend on it, a batch at a time.
+ * measurements that depend on the certificate, one batch at a time.
  */
 import type { RevocationState, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
@@ -29,8 +29,8 @@ const cascades = table<Cascade>('revocation_cascades', {
 export const insertCascade = inTransaction.last(
   (cascade: Cascade, now: Timestamp) => [...values(cascades.columns, cascade), now],
   'cascade_insert',
-  // If a held certificate is revoked before its cascade ends, the row does not change. The remaining measurements then
-  // still fail because of the hold.
+  // If a held certificate is revoked before its cascade ends, the row does not change. The remaining measurements then fail
+  // because of the hold.
   `${insertText(cascades, ['time'])} ON CONFLICT (party, certificate) DO NOTHING`,
 );
 
@@ -73,8 +73,9 @@ const NEXT = `
   SELECT m.id, m.create_time AS time, m.consumer, m.certificate, m.protocol FROM measurements m
    WHERE ${PENDING} AND (m.create_time, m.id) > ($3::timestamptz, $4) ORDER BY m.create_time, m.id LIMIT $5::int`;
 /**
- * Searches the next `$5` pending measurements. Returns the first `$6` that depend on one of the certificates, and then the
- * last measurement searched. With EXISTS instead of bool_or, the planner would read all requisitions into a hash table.
+ * Searches the next `$5` pending measurements. Returns the first `$6` that depend on one of the certificates, followed by
+ * the last measurement that was searched. The query uses bool_or, because with EXISTS the planner would read all
+ * requisitions into a hash table.
  */
 const NEXT_DEPENDENT = sql<Place & { depends: boolean }>(
   'cascade_next_dependent',

@@ -88,8 +88,8 @@ export const inTransaction = {
   ...runners<Transaction>(),
 
   /**
-   * For writes whose result the caller does not need. The statement is sent immediately, and awaited together with the
-   * COMMIT.
+   * Sends a write immediately, and awaits it together with the COMMIT. Use this for writes whose result the caller does not
+   * need.
    */
   last<Args extends unknown[]>(values: Values<Args>, ...source: Source<unknown>) {
     const statement = statementOf(source);

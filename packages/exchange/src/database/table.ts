@@ -1,6 +1,6 @@
 /**
- * Maps a record's fields to a table's columns. When a module is loaded, this map is used to generate select lists, row
- * readers, and the columns and parameters of writes.
+ * Maps a record's fields to a table's columns. Select lists, row readers, and the columns and parameters of writes are
+ * generated from this map, once, when a module is loaded.
  */
 import type { Reader, RowSource } from '@measurement-exchange/server/database';
 
@@ -21,7 +21,10 @@ const TYPES = {
   time: { sql: 'timestamptz' },
   double: { sql: 'float8' },
   json: { sql: 'jsonb', write: (value: unknown) => JSON.stringify(value) },
-  /** JSON that PostgreSQL does not look into. It knows the length of a long text without reading it, but not of jsonb. */
+  /**
+   * JSON stored as text, for values that SQL does not query. PostgreSQL can tell the length of a long text without reading
+   * it, but not the length of a jsonb value.
+   */
   jsonText: {
     sql: 'text',
     read: (cell: string) => `JSON.parse(${cell})`,
@@ -87,7 +90,7 @@ export interface Column<R> {
   name: string;
   sqlType: string;
   isLong: boolean;
-  /** The record's field that this column stores, completely or in part. */
+  /** The record's field that this column stores. A field with several columns is stored in parts. */
   field: keyof R;
   valueOf(record: R): unknown;
 }
@@ -119,8 +122,8 @@ export function table<R>(name: string, fields: Fields<R>): Table<R> {
 }
 
 /**
- * Generates JavaScript source that converts a JSON value, for types that PostgreSQL formats differently in JSON. Times are
- * in UTC.
+ * Generates JavaScript source that converts a JSON value to a record's value, for types that PostgreSQL formats differently
+ * in JSON than in a row. Times are in UTC.
  */
 const FROM_JSON: Record<string, (cell: string) => string> = {
   bytea: (cell) => `Buffer.from(${cell}.slice(2), 'hex')`,

@@ -1,7 +1,7 @@
 /**
  * Repairs the logs after a restore. The logs are sorted by transaction ID, and a database restored from a dump has another
  * server's IDs. If those IDs are higher than this server's, new changes sort before old ones, and parties that follow the
- * log never see them.
+ * log never see the new changes.
  */
 import type pg from 'pg';
 
@@ -48,8 +48,8 @@ const BEGIN_ANEW = `
   ALTER TABLE audit_entries ENABLE TRIGGER append_only;`;
 
 /**
- * Empties the change log if the logs have transaction IDs that this server has not assigned yet. Returns whether it did so.
- * Must run as the schema's owner.
+ * Empties the change log if the logs have transaction IDs that this server has not assigned yet. Returns whether it emptied
+ * the log. Must run as the schema's owner.
  */
 export async function takeOver(client: pg.ClientBase): Promise<boolean> {
   const ahead = await isAhead(client);

@@ -1,4 +1,4 @@
-/** Root certificates that the operator trusts. */
+/** Stores the root certificates that the operator trusts. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import { type Cursor, pageRow, pageText } from './page.ts';
 import { inTransaction, read } from './run.ts';
@@ -7,8 +7,8 @@ import { column, insertText, optional, select, table, values } from './table.ts'
 export interface TrustedRootRecord {
   id: string;
   /**
-   * The party whose certificates the root may issue. If undefined, the root is for all parties that have no root of their
-   * own.
+   * The only party whose certificates the root may issue. If undefined, the root applies to all parties that have no root
+   * of their own.
    */
   party: string | undefined;
   x509Der: Uint8Array;

@@ -25,36 +25,33 @@ export const changes = table<ChangeRecord>('changes', {
   time: column('time', 'time'),
 });
 
-/** Generates an INSERT of changes. Starting at `$first`, its parameters are the arrays that `changeValues` returns. */
+/** Generates an INSERT of changes. Its parameters are the arrays that `changeValues` returns, starting at `$first`. */
 export function appendChanges(first: number): string {
   const columns = names(changes.columns);
   return `INSERT INTO changes (${columns}) SELECT ${names(changes.columns, 'c')}
     FROM unnest(${arrayParameters(changes.columns, first)}) WITH ORDINALITY AS c(${columns}, n) ORDER BY c.n`;
 }
 
-/** Returns the parameter of `appendChanges` that holds the kinds of the changes. */
+/** Returns the SQL parameter with the kinds of the changes. `first` must be the same number as for `appendChanges`. */
 export function kindsOfChanges(first: number): string {
   return `$${first + changes.columns.findIndex(({ name }) => name === 'kind')}::text[]`;
 }
 
-/**
- * Returns the arrays for `appendChanges`. It also registers the parties of the changes, so that they are notified after the
- * commit.
- */
+/** Returns the arrays for `appendChanges`, and registers the parties of the changes to be notified after the commit. */
 export function changeValues(db: Queryable, rows: ChangeRecord[]): unknown[][] {
   for (const { party } of rows) db.wakes?.(party);
   return arrays(changes.columns, rows);
 }
 
 /**
- * SQL condition: false if a transaction with a later ID has already written the row. This transaction must then restart
- * with a new ID, so that versions stay in the order of transaction IDs.
+ * SQL condition: false if a transaction with a later ID has already written the row. In that case, the current transaction
+ * must restart with a new ID, because versions must be in the order of transaction IDs.
  */
 export const IN_ORDER = isNotLater('xmin');
 
 /**
  * Generates an SQL condition: false if `xid` is later than this transaction's ID. IDs wrap around at 32 bits, so a very old
- * ID can also look later. A truly later ID is less than a million ahead.
+ * ID can also seem to be later. An ID that is really later is less than a million ahead.
  */
 export function isNotLater(xid: string): string {
   return `age(${xid}) NOT BETWEEN -1000000 AND -1`;
@@ -89,8 +86,8 @@ export function insertRequested<R>(name: string, of: Table<R>, changesOf: (recor
 }
 
 /**
- * Returns a function that saves a record's next version and its changes. The function fails if the row does not have the
- * previous version.
+ * Returns a function that saves a record's next version and its changes. The function fails if the row's version is not the
+ * previous one.
  */
 export function saveVersion<R extends { version: number }, Args extends unknown[]>(
   name: string,

@@ -1,6 +1,6 @@
 /**
- * Stores webhook deliveries. They are created in the order of the change log, and the webhook's owner can read them even
- * after they have ended.
+ * Stores webhook deliveries. Deliveries are created in the order of the change log. The webhook's owner can read a delivery
+ * even after it has succeeded or failed.
  */
 import type { DeliveryState, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
@@ -54,11 +54,11 @@ const deliveries = table<DeliveryRecord>('webhook_deliveries', {
 const COLUMNS = `${select(deliveries)}, number`;
 const numbered = object<NumberedDelivery>({ delivery: deliveries.reader(), number: cell('number') });
 
-/** The number of a webhook's latest deliveries to keep. Pending deliveries are always kept. */
+/** The number of deliveries to keep per webhook. The oldest are removed first. Pending deliveries are always kept. */
 const KEPT = 1_000;
 /**
- * The maximum number of old deliveries that SETTLE removes at once. It exceeds the number of deliveries that SETTLE can
- * complete at once.
+ * The maximum number of old deliveries that SETTLE removes at once. It is larger than the number of deliveries that SETTLE
+ * can complete at once, so old deliveries cannot pile up.
  */
 const MAX_PRUNED = 1_000;
 
@@ -147,7 +147,9 @@ export async function insertTest(
   return (await tx.query(TEST, [webhook, name, now]))[0]!.delivery;
 }
 
-/** Creates the same delivery again. It is due at once, but not before pending deliveries of the same resource. */
+/**
+ * Creates a copy of a delivery. The copy is due at once, or together with the last pending delivery for the same resource.
+ */
 export const insertAgain = inTransaction.last(
   (webhook: string, number: bigint, now: Timestamp) => [webhook, number, now],
   'webhook_delivery_again',
@@ -226,7 +228,7 @@ export interface Release {
 
 /**
  * Stores the outcomes of delivery attempts, and ends the webhook's lease. If the lease was lost, nothing is stored, and the
- * replica that now has the lease delivers again.
+ * replica that now has the lease sends the deliveries again.
  */
 export function settle(
   tx: Transaction,

@@ -118,8 +118,8 @@ export const countBehind = inTransaction.number(
 );
 
 /**
- * Adds `count` to the number of changes redelivered to a party in the current hour, and returns the new number. It starts
- * again from zero if the current hour began at or before `hourAgo`.
+ * Adds `count` to the number of changes redelivered to a party in the current hour, and returns the new number. If that
+ * hour began at or before `hourAgo`, a new hour begins, and the number starts at zero.
  */
 export const addRedeliveries = inTransaction.one(
   (party: string, count: number, now: Timestamp, hourAgo: Timestamp) => [party, count, now, hourAgo],
@@ -135,7 +135,7 @@ export const addRedeliveries = inTransaction.one(
 
 export interface LeasedWebhook {
   webhook: WebhookRecord;
-  /** Identifies the lease. Each claim has a new owner, even if the same process claims the webhook again. */
+  /** Identifies the lease. Each claim gets a new value, even if the same process claims the webhook again. */
   owner: string;
   cursor: Position;
   failures: number;
@@ -147,9 +147,9 @@ export interface LeasedWebhook {
 export const MAX_PENDING = 100;
 
 /**
- * Leases webhooks that have something to deliver, the longest-waiting first. A paused webhook still delivers tests.
- * Parameters: `$1` now, `$2` limit, `$3` parties to skip, `$4` duration of the lease in milliseconds, by the database's
- * clock.
+ * Leases webhooks that have something to deliver, starting with the one that has waited longest. A paused webhook still
+ * delivers tests. Parameters: `$1` now, `$2` limit, `$3` parties to skip, `$4` duration of the lease in milliseconds, by
+ * the database's clock.
  */
 const claim = (of: string) => `WITH due AS MATERIALIZED (
      SELECT w.id FROM webhooks w JOIN parties p ON p.name = w.party

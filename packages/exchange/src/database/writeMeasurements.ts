@@ -9,7 +9,7 @@ import { insertParticipants, updateParticipants } from './participants.ts';
 import { arrayParameters, arrays, except, names, only, parameters, values } from './table.ts';
 import { appendChanges, changeValues, IN_ORDER, kindsOfChanges, type RequestKey } from './versions.ts';
 
-/** The author of a change and the findings about it, for the transition log. */
+/** The author of a change and the findings of its checks, for the transition log. */
 export interface Author {
   actor: string;
   requestId: string;
@@ -18,7 +18,7 @@ export interface Author {
 
 type LoggedStep = Omit<TransitionRecord, 'actor' | 'requestId' | 'findings'>;
 
-/** The transition log's columns for the author. The findings are stored with the first transition of a change. */
+/** The transition log's columns for an `Author`. The findings are stored only with the first transition of a change. */
 const AUTHOR = 'actor, request_id, findings';
 function authorValues({ actor, requestId, findings }: Author): unknown[] {
   return [actor, requestId, findings.length > 0 ? JSON.stringify(findings) : undefined];
@@ -145,8 +145,8 @@ function updateStatement() {
 
 /**
  * Writes all changed rows in one statement, which takes a fifth of the time of one statement per measurement. It fails if a
- * row does not have the expected version. Fields that were not loaded are never written, because a change sets all fields
- * of a result or a fulfillment.
+ * row does not have the expected version. Records may lack long fields that were not loaded, because a change that adds a
+ * result or a fulfillment sets all of its fields.
  */
 export function saveMeasurements(
   tx: Transaction,

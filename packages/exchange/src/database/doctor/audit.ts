@@ -5,8 +5,8 @@
 import { checks, NAME, unionAll } from './check.ts';
 
 /**
- * Every versioned resource, and the first version that must have an audit entry. Version 1 of a party or a certificate
- * needs no audit entry, because development mode creates demo parties and their certificates without one.
+ * Selects every versioned resource, and the first of its versions that must have an audit entry. Version 1 of a party or a
+ * certificate needs none, because development mode creates demo parties and certificates without an audit entry.
  */
 const VERSIONED = unionAll(
   `SELECT ${NAME.descriptor} AS name, d.version, 1 AS first FROM event_group_metadata_descriptors d`,

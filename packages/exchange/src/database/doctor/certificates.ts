@@ -1,6 +1,6 @@
 /**
- * Checks the certificates, and finds pending measurements that depend on a revoked certificate but will not be failed
- * automatically.
+ * Checks the certificates. Also finds pending measurements that depend on a revoked certificate, but that no revocation
+ * cascade will fail.
  */
 import { REVOCATION_STATES } from '@measurement-exchange/contract';
 import { EXPIRING_DAYS } from '../../domain/certificate.ts';

@@ -3,14 +3,14 @@ import { ALL_AHEAD } from '../transactionIds.ts';
 import { checks, NAME, RESTORE, unionAll } from './check.ts';
 
 /**
- * Each change, with the version from the previous change to the same resource. Changes are in the order in which parties
- * read them.
+ * Selects each change, with the version from the previous change to the same resource. Changes are in the order in which
+ * parties read them.
  */
 const STEPS = `
   SELECT name, kind, version, lag(version) OVER w AS previous
     FROM changes WINDOW w AS (PARTITION BY party, name ORDER BY xid, seq)`;
 
-/** The current version of every resource. A resource has one row for each name under which a party can read it. */
+/** Selects the current version of every resource. A resource has one row for each name under which a party can read it. */
 const CURRENT = unionAll(
   `SELECT ${NAME.measurement} AS name, m.version FROM measurements m`,
   `SELECT ${NAME.requisition}, r.version FROM requisitions r`,

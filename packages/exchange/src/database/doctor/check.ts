@@ -61,9 +61,7 @@ export const RESTORE =
 /** SQL expressions for resource names. The table alias in each expression is fixed, such as `m` for measurements. */
 export const NAME = {
   certificate: `c.party || '/certificates/' || c.id`,
-  /**
-   * The expressions for measurements and requisitions also work for tombstones, which keep the names of removed resources.
-   */
+  /** This expression and the next one also work for tombstones, which keep the names of removed resources. */
   measurement: `m.consumer || '/measurements/' || m.id`,
   requisition: `r.provider || '/requisitions/' || r.id`,
   computation: `c.duchy || '/computations/' || c.id`,

@@ -1,11 +1,11 @@
-/** Checks that the message types stored for each descriptor match the types that its set defines. */
+/** Checks that the message types stored for each descriptor match the types that its descriptor set defines. */
 import type pg from 'pg';
 import { messageTypesOf } from '../../protobuf/descriptor/descriptorSet.ts';
 import { type Check, type Found, MAX_EXAMPLES, NAME, RESTORE } from './check.ts';
 
 /**
- * Declares a cursor that returns descriptor sets in small batches, because a set can be as large as 1 MiB. SQL cannot parse
- * the sets, so this file does.
+ * Declares a cursor that returns descriptor sets in small batches, because a set can be as large as 1 MiB. The sets are
+ * parsed here, because SQL cannot parse them.
  */
 const DECLARE = `
   DECLARE described NO SCROLL CURSOR FOR

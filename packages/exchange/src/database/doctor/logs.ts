@@ -2,7 +2,7 @@
 import { EDGES } from '../../domain/aggregate.ts';
 import { checks, NAME, RESTORE, unionAll } from './check.ts';
 
-/** Every resource that has transitions, and the key of its rows in the log. */
+/** Selects every resource that has transitions, and the key of its rows in the log. */
 const LOGGED = unionAll(
   `SELECT m.id AS measurement, '' AS requisition, ${NAME.measurement} AS name, m.state, m.version FROM measurements m`,
   `SELECT r.measurement, r.id, ${NAME.requisition}, r.state, r.version FROM requisitions r`,
@@ -15,8 +15,8 @@ const STEPS = `
     FROM transitions WINDOW w AS (PARTITION BY measurement, requisition ORDER BY version)`;
 
 /**
- * Selects the names of resources that have a transition with this condition. The check `orphan` finds transitions without a
- * resource.
+ * Selects the names of resources that have a transition for which the condition is true. Transitions without a resource are
+ * skipped, because the check `orphan` finds those.
  */
 function stepsWhere(condition: string): string {
   return `SELECT name FROM (${STEPS}) AS step JOIN (${LOGGED}) AS logged USING (measurement, requisition)

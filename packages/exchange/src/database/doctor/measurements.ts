@@ -5,7 +5,10 @@ import { TERMINAL_MEASUREMENT_STATES } from '@measurement-exchange/contract';
 import { literals } from '../db.ts';
 import { checks, NAME, RESTORE } from './check.ts';
 
-/** One row per measurement, with counts of its requisitions. The planner omits the columns that a check does not use. */
+/**
+ * Selects one row per measurement, with counts of its requisitions. The planner omits the columns that a check does not
+ * use.
+ */
 const TALLY = `
   SELECT ${NAME.measurement} AS name, m.state, m.requisition_count AS declared, m.failure_reason,
          count(r.id) AS requisitions, count(DISTINCT r.provider) AS providers,

@@ -17,7 +17,7 @@ import {
 } from '@measurement-exchange/contract';
 import { checks, NAME, RESTORE, unionAll } from './check.ts';
 
-/** Every resource that a request with a requestId can create. A requestId is unique per parent and collection. */
+/** Selects every resource that a request with a requestId can create. A requestId is unique per parent and collection. */
 const REQUESTED = `
   SELECT ${NAME.measurement} AS name, 'measurements' AS collection, m.consumer AS parent, m.request_id, m.request_hash
     FROM (SELECT id, consumer, request_id, request_hash FROM measurements
