@@ -1,6 +1,6 @@
 /**
- * Checks the descriptor set of an EventGroupMetadataDescriptor. A valid set can be linked without any other files. It can
- * also be converted to JSON, including the custom options that it declares.
+ * Checks the descriptor set of an EventGroupMetadataDescriptor. A valid set can be linked without any other files, and can
+ * be converted to JSON together with the custom options that it declares.
  */
 import { type DescMessage, fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
@@ -26,13 +26,14 @@ const MAX_SET_FILES = 256;
 
 /**
  * `maxMessages` rejects a malicious set that fills 1 MiB with empty elements. In an ordinary set, each element takes at
- * least 8 bytes. `maxDepth` fits the protobuf runtime, which reads 100 levels. A set with 64 nested messages takes about
- * 70.
+ * least 8 bytes. `maxDepth` is just below the 100 levels that the protobuf runtime reads. A set with 64 nested messages has
+ * about 70 levels.
  */
 const LIMITS: WireLimits = { maxMessages: MAX_SET_BYTES / 8, maxDepth: 99 };
 
 /**
- * Limits the size of the JSON, because one byte of an option can become a long name. A set of this size fills a list page.
+ * The maximum size of a set as JSON, in bytes. A set of this size fills a list page. JSON needs its own limit, because one
+ * byte of an option can become a long name.
  */
 const MAX_SET_JSON = 8 * 1024 * 1024;
 
@@ -61,8 +62,8 @@ export function readDescriptorSet(input: { json: unknown } | { bytes: Uint8Array
 }
 
 /**
- * Returns the set as proto3 JSON text. Returns undefined for a set that only an earlier version of the exchange would
- * accept.
+ * Returns the set as proto3 JSON text. Returns undefined for a set that an earlier version of the exchange accepted, but
+ * that cannot be converted to JSON.
  */
 export function printDescriptorSet(bytes: Uint8Array): string | undefined {
   try {
@@ -76,7 +77,7 @@ export function printDescriptorSet(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Returns the files of a set that was already accepted, without the well-known files. */
+/** Returns the files of an accepted set, except files in google/protobuf and google/type. */
 export function ownFiles(bytes: Uint8Array): FileProto[] {
   const wire = readWire(FileDescriptorSetSchema, bytes, LIMITS);
   if ('reason' in wire) throw new Error(`${wire.field} ${wire.reason}`);
@@ -84,7 +85,7 @@ export function ownFiles(bytes: Uint8Array): FileProto[] {
   return withoutWellKnown(file);
 }
 
-/** Returns the full names of the top-level messages in a set that was already accepted, without the well-known messages. */
+/** Returns the full names of the top-level messages in an accepted set, except those in google/protobuf and google/type. */
 export function messageTypesOf(bytes: Uint8Array): string[] {
   return ownFiles(bytes).flatMap(messageNames);
 }
@@ -107,7 +108,8 @@ function fromPlainJson(given: unknown, report: Report): DescriptorSet {
   const customOptions = checkSetJson(json, report);
   report.requireNone();
 
-  // This same set declares the schema of its custom options. So read the set without them first, and then the options.
+  // The set itself declares the schema of its custom options. Read the set without options first to get this schema, and
+  // then read the options.
   const hasOptions = customOptions.length > 0;
   const linked = link(encode(json, { schema: FileDescriptorSetSchema }, hasOptions, report), report);
   if (!hasOptions) return printed(linked, report);
@@ -180,7 +182,7 @@ function link(bytes: Uint8Array, report: Report): Linked {
   try {
     return { set, options: optionSchemaOf(fromBinary(FileDescriptorSetSchema, bytes).file) };
   } catch {
-    // The set may contain its own version of a well-known file, without types that other well-known files import.
+    // The set may contain another version of a well-known file, which lacks types that other well-known files use.
     return report.reject('', '', 'declares extensions that do not link with its well-known files');
   }
 }
@@ -203,7 +205,7 @@ function printed({ set, options }: Linked, report: Report): DescriptorSet {
   try {
     json = jsonText(print(set.bytes, options), MAX_SET_JSON);
   } catch {
-    // For example, an Any contains a type that the set does not declare.
+    // For example, an Any in an option contains a type that the set does not declare.
     report.reject('', '', 'has a custom option that cannot be written as JSON');
   }
   if (json === undefined) report.reject('', '', `takes more than ${MAX_SET_JSON} bytes as JSON`);

@@ -1,4 +1,4 @@
-/** Checks the rules for fields, extensions, and map entries that do not depend on other declarations. */
+/** Checks fields, extensions, and map entries against the rules that do not depend on other declarations. */
 import { protoCamelCase } from '@bufbuild/protobuf/reflect';
 import {
   FieldDescriptorProto_Label as Label,
@@ -23,8 +23,8 @@ export function isMessageType(type: number | undefined): boolean {
 }
 
 /**
- * Returns the reason that a field's default value is invalid, or undefined if it is valid. `values` are the enum's value
- * names.
+ * Returns the reason that a field's default value is invalid, or undefined if it is valid. For a field whose type is an
+ * enum, `values` contains the names of the enum's values.
  */
 export function defaultFault(field: FieldProto, values?: ReadonlySet<string>): string | undefined {
   const { defaultValue: text, label, type } = field;

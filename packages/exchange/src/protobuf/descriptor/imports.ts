@@ -12,7 +12,7 @@ export interface SetFile {
   index: number;
   /**
    * Has a 1 at the index of each file whose types this file may use: itself, its imports, and their public imports. A `Set`
-   * per file would be slow if 256 files all publicly import each other.
+   * per file would be slow if each of 256 files publicly imported many others.
    */
   visible: Uint8Array;
 }
@@ -99,8 +99,8 @@ function importsOf(file: SetFile, find: (name: string) => SetFile | undefined, r
 }
 
 /**
- * Returns the files and everything they import, with imported files first. Reports cycles. Recursion is safe, because a set
- * has at most 256 files.
+ * Returns the files and all files that they import, with imported files first. Reports cycles. Recursion is safe, because a
+ * set has at most 256 files.
  */
 function importedFirst(files: SetFile[], report: Report): Set<SetFile> {
   const done = new Set<SetFile>();

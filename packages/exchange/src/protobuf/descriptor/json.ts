@@ -17,7 +17,7 @@ export interface JsonOption {
 /** Reports violations in the JSON of a descriptor set, and returns the set's custom options. */
 export function checkSetJson(set: unknown, report: Report): JsonOption[] {
   const options: JsonOption[] = [];
-  /** Each message's fields, by both of the names that proto3 JSON allows. */
+  /** The fields of each message type. Each field is listed under both of the names that proto3 JSON allows for it. */
   const fieldMaps = new Map<DescMessage, Map<string, DescField>>();
 
   function checkMessage(schema: DescMessage, json: unknown, path: Path | undefined, member: string): void {
@@ -69,8 +69,8 @@ export function checkSetJson(set: unknown, report: Report): JsonOption[] {
 }
 
 /**
- * Returns the JSON types that a field may have. A number may also be a string. An enum, which has no scalar type, may be a
- * name or a number.
+ * Returns the JSON types that a field may have. A number may also be written as a string. For an enum, `scalar` is
+ * undefined, and the value may be a name or a number.
  */
 function kindsOf(scalar: ScalarType | undefined): string[] {
   if (scalar === ScalarType.STRING || scalar === ScalarType.BYTES) return ['string'];
@@ -84,7 +84,7 @@ export function isObject(json: unknown): json is JsonObject {
 
 /**
  * `exceeds` is true if the value has too many objects or nests them too deeply. Otherwise, `exact` is true if the value
- * contains numbers from our exact JSON reader, which the protobuf runtime cannot read.
+ * contains a bigint or a JsonDecimal, which the protobuf runtime cannot read.
  */
 export function inspectJson(json: unknown, limits: WireLimits): { exceeds: boolean; exact: boolean } {
   let objects = 0;
@@ -109,8 +109,8 @@ export function jsonText(json: unknown, limit: number): string | undefined {
 }
 
 /**
- * Whether the strings alone are longer than `limit`. Checks this before any text is built, because the text of a million
- * long names would use up the memory.
+ * Whether the strings alone are longer than `limit`. `jsonText` calls this before it builds the text, because the text of a
+ * million long names would use up the memory.
  */
 function stringsExceed(json: unknown, limit: number): boolean {
   let length = 0;

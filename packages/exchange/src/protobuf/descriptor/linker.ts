@@ -17,7 +17,10 @@ import {
 } from './ranges.ts';
 import type { Declared, EnumSymbol, MessageSymbol, Symbols } from './symbols.ts';
 
-/** Checks all declarations that have a path. Well-known files that are not part of the set have no path and are trusted. */
+/**
+ * Checks the declarations in all files that have a path. Well-known files that are not part of the set have no path and are
+ * trusted.
+ */
 export function linkSymbols(files: SetFile[], symbols: Symbols, report: Report): void {
   const linker = new Linker(symbols.types, report);
   for (const file of files) if (file.path) linker.file(file, file.path);
@@ -35,7 +38,7 @@ export function linkSymbols(files: SetFile[], symbols: Symbols, report: Report):
   }
 }
 
-/** The messages that a proto3 file may extend, which are the options messages in descriptor.proto. */
+/** The messages that a proto3 file may extend. These are the options messages in descriptor.proto. */
 const OPTIONS =
   /^google\.protobuf\.(?:File|Message|Field|Oneof|ExtensionRange|Enum|EnumValue|Service|Method)Options$/;
 
@@ -44,7 +47,7 @@ class Linker {
   private readonly report: Report;
   /** The extension numbers that are in use, by the message that they extend. */
   private readonly extended = new Map<MessageSymbol, { ranges: Ranges; numbers: Set<number> }>();
-  /** Caches the value names, because thousands of fields may have the same large enum as their type. */
+  /** Caches the names of each enum's values, because thousands of fields may have the same large enum as their type. */
   private readonly enumValues = new Map<EnumSymbol, ReadonlySet<string>>();
 
   constructor(types: Symbols['types'], report: Report) {
@@ -181,7 +184,10 @@ class Linker {
     if (fault) this.report.add(at, 'defaultValue', fault);
   }
 
-  /** Returns the enum's value names. A default value must be one of them. */
+  /**
+   * Checks a field whose type is the enum `target`. Returns the names of the enum's values, which are the allowed default
+   * values.
+   */
   private enumField(target: EnumSymbol, message: MessageSymbol | undefined, file: SetFile, at: Path) {
     const { syntax = '' } = target.file.proto;
     if (message && file.proto.syntax === 'proto3' && (syntax === '' || syntax === 'proto2')) {

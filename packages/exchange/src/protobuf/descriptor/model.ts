@@ -1,4 +1,6 @@
-/** A FileDescriptorSet as `readWire` returns it: plain objects with JSON names, and only the fields that are set. */
+/**
+ * Types for a FileDescriptorSet as `readWire` returns it: plain objects with JSON names, and only the fields that are set.
+ */
 import type { Message } from '@bufbuild/protobuf';
 import type {
   DescriptorProto,
@@ -32,7 +34,7 @@ export interface RangeProto {
   end?: number;
 }
 
-/** An element's path. It is converted to text only when there is a violation to report. */
+/** The path of an element in a descriptor set. It is converted to text only when there is a violation to report. */
 export class Path {
   private readonly step: string;
   private readonly index: number;
@@ -70,7 +72,7 @@ export class Report {
     }
   }
 
-  /** True once the limit is reached, so that callers can stop checking a long list. */
+  /** True once MAX_VIOLATIONS violations are reported, so that callers can stop checking a long list. */
   get full(): boolean {
     return this.violations.length >= MAX_VIOLATIONS;
   }
@@ -89,7 +91,7 @@ export class Report {
     if (this.violations.length > 0) throw new Rejection();
   }
 
-  /** Reports a violation and stops reading, because nothing after it can be read. */
+  /** Reports a violation and stops reading. Use this if the rest of the set cannot be read because of the violation. */
   reject(path: Path | string, member: string, description: string): never {
     this.add(path, member, description);
     throw new Rejection();
@@ -105,7 +107,7 @@ export function cached<K, V>(map: Map<K, V>, key: K, make: () => NoInfer<V>): V 
   return made;
 }
 
-/** Quotes a name from the request, truncated to fit in a message. */
+/** Quotes a name from the request, truncated to 100 characters. */
 export function quote(name: string): string {
   return JSON.stringify(name.length <= 100 ? name : `${cut(name, 100)}…`);
 }

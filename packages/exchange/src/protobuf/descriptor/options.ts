@@ -1,8 +1,8 @@
 /**
  * Builds a schema that reads and writes a descriptor set together with the custom options that the set declares. A custom
  * option is an extension of FieldOptions or another options message. The protobuf runtime searches all unknown fields once
- * per extension, so a malicious set could make it take quadratic time. To avoid that, we turn the extensions into ordinary
- * fields of a copy of descriptor.proto, with the JSON name that an extension would have, `[my.pkg.option]`.
+ * per extension, so a malicious set could make it take quadratic time. Therefore, we add the extensions as ordinary fields
+ * to a copy of descriptor.proto, with JSON names such as `[my.pkg.option]`.
  */
 import {
   clone,
@@ -39,7 +39,10 @@ export interface OptionSchema {
   optionsOf: Map<string, Set<string>>;
 }
 
-/** Builds the schema from a linked set's files, which it modifies. Returns undefined if there are no custom options. */
+/**
+ * Builds the schema from the files of a linked set, and modifies these files. Returns undefined if the set declares no
+ * custom options.
+ */
 export function optionSchemaOf(set: FileDescriptorProto[]): OptionSchema | undefined {
   const files = withExtensions(set);
   if (files.length === 0) return undefined;
@@ -51,8 +54,8 @@ export function optionSchemaOf(set: FileDescriptorProto[]): OptionSchema | undef
     if (extension.kind !== 'extension') continue;
     const { name, typeName } = extension.extendee;
     const ours = file_google_protobuf_descriptor.messages.find((message) => message.typeName === typeName);
-    // Skip extensions of other messages, and numbers that our descriptor.proto uses. The set may have another
-    // descriptor.proto.
+    // Skip extensions of messages that are not in our descriptor.proto. Also skip numbers that our descriptor.proto already
+    // uses, which is possible if the set contains another version of that file.
     if (ours === undefined || ours.fields.some(({ number }) => number === extension.number)) continue;
     descriptor.messageType.find((message) => message.name === name)!.field.push(asField(extension));
     optionsOf.set(typeName, (optionsOf.get(typeName) ?? new Set()).add(extension.typeName));
@@ -64,7 +67,7 @@ export function optionSchemaOf(set: FileDescriptorProto[]): OptionSchema | undef
   return { schema: types.getMessage(FileDescriptorSetSchema.typeName)!, registry, optionsOf };
 }
 
-/** Returns the files that declare extensions and everything they import, with imported files first. */
+/** Returns the files that declare extensions, and all files that they import. Imported files come first. */
 function withExtensions(set: FileDescriptorProto[]): FileDescriptorProto[] {
   const byName = new Map(set.map((file) => [file.name, file]));
   const find = (name: string) => byName.get(name) ?? WELL_KNOWN_FILES.get(name)?.proto;

@@ -42,7 +42,7 @@ export interface Symbols {
 
 export function declareSymbols(files: SetFile[], report: Report): Symbols {
   const declaring = new Declaring(report);
-  // Declare well-known files first, so that a duplicate name is blamed on the file in the set.
+  // Declare well-known files first, so that a duplicate name is reported for the file in the set.
   for (const file of files) if (file.path === undefined) declaring.file(file);
   for (const file of files) if (file.path !== undefined) declaring.file(file);
   for (const file of files) declaring.packageIsFree(file);

@@ -20,7 +20,7 @@ export function checkChains({ types, extensions }: Symbols, report: Report): voi
   for (const { kind, name, proto } of types.values()) {
     if (kind === 'message') for (const field of proto.field ?? []) add(name, field);
   }
-  // An extension is a field of the message that it extends.
+  // An extension counts as a field of the message that it extends.
   for (const { proto } of extensions) add(proto.extendee!.slice(1), proto);
   const start = chains.tooLong();
   if (start === undefined) return;
@@ -34,19 +34,22 @@ export function checkChains({ types, extensions }: Symbols, report: Report): voi
 interface Node {
   name: string;
   targets: Node[];
-  /** The order in which the search reached this node, starting at 1, or 0 if it has not reached it yet. */
+  /**
+   * The node's position in the order in which the search reaches nodes, starting at 1. It is 0 until the search reaches the
+   * node.
+   */
   index: number;
   /** Tarjan's low link: the lowest index of an open node that this node is known to lead to. */
   low: number;
-  /** The index of the next target to visit. */
+  /** The index in `targets` of the next node to visit. */
   next: number;
   /** The length of the longest chain that starts in this node's cycle, or 0 until the cycle is complete. */
   length: number;
 }
 
 /**
- * Finds long chains with Tarjan's algorithm (1972) for strongly connected components, without recursion. The code calls a
- * component a cycle (`circle`). A cycle is complete only after all the cycles that it leads to.
+ * Finds long chains with Tarjan's algorithm (1972) for strongly connected components, without recursion. The comments call
+ * a component a cycle, even if it has only one type. A cycle is completed after all cycles that it leads to.
  */
 export class TypeChains {
   private readonly nodes = new Map<string, Node>();
@@ -76,8 +79,8 @@ export class TypeChains {
           continue;
         }
         if (target !== undefined) {
-          // A target's low link is final only after its own targets have been visited, so read it when the search is back
-          // here.
+          // The search has already visited this target. If the target's length is 0, its cycle is not complete, so this
+          // node may be part of the same cycle.
           if (target.length === 0) node.low = Math.min(node.low, target.low);
           node.next++;
           continue;

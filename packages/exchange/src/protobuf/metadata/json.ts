@@ -26,7 +26,7 @@ export function hasOwnForm({ typeName }: DescMessage): boolean {
   return typeName === ANY || SPECIAL.test(typeName) || WRAPPER.test(typeName);
 }
 
-/** Returns the JSON for the runtime to read. Reports violations under the field names that the caller used. */
+/** Checks a message, and returns it as JSON that the runtime can read. Violations use the field names from the request. */
 export function readMessageJson(
   schema: MetadataSchema,
   type: DescMessage,
@@ -112,7 +112,7 @@ class JsonReader {
     const pairs = () =>
       type.values.flatMap((v) => [v.name, v.jsonName, v.number].map((key) => [key, v.number] as const));
     const values = cached(this.enums, type, () => new Map(pairs()));
-    // The only value of google.protobuf.NullValue is written as null in JSON.
+    // In JSON, null is the only value of google.protobuf.NullValue. Its number is 0.
     const known = json === null ? 0 : values.get(json as string | number);
     const isNumber = typeof json === 'number' && Number.isInteger(json) && Math.abs(json) < 2 ** 31;
     if (known !== undefined) return known;
@@ -147,8 +147,8 @@ class JsonReader {
   }
 
   /**
-   * Checks timestamps and durations before the runtime does. The runtime accepts February 30 and text after a duration's
-   * `s`.
+   * Checks timestamps and durations before the runtime reads them. The runtime accepts some invalid values, such as
+   * February 30, and text after the `s` of a duration.
    */
   private special(type: DescMessage, json: JsonValue, at: string): unknown {
     const plain = plainValue(json);
@@ -182,7 +182,7 @@ class JsonReader {
 }
 
 interface Shape {
-  /** The fields, by both of the names that proto3 JSON allows. */
+  /** The fields of the message. Each field is listed under both of the names that proto3 JSON allows for it. */
   members: Map<string, DescField>;
   required: DescField[];
 }

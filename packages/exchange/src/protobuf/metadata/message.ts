@@ -8,8 +8,8 @@ import { ANY, hasOwnForm } from './json.ts';
 import { findAnyType, isRequired, type MetadataSchema } from './schema.ts';
 
 /**
- * The maximum number of Anys inside each other. They have their own limit, because the depth starts over at 1 inside each
- * Any.
+ * The maximum depth of Anys inside other Anys. Anys need their own limit, because the depth of messages is counted from 1
+ * again inside each Any.
  */
 const MAX_NESTED_ANY = 8;
 

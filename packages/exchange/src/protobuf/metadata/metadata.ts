@@ -1,6 +1,6 @@
 /**
- * Reads an event group's readable metadata, which is a google.protobuf.Any that must match its descriptor exactly. A client
- * sends proto3 JSON with `@type`, or serialized bytes. The exchange always stores bytes.
+ * Reads an event group's readable metadata, which is a google.protobuf.Any. The message must match the event group's
+ * descriptor exactly. A client sends proto3 JSON with `@type`, or serialized bytes. The exchange always stores bytes.
  */
 import { fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf';
 import { reflect } from '@bufbuild/protobuf/reflect';
@@ -32,8 +32,8 @@ export interface Metadata {
 export type MetadataResult = Metadata | { violations: Violation[] };
 
 /**
- * The maximum size of a message as bytes and as JSON. The JSON has its own limit, because a few bytes can become a long
- * name, and the JSON of 50 messages must fit in a response.
+ * The maximum size of a message as bytes and as JSON. JSON has its own limit, because a few bytes can become a long name,
+ * and the JSON of 50 messages must fit in a response.
  */
 export const MAX_METADATA_BYTES = 1024 * 1024;
 export const MAX_METADATA_JSON = 1024 * 1024;

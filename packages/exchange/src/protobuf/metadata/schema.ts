@@ -36,13 +36,13 @@ export interface MetadataSchema {
   limits: WireLimits;
   /** Whether the enum allows only the values that it lists. */
   isClosed: (type: DescEnum) => boolean;
-  /** Returns the field's name in its .proto file. Linking renames all fields. */
+  /** Returns the name that the field has in its .proto file. The linker renames all fields. */
   nameOf: (field: DescField) => string;
 }
 
 /**
- * Returns the message type that a type URL names, if the set itself defines it. Well-known types are not accepted as
- * metadata.
+ * Returns the message type that a type URL names, if the descriptor set defines that type. Well-known types are not
+ * accepted as metadata.
  */
 export function findType(schema: MetadataSchema, typeUrl: string): DescMessage | undefined {
   const type = findAnyType(schema, typeUrl);
@@ -60,17 +60,17 @@ export function isRequired({ presence }: DescField): boolean {
 }
 
 /**
- * Limits the cost of a message. Creating and printing it takes a microsecond per field of its type, and 1 MiB has room for
- * 500,000 messages. The maximum depth is 28, because JSON in a request has at most 64 levels, and each message may take two
- * of them.
+ * Limits the cost of one metadata message. The runtime takes a microsecond per field of each nested message's type, and 1
+ * MiB can contain 500,000 nested messages. The maximum depth is 28, because JSON in a request has at most 64 levels, and
+ * each nested message may take two of them.
  */
 const MAX_FIELDS = 500_000;
 const MAX_MESSAGES = 10_000;
 const MAX_DEPTH = 28;
 
 /**
- * Links a set that was already accepted. Returns undefined if its well-known files differ too much from ours, or if its
- * type chains are too long.
+ * Links an accepted descriptor set. Returns undefined if its well-known files differ too much from ours, or if its type
+ * chains are too long.
  */
 export function compileSchema(descriptorSet: Uint8Array): MetadataSchema | undefined {
   try {
@@ -110,7 +110,7 @@ class Linker {
         refuseUnknown: true,
       },
       isClosed: ({ typeName }) => this.closedEnums.has(typeName),
-      // Extensions have only a JSON name.
+      // Use the JSON name of an extension, such as `[my.pkg.extension]`.
       nameOf: ({ proto, jsonName }) =>
         proto.extendee === '' ? (this.names.get(proto) ?? proto.name) : jsonName,
     };
@@ -124,8 +124,8 @@ class Linker {
   }
 
   /**
-   * Renames fields by number, because the runtime would give `a_b` and `aB` the same property name. Also fills in JSON
-   * names that a compiler may omit.
+   * Renames each field to its number, because the runtime would give `a_b` and `aB` the same property name. Also fills in
+   * JSON names that a compiler may omit.
    */
   private message(message: DescriptorProto, scope: string, file: FileDescriptorProto): void {
     const name = fullName(scope, message.name);
@@ -139,7 +139,10 @@ class Linker {
     for (const type of message.nestedType) this.message(type, name, file);
   }
 
-  /** Records which enums are closed, so that `checkMessage` can check their values, and then marks the enum as open. */
+  /**
+   * Records whether the enum is closed, so that `checkMessage` can check its values. Then marks the enum as open, because
+   * the runtime is slow with closed enums.
+   */
   private enum(type: EnumDescriptorProto, scope: string, file: FileDescriptorProto): void {
     if (isClosed(type, file)) this.closedEnums.add(fullName(scope, type.name));
     openEnum(type);
@@ -147,8 +150,8 @@ class Linker {
 }
 
 /**
- * Whether an enum allows only the values that it lists. With editions, the enum or its file can set this. The default is
- * open.
+ * Whether an enum allows only the values that it lists. With editions, an option of the enum or of its file decides this,
+ * and the default is open.
  */
 function isClosed(type: EnumDescriptorProto, file: FileDescriptorProto): boolean {
   if (file.syntax !== 'editions') return file.syntax !== 'proto3';

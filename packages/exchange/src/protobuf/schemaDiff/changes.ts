@@ -1,11 +1,11 @@
-/** The kinds of differences between two schemas, and which of them break readers. */
+/** Defines the kinds of differences between two schemas, and which of them break readers. */
 import type { SchemaChange } from '@measurement-exchange/contract';
 import { quote } from '../descriptor/model.ts';
 
 /**
- * All kinds of changes. Each value is the reason why the kind is breaking, or undefined if it is compatible. A change is
- * breaking if a message of one version reads differently with the other, or if it removes a name that a reader could look
- * up.
+ * All kinds of changes. Each value says why changes of this kind are breaking, or is undefined if they are compatible. A
+ * change is breaking if a message written with one version is read differently with the other version, or if a name is
+ * removed that a reader may look up.
  */
 export const CHANGE_KINDS = {
   SYNTAX_CHANGED: undefined,
@@ -54,13 +54,13 @@ export type ChangeKind = keyof typeof CHANGE_KINDS;
 const MAX_PATH_LENGTH = 1000;
 
 /**
- * The maximum number of breaking changes in the list, and also of compatible changes. Two unrelated sets could have 100,000
- * differences.
+ * The list has at most this many breaking changes, and at most this many compatible changes. Two unrelated sets could have
+ * 100,000 differences.
  */
 const MAX_LISTED = 1_000;
 
 export class Changes {
-  /** The changes in the order in which they were found, up to the limits. */
+  /** The changes in the order in which they were found, up to MAX_LISTED breaking ones and MAX_LISTED compatible ones. */
   readonly list: SchemaChange[] = [];
   breaking = 0;
   compatible = 0;
@@ -69,7 +69,7 @@ export class Changes {
     return this.breaking + this.compatible - this.list.length;
   }
 
-  /** Adds a change to the list. `what` continues a sentence that starts with the element at `path`. */
+  /** Adds a change to the list. `path` and `what` together form the sentence of the message. */
   add(kind: ChangeKind, path: string, what: string): void {
     const because = CHANGE_KINDS[kind];
     if ((because === undefined ? ++this.compatible : ++this.breaking) > MAX_LISTED) return;
@@ -79,7 +79,7 @@ export class Changes {
     this.list.push({ kind, path: shown, breaking: because !== undefined, message });
   }
 
-  /** Reports that a property changed from one value to another. */
+  /** Adds a change if the value of a property differs between the versions. `what` is the name of the property. */
   differs(kind: ChangeKind, path: string, what: string, before: string, after: string): void {
     if (before !== after)
       this.add(kind, path, `changed its ${what} from ${short(before)} to ${short(after)}`);

@@ -16,7 +16,7 @@ export type Features = Required<
   >
 >;
 
-/** The defaults of these features. They are the same in all editions so far. */
+/** The default features of protobuf editions. They are the same in all editions so far. */
 const EDITIONS: Features = {
   fieldPresence: FieldPresence.EXPLICIT,
   enumType: EnumType.OPEN,
@@ -37,7 +37,10 @@ export function fileFeatures({ syntax, options }: FileProto): Features {
   return inherit(base, options);
 }
 
-/** Returns an element's features: those of the element that contains it, overridden by its own options. */
+/**
+ * Returns an element's features. The element inherits features from the element that contains it, and its own options
+ * override them.
+ */
 export function inherit(outer: Features, options: { features?: FeaturesProto } | undefined): Features {
   return options?.features === undefined ? outer : { ...outer, ...options.features };
 }

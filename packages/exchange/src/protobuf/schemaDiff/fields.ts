@@ -16,7 +16,7 @@ export interface Comparison {
   changes: Changes;
 }
 
-/** Compares everything except the name, number, and oneof. */
+/** Compares all properties except the name, number, and oneof. */
 export function compareField({ path, before, after }: FieldPair, { was, is, changes }: Comparison): void {
   if (before.cardinality !== after.cardinality) {
     const kinds = [before.cardinality, after.cardinality] as const;
@@ -71,7 +71,10 @@ const encoding = ({ delimited }: Field) => (delimited ? 'delimited' : 'length-pr
 const packing = ({ packed }: Field) => (packed ? 'packed' : 'expanded');
 const utf8 = ({ verifiesUtf8 }: Field) => (verifiesUtf8 ? 'verified' : 'none');
 
-/** Returns the value that readers see if the field is not set. For an enum it is the number, because names may change. */
+/**
+ * Returns the value that readers see if the field is not set. For an enum, this is the value's number, because names may
+ * change.
+ */
 function defaultOf({ defaultValue: text, kind, type }: Field, schema: Schema): string {
   if (kind === 'message') return '';
   if (kind === 'enum') {

@@ -1,6 +1,6 @@
 /**
- * Reads the types of a descriptor set, and the fields with the features they inherit. It does not use the protobuf
- * runtime's registry, which cannot link every set that we accept: a set may contain well-known files that differ from ours.
+ * Reads the types and fields of a descriptor set, so that two sets can be compared. It does not use the protobuf runtime's
+ * registry, because the registry cannot link a set whose well-known files differ from ours.
  */
 import { protoCamelCase } from '@bufbuild/protobuf/reflect';
 import { Label, Type } from '../descriptor/fields.ts';

@@ -1,4 +1,4 @@
-/** Lists what changed in an updated metadata schema, and which changes break readers. */
+/** Lists the changes in an updated metadata schema, and tells which changes break readers. */
 import { Edition } from '@bufbuild/protobuf/wkt';
 import type { SchemaChange } from '@measurement-exchange/contract';
 import { ownFiles } from '../descriptor/descriptorSet.ts';
@@ -11,13 +11,13 @@ import { type Declared, readSchema } from './schema.ts';
 
 export interface SetDiff {
   changes: SchemaChange[];
-  /** The number of breaking changes, whether or not they are listed. */
+  /** The number of breaking changes, including those that are not listed. */
   breaking: number;
   /** The number of changes that are not listed because there are too many. */
   omitted: number;
 }
 
-/** Compares two sets that were already accepted. Ignores well-known files, declaration order, comments, and options. */
+/** Compares two accepted descriptor sets. Ignores well-known files, declaration order, comments, and options. */
 export function diffDescriptorSets(before: Uint8Array, after: Uint8Array): SetDiff {
   const changes = new Changes();
   const comparison = { was: readSchema(ownFiles(before)), is: readSchema(ownFiles(after)), changes };
