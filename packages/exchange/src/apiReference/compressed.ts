@@ -1,4 +1,4 @@
-/** Sends large pages compressed to clients that accept it. */
+/** Compresses pages for clients that accept gzip. */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -9,7 +9,10 @@ const compress = promisify(gzip);
 /** Matches an Accept-Encoding header that allows gzip. `q=0` excludes an encoding. */
 const ACCEPTS_GZIP = /(?:^|,)\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))[\d.]+\s*)?(?:,|$)/i;
 
-/** Pages that are compressed once and then kept, by their text. A page contains the address, so there are a few of each. */
+/**
+ * Caches compressed pages by their text. The text contains the exchange's address, so a page has one entry for each
+ * address.
+ */
 const kept = new LRUCache<string, Promise<Buffer>>({ max: 8 });
 
 export async function sendCompressed(

@@ -1,4 +1,4 @@
-/** HTML that needs no more escaping. The `html` tag escapes every interpolated value that is not an `Html`. */
+/** HTML that is already escaped. The `html` tag escapes every interpolated value that is not an `Html`. */
 export class Html {
   readonly text: string;
 

@@ -1,4 +1,4 @@
-/** Renders the OpenAPI document as a page. */
+/** Renders the OpenAPI document as an HTML page. */
 import { readFileSync } from 'node:fs';
 import {
   ExchangeError,
@@ -30,7 +30,7 @@ export interface Reference {
   search: (query: string) => string;
 }
 
-/** Renders the page once. */
+/** Renders the page once. The returned functions only insert the address or run a search. */
 export function renderReference(document: OpenApiDocument, parties: ExampleParties | undefined): Reference {
   const entries = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): Entry => {
@@ -147,7 +147,7 @@ ${operationErrors(route)}</details>
 </article>\n`;
 }
 
-/** Emphasizes IDs, and lets lines break between segments. */
+/** Renders a path. IDs are emphasized, and lines can break between segments. */
 function address(path: string): Html {
   const segments = path.split(/(?=[/:])/);
   return html`${segments.map((segment) => html`<wbr>${segment.split(/(\{\w+\})/).map((part, i) => (i % 2 === 0 ? part : html`<i>${part}</i>`))}`)}`;

@@ -9,9 +9,9 @@ export const IssuerConfig = object({
   /** Must match the token's `iss` exactly. */
   issuer: string(),
   audience: string(),
-  /** Clients, beside the audience, to which the issuer may have issued a token: those of agents, duchies and scripts. */
+  /** Further clients to which the issuer may issue tokens for this exchange, such as agents, duchies, and scripts. */
   clients: optional(array(string())),
-  /** Where to get the issuer's public keys. Exactly one of `jwksUri` and `jwksFile` must be set. */
+  /** The URL or the file with the issuer's public keys. Exactly one of `jwksUri` and `jwksFile` must be set. */
   jwksUri: optional(string()),
   jwksFile: optional(string()),
   /** The accepted signature algorithms. The default is RS256, ES256, and EdDSA. */
@@ -36,12 +36,15 @@ export const ASYMMETRIC_ALGORITHMS = [
 const DEFAULT_MAX_TOKEN_AGE_SECONDS = 24 * 3600;
 /** How far the issuer's clock may differ from ours: 60 s is accepted, 61 s is not. */
 const SKEW_SECONDS = 60;
-/** The limit from OpenID Connect Core, section 2. */
+/** The maximum length of `sub`, from OpenID Connect Core, section 2. */
 const MAX_SUBJECT_LENGTH = 255;
 /** The accepted values of `typ`. They exclude access tokens (at+jwt, RFC 9068) and logout tokens (logout+jwt). */
 const ID_TOKEN_TYPES = ['jwt', 'application/jwt'];
 
-/** Returns why the header is rejected, or undefined. Keys in the header (`jku`, `x5u`, `jwk`, `x5c`) are ignored. */
+/**
+ * Returns why the header is rejected, or undefined if it is accepted. Ignores keys in the header (`jku`, `x5u`, `jwk`,
+ * `x5c`).
+ */
 export function headerError(header: Json, issuer: IssuerConfig): string | undefined {
   const { alg, typ, crit } = header;
   if (!(issuer.algorithms ?? DEFAULT_ALGORITHMS).includes(alg as string)) return 'alg is not allowed';
@@ -52,13 +55,16 @@ export function headerError(header: Json, issuer: IssuerConfig): string | undefi
   return undefined;
 }
 
-/** Returns why the claims are rejected, or undefined. Does not check `iss`. The reason never contains a claim's value. */
+/**
+ * Returns why the claims are rejected, or undefined if they are accepted. Does not check `iss`. The reason never contains a
+ * claim's value.
+ */
 export function claimsError(claims: Json, issuer: IssuerConfig, nowSeconds: number): string | undefined {
   const { aud, azp, sub, exp, iat, nbf } = claims;
   if (typeof sub !== 'string' || sub.length === 0 || sub.length > MAX_SUBJECT_LENGTH) {
     return `sub is not a string of 1 to ${MAX_SUBJECT_LENGTH} characters`;
   }
-  // Reject a token for several audiences, because another audience could replay it here.
+  // Reject a token that is also for other audiences, because one of them could replay it here.
   const audiences = Array.isArray(aud) ? aud : [aud];
   if (audiences.length === 0 || !audiences.every((one) => one === issuer.audience))
     return 'aud is not ours alone';
@@ -90,7 +96,7 @@ function maxAgeOf(issuer: IssuerConfig): number {
   return issuer.maxTokenAgeSeconds ?? DEFAULT_MAX_TOKEN_AGE_SECONDS;
 }
 
-/** Throws if an issuer's settings would accept too many tokens, or no tokens at all. */
+/** Throws if the settings of an issuer are incomplete or insecure. */
 export function checkIssuers(issuers: IssuerConfig[]): void {
   if (issuers.length === 0) throw new Error('No token issuer is configured.');
   if (new Set(issuers.map((i) => i.issuer)).size < issuers.length)

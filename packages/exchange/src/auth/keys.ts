@@ -4,11 +4,11 @@ import { ExchangeError } from '@measurement-exchange/contract';
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
 
 /**
- * How long fetched keys are used. A withdrawn key is accepted for up to this long. If the issuer is down for longer, every
- * token is rejected.
+ * How long fetched keys are used. After an issuer withdraws a key, the key is accepted for up to this long. If the issuer
+ * is down for longer, every token is rejected.
  */
 const MAX_AGE_MS = 10 * 60_000;
-/** The minimum time between two fetches while the cache has no valid keys and every token is rejected. */
+/** The minimum time between two fetches while the cache has no valid keys. During this time, every token is rejected. */
 const RETRY_MS = 1_000;
 const FETCH_TIMEOUT_MS = 5_000;
 
@@ -25,7 +25,7 @@ interface RefreshPolicy {
   refreshAfterMs: number;
   /** The minimum time between two fetches, successful or not, as long as the cached keys are valid. */
   cooldownMs: number;
-  /** If true, callers wait for a refresh to finish; if false, they get the cached keys meanwhile. */
+  /** Whether callers wait for a refresh to finish. If false, they get the cached keys during the refresh. */
   waitForRefresh: boolean;
 }
 
@@ -84,7 +84,10 @@ function keySource(policy: RefreshPolicy, clock: () => number) {
     loading = undefined;
   }
 
-  /** Starts a load, or joins the one in progress. Never rejects: `current` and `newerThan` report failures. */
+  /**
+   * Starts a load, or joins the one in progress. The promise never rejects, because `current` and `newerThan` report
+   * failures.
+   */
   function reload(): Promise<void> {
     loading ??= loadOnce();
     return loading;

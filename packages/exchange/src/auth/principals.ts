@@ -60,19 +60,21 @@ export function createPrincipalResolver(options: {
       if (record.state === 'SUSPENDED') {
         throw new ExchangeError('PRINCIPAL_SUSPENDED', `${record.name} is suspended.`);
       }
-      // Write to the map from before the lookup. If `invalidate` was called since then, nobody reads that map anymore.
+      // Use the map from before the lookup. If `invalidate` replaced the map during the lookup, the entry is outdated, and
+      // nobody reads it.
       asked.set(verified, { principal, until: clock() + cache.getRemainingTTL(key) });
       return principal;
     },
 
-    /** Returns the principal that `resolve` returned for the same object, as long as it is cached. */
+    /** Returns the principal that `resolve` returned for the same token object, as long as it is cached. */
     recall(verified: VerifiedToken): Principal | undefined {
       const known = resolved.get(verified);
       return known !== undefined && clock() < known.until ? known.principal : undefined;
     },
 
     /**
-     * Clears the caches. Call this after bindings or parties change on this replica. Caches of other replicas expire later.
+     * Clears the caches of this replica. Call this after bindings or parties change. The caches of other replicas expire by
+     * themselves.
      */
     invalidate() {
       cache.clear();

@@ -7,7 +7,10 @@ export async function writePrivateFile(path: string, text: string): Promise<void
   await viaTemporary(path, text, (temporary) => rename(temporary, path));
 }
 
-/** Reads a JSON file, or creates it with `make`. If several processes create it at once, the first one wins. */
+/**
+ * Reads a JSON file, or creates it with `make`. If several processes create the file at once, all of them use the first
+ * one's file.
+ */
 export async function readOrMakePrivateJson<T>(path: string, make: () => Promise<T>): Promise<T> {
   let text = await readIfExists(path);
   if (text === undefined) {

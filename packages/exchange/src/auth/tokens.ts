@@ -21,7 +21,10 @@ export interface VerifiedToken {
   readonly subject: string;
   /** Epoch seconds. */
   readonly expiresAt: number;
-  /** The value of the claim named by the issuer's `principalClaim`, if that is set and the value is a string. */
+  /**
+   * The value of the claim that the issuer's `principalClaim` names. Undefined if `principalClaim` is not set, or if the
+   * value is not a string.
+   */
   readonly claimedPrincipal?: string;
 }
 
@@ -45,7 +48,10 @@ const CACHE_CAPACITY = 10_000;
 /** Matches a signed token: three nonempty parts. Excludes unsigned tokens, JWE (five parts), and the JSON serialization. */
 const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 
-/** Every bad token gets the same error, so callers learn nothing. `why` goes to the log and contains no secrets. */
+/**
+ * Returns the error for a bad token. The caller always sees the same message. `why` goes to the log and contains no
+ * secrets.
+ */
 export function tokenInvalid(why: string): ExchangeError {
   return new ExchangeError('TOKEN_INVALID', 'The bearer ID token is missing or not acceptable.', {
     cause: why,
@@ -89,9 +95,9 @@ export function createTokenVerifier(options: {
       const believed = current(known);
       if (believed !== undefined) return believed;
 
-      // Make the checks that need no key first, so that a junk token never causes a fetch.
+      // Make the checks that need no key first, so that a junk token never causes a fetch of keys.
       const { header, claims } = decode(token);
-      // Read the issuer before verifying the token, because it determines which keys must verify it.
+      // Read the issuer before verifying the signature, because the issuer determines which keys are used.
       const issuer = trusted.get(claims.iss as string);
       if (issuer === undefined) throw tokenInvalid('iss is not a configured issuer');
       const { config, keys } = issuer;
@@ -113,7 +119,7 @@ export function createTokenVerifier(options: {
         expiresAt: expiryOf(claims, config),
         ...(typeof claimed === 'string' && { claimedPrincipal: claimed }),
       };
-      // Cache the result no longer than the token and its key are valid.
+      // Don't cache the result for longer than the token and its key are valid.
       const checkAt = Math.min(clock() + CACHE_MS, verified.expiresAt * 1000, keySet.validUntil);
       accepted.set(digest, { verified, checkAt });
       subjects.set(claimedSubject, true);
@@ -122,7 +128,7 @@ export function createTokenVerifier(options: {
   };
 }
 
-/** Accepts only strict base64url, so that each token has exactly one encoding. */
+/** Decodes a token. Accepts only strict base64url, so that each token has exactly one encoding. */
 function decode(token: string): { header: Json; claims: Json } {
   const parts = COMPACT.exec(token)?.slice(1).map(fromBase64);
   if (parts === undefined || parts.includes(undefined)) throw tokenInvalid('not a compact JWS');
@@ -142,7 +148,7 @@ function parseObject(bytes: Uint8Array): Json | undefined {
   }
 }
 
-/** Returns the key set that verified the signature. */
+/** Verifies the signature, and returns the key set that was used. */
 async function checkSignature(token: string, keys: KeySource, algorithms: string[]): Promise<KeySet> {
   const cached = await keys.current();
   const why = await signatureError(token, cached, algorithms);
@@ -160,8 +166,8 @@ async function checkSignature(token: string, keys: KeySource, algorithms: string
 const UNKNOWN_KEY = errors.JWKSNoMatchingKey.code;
 
 /**
- * Returns why the signature is rejected, or undefined. Returns only the code of a jose error, because its message may
- * contain claims.
+ * Returns why the signature is rejected, or undefined if it is valid. Returns only the code of a jose error, because the
+ * error's message may contain claims.
  */
 async function signatureError(token: string, keys: KeySet, algorithms: string[]) {
   try {

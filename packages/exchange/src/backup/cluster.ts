@@ -1,7 +1,7 @@
 /**
- * Copies a running PostgreSQL server's files with its low-level backup API (PostgreSQL manual, 25.3.4), so that another
- * server can start from the copy. Pages may change while they are being copied; replaying the WAL from that time repairs
- * them.
+ * Copies the files of a running PostgreSQL server with its low-level backup API (PostgreSQL manual, 25.3.4), so that
+ * another server can start from the copy. Pages may change while they are being copied. The server repairs them when it
+ * replays the WAL from the time of the copy.
  */
 import { randomBytes } from 'node:crypto';
 import type { Dirent } from 'node:fs';
@@ -17,7 +17,7 @@ import {
   writeCopy,
 } from './files.ts';
 
-/** Directories that are created empty in the copy, because a server fills them when it starts. */
+/** Directories that are empty in the copy, because a server fills them when it starts. */
 const EMPTIED = [
   ...['pg_wal', 'pg_replslot', 'pg_dynshmem', 'pg_notify', 'pg_serial', 'pg_snapshots', 'pg_stat_tmp'],
   'pg_subtrans',
@@ -33,7 +33,7 @@ const CONTROL_FILE = 'global/pg_control';
 /** Copies the cluster to the empty directory `into`, with all the WAL needed to recover from the copy. */
 export async function copyCluster(connection: pg.ClientConfig, into: string, onProgress: OnProgress) {
   const client = new pg.Client({ ...connection, application_name: 'mex backup' });
-  client.on('error', () => {}); // The query in progress rejects too.
+  client.on('error', () => {}); // Ignore the error, because the running query also rejects.
   await client.connect();
   try {
     const facts = await readFacts(client);
@@ -123,8 +123,8 @@ async function copyUnlessGone(from: string, to: string, count: (bytes: number) =
 }
 
 /**
- * Copies the control file once two reads return the same bytes. Replaying the WAL cannot repair a copy that was read during
- * a write.
+ * Copies the control file once two reads return the same bytes. Replaying the WAL cannot repair a control file that was
+ * read during a write.
  */
 async function copyControlFile(cluster: string, into: string): Promise<CopiedFile> {
   const read = () => readFile(join(cluster, CONTROL_FILE));
@@ -136,8 +136,8 @@ async function copyControlFile(cluster: string, into: string): Promise<CopiedFil
 }
 
 /**
- * Lists WAL segment names from `first` to `last`. A name is the timeline and the two halves of the segment number, each as
- * 8 hexadecimal digits.
+ * Lists WAL segment names from `first` to `last`. A name has three parts of 8 hexadecimal digits: the timeline, and the
+ * high and the low half of the segment number.
  */
 export function segmentsBetween(first: string, last: string, segmentBytes: number): string[] {
   const perHalf = 2 ** 32 / segmentBytes;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** Called with the number of bytes copied so far and the total for all files. */
+/** Called with the number of bytes copied so far, and the total number of bytes of all files. */
 export type OnProgress = (done: number, total: number) => void;
 
 export interface CopiedFile {
@@ -62,9 +62,7 @@ export async function syncPath(path: string, flags: 'r' | 'r+' = 'r'): Promise<v
   await handle.sync().finally(() => handle.close());
 }
 
-/**
- * Processes a few files concurrently, so that reading overlaps with hashing. After a failure, no more files are started.
- */
+/** Processes a few files concurrently, so that reading overlaps with hashing. After a failure, starts no more files. */
 export async function forEachFile<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
   const queue = items.values();
   let failure: unknown;

@@ -16,7 +16,7 @@ export interface BackupFacts {
 
 export interface Manifest extends BackupFacts {
   format: 1;
-  /** All directories, including empty ones, which PostgreSQL needs. */
+  /** All directories. PostgreSQL also needs the empty ones. */
   directories: string[];
   files: CopiedFile[];
 }

@@ -1,4 +1,6 @@
-/** `mex restore` verifies a backup, copies it into a data directory, recovers the database, and checks it. */
+/**
+ * `mex restore` verifies a backup, copies it into a data directory, recovers the database, and runs the doctor's checks.
+ */
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -117,7 +119,9 @@ async function copyAll(
   await sync(into, manifest);
 }
 
-/** Removes the files that the restore created. None of them existed before. */
+/**
+ * Removes the files that the restore created. It does not remove other files, because none of these files existed before.
+ */
 async function clear(home: string): Promise<void> {
   for (const name of [CLUSTER, ...FILES_BESIDE]) await rm(join(home, name), { recursive: true, force: true });
 }

@@ -34,8 +34,8 @@ export interface Exchange {
   /** Encrypts secrets, so that nobody can read them from a copy of the database. */
   secrets: Secrets;
   /**
-   * Must be called after a change to a party or to a principal's binding. This replica sees the change immediately, and all
-   * others see it within 30 s.
+   * Must be called after a change to a party or to a principal's binding. This replica then uses the change immediately,
+   * and other replicas use it within 30 s.
    */
   principalsChanged: () => void;
   /** Announces changes, and wakes the background jobs that have work to do. */
@@ -46,15 +46,19 @@ export interface Call {
   principal: Principal;
   issuer: string;
   subject: string;
-  /** The ID that identifies the request's log line. */
+  /** The ID of the request in the log. */
   requestId: string;
   /**
-   * The findings that the operation reports. They are logged, and the response header `x-mex-findings` has their number.
+   * The findings of the operation's checks. They are logged, and the response header `x-mex-findings` contains their
+   * number.
    */
   findings: Finding[];
-  /** Runs a job in a worker thread when it is the caller's turn. The job's time counts toward the caller's rate limit. */
+  /** Runs a job in a worker thread. Callers take turns, and the job's time counts toward the caller's rate limit. */
   compute<J extends JobName>(job: J, input: Input<J>): Promise<Output<J>>;
-  /** Waits without occupying a request slot, and without a deadline. `gone` is aborted when the caller disconnects. */
+  /**
+   * Calls `wait`, and meanwhile frees the request's slot and suspends its deadline. `gone` is aborted when the caller
+   * disconnects.
+   */
   waitAside(wait: (gone: AbortSignal) => Promise<void>): Promise<void>;
 }
 

@@ -10,8 +10,8 @@ export function contentHash(content: string | Uint8Array): Uint8Array {
 }
 
 /**
- * Runs `attempt` again if a concurrent request with the same requestId came first. The second attempt finds the resource
- * that the other request created.
+ * Runs `attempt`, and runs it again if a concurrent request with the same requestId was faster. The second attempt finds
+ * the resource that the other request created. `index` is the unique index on the requestId.
  */
 export async function idempotently<T>(index: string, attempt: () => Promise<T>): Promise<T> {
   try {

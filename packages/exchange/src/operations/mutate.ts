@@ -1,6 +1,7 @@
 /**
  * Runs every operation that writes. In a transaction, the operation loads rows and decides what to change. Then `mutate`
- * enforces the findings, sends the writes and audit entries, and builds the response while the database commits.
+ * rejects the request if its findings require that, sends the writes and audit entries, and builds the response while the
+ * database commits.
  */
 import type { Finding, Operation, Timestamp } from '@measurement-exchange/contract';
 import type { Transaction } from '../database/db.ts';
@@ -10,7 +11,7 @@ import type { Call, Exchange } from './context.ts';
 
 export interface Decision<Resource> {
   findings?: Finding[];
-  /** The findings that can reject the request under `strict`. By default, all findings can. */
+  /** The findings that can reject the request if checks are `strict`. By default, these are all findings. */
   rejecting?: Finding[];
   /** Sends the writes. Undefined if nothing changes. */
   save?: (() => void | Promise<void>) | undefined;
@@ -19,10 +20,13 @@ export interface Decision<Resource> {
    * the resource already exists.
    */
   savesToValidate?: boolean;
-  /** The versions for the audit log. Measurements omit them, because their changes are in the transition log. */
+  /**
+   * The new versions to record in the audit log. Changes to measurements omit them, because the transition log records
+   * these changes.
+   */
   versions?: Version[];
   view: () => Resource;
-  /** The response to a `validateOnly` request. By default, it is the view without the fields that only a write sets. */
+  /** The response to a `validateOnly` request. By default, it is the result of `view` without the name, etag, and times. */
   viewValidated?: () => Resource;
 }
 
@@ -69,7 +73,7 @@ export function mutate<Resource extends object>(
  */
 export function alreadySent(): void {}
 
-/** Returns the resource as it would be created or changed, without the fields that only a write sets. */
+/** Returns the response to a `validateOnly` request: the resource without the fields that only a write sets. */
 export function asValidated<Resource extends object>(resource: Resource, findings: Finding[]): Resource {
   return {
     ...resource,

@@ -15,7 +15,10 @@ export interface Found {
   token: string;
 }
 
-/** A subscription to a party's changes. It occupies no request slot, and queries the database only if it is far behind. */
+/**
+ * A subscription to a party's changes. It occupies no request slot, and queries the database only if it has fallen far
+ * behind the change log.
+ */
 export interface Watch {
   /** A token for the starting position; undefined if the first events are already available. */
   token: string | undefined;

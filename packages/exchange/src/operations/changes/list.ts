@@ -5,7 +5,10 @@ import type { Feed, Follower } from '../../feed/feed.ts';
 import type { Call, Exchange, Handler } from '../context.ts';
 import { changeTokenExpired, startOf, tokenAt, viewChange } from './token.ts';
 
-/** The maximum number of rows that a filtered page reads. Even if no row matches, the next page starts after these rows. */
+/**
+ * The maximum number of rows that a filtered page reads. If no row matches, the page is empty, and the next page starts
+ * after these rows.
+ */
 const MAX_LOOKED = 1000;
 
 export const listChanges: Handler<'listChanges'> = async (exchange, call, { path, query }) => {

@@ -1,4 +1,4 @@
-/** The common part of all operations in which a duchy changes its computation. */
+/** Shared code of the operations with which a duchy changes a computation. */
 import type { Computation, Finding, Operation } from '@measurement-exchange/contract';
 import { type ComputationRecord, lockComputation } from '../../database/computations.ts';
 import type { Transaction } from '../../database/db.ts';
@@ -45,7 +45,7 @@ export function changeComputation<Prepared>(
     const { aggregate: before, requisitionSpecHashes } = computation;
     const { change, findings = [] } = await decide(before, duchy, prepared);
     const view = () => viewComputation({ aggregate: change.after, requisitionSpecHashes }, duchy);
-    // A repeated request changes nothing. Its findings were enforced the first time.
+    // A repeated request changes nothing, and its findings have been enforced before.
     if (change.steps.length === 0) return { view };
     return { findings, save: () => saveMeasurements(tx, [{ before, change }], authorOf(call)), view };
   });

@@ -5,7 +5,7 @@ import type { Handler } from '../context.ts';
 import { MAX_PAGE_BYTES } from '../paging.ts';
 import { viewComputation } from './view.ts';
 
-/** Sorts by update time, so that a reader does not miss a computation that changes between two pages. */
+/** Lists computations by update time, so that a reader does not miss a computation that changes between two pages. */
 export const listComputations: Handler<'listComputations'> = async (exchange, _call, { params, query }) => {
   const duchy = partyName('duchy', params.duchy);
   const updatedAfter = query['filter.updatedAfter'];

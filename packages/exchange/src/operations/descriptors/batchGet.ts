@@ -30,7 +30,8 @@ export const batchGetEventGroupMetadataDescriptors: Handler<'batchGetEventGroupM
   if (views.length < found.length) throw responseTooLarge();
   const viewOf = new Map(found.map((d, i) => [d, views[i]!]));
   const asked = descriptors.map((d) => viewOf.get(d)!);
-  // Descriptor sets that an earlier version of the exchange stored have an unknown JSON size until they are converted.
+  // Check the size again after the conversion to JSON, because sets that an earlier version of the exchange stored have no
+  // recorded JSON size.
   if (asked.reduce((sum, view) => sum + sizeOf(view), 0) > MAX_BATCH_BYTES) throw responseTooLarge();
   return { eventGroupMetadataDescriptors: asked };
 };

@@ -1,4 +1,4 @@
-/** The checks on descriptor sets that create and update requests share. */
+/** Checks the descriptor sets in create and update requests. */
 import { exactJson, fromBase64, invalid, type JsonValue } from '@measurement-exchange/contract';
 import type { Transaction } from '../../database/db.ts';
 import { lockTypes, registeredTypes } from '../../database/descriptorTypes.ts';

@@ -4,8 +4,8 @@ import type { Queryable } from '../../database/db.ts';
 import { getDescriptors } from '../../database/descriptors.ts';
 
 /**
- * Runs a job with only the IDs and versions of its schemas. If a schema has not been compiled yet, runs the job again with
- * the descriptor sets.
+ * Runs a job with only the IDs and versions of its schemas. If the worker has not compiled one of these schemas yet, runs
+ * the job again with the descriptor sets.
  */
 export async function withSchemas<T extends object | undefined>(
   db: Queryable,
@@ -18,7 +18,7 @@ export async function withSchemas<T extends object | undefined>(
     db,
     schemas.map(({ id }) => id),
   );
-  // The versions may have changed since the first run.
+  // Use the versions that were just read, because they may have changed since the first run.
   const given = found.map(({ id, version, descriptorSet: set }) => ({ id, version, bytes: set.length, set }));
   return (await run(given)) as T;
 }

@@ -34,7 +34,7 @@ export async function viewDescriptors(
   if (encoding === 'BASE64') return descriptors.map((d) => viewDescriptor(d, undefined));
   const sets = descriptors.map(({ descriptorSet }) => descriptorSet);
   const texts = await call.compute('printSets', { sets, maxBytes }).catch((error) => {
-    // An earlier version of the exchange accepted a set that cannot be converted to JSON, so all sets are returned as
+    // One of the sets takes too long to convert, because an earlier version of the exchange accepted it. Return all sets as
     // base64.
     if (isTooCostly(error)) return sets.map(() => undefined);
     throw error;
@@ -47,8 +47,8 @@ export function isTooCostly(error: unknown): boolean {
 }
 
 /**
- * Returns the size of a descriptor in a response, in bytes. If an earlier version did not store the JSON size, it counts as
- * 0.
+ * Returns the size of a descriptor in a response, in bytes. If an earlier version of the exchange did not record the size
+ * as JSON, returns the size as base64.
  */
 export function printedBytes({ descriptorSet, jsonBytes = 0 }: DescriptorRecord, encoding: Encoding): number {
   const base64 = Math.ceil(descriptorSet.length / 3) * 4;

@@ -72,7 +72,7 @@ function bytesOf(group: EventGroupRecord, json: string | undefined): number {
   );
 }
 
-/** Yields batches of messages whose schemas can be compiled together. */
+/** Splits messages into batches. One job can compile all the schemas of a batch. */
 function* batchesOf(messages: ReadableMetadata[], schemas: Map<string, DescriptorVersion>) {
   let batch: ReadableMetadata[] = [];
   let bytes = 0;
@@ -104,8 +104,8 @@ async function printMetadata(
       call.compute('printMetadata', { schemas, messages, maxBytes }),
     );
   } catch (error) {
-    // An earlier version of the exchange accepted a descriptor that this version cannot convert. The metadata is returned
-    // as base64.
+    // One of the descriptors takes too long to compile, because an earlier version of the exchange accepted it. Return the
+    // metadata as base64.
     if (isTooCostly(error)) return messages.map(() => undefined);
     throw error;
   }

@@ -52,8 +52,8 @@ async function wrongNonces({ dataProviders }: MeasurementInput): Promise<Set<str
 }
 
 /**
- * Leaves the requested protocol out of the hash. A client that reads a measurement and sends it again sends the protocol
- * that the exchange chose.
+ * Leaves the protocol out of the hash. A client that reads a measurement and sends it again sends the protocol that the
+ * exchange chose, which may differ from the protocol in the first request.
  */
 function requestKeyOf({ requestId, body }: RequestOf<'createMeasurement'>) {
   if (requestId === undefined) return undefined;

@@ -13,7 +13,8 @@ export const listMeasurements: Handler<'listMeasurements'> = async (exchange, _c
   const order = orderOf(query);
   const states = [...(query['filter.states'] ?? MEASUREMENT_STATES)].sort();
   const scope: ListScope = ['listMeasurements', consumer, states, created, updated];
-  // Tokens of lists without these parameters stay as the version before issues them.
+  // Add these parameters only if the request has one of them. Other lists then accept page tokens from the previous version
+  // of the exchange.
   if (referenceId !== undefined || query.orderBy !== undefined) scope.push(referenceId ?? null, order);
   const page = exchange.pageTokens.page(scope, query);
   const fromEnd = page.after === START && order === 'create_time_desc';
@@ -38,8 +39,8 @@ export const listMeasurements: Handler<'listMeasurements'> = async (exchange, _c
 };
 
 /**
- * A list filtered by update time is also sorted by it, so that a reader does not miss a measurement that changes between
- * pages. A caller that names an order gets that order.
+ * Sorts by update time if the list is filtered by update time, so that a reader does not miss a measurement that changes
+ * between pages. If the request has `orderBy`, that order is used instead.
  */
 function orderOf(query: RequestOf<'listMeasurements'>['query']): MeasurementOrder {
   if (query.orderBy !== undefined) return query.orderBy === 'createTime' ? 'create_time' : 'create_time_desc';

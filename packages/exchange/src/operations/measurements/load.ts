@@ -34,8 +34,7 @@ export async function loadForDraft(
     needsPopulation ? populationOfMeasurement(tx, candidate.spec!.modelLine) : undefined,
   ]);
   if (earlier !== undefined) return { earlier };
-  // Read the clock after acquiring the locks, so that the time is later than any certificate hold that was already
-  // committed.
+  // Read the clock after acquiring the locks. The time is then later than any certificate hold that was committed before.
   const now = clock();
   const facts = await gatherConsent(input, certificates, isSpecSignedBy, trustCheck(roots, now));
   return { now, parties, certificates, population, ...facts };
@@ -62,7 +61,7 @@ type SpecCheck = (x509Der: Uint8Array | undefined) => Promise<boolean>;
 const signers = new LRUCache<string, X509>({ max: 2_000 });
 
 /**
- * Verifies the spec's signature. A certificate's name never refers to another certificate, so verification starts with the
+ * Verifies the spec's signature. A certificate name always refers to the same certificate, so verification starts with the
  * cached certificate while the stored one is being loaded.
  */
 export function verifySpec(input: MeasurementInput): SpecCheck {

@@ -18,7 +18,10 @@ export const updateParty: Handler<'updateParty'> = async (exchange, call, reques
   });
 };
 
-/** Tries the certificates one at a time, because a party may have many and the search ends at the first match. */
+/**
+ * Returns the certificate whose key signed the party's public key. Tries one certificate at a time, because a party may
+ * have many, and the search ends at the first match.
+ */
 async function signerOf<C extends { x509Der: Uint8Array }>(
   key: SignedMessage,
   certificates: C[],

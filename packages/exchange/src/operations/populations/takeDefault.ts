@@ -4,7 +4,10 @@ import { savePopulation } from '../../database/populations.ts';
 import { noLongerDefault, type PopulationRecord, populationName } from '../../domain/population.ts';
 import type { Version } from '../mutate.ts';
 
-/** Resets the current default population in the same transaction, because only one population can be the default. */
+/**
+ * If the population becomes the default, returns the write that removes this role from the current default population. Only
+ * one population can be the default.
+ */
 export function takeDefault(
   population: PopulationRecord,
   current: PopulationRecord | undefined,

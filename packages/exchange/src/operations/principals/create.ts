@@ -1,4 +1,4 @@
-/** Binds a token issuer's subject to a principal. From then on, the subject's tokens authenticate that principal. */
+/** Binds a subject of a token issuer to a principal. From then on, the subject's tokens authenticate that principal. */
 import { ExchangeError, invalid } from '@measurement-exchange/contract';
 import { uniqueViolation } from '../../database/db.ts';
 import { partyExists } from '../../database/parties.ts';

@@ -30,7 +30,7 @@ export const fulfillDirectRequisition: Handler<'fulfillDirectRequisition'> = asy
     const [before, certificates, revoked, roots, hashes] = await Promise.all([
       lockRequisition(tx, provider, params.requisition),
       lockCertificatesForShare(tx, [{ party: provider, id: named.certificate }]),
-      // These certificates are not locked. A revocation that commits after this query counts as later than the fulfillment.
+      // Don't lock these certificates. A revocation that commits after this query counts as later than the fulfillment.
       revokedCertificates(tx, provider, params.requisition),
       rootsForParties(tx, [provider]),
       nonceHashes(body.nonce),

@@ -21,8 +21,8 @@ export const listMeasurementRequisitions: Handler<'listMeasurementRequisitions'>
   const parent = { consumer, measurement: params.measurement };
   const unfiltered: ListScope = ['listMeasurementRequisitions', `${consumer}/${params.measurement}`];
   const response = await listOf(exchange, 'measurementConsumer', unfiltered, parent, query);
-  // Every measurement has requisitions. If the list is empty, either the filter excludes all of them, or the measurement
-  // does not exist. In the second case, the call below throws.
+  // Every measurement has requisitions, so an empty list means that the filter excludes all of them, or that the
+  // measurement does not exist. In the second case, this call throws.
   if (response.requisitions.length === 0) await readMeasurement(exchange.db, consumer, params.measurement);
   return response;
 };

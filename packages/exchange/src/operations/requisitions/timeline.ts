@@ -5,7 +5,10 @@ import type { Handler } from '../context.ts';
 import { timelinePage, viewTransition } from '../measurements/timeline.ts';
 import { viewTombstone } from './view.ts';
 
-/** Returns a requisition's transitions for its provider. Hides the name of any other provider whose refusal withdrew it. */
+/**
+ * Returns a requisition's transitions for its provider. If another provider's refusal withdrew the requisition, hides that
+ * provider's name.
+ */
 export const getRequisitionTimeline: Handler<'getRequisitionTimeline'> = async (
   exchange,
   _call,
@@ -14,7 +17,7 @@ export const getRequisitionTimeline: Handler<'getRequisitionTimeline'> = async (
   const provider = partyName('dataProvider', dataProvider);
   const page = timelinePage(exchange, 'getRequisitionTimeline', name, query);
   const rows = await transitionsOfRequisition(exchange.db, provider, id, page.after, page.size);
-  // A removed requisition has no log. This call throws if there is no tombstone either.
+  // A removed requisition has no transitions. This call throws if the requisition has no tombstone either.
   if (rows.items.length === 0) await viewTombstone(exchange, name, { provider }, id);
   const isRival = (actor: string) => actor.startsWith('dataProviders/') && actor !== provider;
   return {

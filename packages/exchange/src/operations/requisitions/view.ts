@@ -10,7 +10,7 @@ import { areParametersSet } from '../../domain/participants.ts';
 import { viewProtocol } from '../../domain/protocolConfig.ts';
 import type { Exchange } from '../context.ts';
 
-/** `view` is the party that reads the requisition. The provider and the consumer use different names for it. */
+/** `view` tells which party reads the requisition. The provider and the consumer use different names for it. */
 export function viewRequisition(
   { requisition: r, measurement: m, participants }: RequisitionWithMeasurement,
   view: 'dataProvider' | 'measurementConsumer',
@@ -43,8 +43,8 @@ export function viewRequisition(
 }
 
 /**
- * Returns the duchies' keys, or undefined if some duchies have not set their parameters. Until then, the requisition cannot
- * be fulfilled.
+ * Returns the duchies' keys, or undefined if some duchies have not set their parameters yet. The requisition cannot be
+ * fulfilled before that.
  */
 function viewDuchies(
   protocol: Protocol,
