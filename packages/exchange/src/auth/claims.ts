@@ -68,7 +68,8 @@ export function claimsError(claims: Json, issuer: IssuerConfig, nowSeconds: numb
   const audiences = Array.isArray(aud) ? aud : [aud];
   if (audiences.length === 0 || !audiences.every((one) => one === issuer.audience))
     return 'aud is not ours alone';
-  // `azp` is the client to which the token was issued. It must be this exchange, the subject itself, or configured.
+  // `azp` is the client to which the token was issued. It must be this exchange, the subject, or one of the configured
+  // clients.
   if (azp !== undefined && ![issuer.audience, sub, ...(issuer.clients ?? [])].includes(azp as string)) {
     return 'azp is another party';
   }

@@ -1,4 +1,4 @@
-/** The token issuer in development mode. Its tokens are verified like any other issuer's. */
+/** The token issuer in development mode. The exchange verifies its tokens like those of any other issuer. */
 import { join } from 'node:path';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
 import { parsePrincipal } from '../domain/access.ts';
@@ -16,7 +16,10 @@ export function devKeyFile(dataDir: string): string {
   return join(dataDir, 'dev-issuer.json');
 }
 
-/** Creates the key on first use and stores it in `keyFile`, so that `mex token` can mint tokens for a running exchange. */
+/**
+ * Creates the issuer. Its key is created on first use and stored in `keyFile`, so that `mex token` can mint tokens for a
+ * running exchange.
+ */
 export async function createDevIssuer(options: {
   keyFile: string;
   baseUrl: string;

@@ -106,7 +106,7 @@ function keySource(policy: RefreshPolicy, clock: () => number) {
       return keys!;
     },
 
-    /** Returns keys loaded after `seen`, or undefined if no keys are newer and it is too early to fetch again. */
+    /** Returns keys that were loaded after `seen`, or undefined if it is too early to load keys again. */
     async newerThan(seen: KeySet): Promise<KeySet | undefined> {
       if (due(policy.cooldownMs)) await reload();
       if (keys !== seen) return keys;

@@ -1,4 +1,4 @@
-/** Reads and writes files with secrets. Only the owner can read them, and they are replaced atomically. */
+/** Reads and writes files with secrets. Only a file's owner can read it, and a write replaces the file atomically. */
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -119,9 +119,7 @@ async function copyAll(
   await sync(into, manifest);
 }
 
-/**
- * Removes the files that the restore created. It does not remove other files, because none of these files existed before.
- */
+/** Removes the files that a failed restore created. None of these files existed before the restore. */
 async function clear(home: string): Promise<void> {
   for (const name of [CLUSTER, ...FILES_BESIDE]) await rm(join(home, name), { recursive: true, force: true });
 }

@@ -8,8 +8,8 @@ import { select } from './table.ts';
 import { changes } from './versions.ts';
 
 /**
- * The position of a row in a party's change log, or the start of the log. It contains only IDs of transactions that wrote
- * rows, because the server may assign any other ID again after a crash.
+ * The position of a row in a party's change log, or the start of the log. Its ID belongs to a transaction that wrote rows,
+ * because after a crash the server may assign the IDs of other transactions again.
  */
 export interface Position {
   /** The transaction ID, as a decimal number. */
@@ -177,10 +177,7 @@ export const findOldChanges = read.all(
   cell<string>('party'),
 );
 
-/**
- * Removes changes that are older than `before` from a party's log, up to `batch` of them. Returns the number of removed
- * changes.
- */
+/** Removes up to `batch` changes that are older than `before` from a party's log. Returns the number of removed changes. */
 export const removeChanges = read.number(
   (party: string, before: Timestamp, batch: number) => [party, before, batch],
   'changes_remove',

@@ -24,7 +24,7 @@ import { inTransaction, lockAndRead, read } from './run.ts';
 import { column, names, optional, parameters, select, table, values } from './table.ts';
 
 /**
- * A computation. `M` is the type of its measurement. By default it has no result, because lists of computations omit
+ * A computation. `M` is the type of its measurement. The default type has no result, because lists of computations omit
  * results.
  */
 export interface ComputationRecord<M extends MeasurementWithSpec = MeasurementWithSpec> {

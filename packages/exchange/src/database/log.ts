@@ -1,5 +1,6 @@
 /**
- * The two append-only logs. The transition log records changes to measurements; the audit log records all other mutations.
+ * Writes and reads the two append-only logs. The transition log records changes to measurements. The audit log records all
+ * other changes.
  */
 import type { Finding, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';

@@ -1,7 +1,7 @@
 import type { Timestamp } from '@measurement-exchange/contract';
 import { cell, object, type Reader } from '@measurement-exchange/server/database';
 
-/** The position of the last row on a page. The next page starts after it. */
+/** The position of the last row on a page. The next page starts after this row. */
 export interface Cursor {
   time: Timestamp | '-infinity';
   id: string;

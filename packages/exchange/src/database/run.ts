@@ -4,7 +4,7 @@ import { type Queryable, type Statement, sql, type Transaction } from './db.ts';
 import { type Page, type PageRow, pageOf } from './page.ts';
 
 type Values<Args extends unknown[]> = (...args: Args) => unknown[];
-/** A statement, or the arguments to create one. */
+/** A statement, or the arguments to create a statement. */
 type Source<R> = [statement: Statement<R>] | [name: string, text: string, reader?: Reader<R>];
 
 function statementOf<R>(source: Source<R>): Statement<R> {

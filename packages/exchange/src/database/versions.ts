@@ -86,8 +86,8 @@ export function insertRequested<R>(name: string, of: Table<R>, changesOf: (recor
 }
 
 /**
- * Returns a function that saves a record's next version and its changes. The function fails if the row's version is not the
- * previous one.
+ * Returns a function that saves a record's next version and its changes. The function fails if the row no longer has the
+ * previous version.
  */
 export function saveVersion<R extends { version: number }, Args extends unknown[]>(
   name: string,

@@ -145,8 +145,8 @@ function updateStatement() {
 
 /**
  * Writes all changed rows in one statement, which takes a fifth of the time of one statement per measurement. It fails if a
- * row does not have the expected version. Records may lack long fields that were not loaded, because a change that adds a
- * result or a fulfillment sets all of its fields.
+ * row does not have the expected version. Records that were loaded without long fields can be saved, because a change that
+ * adds a result or a fulfillment sets all of its fields.
  */
 export function saveMeasurements(
   tx: Transaction,

@@ -16,7 +16,7 @@ const VERSIONED = unionAll(
   `SELECT p.name, p.version, 2 FROM parties p`,
 );
 
-/** Resources without versions. Each is created once and deleted at most once. */
+/** Selects the resources without versions. Each is created once and deleted at most once. */
 const UNVERSIONED = unionAll(
   `SELECT ${NAME.principal} AS name FROM principals p`,
   `SELECT ${NAME.trustedRoot} FROM trusted_roots t`,

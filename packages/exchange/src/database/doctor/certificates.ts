@@ -8,7 +8,7 @@ import { literals } from '../db.ts';
 import { PENDING } from '../measurements.ts';
 import { checks, NAME, RESTORE } from './check.ts';
 
-/** Every pair of a measurement and a certificate that it depends on. */
+/** Selects every pair of a measurement and a certificate on which the measurement depends. */
 const DEPENDENCIES = `
   SELECT m.id AS measurement, m.consumer AS party, m.certificate FROM measurements m
    UNION

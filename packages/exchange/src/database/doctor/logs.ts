@@ -9,7 +9,7 @@ const LOGGED = unionAll(
   `SELECT c.id, c.duchy, ${NAME.computation}, c.participant_state, c.version FROM computations c`,
 );
 
-/** Each transition, with the state, time, and sequence number of the previous transition of the same resource. */
+/** Selects each transition, with the state, time, and sequence number of the previous transition of the same resource. */
 const STEPS = `
   SELECT *, lag(to_state) OVER w AS previous_state, lag(time) OVER w AS previous_time, lag(seq) OVER w AS previous_seq
     FROM transitions WINDOW w AS (PARTITION BY measurement, requisition ORDER BY version)`;

@@ -1,7 +1,7 @@
 /** Checks that every reference points to an existing row, and that this row belongs to the right party. */
 import { checks, NAME, unionAll } from './check.ts';
 
-/** Every reference to a certificate, and the party that must own the certificate. */
+/** Selects every reference to a certificate, and the party that must own the certificate. */
 const CERTIFICATE_REFERENCES = unionAll(
   `SELECT ${NAME.measurement} AS name, m.consumer AS party, m.certificate AS id FROM measurements m`,
   `SELECT ${NAME.requisition}, r.provider, r.certificate FROM requisitions r`,
@@ -15,7 +15,7 @@ const CERTIFICATE_REFERENCES = unionAll(
     FROM revocation_cascades k`,
 );
 
-/** Every reference to a party. */
+/** Selects every reference to a party. */
 const PARTY_REFERENCES = unionAll(
   `SELECT ${NAME.certificate} AS name, c.party FROM certificates c`,
   `SELECT ${NAME.computation}, c.duchy FROM computations c`,

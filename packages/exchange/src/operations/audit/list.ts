@@ -3,8 +3,8 @@ import type { Handler } from '../context.ts';
 import { START } from '../paging.ts';
 
 /**
- * Lists audit entries by transaction ID. The list stops before the oldest running transaction, because that transaction may
- * still add entries, and readers that have gone past it would miss them.
+ * Lists audit entries by transaction ID. The list stops before the oldest running transaction, because readers who continue
+ * from a later position would miss entries that this transaction still adds.
  */
 export const listAuditEntries: Handler<'listAuditEntries'> = async (exchange, _call, { query }) => {
   const name = query['filter.name'];

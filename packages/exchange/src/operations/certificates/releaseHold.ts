@@ -6,8 +6,8 @@ import type { Handler } from '../context.ts';
 import { changeCertificate } from './change.ts';
 
 /**
- * The maximum time to wait until all measurements that depend on the certificate have failed. Only then can the hold be
- * released. This usually takes milliseconds, so most callers do not have to retry.
+ * The hold can be released only after all measurements that depend on the certificate have failed. This is the maximum time
+ * to wait for that. It usually takes milliseconds, so most callers do not have to retry.
  */
 const CASCADE_WAIT_MS = 2_000;
 const CASCADE_POLL_MS = 20;

@@ -24,7 +24,8 @@ export async function readSet(call: Call, input: unknown): Promise<DescriptorSet
 }
 
 /**
- * Finds the types that other descriptors also define. Under `strict`, a lock keeps concurrent requests from adding types.
+ * Finds the types that other descriptors also define. If checks are `strict`, a lock keeps concurrent requests from adding
+ * types.
  */
 export async function findTypes(
   exchange: Exchange,

@@ -104,8 +104,8 @@ async function printMetadata(
       call.compute('printMetadata', { schemas, messages, maxBytes }),
     );
   } catch (error) {
-    // One of the descriptors takes too long to compile, because an earlier version of the exchange accepted it. Return the
-    // metadata as base64.
+    // An earlier version of the exchange accepted a descriptor that takes too long to process. Return the metadata as
+    // base64.
     if (isTooCostly(error)) return messages.map(() => undefined);
     throw error;
   }

@@ -70,7 +70,7 @@ function viewDuchies(
   );
 }
 
-/** Returns a requisition's view for the provider that changed it. */
+/** Returns a requisition as its provider sees it, for the response to a change by the provider. */
 export function viewOwn({ requisitions, ...rest }: AggregateOfRequisition, id: string): Requisition {
   const { content, ...outline } = requisitions.find((r) => r.id === id)!;
   return viewRequisition({ requisition: { ...outline, ...content! }, ...rest }, 'dataProvider');

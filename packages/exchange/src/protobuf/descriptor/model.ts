@@ -25,7 +25,10 @@ export type MessageProto = Plain<DescriptorProto>;
 export type FieldProto = Plain<FieldDescriptorProto>;
 export type EnumProto = Plain<EnumDescriptorProto>;
 export type ServiceProto = Plain<ServiceDescriptorProto>;
-/** The protobuf features that an element sets itself. It inherits all other features from the element that contains it. */
+/**
+ * The protobuf features that an element sets itself. The element inherits all other features from the element that contains
+ * it.
+ */
 export type FeaturesProto = Plain<FeatureSet>;
 
 /** The end of a range is exclusive for messages and inclusive for enums. */

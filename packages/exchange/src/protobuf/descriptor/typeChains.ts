@@ -48,8 +48,8 @@ interface Node {
 }
 
 /**
- * Finds long chains with Tarjan's algorithm (1972) for strongly connected components, without recursion. The comments call
- * a component a cycle, even if it has only one type. A cycle is completed after all cycles that it leads to.
+ * Finds long chains with Tarjan's algorithm (1972) for strongly connected components, without recursion. A component is
+ * called a cycle here, even if it has only one type. The search completes a cycle after all cycles that it leads to.
  */
 export class TypeChains {
   private readonly nodes = new Map<string, Node>();

@@ -84,6 +84,6 @@ function defaultOf({ defaultValue: text, kind, type }: Field, schema: Schema): s
   if (type === 'string' || type === 'bytes') return `'${text ?? ''}'`;
   if (type === 'bool') return text ?? 'false';
   const isFloat = type === 'double' || type === 'float';
-  // Treat 1 and 1.0 as the same value. inf and nan have only one spelling.
+  // Treat 1 and 1.0 as the same value. `Number` cannot parse inf and nan, but each of them has only one spelling.
   return isFloat && text !== undefined && !Number.isNaN(Number(text)) ? `${Number(text)}` : (text ?? '0');
 }
