@@ -31,8 +31,8 @@ export interface VerifiedToken {
 export type TokenVerifier = ReturnType<typeof createTokenVerifier>;
 
 /**
- * Called before the expensive check of a token's signature, unless the same token was accepted before. May throw to prevent
- * the check. `knownSubject` is the token's claimed subject, if another token of that subject was accepted before.
+ * Called before the first check of a token's signature, which is expensive. May throw to prevent the check. `knownSubject`
+ * is the token's subject, if another token of that subject was accepted before.
  */
 export type Permit = (knownSubject: string | undefined) => void;
 

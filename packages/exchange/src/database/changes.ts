@@ -111,9 +111,8 @@ export const latestPosition = read.one(
 );
 
 /**
- * Finds the first row with a transaction ID from `$2` up to, but not including, `$3`. Returns the row only if it is more
- * than 20 s older than `$4`. The margin is needed because rows are sorted by transaction ID, and their times can be out of
- * order by the duration of a transaction (at most 8 s).
+ * Finds the first row with a transaction ID from `$2` up to, but not including, `$3`. Returns the row only if its time is
+ * more than 20 s before `$4`, because rows are sorted by transaction ID and their times can be some seconds out of order.
  */
 const OLDER = sql(
   'changes_older',

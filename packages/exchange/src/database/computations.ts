@@ -132,9 +132,8 @@ export async function listComputations(
 }
 
 /**
- * Builds a function that finds overdue computations in one state. A computation has one row per duchy, and exactly one
- * duchy is the aggregator, so the query reads only aggregators' rows. The state is a constant in the SQL, because each
- * state has its own partial index.
+ * Builds a function that finds overdue computations in one state. A computation has one row per duchy, so the query reads
+ * only the row of its aggregator.
  */
 function overdue(state: WaitingState, since: 'create_time' | 'update_time') {
   return read.all(

@@ -28,9 +28,8 @@ export async function isAhead(client: pg.ClientBase): Promise<boolean> {
 }
 
 /**
- * Empties the change log. Every token for the log expires, and webhooks deliver only changes from now on. The other logs
- * keep their rows and their order. The new start of the log has sequence number 0; no row has this number, so no existing
- * token refers to the start.
+ * Empties the change log. Existing tokens for the log expire, and webhooks deliver only new changes. The log starts again
+ * at sequence number 0, which no existing token has. The other logs keep their rows.
  */
 const BEGIN_ANEW = `
   ALTER TABLE changes DISABLE TRIGGER append_only;

@@ -25,9 +25,8 @@ export const MAX_SET_BYTES = 1024 * 1024;
 const MAX_SET_FILES = 256;
 
 /**
- * `maxMessages` rejects a malicious set that fills 1 MiB with empty elements. In an ordinary set, each element takes at
- * least 8 bytes. `maxDepth` is just below the 100 levels that the protobuf runtime reads. A set with 64 nested messages has
- * about 70 levels.
+ * `maxMessages` rejects a malicious set that consists of empty elements. In an ordinary set, each element takes at least 8
+ * bytes. `maxDepth` is just below the protobuf runtime's limit of 100 levels.
  */
 const LIMITS: WireLimits = { maxMessages: MAX_SET_BYTES / 8, maxDepth: 99 };
 

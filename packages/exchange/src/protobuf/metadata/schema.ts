@@ -60,9 +60,8 @@ export function isRequired({ presence }: DescField): boolean {
 }
 
 /**
- * Limits the cost of one metadata message. The runtime takes a microsecond per field of each nested message's type, and 1
- * MiB can contain 500,000 nested messages. The maximum depth is 28, because JSON in a request has at most 64 levels, and
- * each nested message may take two of them.
+ * Limits the cost of one metadata message. The runtime takes a microsecond per field of each nested message's type. JSON in
+ * a request has at most 64 levels, and a nested message may take two, so 28 levels of messages always fit.
  */
 const MAX_FIELDS = 500_000;
 const MAX_MESSAGES = 10_000;
