@@ -34,7 +34,8 @@ export async function viewDescriptors(
   if (encoding === 'BASE64') return descriptors.map((d) => viewDescriptor(d, undefined));
   const sets = descriptors.map(({ descriptorSet }) => descriptorSet);
   const texts = await call.compute('printSets', { sets, maxBytes }).catch((error) => {
-    // An earlier version of the exchange accepted a set that takes too long to convert. Return all sets as base64.
+    // An earlier version of the exchange accepted a set that takes too much time or memory to convert. Return all sets as
+    // base64.
     if (isTooCostly(error)) return sets.map(() => undefined);
     throw error;
   });

@@ -104,8 +104,8 @@ async function printMetadata(
       call.compute('printMetadata', { schemas, messages, maxBytes }),
     );
   } catch (error) {
-    // An earlier version of the exchange accepted a descriptor that takes too long to process. Return the metadata as
-    // base64.
+    // An earlier version of the exchange accepted a descriptor that takes too much time or memory to process. Return the
+    // metadata as base64.
     if (isTooCostly(error)) return messages.map(() => undefined);
     throw error;
   }
