@@ -36,7 +36,7 @@ export interface AppOptions {
   /** Called before the error response is sent. */
   onError(request: FastifyRequest, error: ExchangeError): undefined | Promise<void>;
   onResponse(request: FastifyRequest, reply: FastifyReply): void;
-  /** Called after an error response to input that is not a complete HTTP request. */
+  /** Called after the server has sent an error response to input that is not a complete HTTP request. */
   onClientError(requestId: string, error: ExchangeError): void;
 }
 
@@ -51,14 +51,14 @@ export function createApp(options: AppOptions): FastifyInstance {
   const respond = (request: FastifyRequest, reply: FastifyReply, thrown: unknown) => {
     const error = options.toError(thrown);
     const done = options.onError(request, error);
-    // If `done` is undefined, call sendError without awaiting. sendError must check in this turn of the event loop whether
-    // the entire request has arrived.
+    // Call sendError in this turn of the event loop if onError returned no promise. sendError must check now whether the
+    // whole request has arrived.
     return done === undefined
       ? sendError(request, reply, error)
       : done.then(() => sendError(request, reply, error));
   };
-  // Check timeouts every second, because Node's default is 30 s. Turn off Node's check of the Host header, because its
-  // error has no body; framingError checks the header instead.
+  // Check timeouts every second, because Node's default is 30 s. Turn off Node's check of the Host header, because Node's
+  // error response has no body. framingError checks the header instead.
   const http = { ...limits.http, connectionsCheckingInterval: 1_000, requireHostHeader: false };
   const app = Fastify({
     // Fastify's log is off, because its lines would contain URLs.
@@ -69,17 +69,18 @@ export function createApp(options: AppOptions): FastifyInstance {
     ...(tls ? { https: { ...http, ...tls, minVersion: 'TLSv1.2' } } : { http }),
     requestTimeout: limits.http.requestTimeout!,
     keepAliveTimeout: 60_000,
-    // Close idle connections. Otherwise, the response to a caller that does not read would stay in memory forever.
+    // Close idle connections. Otherwise, a response that the caller never reads would stay in memory forever.
     connectionTimeout: limits.idleMs,
     maxRequestsPerSocket: 1_000,
     forceCloseConnections: 'idle',
-    // While the server is stopping, respond normally to requests on open connections. Fastify would respond with a 503 that
-    // has no body.
+    // Respond normally to requests on open connections while the server is stopping. Fastify would send a 503 without a
+    // body.
     return503OnClosing: false,
     // Route all API requests to one handler, which reads the raw path, because Fastify's router would decode `%2F` and
     // `%3A`. A URL that is not a path becomes `/`, and framingError rejects it.
     rewriteUrl: ({ url = '' }) => (isApiUrl(url) ? API_PREFIX : url.startsWith('/') ? url : '/'),
-    // Fastify runs no hooks for a URL that its router cannot parse, so call their functions here.
+    // Do the work of the onRequest and onResponse hooks here, because Fastify runs no hooks for a URL that its router
+    // cannot parse.
     frameworkErrors: (error, unread, reply) => {
       const request = unread as FastifyRequest;
       options.onRequest(request);
@@ -155,7 +156,7 @@ export function addStatusPages(
 const REQUEST_ID_BYTES = 12;
 let drawn = Buffer.alloc(0);
 
-/** Returns a random ID. Random bytes are generated for 256 IDs at once, because that takes no longer than for one ID. */
+/** Returns a random ID. Draws random bytes for 256 IDs at a time, because a larger draw takes no longer. */
 export function newRequestId(): string {
   if (drawn.length === 0) drawn = randomBytes(REQUEST_ID_BYTES * 256);
   const id = drawn.toString('hex', 0, REQUEST_ID_BYTES);

@@ -9,8 +9,8 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 export const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
 /**
- * Sends an error response after Node's parser or a timeout ended a request. Returns the error, or undefined if it was not
- * sent.
+ * Sends an error response after Node's parser or a timeout ended a request. Returns the error that was sent, or undefined
+ * if nothing was sent.
  */
 export function sendClientError(
   error: Error & { code?: string },
@@ -41,11 +41,12 @@ export function sendClientError(
 const ending = new WeakSet<Socket>();
 
 /**
- * Returns whether the parser failed on bytes after a request that is complete or already has a response. In that case, the
- * connection ends after that request's response, because a caller could mistake an error response for it.
+ * Returns true if a complete request still awaits its response, or if a response has begun. The connection then ends after
+ * that response. The caller could mistake an additional error response for it.
  */
 function endsAfterResponse(socket: Socket): boolean {
-  // Node has no public property for the response in progress. Node's default handler of such errors reads this private one.
+  // Read the response in progress from a private property, because Node has no public property for it. Node's default error
+  // handler reads the same private property.
   const underWay = (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
   if (!underWay || !(underWay.headersSent || underWay.req.complete)) return false;
   if (!underWay.headersSent) underWay.setHeader('connection', 'close');

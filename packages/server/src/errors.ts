@@ -18,14 +18,14 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: E
   if (error.code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer');
   if (error.reason === 'METHOD_NOT_ALLOWED') reply.header('allow', error.metadata.allow);
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
-  // The rest of the body is not read, so the connection must end with this response.
+  // Close the connection after this response, because the server does not read the rest of the request body.
   if (hasBody(request) && !request.raw.complete) reply.header('connection', 'close');
   return reply.code(error.httpStatus).header('content-type', JSON_TYPE).send(JSON.stringify(error));
 }
 
 /**
- * Returns whether the request has a body. `complete` alone is not enough, because Node sets it only after it calls the
- * handler, even for a request without a body.
+ * Returns whether the request has a body. `raw.complete` alone is not enough: Node sets it only after it calls the handler,
+ * even for a request without a body.
  */
 function hasBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

@@ -1,4 +1,6 @@
-/** Code shared by the exchange's and the duchies' servers. The entry point `./app` loads Fastify. */
+/**
+ * Code shared by the servers of the exchange and the duchies. Code that loads Fastify has a separate entry point, `./app`.
+ */
 export { COMMON_HEADERS, JSON_TYPE, sendClientError } from './clientErrors.ts';
 export { callerError } from './errors.ts';
 export { type Address, type Listening, listenAt, NO_SCHEMAS } from './listen.ts';

@@ -8,7 +8,7 @@ export interface OperationsOptions {
   host: string;
   /** Port 0 means any free port. */
   port: number;
-  /** Whether the process can do its work now. It is not ready once it begins to stop. */
+  /** Returns whether the process can do its work now. */
   isReady(): Promise<boolean>;
   metrics: MetricsPage;
 }

@@ -1,4 +1,4 @@
-/** The settings by which an agent or a duchy signs in at an OpenID issuer, as a client with a secret. */
+/** Settings with which an agent or a duchy signs in at an OpenID issuer, using a client ID and a client secret. */
 import { object, optional, type Static, text } from '@measurement-exchange/contract/schema';
 
 const string = () => text(4096, 1);
@@ -9,7 +9,7 @@ export const SignIn = object({
   clientId: string(),
   /** A file that contains only the client's secret. It is reread whenever a token is requested. */
   clientSecretFile: string(),
-  /** Parameters of the token request. Which of them an issuer needs differs from issuer to issuer. */
+  /** Optional parameters of the token request. Some issuers require some of them. */
   scope: optional(string()),
   audience: optional(string()),
   resource: optional(string()),

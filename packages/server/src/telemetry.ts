@@ -23,7 +23,7 @@ export async function startTelemetry(
   return telemetry;
 }
 
-/** Runs `work` in a span if telemetry is on. */
+/** Runs `work`. If telemetry is on, runs it in a span. */
 export function inSpan<T>(options: SpanOptions, work: () => Promise<T>): Promise<T> {
   return telemetry === undefined ? work() : telemetry.span(options, work);
 }

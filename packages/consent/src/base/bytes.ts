@@ -16,7 +16,8 @@ export function asBytes(bytes: Uint8Array): Bytes {
 }
 
 /**
- * Pads an integer with leading zeros to `width` bytes, or drops extra leading zeros. Returns undefined if it does not fit.
+ * Pads an integer with leading zeros to `width` bytes, or drops extra leading zeros. Returns undefined if the integer does
+ * not fit.
  */
 export function toWidth(integer: Uint8Array, width: number): Bytes | undefined {
   const first = integer.findIndex((byte) => byte !== 0);

@@ -7,7 +7,6 @@ import { ConsentError } from '../base/errors.ts';
 import { derElements, derSequence, oidText, requireDer } from './der.ts';
 import { type KeyKind, keyKind } from './keyKind.ts';
 
-/** A certificate's public key. */
 export interface CertificateKey extends KeyKind {
   /** The SubjectPublicKeyInfo in DER. */
   spki: Uint8Array;

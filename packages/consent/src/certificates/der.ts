@@ -84,8 +84,8 @@ export function ecdsaToDer(halves: Uint8Array): Bytes {
 }
 
 /**
- * Converts a DER signature to WebCrypto's format, r followed by s. Returns undefined unless the input is exactly SEQUENCE {
- * r, s }.
+ * Converts a DER signature to WebCrypto's format, r followed by s. Returns undefined if the input is not a SEQUENCE of
+ * exactly r and s.
  */
 export function ecdsaFromDer(der: Uint8Array, half: number): Bytes | undefined {
   try {
@@ -111,7 +111,10 @@ function integer(unsigned: Uint8Array): Bytes {
   return element(INTEGER, digits[0]! >= 0x80 ? concat(Uint8Array.of(0), digits) : digits);
 }
 
-/** Encodes one element. A length above 127 takes one extra byte, because a signature has at most 139 bytes (on P-521). */
+/**
+ * Encodes one element of an ECDSA signature. Lengths above 127 need only one extra byte, because a signature has at most
+ * 139 bytes (on P-521).
+ */
 function element(tag: number, content: Uint8Array): Bytes {
   const length = content.length < 0x80 ? [content.length] : [0x81, content.length];
   return concat(Uint8Array.of(tag, ...length), content);

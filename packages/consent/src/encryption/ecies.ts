@@ -1,4 +1,7 @@
-/** ECIES encryption. A ciphertext is the ephemeral public key (04 || x || y), the IV, the encrypted bytes, and the tag. */
+/**
+ * ECIES encryption. A ciphertext consists of the ephemeral public key (an uncompressed point), the IV, the encrypted bytes,
+ * and the tag.
+ */
 import { asBytes, type Bytes, concat } from '../base/bytes.ts';
 import { cacheByObject } from '../base/cache.ts';
 import { ConsentError, decryptionFailed } from '../base/errors.ts';

@@ -1,4 +1,4 @@
-/** HPKE encryption in base mode. A ciphertext is the encapsulated key, the encrypted bytes, and the tag. */
+/** HPKE encryption in base mode. A ciphertext consists of the encapsulated key, the encrypted bytes, and the tag. */
 import { Aes128Gcm, Aes256Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from '@hpke/core';
 import { asBytes, type Bytes, concat } from '../base/bytes.ts';
 import { cacheByObject } from '../base/cache.ts';

@@ -25,7 +25,7 @@ export async function encrypt(
 
 /**
  * Decrypts with the key of a private Tink keyset that matches the ciphertext's prefix. If that fails, tries the keys
- * without a prefix. Pass the same array each time, because each array is parsed only once (or again if its bytes change).
+ * without a prefix. Callers should pass the same array each time, because the parsed keyset is cached by array.
  */
 export async function decrypt(
   privateKeyset: Uint8Array,

@@ -61,8 +61,8 @@ export async function deriveEncryptionKeysets(
 ): Promise<EncryptionKeysets> {
   const pair = await P256_KEM.deriveKeyPair(asBytes(secret));
   const key = eciesData(await crypto.subtle.exportKey('jwk', pair.privateKey), salt);
-  // Derive the key ID from the key. The ID is then the same for all results of one measurement, and differs between
-  // measurements.
+  // Derive the key ID from the public key. All results of one measurement then have the same ID, and other measurements
+  // have other IDs.
   return keysetsOf(key, new DataView((await sha256(key.publicData.value)).buffer).getUint32(0));
 }
 
@@ -118,8 +118,8 @@ const privateKeysets = new WeakMap<
 >();
 
 /**
- * Like `readPrivateKeyset`, but caches the result. The cache drops the secret when the caller drops the array. It parses
- * the array again if its bytes change. Callers share the result and must not modify it.
+ * Like `readPrivateKeyset`, but caches the parsed keyset for as long as the array exists. Parses the array again if its
+ * bytes change. Callers share the result and must not modify it.
  */
 export function cachedPrivateKeyset(array: Uint8Array): Promise<Keyset<DecryptionKey>> {
   const cached = privateKeysets.get(array);
@@ -131,7 +131,7 @@ export function cachedPrivateKeyset(array: Uint8Array): Promise<Keyset<Decryptio
   return entry.keyset;
 }
 
-/** Returns the public keyset of a private keyset, with the same bytes as when both were created. */
+/** Returns the public keyset of a private keyset. The bytes are the same as when both keysets were created. */
 export function publicKeysetOf(privateKeyset: Uint8Array): Uint8Array {
   const keyset = readKeyset(privateKeyset);
   const key = keyset.key

@@ -10,7 +10,8 @@ export const COORDINATE_BYTES = 32;
 export const POINT_BYTES = 1 + 2 * COORDINATE_BYTES;
 
 /**
- * Returns whether the bytes are 04 || x || y, where (x, y) is a point on the curve. Not every crypto engine checks this.
+ * Returns whether the bytes are an uncompressed point on the curve: the byte 04, then x and y. Not every crypto engine
+ * checks this.
  */
 export function isPoint(bytes: Uint8Array): boolean {
   if (bytes.length !== POINT_BYTES || bytes[0] !== UNCOMPRESSED) return false;
@@ -29,7 +30,8 @@ export function pointOf(x: Uint8Array, y: Uint8Array): Bytes {
 }
 
 /**
- * Returns a private key as a JWK. Every crypto engine can import a JWK, but some cannot import PKCS #8 without the point.
+ * Returns a private key as a JWK. Every crypto engine can import a JWK, but some cannot import a PKCS #8 key that lacks the
+ * public point.
  */
 export function privateJwk(scalar: Uint8Array, point: Uint8Array): JsonWebKey {
   const [x, y] = coordinates(point).map(base64url);
@@ -37,8 +39,8 @@ export function privateJwk(scalar: Uint8Array, point: Uint8Array): JsonWebKey {
 }
 
 /**
- * Returns whether the scalar is the point's private key. Signs and verifies, because shared secrets are the same for a
- * point and its negative.
+ * Returns whether the scalar is the point's private key. Checks by signing and verifying, because comparing shared secrets
+ * would also accept the point's negative.
  */
 export async function isP256Pair(scalar: Uint8Array, point: Uint8Array): Promise<boolean> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };

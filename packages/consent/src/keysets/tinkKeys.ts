@@ -15,7 +15,7 @@ export interface KeyHead {
 /** A key for ECIES on P-256 with HKDF and AES-GCM. */
 export interface EciesKey extends KeyHead {
   scheme: 'ECIES';
-  /** The point 04 || x || y. */
+  /** The uncompressed point: the byte 04, then x and y. */
   publicKey: Uint8Array;
   hash: 'SHA-256' | 'SHA-384' | 'SHA-512';
   salt: Uint8Array;

@@ -1,5 +1,6 @@
 /**
- * Checks that a key or seed is bound to a computation. A key or seed that was signed for another computation is rejected.
+ * Checks that a key or seed was signed for a given computation. Otherwise, a key or seed from another computation could be
+ * reused.
  */
 import { type Binding, equalBytes } from '@measurement-exchange/contract';
 import { ConsentError } from '../base/errors.ts';
@@ -9,7 +10,10 @@ export const ENCRYPTION_KEY_PURPOSE = 'mex.contract.EncryptionPublicKey';
 export const ELGAMAL_KEY_PURPOSE = 'mex.contract.ElGamalPublicKey';
 export const SEED_PURPOSE = 'mex.contract.RandomSeed';
 
-/** The values that a binding must have. The worker that receives a seed checks the seed's commitment separately. */
+/**
+ * The values that a binding must have. A seed's commitment is not included, because the worker that receives the seed
+ * checks it separately.
+ */
 export type BindingFields = Pick<Binding, 'purpose' | 'duchy' | 'computation' | 'termsSha256'> & {
   requisition?: string;
 };

@@ -1,4 +1,4 @@
-/** Serializes and parses EncryptionPublicKey messages, which contain a Tink keyset. Specs and parties have such keys. */
+/** Serializes and parses EncryptionPublicKey messages, which contain a Tink keyset. */
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { type BindingSchema, specs } from '@measurement-exchange/contract';
 import { ConsentError } from '../base/errors.ts';
@@ -37,7 +37,7 @@ export function unpackBoundPublicKey(bytes: Uint8Array) {
 }
 
 /**
- * Returns the Tink keyset in a measurementPublicKey. In JSON, the value may be the keyset itself, not an
+ * Returns the Tink keyset in a measurementPublicKey. A value without a type URL may be the keyset itself instead of an
  * EncryptionPublicKey.
  */
 export function resultKeysetOf({ typeUrl, value }: { typeUrl?: string; value: Uint8Array }): Uint8Array {

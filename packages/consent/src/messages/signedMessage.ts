@@ -1,4 +1,4 @@
-/** Serializes and parses SignedMessage. The serialized form is what parties encrypt. */
+/** Serializes and parses SignedMessage. Parties encrypt the serialized form. */
 import { create, toBinary } from '@bufbuild/protobuf';
 import {
   decode,
@@ -12,7 +12,7 @@ import {
 import { ConsentError } from '../base/errors.ts';
 import { fromWire } from '../base/wire.ts';
 
-/** Serializes a signed message of this type as protobuf. */
+/** Serializes a signed message as protobuf. `typeUrl` is the type of the signed bytes. */
 export function packSignedMessage(signed: SignedMessage, typeUrl: string): Uint8Array {
   const { message, signature, signatureAlgorithm: named } = signed;
   const wire = create(specs.SignedMessageSchema, {

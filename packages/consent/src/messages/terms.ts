@@ -1,6 +1,4 @@
-/**
- * Computes a digest of everything that a party knows about a computation. Parties compare digests to check that they agree.
- */
+/** Computes a digest of a computation's terms. Parties compare their digests to check that they agree on the terms. */
 import { canonicalJson, ProtocolConfig } from '@measurement-exchange/contract';
 import { type Bytes, concat } from '../base/bytes.ts';
 import { sha256 } from '../signatures/engine.ts';
@@ -19,7 +17,7 @@ export interface Terms {
 const DOMAIN = 'mex.contract.Terms.v1';
 
 /**
- * Returns the SHA-256 hash of the domain and all parts. The length of each part is hashed before it, so that different
+ * Returns the SHA-256 hash of DOMAIN and all terms. The length of each part is hashed before the part, so that different
  * terms never have the same hash input.
  */
 export async function termsDigest(terms: Terms): Promise<Bytes> {
@@ -35,8 +33,8 @@ export async function termsDigest(terms: Terms): Promise<Bytes> {
 }
 
 /**
- * Returns the commitment to a worker's contribution to the common seed. In Honest Majority Share Shuffle, a worker
- * publishes it before it sees the other worker's contribution.
+ * Returns a worker's commitment to its part of the common seed. In Honest Majority Share Shuffle, a worker publishes its
+ * commitment before it sees the other worker's part.
  */
 export async function seedCommitment(seed: Uint8Array, duchy: string, computation: string): Promise<Bytes> {
   const parts = [utf8('mex.contract.SeedCommitment.v1'), utf8(duchy), utf8(computation), seed];

@@ -16,7 +16,7 @@ import {
 
 export { sealedLength } from './pieces.ts';
 
-/** The size in bytes of the number at the start of the header. The number is the length of the encrypted key. */
+/** The size of the length field at the start of the header. The field contains the length of the encrypted key. */
 const LENGTH_BYTES = 2;
 
 /** Returns the context for sealing a requisition's share. Bytes sealed for one requisition cannot be opened for another. */
@@ -37,7 +37,7 @@ export async function newSealingKey(publicKeyset: Uint8Array, context: string): 
   return { header, key, context };
 }
 
-/** Seals a plaintext. It can be opened only with the same context. Throws ConsentError if the keyset is unusable. */
+/** Seals a plaintext, which can be opened only with the same context. Throws ConsentError if the keyset is unusable. */
 export async function* sealed(
   publicKeyset: Uint8Array,
   context: string,

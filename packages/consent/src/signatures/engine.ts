@@ -10,7 +10,7 @@ import { ecdsaFromDer } from '../certificates/der.ts';
 import type { KeyKind } from '../certificates/keyKind.ts';
 
 type Hash = SignatureAlgorithm['hash'];
-/** Returns whether the key made the signature. The hash must fit the key, and an ECDSA signature must be valid DER. */
+/** Returns whether the key made the signature. The key must support `hash`, and an ECDSA signature must be valid DER. */
 type Verify = (key: CertificateKey, hash: Hash, signature: Uint8Array, data: Uint8Array) => Promise<boolean>;
 
 const node = globalThis.process?.getBuiltinModule?.('node:crypto');
@@ -34,8 +34,8 @@ export const verifyByWebCrypto: Verify = async (key, hash, signature, message) =
   const imported = await webKeys(`${hash} ${key.curve} ${toBase64(spki)}`, () =>
     crypto.subtle.importKey('spki', Uint8Array.from(spki), algorithm, false, ['verify']),
   ).catch((error: Error) => {
-    // If the engine lacks the algorithm, the signature cannot be checked. Any other error means that the key is invalid, so
-    // it cannot have signed.
+    // Throw if the engine lacks the algorithm, because the signature then cannot be checked. After any other error, the key
+    // is invalid and cannot have made the signature.
     if (error.name === 'NotSupportedError') throw error;
   });
   if (imported === undefined) return false;
@@ -56,7 +56,8 @@ export const verifyByNode: Verify = ({ spki }, hash, signature, message) =>
       resolve(false);
       return;
     }
-    // With a callback, `verify` runs on a pool thread. An error means that the key is invalid, so it cannot have signed.
+    // With a callback, `verify` runs on a pool thread. An error means that the key is invalid and cannot have made the
+    // signature.
     node!.verify(hash, message, key, signature, (error, valid) => resolve(error === null && valid));
   });
 

@@ -104,7 +104,9 @@ export function requireSigningKey(key: KeyKind, what: string): SignatureAlgorith
   throw new ConsentError('KEY_NOT_SUPPORTED', `${what} is of the kind ${kind}: use a key on P-256, or RSA.`);
 }
 
-/** Returns whether the key made the signature, or MALFORMED if an ECDSA signature is not DER. `hash` must fit the key. */
+/**
+ * Returns whether the key made the signature, or MALFORMED if an ECDSA signature is not DER. The key must support `hash`.
+ */
 export async function checkSignature(
   message: Uint8Array,
   signature: Uint8Array,

@@ -35,7 +35,7 @@ export interface Root {
 }
 
 /**
- * Creates a trust store with these roots. Throws unless each certificate names itself as issuer and may issue certificates.
+ * Creates a trust store with these roots. Throws unless each root names itself as its issuer and may issue certificates.
  */
 export function createTrustStore(roots: readonly TrustedRoot[]): TrustStore {
   const known = roots.flatMap(({ party, pem }) =>
@@ -56,8 +56,8 @@ export function createTrustStore(roots: readonly TrustedRoot[]): TrustStore {
 }
 
 /**
- * Throws if a certificate does not name its party and its root also issues for others. The exchange knows which party
- * registered a certificate, but other parties could not check what the exchange tells them.
+ * Throws if the certificate does not name its party although its root may also issue for other parties. Nobody but the
+ * exchange could then tell whose certificate it is.
  */
 function requirePartyName(certificate: X509, party: string, issuers: X509[], known: readonly Root[]): void {
   const isOfPartyAlone = ({ publicKey }: X509) =>
@@ -172,8 +172,8 @@ function requireCurrent(certificate: X509, now: Date): void {
 }
 
 /**
- * Throws unless at least one root is valid at `now`. A renewed root has the same name and key as its predecessor, so one is
- * enough.
+ * Throws unless at least one root is valid at `now`. A renewed root has the same name and key as its predecessor, so one
+ * valid root is enough.
  */
 function requireRootCurrent(certificate: X509, roots: X509[], now: Date): void {
   if (roots.some(({ notBefore, notAfter }) => notBefore <= now && now <= notAfter)) return;

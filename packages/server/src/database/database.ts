@@ -25,7 +25,7 @@ export interface DatabaseOptions {
   onChanges?: (parties: ReadonlySet<string>) => void;
 }
 
-/** The settings for all of a program's connections. */
+/** Settings that apply to every database connection of a program. */
 export interface SessionOptions {
   /** PostgreSQL settings for each session, as `name=value`. */
   settings: readonly string[];
@@ -73,14 +73,15 @@ export class Database implements Queryable {
       allowExitOnIdle: false,
     } as pg.PoolConfig);
     this.lookups = new Lookups(this.pool);
-    // Handle errors of idle and busy connections, because a server restart breaks them. The pool replaces them.
+    // Handle connection errors, because a restart of the PostgreSQL server breaks every connection. The pool replaces
+    // broken connections.
     this.pool.on('error', (error) => options.onIdleError?.(error));
     this.pool.on('connect', (client) => client.on('error', () => {}));
   }
 
   async query<R>(statement: Statement<R>, values: unknown[]): Promise<R[]> {
     try {
-      // With telemetry on, do not send the lookups of several requests together, because a span belongs to one request.
+      // Send each lookup separately while telemetry is on, because a span belongs to one request.
       const together = statement.isLookup && telemetry === undefined;
       return await (together ? this.lookups.query(statement, values) : query(this.pool, statement, values));
     } catch (error) {
@@ -131,8 +132,8 @@ export class Database implements Queryable {
     let broken: Error | undefined;
     const deadline = setTimeout(() => {
       broken = outcomeUnknown();
-      // Close the connection instead of canceling the statement. If a COMMIT is canceled, it may have taken effect on this
-      // server but not on the standby.
+      // Close the connection instead of canceling the statement. A canceled COMMIT may have taken effect on this server but
+      // not on the standby.
       (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
     }, this.deadlineMs);
     const tx = new OpenTransaction(this.pool, client);
@@ -153,8 +154,8 @@ export class Database implements Queryable {
   }
 
   /**
-   * Returns whether the database responds. The answer is cached for a second, because clients may ask as often as they
-   * want.
+   * Returns whether the database responds. The answer is cached for a second, because the health page may be requested
+   * often.
    */
   isReachable(): Promise<boolean> {
     this.reachable ??= this.ping();

@@ -6,7 +6,7 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 
-/** Returns the violated constraint if the error is a unique violation. */
+/** Returns the name of the violated constraint if the error is a unique violation. */
 export function uniqueViolation(error: unknown): string | undefined {
   const cause = error instanceof ExchangeError ? error.cause : error;
   return cause instanceof pg.DatabaseError && cause.code === '23505' ? cause.constraint : undefined;
@@ -25,7 +25,10 @@ export function isRetryable(error: unknown): boolean {
 const BUSY = /^(55P03|08|57P|53|25006|40)/;
 const LOST = /ECONN|ENOENT|EPIPE|ETIMEDOUT|terminated|not queryable|Client was closed|pool/i;
 
-/** Translates a database error into an API error. An error that is returned unchanged is a bug in this program. */
+/**
+ * Translates a database error into an API error. Returns an unexpected error unchanged, because it points to a bug in this
+ * program.
+ */
 export function translate(error: unknown): unknown {
   if (error instanceof ExchangeError) return error;
   const state = sqlState(error);

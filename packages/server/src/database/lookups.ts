@@ -7,11 +7,13 @@ import type { Writable } from 'node:stream';
 import type pg from 'pg';
 import { query, type Statement } from './roundTrip.ts';
 
-/** The maximum number of lookups that share a connection. It is small, because each lookup waits for those before it. */
+/**
+ * The maximum number of lookups that share a connection. It is small, because each lookup waits for the lookups before it.
+ */
 const MAX_TOGETHER = 8;
 
 interface Lookup {
-  /** Sends the lookup. The promise never rejects, because the caller of the lookup gets the error. */
+  /** Sends the lookup. The promise never rejects. An error goes to the caller of the lookup instead. */
   send(client: pg.PoolClient): Promise<void>;
   fail(error: Error): void;
 }
@@ -19,7 +21,7 @@ interface Lookup {
 export class Lookups {
   private readonly pool: pg.Pool;
   private waiting: Lookup[] = [];
-  /** The number of writes for which some results have not arrived yet. */
+  /** The number of writes whose results have not all arrived. */
   private running = 0;
 
   constructor(pool: pg.Pool) {

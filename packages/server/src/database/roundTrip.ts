@@ -82,13 +82,16 @@ interface DriverQuery {
 const DriverQuery = pg.Query as unknown as new (text: string) => DriverQuery;
 const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unknown) => unknown } }).utils;
 
-/** Each connection's row readers by statement name. A statement without columns has `noRows`. */
+/** Maps each connection to its row readers by statement name. The reader of a statement without columns is `noRows`. */
 const readersOf = new WeakMap<Connection, Map<string, RowReader>>();
 const noRows: RowReader = () => {
   throw new Error('A row of a statement without columns.');
 };
 
-/** Statements that are sent together. If one fails, they all fail, because the server skips the statements after it. */
+/**
+ * Statements that are sent together. If one statement fails, all of them fail, because the server skips the statements
+ * after the failed one.
+ */
 class RoundTrip extends DriverQuery {
   private readonly queries: Query[];
   private readonly wireValues: unknown[][];
@@ -174,7 +177,7 @@ class RoundTrip extends DriverQuery {
 
 /**
  * Sends statements together. With `eager`, the server sends each result immediately, so that we can read its rows while the
- * server works on the next statement. On a busy server, that costs more than it gains.
+ * server works on the next statement. On a busy server, `eager` costs more time than it saves.
  */
 export function sendTogether(on: pg.Pool | pg.ClientBase, queries: Query[], eager = false): void {
   const span = telemetry && openStatements(queries.map(({ statement }) => statement.name));
@@ -203,8 +206,8 @@ export function query<R>(
 }
 
 /**
- * Converts a parameter to the form that is sent. Arrays of byte strings are sent in binary, because the driver would write
- * two hexadecimal digits per byte.
+ * Converts a parameter to the form in which it is sent. Arrays of byte strings are sent in binary, because the driver would
+ * need two hexadecimal digits per byte.
  */
 function inWireForm(value: unknown): unknown {
   if (typeof value === 'string') return value;
@@ -233,7 +236,7 @@ function byteaArray(items: (Uint8Array | null | undefined)[]): Buffer {
   return array;
 }
 
-/** Compiles a function that reads a row, because an object literal is faster than a loop over member names. */
+/** Compiles a function that reads a row. Its object literal is faster than a loop over the column names. */
 function rowReader(columns: Column[], types: pg.CustomTypesConfig, reader = plainRow(columns)): RowReader {
   const parsers = columns.map(({ dataTypeID }) => types.getTypeParser(dataTypeID, 'text'));
   const positions = new Map(columns.map(({ name }, i) => [name, i]));
@@ -252,7 +255,7 @@ function rowReader(columns: Column[], types: pg.CustomTypesConfig, reader = plai
   return new Function('p', `return (v) => (${source});`)(parsers) as RowReader;
 }
 
-/** The driver's parser for types that are returned as text. */
+/** The driver's parser for text columns. It returns its input unchanged, so compiled readers do not call it. */
 const AS_TEXT = pg.types.getTypeParser(pg.types.builtins.TEXT, 'text');
 
 function plainRow(columns: Column[]): Reader<unknown> {

@@ -12,14 +12,10 @@ export interface Queryable {
 
 export interface Transaction extends Queryable {
   /**
-   * Sends a statement without waiting for its result, which is awaited together with the COMMIT. The last write of a
-   * transaction then needs no round trip of its own.
+   * Sends the last statement of a transaction without waiting for its result. It then shares a round trip with the COMMIT.
    */
   last(statement: Statement<unknown>, values: unknown[]): void;
-  /**
-   * Sends the COMMIT now, so that it runs during the rest of the callback. By default, the COMMIT is sent when the callback
-   * ends.
-   */
+  /** Sends the COMMIT now, while the callback continues. By default, the COMMIT is sent when the callback ends. */
   commit(): void;
   /** Makes the transaction end with a ROLLBACK. */
   rollback(): void;
@@ -66,7 +62,7 @@ export class OpenTransaction implements Transaction {
 
   commit(): void {
     this.committed = this.end('COMMIT');
-    // Prevent an unhandled rejection. The promise is awaited later, when the callback ends.
+    // Prevent an unhandled rejection. The caller awaits the promise later, when the callback ends.
     this.committed.catch(() => {});
     this.flush();
   }
@@ -89,7 +85,7 @@ export class OpenTransaction implements Transaction {
       this.client.off('notice', onNotice);
     }
     // A warning means that the wait for a standby was canceled. The COMMIT succeeded on this server, but a failover may
-    // still lose it.
+    // still lose the transaction.
     if (warned && how === 'COMMIT') throw outcomeUnknown();
   }
 

@@ -1,4 +1,4 @@
-/** Sets up OpenTelemetry from the standard environment variables. This file is loaded only if those are set. */
+/** Sets up OpenTelemetry from the standard environment variables. This file is loaded only if those variables are set. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import {
   type Context,
@@ -77,8 +77,8 @@ export function openTelemetry(
   }
 
   /**
-   * Adds a traceparent header to outgoing requests, so that they belong to the current span. This covers node:http and
-   * fetch, which the SDK uses.
+   * Adds a traceparent header to outgoing requests, so that they belong to the current span. Covers requests that are sent
+   * with node:http or fetch.
    */
   const subscriptions = REQUESTS.map(([channel, method]) => {
     const addHeader = (message: unknown) => {
@@ -133,7 +133,7 @@ function parentOf({ traceparent }: SpanOptions): Context {
 }
 
 function traceparent(): string | undefined {
-  // The exporter's own requests do not belong to the trace that triggered them.
+  // Add no header to the exporter's own requests, because they do not belong to the trace that triggered them.
   if (isTracingSuppressed(context.active())) return undefined;
   const current = trace.getSpanContext(context.active());
   if (current === undefined || !isSpanContextValid(current)) return undefined;

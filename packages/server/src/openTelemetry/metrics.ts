@@ -88,7 +88,7 @@ export function metricData(metric: PrometheusMetric, startTime: HrTime, endTime:
 interface Buckets {
   labels: object;
   boundaries: number[];
-  /** For each boundary, the number of values less than or equal to it. */
+  /** The number of values at or below each boundary. */
   cumulative: number[];
   sum: number;
   count: number;
@@ -96,7 +96,7 @@ interface Buckets {
 
 /**
  * Combines Prometheus values into histograms. Prometheus has one value per bucket, one for the sum, and one for the count.
- * The values with the same labels become one point.
+ * Values with the same labels belong to the same histogram.
  */
 function histograms(values: PrometheusMetric['values']) {
   const all = new Map<string, Buckets>();

@@ -5,7 +5,10 @@ export interface SpanOptions {
   name: string;
   kind?: 'server' | 'client';
   attributes?: SpanAttributes;
-  /** The span continues this header's trace or, if the header is missing or malformed, the current span's trace. */
+  /**
+   * The caller's traceparent header. The span continues that trace, or the current span's trace if the header is missing or
+   * malformed.
+   */
   traceparent?: string | undefined;
 }
 export type SpanAttributes = Record<string, string | number | boolean | undefined>;
