@@ -88,7 +88,8 @@ const GROUPS: Record<string, { [Name in keyof typeof COMMANDS]?: string }> = {
 };
 
 /**
- * Creates the `mex` program with only the commands that appear in `words`, the command line. Completion needs all commands.
+ * Creates the `mex` program. Loads only the commands that appear in `words`, the command line. For completion, loads all
+ * commands.
  */
 export async function createMex(words: readonly string[]): Promise<Command> {
   const mex = new Command('mex')
@@ -102,13 +103,13 @@ export async function createMex(words: readonly string[]): Promise<Command> {
       'the settings to use (else MEX_PROFILE, else those named default): mex profile',
     )
     .on('option:profile', (name: string) => {
-      // Commands, and the programs they start, read the name there.
+      // Commands and the processes that they start read the profile's name from this variable.
       process.env.MEX_PROFILE = name;
     })
     .showHelpAfterError('(add --help to see what there is)')
     .configureHelp({ styleTitle: (title) => paint('bold', title), subcommandTerm })
     .exitOverride()
-    // With --json, mex.ts reports every error as JSON, also that of a wrong command line.
+    // With --json, keep Commander from printing errors, because mex.ts reports every error as JSON.
     .configureOutput(words.includes('--json') ? { writeErr: () => {} } : {})
     .addHelpText('after', FIRST_STEPS);
   for (const [heading, commands] of Object.entries(GROUPS)) {

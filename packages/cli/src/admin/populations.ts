@@ -1,4 +1,4 @@
-/** `mex admin populations`: creates populations, and chooses which measurements count their people. */
+/** `mex admin populations`: creates populations, and sets which measurements count the people in each population. */
 import { decode, PopulationInput, type VidRange, type Violation } from '@measurement-exchange/contract';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type CallOptions, given, group, remote, showResource } from '../calls/command.ts';

@@ -19,7 +19,7 @@ export function withKeys(command: Command): Command {
     .optionsGroup('Options:');
 }
 
-/** Whether the options, or the chosen profile, name a party whose keys are on this machine. */
+/** Returns whether the options, or the chosen profile, name a party whose keys are on this machine. */
 export async function hasKeys({ as, identity }: ActingOptions): Promise<boolean> {
   if (as !== undefined || identity !== undefined) return true;
   const profile = await chosenProfile();

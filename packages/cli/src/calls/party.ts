@@ -3,7 +3,7 @@ import { ExchangeError, isId } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import { COLLECTIONS, partyName } from '../files/names.ts';
 
-/** Returns the full name of a party. For an ID alone, asks the exchange which kind of party has it. */
+/** Returns the full name of a party. If `text` is only an ID, asks the exchange which kind of party has this ID. */
 export async function findParty(client: ExchangeClient, text: string): Promise<string> {
   if (!isId(text)) return partyName(text).name;
   const names = COLLECTIONS.map((collection) => `${collection}/${text}`);

@@ -23,14 +23,14 @@ export interface ClientOptions extends TokenOptions {
 const MAX_ATTEMPTS = 3;
 
 /**
- * Uses the address and token from the options, then from the environment, then from the chosen profile, then from the
- * development exchange in the data directory. The token of a profile or of the development exchange is never sent to any
- * other exchange.
+ * Connects with the first address and token found in the options, the environment, the chosen profile, or the development
+ * exchange in the data directory. The token of a profile or of the development exchange is never sent to any other
+ * exchange.
  */
 export async function connect(options: ClientOptions): Promise<ExchangeClient> {
   const { dataDir } = loadConfig(process.env, { mode: 'development' });
   const dev = await readDevFile(dataDir).catch(() => undefined);
-  // A demo party has everything that a profile has.
+  // Ignore the profile for a demo party, because the data directory contains everything that the demo party needs.
   const profile = options.as === undefined ? await chosenProfile() : undefined;
   const named = options.url ?? process.env.MEX_URL ?? profile?.url;
   const url = named ?? dev?.baseUrl;
@@ -62,7 +62,7 @@ export function warn(message: string): void {
   note(visible(message));
 }
 
-/** Advice for the user, by the reason of the error. */
+/** Advice for the user, by error reason. */
 const ADVICE: Record<string, string> = {
   TOKEN_INVALID: 'Get a fresh token with mex login, or (in development: mex token <name>) set MEX_TOKEN.',
   PERMISSION_DENIED:
@@ -80,7 +80,7 @@ export function explained(error: unknown): unknown {
   if (error instanceof TypeError) return named(error);
   if (!(error instanceof ExchangeError)) return error;
   const { message, reason, violations, requestId } = error;
-  // The message of an error about one field repeats its violation.
+  // Drop a violation that only repeats the error message.
   const lines = violations
     .map(({ field, description }) => `${field}: ${description}`)
     .filter((line) => line !== message);
@@ -91,13 +91,13 @@ export function explained(error: unknown): unknown {
   return new Error(`${message} (${reason})${indented([...lines, ...waitOf(error)])}`, { cause: error });
 }
 
-/** The options that the SDK's settings come from. */
+/** Maps the SDK's settings to the user's options, for error messages. */
 const SETTINGS: Record<string, string> = {
   baseUrl: 'The address (--url or MEX_URL)',
   token: 'The token (--token or MEX_TOKEN)',
 };
 
-/** Replaces the name of the SDK's setting in an error by that of the user's option. */
+/** Replaces the name of an SDK setting in an error message with the name of the user's option. */
 function named(error: TypeError): TypeError {
   const [, setting = '', problem] =
     /^(\w+): (.*?)(?:, or a function that returns one)?\.?$/s.exec(error.message) ?? [];

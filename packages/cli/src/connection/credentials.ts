@@ -21,8 +21,8 @@ interface CredentialOptions extends ClientOptions {
   identity?: string;
   /**
    * Files with trusted roots, in PEM or DER. With `measurementConsumers/acme=acme.pem`, the root is trusted for that party
-   * only. With `duchies/one=one.pem`, that duchy is also accepted in computations. A folder has such files by party:
-   * `duchies/one.pem`.
+   * only. With `duchies/one=one.pem`, that duchy is also accepted in computations. A folder contains one file per party,
+   * such as `duchies/one.pem`.
    */
   roots?: string[];
 }

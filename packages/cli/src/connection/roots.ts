@@ -1,4 +1,4 @@
-/** The root certificates that a party trusts: from files and folders, which are read again when they change. */
+/** Reads the root certificates that a party trusts from files and folders, and rereads them when they change. */
 import { readdir, stat } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { loadConfig } from '@measurement-exchange/exchange/config';
@@ -6,7 +6,7 @@ import { createTrustStore, type TrustedRoot, type TrustStore } from '@measuremen
 import { readCertificates } from '../files/keyFiles.ts';
 import { COLLECTIONS, parsePartyName } from '../files/names.ts';
 
-/** A file with roots. Without a party, they may issue for every party that has no root of its own. */
+/** A file with roots. If `party` is undefined, the roots may issue for every party that has no root of its own. */
 interface RootFile {
   path: string;
   party?: string;
@@ -18,7 +18,10 @@ export interface RootsFound {
   problems: string[];
 }
 
-/** Each of `given` is a file, a file of one party (`duchies/x=x.pem`), or a folder that has files such as `duchies/x.pem`. */
+/**
+ * Reads roots. Each item of `given` is a file, a file for one party (`duchies/x=x.pem`), or a folder with files such as
+ * `duchies/x.pem`.
+ */
 export async function readRoots(given: readonly string[]): Promise<RootsFound> {
   const { files, problems } = await listFiles(given);
   const roots: TrustedRoot[] = [];
@@ -31,23 +34,26 @@ export async function readRoots(given: readonly string[]): Promise<RootsFound> {
   return { roots, problems };
 }
 
-/** The roots in the development exchange's data directory, which the demo parties trust. */
+/** Returns the roots in the development exchange's data directory, which the demo parties trust. */
 export async function readDevRoots(): Promise<TrustedRoot[]> {
   return (await readRoots(await devRootFolders())).roots;
 }
 
-/** The folder for roots that the demo parties trust in addition to the demo root. */
+/** Returns the folder for roots that the demo parties trust in addition to the demo root. */
 export function devRootFolder(): string {
   return join(loadConfig(process.env, { mode: 'development' }).dataDir, 'roots');
 }
 
-/** Returns no folder until it exists. */
+/** Returns the folder from `devRootFolder`, or nothing if it does not exist. */
 async function devRootFolders(): Promise<string[]> {
   const folder = devRootFolder();
   return (await isFolder(folder)) ? [folder] : [];
 }
 
-/** A trust store of the demo parties, which trust the demo root, these roots, and those in the data directory. */
+/**
+ * Creates the demo parties' trust store. It contains the demo root, the roots in `given`, and the roots in the data
+ * directory.
+ */
 export function createDemoTrustStore(
   demoRootPem: string,
   given: readonly string[],
@@ -57,12 +63,12 @@ export function createDemoTrustStore(
   return createRereadTrustStore(async () => [...given, ...(await devRootFolders())], { always, onProblem });
 }
 
-/** How long roots are used before their files are looked at again. */
+/** How long roots are used before their files are checked for changes. */
 const LOOK_MS = 1_000;
 
 /**
- * A trust store with the roots in these files and folders. A root that is added is trusted from then on, and one that is
- * removed or damaged is not. `onProblem` is called once for each problem.
+ * Creates a trust store that follows changes to these files and folders. Added roots become trusted, and removed or damaged
+ * roots are no longer trusted. Calls `onProblem` once for each problem.
  */
 export function createRereadTrustStore(
   given: () => Promise<readonly string[]>,
@@ -95,7 +101,7 @@ export function createRereadTrustStore(
   };
 }
 
-/** Changes whenever a file is added, removed, replaced or written. */
+/** Returns a text that changes whenever a file is added, removed, replaced, or written. */
 async function versionOf(given: readonly string[]): Promise<string> {
   const { files } = await listFiles(given);
   const states = files.map(async ({ path, party }) => {
@@ -143,7 +149,7 @@ async function listFolder(folder: string, files: RootFile[], problems: string[])
   }
 }
 
-/** The names in a folder, sorted, without hidden ones. */
+/** Returns the sorted names in a folder, without hidden files. */
 async function namesIn(folder: string, problems: string[]): Promise<string[]> {
   try {
     return (await readdir(folder)).filter((name) => !name.startsWith('.')).sort();
@@ -153,7 +159,7 @@ async function namesIn(folder: string, problems: string[]): Promise<string[]> {
   }
 }
 
-/** Throws unless the file has certificates that can be roots. */
+/** Reads a root file. Throws unless its certificates can be roots. */
 async function readRoot({ path, party }: RootFile): Promise<TrustedRoot> {
   const pem = (await readCertificates(path)).join('');
   const root = party === undefined ? { pem } : { party, pem };

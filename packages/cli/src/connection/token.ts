@@ -19,7 +19,7 @@ export interface TokenOptions {
 
 interface Place {
   baseUrl: string;
-  /** False if the address is that of the development exchange because nothing else names one. */
+  /** False if no option, variable, or profile names an exchange, so that the development exchange is used. */
   isNamed: boolean;
   profile: NamedProfile | undefined;
   dev: DevFile | undefined;
@@ -28,11 +28,11 @@ interface Place {
 
 interface Chosen {
   token: string | (() => Promise<string>);
-  /** True if a program runs unattended, which has time to retry more often. */
+  /** True if a program runs unattended. Such a program can retry more often than a person would wait. */
   isProgram?: boolean;
 }
 
-/** The first of these that is given: the options, the environment, the profile, the development exchange. */
+/** Returns the first token found in the options, the environment, the profile, or the development exchange. */
 export function tokenSource(options: TokenOptions, place: Place): Chosen {
   const { token, as, tokenFile, signIn } = options;
   if (token !== undefined) return { token };
@@ -57,7 +57,7 @@ function profileToken(place: Place): Chosen['token'] | undefined {
   return isSameExchange && profile.issuer !== undefined ? () => loginToken(profile) : undefined;
 }
 
-/** The token of a demo party or of the operator. It is reread on every call, because the exchange renews it. */
+/** Returns the token of a demo party or of the operator. It is reread on every call, because the exchange renews it. */
 function devToken({ baseUrl, dev, dataDir }: Place, as?: string): Chosen['token'] {
   if (baseUrl !== dev?.baseUrl) {
     throw new Error(

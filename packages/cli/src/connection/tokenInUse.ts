@@ -1,4 +1,4 @@
-/** The token that the command sent last, to say why the exchange does not accept it. */
+/** Remembers the token that the command sent last, to explain why the exchange rejects it. */
 import { claimsOf } from '../signIn/claims.ts';
 import { visible } from '../terminal/output.ts';
 
@@ -6,7 +6,7 @@ type TokenSource = string | (() => string | Promise<string>);
 
 let lastToken: string | undefined;
 
-/** Returns the same source, which remembers the tokens that it returns. */
+/** Wraps a token source, and remembers the last token that it returned. */
 export function remembering(source: TokenSource): () => Promise<string> {
   return async () => {
     lastToken = typeof source === 'string' ? source : await source();
@@ -14,7 +14,10 @@ export function remembering(source: TokenSource): () => Promise<string> {
   };
 }
 
-/** Says what is wrong with the token in use, as far as the caller can tell: the exchange gives one reason for all of it. */
+/**
+ * Explains why the exchange may reject the token, based on the token's claims. The exchange gives the same reason for every
+ * invalid token.
+ */
 export function tokenAdvice(reason: string, now = Date.now()): string | undefined {
   const claims = lastToken === undefined ? undefined : claimsOf(lastToken);
   if (claims === undefined) return undefined;

@@ -1,7 +1,7 @@
 /** Draws the report's charts as SVG. Colors come from the page's CSS, which also supports dark mode. */
 import { count, percent } from '../terminal/numbers.ts';
 
-/** Charts are as narrow as a phone, so that their text keeps its size there. */
+/** The width of each chart. It fits a phone, so that phones do not shrink the text. */
 const WIDTH = 360;
 const ROW = 44;
 
@@ -138,7 +138,7 @@ function scale(...values: number[]): Scale {
   return (value) => Math.min(1, Math.max(value, 0) / most) * (WIDTH - 4) + 2;
 }
 
-/** Returns the top of a row's bar. Its label is above it. */
+/** Returns the top of a row's bar. The label is above the bar. */
 function rowAt(i: number): number {
   return 20 + i * ROW;
 }

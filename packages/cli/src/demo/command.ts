@@ -63,7 +63,7 @@ async function demo(options: Options): Promise<void> {
   if (!figuresOf(report).every(({ within5Sigma }) => within5Sigma)) process.exitCode = 1;
 }
 
-/** Runs all measurements. If this starts an exchange, `opened` stops it. */
+/** Runs all measurements. If this function starts an exchange, disposing of `opened` stops it. */
 async function measured({ seed, population }: Options, opened: AsyncDisposableStack): Promise<DemoReport> {
   const startedAt = performance.now();
   using stopped = new StopSignal();
@@ -82,7 +82,7 @@ async function measured({ seed, population }: Options, opened: AsyncDisposableSt
       throw new Failed(INTERRUPTED, 'interrupted. The demo cancelled and deleted what it had made.');
     throw error;
   } finally {
-    // An exchange that is still starting cannot be stopped.
+    // Wait until the exchange has started, because it cannot be stopped before that.
     await settled;
   }
 }
@@ -136,7 +136,7 @@ async function requirePopulation({ baseUrl, operator }: DevFile, people: number)
   throw new Error('No population is the default: mex admin populations update demo --default');
 }
 
-/** Returns undefined if the exchange that wrote the file is no longer running. */
+/** Returns the file, or undefined if the exchange that wrote it is no longer running. */
 async function ifReachable(dev: DevFile): Promise<DevFile | undefined> {
   const response = await fetch(`${dev.baseUrl}/healthz`, { signal: AbortSignal.timeout(2000) }).catch(
     () => undefined,

@@ -1,4 +1,4 @@
-/** All figures as CSV (RFC 4180), for a spreadsheet or a notebook. */
+/** Writes all figures as CSV (RFC 4180), for a spreadsheet or a notebook. */
 import { type DemoReport, truthIs } from './figures.ts';
 
 const COLUMNS = [
@@ -6,7 +6,7 @@ const COLUMNS = [
   ...['low_95', 'high_95', 'truth_is', 'added_up'],
 ];
 
-/** An interval without an upper end has an empty `high_95`. Shares are fractions, not percentages. */
+/** Returns the CSV text. `high_95` is empty if the interval has no upper end. Shares are fractions, not percentages. */
 export function renderCsv({ measurements }: DemoReport): string {
   const rows = measurements.flatMap(({ name, title, protocol, figures }) =>
     figures.map((figure) => {

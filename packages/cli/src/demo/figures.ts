@@ -10,7 +10,10 @@ export interface Figure {
   truth: number;
   result: Estimate;
   inside95: boolean;
-  /** Whether the result is within five standard deviations of the true value, plus 1 for a count, due to rounding. */
+  /**
+   * Whether the result is within five standard deviations of the true value. A count may differ by 1 more, because it is
+   * rounded.
+   */
   within5Sigma: boolean;
   /** The sum of the providers' own figures. Set only for figures of all providers together. */
   claimed?: number;
@@ -26,7 +29,7 @@ export function textOf({ what }: Figure): (value: number) => string {
   return what.startsWith('frequency') ? percent : count;
 }
 
-/** Tells whether the truth is inside of the 95 % interval, or how far outside. */
+/** Returns whether the true value is inside the 95% interval, outside it, or more than five standard deviations away. */
 export function truthIs({ inside95, within5Sigma }: Figure): 'inside' | 'outside' | 'beyond 5σ' {
   if (inside95) return 'inside';
   return within5Sigma ? 'outside' : 'beyond 5σ';
@@ -34,7 +37,7 @@ export function truthIs({ inside95, within5Sigma }: Figure): 'inside' | 'outside
 
 export interface DemoMeasurement {
   title: string;
-  /** Explains figures that need an explanation. */
+  /** An explanation of the figures, if they need one. */
   about?: string;
   name: string;
   state: string;
@@ -78,7 +81,7 @@ export function figureOf(of: string, what: Figure['what'], truth: number, result
     truth,
     result,
     inside95: low <= truth && truth <= high,
-    // The result of a count without noise may differ from the true value only by rounding.
+    // A count without noise has a standard deviation of 0, and may differ from the true value only by rounding.
     within5Sigma: distance <= 5 * result.standardDeviation + rounding,
   };
 }

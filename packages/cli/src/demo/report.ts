@@ -60,7 +60,7 @@ function section(title: string, content: string): string {
   return `<section><h2>${title}</h2>${content}</section>`;
 }
 
-/** The result that the demo is about, before everything else. */
+/** Returns the report's first section, which shows the reach of all providers together. */
 function headline(report: DemoReport): string {
   const { result, truth, claimed } = reachesTogether(report)[0]!;
   const title = 'Reach of all providers together';
@@ -182,7 +182,7 @@ function row(figure: Figure): string {
     [claimed === undefined ? '' : text(claimed), 'n'],
     [verdict, verdict.split(' ')[0]!],
   ];
-  // A phone shows each cell with its label instead of the headings.
+  // Label each cell with its heading, because phones show the label next to the cell and hide the row of headings.
   const tds = cells.map(
     ([text, style = ''], i) => `<td data-label="${COLUMNS[i]}" class="${style}">${text}</td>`,
   );

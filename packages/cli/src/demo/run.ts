@@ -28,13 +28,13 @@ interface DemoOptions {
   dataDir: string;
   seed: number;
   population: number;
-  /** Ends the demo early. It cancels its measurements and deletes its event groups before it rejects. */
+  /** Ends the demo early. The demo then cancels its measurements and deletes its event groups before it rejects. */
   signal: AbortSignal;
   steps: Steps;
 }
 
 const DATA_PROVIDERS = ['dataProviders/streamly', 'dataProviders/chirper', 'dataProviders/dailynews'];
-/** How often the advertiser asks how far the duchies are. Everything else is followed as it changes. */
+/** How often the demo polls for changes that the exchange does not announce, such as the duchies' progress. */
 const POLL_MS = 500;
 
 const ignore = () => {};
@@ -95,7 +95,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
 
 type Advertiser = ReturnType<typeof advertiserOf>;
 
-/** Starts all measurements at once, because only some need the duchies, which may still be starting. */
+/** Starts all measurements at once. Most of them can finish while the duchies are still starting. */
 function askAll(advertiser: Advertiser, all: Scenario[], { signal, steps }: DemoOptions) {
   const ending = new AbortController();
   const open = new Set<string>();
@@ -106,7 +106,7 @@ function askAll(advertiser: Advertiser, all: Scenario[], { signal, steps }: Demo
   for (const each of answers) each.catch(() => {});
   return {
     answers,
-    /** Cancels the measurements that are still open. Otherwise an agent that is started later would answer them. */
+    /** Cancels the measurements that have not ended. Otherwise, an agent that is started later would answer them. */
     async end() {
       ending.abort();
       await Promise.allSettled(answers);
@@ -119,7 +119,7 @@ function askAll(advertiser: Advertiser, all: Scenario[], { signal, steps }: Demo
   };
 }
 
-/** Returns false if the measurement has ended in the meantime. */
+/** Cancels a measurement. Returns false if it has already ended. */
 async function cancel({ client }: Advertiser, name: string): Promise<boolean> {
   try {
     await client.cancelMeasurement({ name });
@@ -132,7 +132,7 @@ async function cancel({ client }: Advertiser, name: string): Promise<boolean> {
 
 /**
  * Runs one measurement for the advertiser, from signing and encrypting the request to decrypting the result. The signal
- * ends only the wait, so `open` always has the names of all measurements that exist and have not ended.
+ * aborts only the wait for the result, so that `open` contains every measurement that was created and has not ended.
  */
 async function ask(
   { client, consumer }: Advertiser,

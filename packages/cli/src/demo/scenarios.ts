@@ -7,14 +7,16 @@ import { ABOUT_FREQUENCY, ABOUT_REACH, PRIVACY as SKETCH_PRIVACY, sampleOf } fro
 
 export interface Scenario {
   title: string;
-  /** Explains figures that need an explanation. */
+  /** An explanation of the figures, if they need one. */
   about?: string;
   request: MeasurementRequest;
   /** The request's filter as an SQL condition, for computing the true figures. */
   where?: string;
   /** The justification of the refusal, if the demo expects one. */
   refusal?: string;
-  /** Set if only one provider is measured. The report compares the sum of these figures with the combined figure. */
+  /**
+   * Set if only one provider is measured. The report adds these figures up and compares the sum with the combined figure.
+   */
   alone?: true;
 }
 
@@ -25,7 +27,7 @@ const WATCH_CAP_SECONDS = 120;
 const PRIVACY = { epsilon: 0.1, delta: 1e-9 };
 /** Privacy parameters for noise with a standard deviation of one person. They cost more than the daily budget. */
 const TOO_CLOSE = { epsilon: 6, delta: 1e-9 };
-/** Fewer frequencies leave more people for each of them, and are faster to compute. */
+/** The maximum frequency for sketches. A low maximum leaves more people for each frequency, and is faster to compute. */
 const SKETCHED_FREQUENCY = 3;
 
 /** Returns the demo's measurements. `eventGroups` maps each provider to the names of its event groups. */
@@ -101,7 +103,8 @@ export function scenarios(
       request: { type: 'reach', dataProviders: at([third]), privacy: TOO_CLOSE },
       refusal: 'INSUFFICIENT_PRIVACY_BUDGET',
     },
-    // The duchies take longest, so these are last: the others are compared with the truth in the meantime.
+    // The duchies' measurements come last, because they take longest. The demo compares the other results with the true
+    // figures in the meantime.
     { title: 'Reach and frequency, all providers', request: reachAndFrequency(everyone) },
     {
       title: 'Reach, all providers, with sketches',

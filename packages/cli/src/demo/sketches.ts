@@ -1,18 +1,24 @@
-/** The sketches of the demo: as exact as they can be when counting them takes only seconds. */
+/** Parameters of the demo's sketches. They are as accurate as possible while counting takes only seconds. */
 
 /**
- * A sketch is most exact with a low decay rate, and then has room for few people. So the exchange that the demo starts has
- * such sketches, and the demo measures a sample that fits into them.
+ * A low decay rate makes a sketch more accurate, but it then holds fewer people. The demo therefore measures a sample of
+ * the population that fits.
  */
 const SKETCH = { decayRate: 1, maxSize: 600 };
 const PEOPLE_IN_SAMPLE = 1200;
 
-/** Each register of a sketch represents many people, which amplifies noise, so these measurements use less of it. */
+/**
+ * Privacy parameters for measurements with sketches. They add less noise than usual, because each register represents many
+ * people, which amplifies noise.
+ */
 export const PRIVACY = { epsilon: 1, delta: 1e-7 };
-/** Duchies add fewer registers of noise to hide from the aggregator what is not released. */
+/**
+ * Privacy parameters for the noise that hides unreleased values from the aggregator. With these, duchies add fewer noise
+ * registers.
+ */
 const HIDING = { histogramPrivacyParams: PRIVACY, publisherPrivacyParams: PRIVACY };
 
-/** Returns the share of the population that a sketch has room for. */
+/** Returns the sampling interval that selects as many people as fit into a sketch. */
 export function sampleOf(population: number): { start: number; width: number } {
   return { start: 0, width: Math.min(1, PEOPLE_IN_SAMPLE / population) };
 }

@@ -1,4 +1,4 @@
-/** Prints the demo's steps with their times, and what the steps that take long are at. */
+/** Prints the demo's steps with their times, and the current stage of long steps. */
 import type { Progress } from '@measurement-exchange/sdk';
 import { note } from '../terminal/output.ts';
 import { startLive } from '../terminal/progress.ts';
@@ -9,7 +9,7 @@ export interface Steps extends Disposable {
 }
 
 export interface Step {
-  /** Shows what the step is at, until it is done. */
+  /** Shows the step's current stage until the step is done. */
   at(stage: string): void;
   /** Prints the time since the demo started, and the time that the step took. */
   done(text: string): void;

@@ -1,4 +1,4 @@
-/** The style of the report: readable on a phone, in the light and in the dark. */
+/** The CSS of the report. It supports phones and dark mode. */
 export const STYLE = `
 :root { color-scheme: light dark; --ink: #1d2530; --soft: #5b6675; --line: #d9dee5; --paper: #fff; --bar: #4a7fd0; --range: #b9cdec; --truth: #c2410c; --claimed: #d9b26a; --good: #1f7a47; --warn: #a15c07; --bad: #b3261e; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6eaf0; --soft: #9aa6b5; --line: #323b47; --paper: #14181d; --bar: #6d9be0; --range: #33507f; --truth: #ff8a4c; --claimed: #8a6a2c; --good: #58c48a; --warn: #e3a63f; --bad: #ff7a70; } }

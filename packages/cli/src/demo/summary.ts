@@ -1,4 +1,4 @@
-/** The report on the terminal. Its tables fit into 80 columns. */
+/** Prints the demo's report to the terminal. Its tables fit into 80 columns. */
 import { resolve } from 'node:path';
 import { count } from '../terminal/numbers.ts';
 import { paint, print, printTable } from '../terminal/output.ts';

@@ -1,5 +1,5 @@
 /**
- * Opens a duchy's database. Its URL is in the settings; without one, the duchy uses a separate database on the embedded
+ * Opens a duchy's database. If the settings contain no database URL, the duchy uses its own database on the embedded
  * PostgreSQL server of the data directory. A demo duchy's database is on the same server as the exchange's.
  */
 import type { DuchyConfig, StartOptions } from '@measurement-exchange/duchy';
@@ -49,7 +49,7 @@ export async function ensureDemoDatabase(exchangeUrl: string, duchy: string): Pr
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** The role in DATABASE_URL is not allowed to create a database. */
+/** Thrown if the role in DATABASE_URL is not allowed to create a database. */
 export class NoDemoDatabase extends Error {
   constructor(name: string, role: string, cause: Error) {
     super(

@@ -10,8 +10,8 @@ import { keepRunning } from '../terminal/keepRunning.ts';
 const ALLOCATOR = { MALLOC_ARENA_MAX: '1' };
 
 /**
- * Starts the named duchies (`duchies/…`) for the exchange that uses this data directory, and returns before they are ready.
- * Measurements wait until they are. `stop` ends the processes.
+ * Starts the named duchies (`duchies/…`) for the exchange that uses this data directory. Returns before the duchies are
+ * ready, and measurements wait for them. `stop` ends the processes.
  */
 export function startDemoDuchies(options: { dataDir: string; names: string[]; log: Logger }) {
   const dataDir = resolve(options.dataDir);

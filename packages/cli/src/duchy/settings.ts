@@ -1,4 +1,4 @@
-/** Reads a duchy's settings from a file, or returns those of a demo duchy on the development exchange. */
+/** Reads a duchy's settings from a file, or returns the settings of a demo duchy. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { MPC_NOISE_MECHANISMS } from '@measurement-exchange/contract';
@@ -15,7 +15,7 @@ export interface DuchyOptions {
 /** Loads the duchy package only when a duchy command runs, because no other command needs it. */
 export const loadDuchy = () => import('@measurement-exchange/duchy');
 
-/** Throws one error with everything that is wrong with the settings and with the files that they name. */
+/** Returns the settings. Throws one error that lists all problems with the settings and with the files that they name. */
 export async function duchySettings(options: DuchyOptions): Promise<DuchyConfig> {
   const { config, problems } = await examineSettings(options);
   const { DuchyConfigError } = await loadDuchy();
@@ -35,9 +35,10 @@ export async function examineSettings({
   const { readDuchyConfig } = await loadDuchy();
   const { config, problems, invalid } = readDuchyConfig(path);
   const others = [...(await productionProblemsOf(config)), ...(await fileProblems(config))];
-  // A setting that is invalid has one problem already, and looks as if it was not set.
+  // Report only one problem per invalid setting. Later checks would report it as missing, too.
   const isNew = (problem: string) => !invalid.has(/^\w*/.exec(problem)![0]);
-  // Problems of the process do not start with the name of a setting.
+  // Put the file's path before problems with its settings or with the file itself. Problems of the process begin
+  // differently.
   const located = (problem: string) => (/^[a-z]|^The file/.test(problem) ? `${path}: ${problem}` : problem);
   return { config, problems: [...problems, ...others.filter(isNew)].map(located) };
 }
@@ -62,7 +63,7 @@ async function productionProblemsOf(config: DuchyConfig): Promise<string[]> {
   return [...hostProblems(config.databaseUrl, process), ...productionProblems(config, modeOf)];
 }
 
-/** Returns problems with what is in the files that the settings name. */
+/** Returns problems with the contents of the files that the settings name. */
 async function fileProblems(config: DuchyConfig): Promise<string[]> {
   const { readSecretsKey } = await loadDuchy();
   const { identity, roots, secretsKeyFile } = config;
@@ -70,7 +71,7 @@ async function fileProblems(config: DuchyConfig): Promise<string[]> {
   const check = async (setting: string, read: Promise<unknown>) =>
     read.catch((error: Error) => problems.push(`${setting}${error.message}`));
   if (identity !== undefined) await check('identity: ', readPartyFile(join(identity, 'party.json')));
-  // A file that is missing is made in development, and is reported by the checks of production.
+  // Skip a missing file. In development, the duchy creates it. In production, productionProblems reports it.
   if (modeOf(secretsKeyFile) !== undefined) await check('', readSecretsKey(config));
   return problems;
 }

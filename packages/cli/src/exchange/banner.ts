@@ -1,4 +1,4 @@
-/** The text that `mex serve --dev` prints when it is ready. */
+/** The text that `mex serve --dev` prints when the exchange is ready. */
 import type { Running } from '@measurement-exchange/exchange';
 import { type Config, loadConfig } from '@measurement-exchange/exchange/config';
 import { CAMPAIGN } from '../publishers/audience.ts';
@@ -47,7 +47,7 @@ function suggestions(config: Config, url: string, { parties, publishers }: Devel
       `curl -s -H "Authorization: Bearer $TOKEN" ${url}/v2alpha/whoami`,
     ];
   }
-  // Without duchies, nobody counts the people of several publishers together.
+  // Suggest only one publisher if no duchies run, because only duchies can count people across publishers.
   const asked = parties.duchies.length === 0 ? publishers.slice(0, 1) : publishers;
   const providers = asked.map((name) => `--provider ${idOf(name)}`).join(' ');
   const [from, to] = [CAMPAIGN.start, CAMPAIGN.end].map((time) => time.slice(0, 10));

@@ -64,7 +64,7 @@ async function withDatabases(config: Config, duchies: string[], log: Logger): Pr
   }
 }
 
-/** Creates the event groups that the banner's first line asks about. The exchange can serve requests without them. */
+/** Creates the event groups that the first command in the banner measures. The exchange can serve requests without them. */
 async function describeEvents({ development }: Running, log: Logger): Promise<void> {
   const { publishers = [] } = development ?? {};
   if (publishers.length === 0) return;

@@ -4,7 +4,7 @@ import { findDevParty, readOwnDevFile } from '../files/devFile.ts';
 import { parsePartyName } from '../files/names.ts';
 import { print } from '../terminal/output.ts';
 
-/** A year. */
+/** The maximum lifetime of a token: one year. */
 const MAX_HOURS = 24 * 366;
 
 export function tokenCommand(): Command {
@@ -13,7 +13,7 @@ export function tokenCommand(): Command {
     .argument('<party>', 'a demo party such as acme, a full name such as dataProviders/…, or operator')
     .option('--hours <hours>', 'how long it is valid', parseHours, 12)
     .action(async (name: string, options: { hours: number }) => {
-      // A token for a full name is also for parties that were onboarded later, so it is not looked up.
+      // Do not look up a full name in dev.json, because the party may have been onboarded later.
       const subject =
         name === 'operator'
           ? name

@@ -1,4 +1,7 @@
-/** Signs in with a browser: authorization code with PKCE, sent back to a port of this machine (RFC 8252). */
+/**
+ * Signs in with a browser on this machine. Uses the authorization code flow with PKCE, and receives the code on a local
+ * port (RFC 8252).
+ */
 import { spawn } from 'node:child_process';
 import type { Configuration } from 'openid-client';
 import { asking, loadOpenId, type OpenIdClient, type Tokens } from '../signIn/openId.ts';
@@ -15,7 +18,7 @@ export interface FlowOptions {
 
 interface BrowserOptions extends FlowOptions {
   redirect: string;
-  /** If false, the user opens the address, possibly in a browser elsewhere that can reach this machine. */
+  /** If false, the user opens the printed address. The browser may run elsewhere if it can reach this machine. */
   opensBrowser: boolean;
 }
 
@@ -46,7 +49,7 @@ export async function signInWithBrowser(options: BrowserOptions): Promise<Tokens
   return tokensOf(response, client);
 }
 
-/** The program that opens an address on each platform. Without one, the user opens the printed address. */
+/** The command that opens an address in a browser, by platform. All other platforms use xdg-open. */
 const OPENERS: Partial<Record<NodeJS.Platform, [string, ...string[]]>> = {
   darwin: ['open'],
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],

@@ -82,12 +82,12 @@ async function login(options: LoginOptions): Promise<void> {
   }
   note(`Signed in at ${issuer}. The login is kept in the profile ${name}.`);
   if (process.env.MEX_TOKEN !== undefined) note('MEX_TOKEN is set, and commands use it instead: unset it.');
-  // The login stays if the exchange does not know the user yet, because the operator can change that.
+  // Keep the login even if the exchange does not know the user, because the operator can add the user later.
   const { principal } = await (await connect({ url, token: tokens.idToken })).whoAmI();
   print(`You are ${principal} at ${url}.`);
 }
 
-/** Settings from the options, then from the environment, then from the profile. */
+/** Returns the profile's settings. The environment overrides the profile, and the options override both. */
 async function settingsOf(options: LoginOptions): Promise<NamedProfile> {
   const name = chosenName();
   const stored = await findProfile(name);
@@ -110,7 +110,9 @@ export function logoutCommand(): Command {
     });
 }
 
-/** Revokes a refresh token at issuers that support it. The login is forgotten here even if that fails. */
+/**
+ * Revokes a refresh token if the issuer supports it. Failures are only noted, because the login is already deleted locally.
+ */
 async function revoke(client: OpenIdClient, refreshToken: string): Promise<void> {
   try {
     const config = await discover(client);

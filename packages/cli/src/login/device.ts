@@ -1,4 +1,4 @@
-/** Signs in with a browser on another machine: the user enters a code there (RFC 8628). */
+/** Signs in with a browser on another machine, where the user enters a code (RFC 8628). */
 import { asking, IssuerError, loadOpenId, type Tokens } from '../signIn/openId.ts';
 import { tokensOf } from '../signIn/refresh.ts';
 import { note, visible } from '../terminal/output.ts';

@@ -1,4 +1,4 @@
-/** `mex profile`: settings that commands share, so that no command line repeats them. */
+/** `mex profile`: manages settings that commands share, so that users need not repeat them. */
 import { Command } from 'commander';
 import { given, group } from '../calls/command.ts';
 import { expiryOf } from '../signIn/claims.ts';

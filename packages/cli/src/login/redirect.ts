@@ -1,9 +1,9 @@
-/** Receives the redirect with which an issuer sends the browser back to this machine. */
+/** Receives the request by which an issuer redirects the browser back to this machine. */
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isLoopback } from '../signIn/addresses.ts';
 
-/** Issuers that compare ports need one here. Otherwise, any free port is used. */
+/** The default redirect address. It has no port, so any free port is used. Some issuers require an address with a port. */
 export const DEFAULT_REDIRECT = 'http://127.0.0.1/callback';
 
 interface Redirect extends AsyncDisposable {
@@ -12,7 +12,7 @@ interface Redirect extends AsyncDisposable {
   received: (timeoutSeconds: number) => Promise<URL>;
 }
 
-/** Returns the address if this machine can listen there. */
+/** Parses a redirect address. Throws unless it is an http address on this machine. */
 export function redirectAddress(text: string): URL {
   const url = URL.parse(text);
   if (url?.protocol === 'http:' && isLoopback(url) && url.search === '' && url.hash === '') return url;
@@ -23,8 +23,8 @@ const page = (text: string) =>
   `<!doctype html><meta charset="utf-8"><title>mex login</title><p style="font-family: sans-serif">${text}</p>`;
 
 /**
- * Listens until the returned object is disposed. A request without this login's state is rejected, and the login still
- * waits, so that another page in the browser can neither forge nor end it.
+ * Listens for the redirect until the returned object is disposed. Rejects requests without this login's state and keeps
+ * waiting, so that another web page can neither forge nor end the login.
  */
 export async function awaitRedirect(redirect: string, state: string): Promise<Redirect> {
   const url = redirectAddress(redirect);
@@ -45,7 +45,7 @@ export async function awaitRedirect(redirect: string, state: string): Promise<Re
     response.end(page(text), () => isExpected && resolve(received));
   };
   const server = createServer(listener);
-  // Browsers that look up `localhost` try this address, too.
+  // Listen on 127.0.0.1 for `localhost`, because browsers also try this address.
   const host = url.hostname === 'localhost' ? '127.0.0.1' : url.hostname.replace(/^\[|\]$/g, '');
   await new Promise<void>((listening, failed) => {
     server.once('error', (error: NodeJS.ErrnoException) =>

@@ -1,4 +1,4 @@
-/** Options that are kept in a profile. */
+/** Options that a profile stores. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { safeAddress, withoutSlash } from '../signIn/addresses.ts';
@@ -17,7 +17,10 @@ export function issuerOptions(command: Command): Command {
     );
 }
 
-/** Checks the settings, and makes paths absolute. An empty setting is left out. */
+/**
+ * Checks the settings, and makes paths absolute. Empty settings are not checked, because they remove a value from the
+ * profile.
+ */
 export function checkedSettings(settings: Profile): Profile {
   const { url, identity, roots, issuer, clientSecretFile, redirect } = settings;
   if (url) safeAddress(url, 'The address of the exchange');

@@ -1,4 +1,4 @@
-/** Looks up what a consumer can ask about, and names everything in a question that does not exist. */
+/** Looks up the event groups that a consumer can measure, and reports providers and event groups that do not exist. */
 import type { EventGroup } from '@measurement-exchange/contract';
 import type { ExchangeClient, MeasurementRequest } from '@measurement-exchange/sdk';
 import { WHOLE_LIST } from '../calls/command.ts';
@@ -49,12 +49,15 @@ export async function chosenGroups(
   return chosen;
 }
 
-/** Throws an error that lists all unknown providers, and those that exist. */
+/** Throws if a provider does not exist. The error lists all unknown providers and all existing providers. */
 export async function requireProviders(client: ExchangeClient, names: string[]): Promise<void> {
   requireNone((await unknownProviders(client, names)).problems);
 }
 
-/** Returns the choices in a request from a file, or undefined if it is malformed: the SDK then reports its violations. */
+/**
+ * Returns the providers and event groups that a request names. Returns undefined if the request is malformed, because the
+ * SDK reports its violations.
+ */
 export function choicesIn({ dataProviders }: MeasurementRequest): ProviderChoice[] | undefined {
   if (!Array.isArray(dataProviders) || dataProviders.length === 0) return undefined;
   const choices = dataProviders.map((provider) => {

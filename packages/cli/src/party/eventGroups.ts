@@ -141,7 +141,7 @@ function describe({ eventGroup: g, metadata, error }: DescribedEventGroup): void
   describeAttributes(g);
 }
 
-/** Says what filters can use if there is no list of attributes. */
+/** Describes what filters can use if the event group lists no attributes. */
 function filterFact({ attributes, state }: EventGroup): string | undefined {
   if (state === 'DELETED' || (attributes !== undefined && attributes.length > 0)) return undefined;
   return attributes === undefined ? 'the provider does not say what they can use' : 'can use no attributes';

@@ -100,7 +100,7 @@ export function measureCommand(): Command {
       positiveInteger,
     )
     .addHelpText('after', HELP);
-  // In the help, move the options that all commands share to the end, so that those of the request come first.
+  // In the help, move the options that all commands share to the end, so that the options of the request come first.
   const options = command.options as Option[];
   options.push(
     ...options.splice(
@@ -138,7 +138,7 @@ async function measure(type: string | undefined, options: MeasureOptions): Promi
   }));
 }
 
-/** Asks the exchange what it would create, and prints it. */
+/** Asks the exchange for the plan of the measurement, and prints it. */
 async function planOf(
   { consumer }: { consumer: Consumer },
   { request, eventGroups }: Question,
@@ -157,7 +157,7 @@ async function planOf(
   return plan;
 }
 
-/** Throws if the result would not be accepted, so that such a measurement is never created. */
+/** Throws if the caller would not accept the result, so that such a measurement is never created. */
 function requireAccepted({ rejection }: MeasurementPlan): void {
   if (rejection === undefined) return;
   const { code, message, duchies } = rejection;
@@ -173,7 +173,7 @@ function requireAccepted({ rejection }: MeasurementPlan): void {
   );
 }
 
-/** Tells the user if the exchange would not choose the requested protocol. A finding says why. */
+/** Tells the user if the exchange would not use the requested protocol. A finding in the plan says why. */
 function noteOtherProtocol({ protocol }: MeasurementRequest, plan: MeasurementPlan): void {
   if (protocol === undefined || protocol === plan.protocol) return;
   note(`${protocol} is not possible here, and ${plan.protocol} is used.`);

@@ -146,7 +146,7 @@ export async function questionOf(
   return { request: requestOf(type, asked, dataProviders), eventGroups: [...groups.values()].flat() };
 }
 
-/** A population has no event groups. */
+/** Returns the event groups of each provider. A population measurement has no event groups. */
 async function groupsOf(
   client: ExchangeClient,
   consumer: string,

@@ -1,4 +1,4 @@
-/** Prints the plan of a measurement before it is created, and filters that cannot be used. */
+/** Prints a measurement's plan before the measurement is created, and describes invalid filters. */
 import type { FilterRejected, MeasurementPlan, RejectedFilter } from '@measurement-exchange/sdk';
 import { count, percent } from '../terminal/numbers.ts';
 import { note, paint, visible } from '../terminal/output.ts';
@@ -48,7 +48,7 @@ function expectedText({ figure, margin, assumed }: MeasurementPlan['figures'][nu
 
 const people = (margin: number) => (margin < 10 ? String(Number(margin.toPrecision(2))) : count(margin));
 
-/** Providers with the same charge and days share a line. */
+/** Formats the charges to the providers' budgets. Providers with the same charge and days share a line. */
 function chargeLines({ dataProviders }: MeasurementPlan): string[] {
   const lines = new Map<string, string[]>();
   for (const { name, days, charge } of dataProviders) {
@@ -64,7 +64,7 @@ function chargeLines({ dataProviders }: MeasurementPlan): string[] {
 
 const short = (amount: number) => String(Number(amount.toPrecision(3)));
 
-/** Shows each bad filter once, with a caret under the column of the problem. */
+/** Formats each invalid filter once, with a caret under the column of the problem. */
 export function filterText({ filters }: FilterRejected): string {
   const shown = new Map<string, RejectedFilter[]>();
   for (const rejected of filters) {
@@ -94,7 +94,10 @@ function pointedAt({ filter, message, position, suggestion }: RejectedFilter): s
 
 const AROUND = 60;
 
-/** Cuts a long line to the part around the caret. A character beyond U+FFFF has two units but one column. */
+/**
+ * Shortens a long line to the part around the caret. Counts characters, because a character beyond U+FFFF has two UTF-16
+ * units but one column.
+ */
 function excerpt(line: string, offset: number): { text: string; caret: number } {
   const before = [...visible(line.slice(Math.max(0, offset - AROUND), offset))];
   const after = visible(line.slice(offset, offset + AROUND));

@@ -40,7 +40,7 @@ function show(): Command {
 
 export const populationName = inFull('populations');
 
-/** The maximum number of ranges to print. For the rest, only their number is printed. */
+/** The maximum number of ranges to print. For further ranges, only their number is printed. */
 const SHOWN_RANGES = 8;
 
 export function describePopulation(population: Population): void {

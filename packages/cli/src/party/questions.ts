@@ -1,4 +1,4 @@
-/** Opens and prints what a measurement asks: title, event groups, days, and filters. */
+/** Decrypts and prints a measurement's question: its title, event groups, days, and filters. */
 import type { Measurement } from '@measurement-exchange/contract';
 import {
   type Consumer,
@@ -11,13 +11,13 @@ import {
 import { visible } from '../terminal/output.ts';
 import { shortInterval } from '../terminal/times.ts';
 
-/** The API's measurement, plus its question if the caller's keys opened it. */
+/** A measurement from the API, with its question if the caller's keys could decrypt it. */
 export type AskedMeasurement = Measurement & {
   question?: Question;
   questionError?: { code: string; message: string };
 };
 
-/** Opens the question with the consumer's keys. Without a consumer, returns the measurement as it is. */
+/** Decrypts the question with the consumer's keys. Without a consumer, returns the measurement unchanged. */
 export async function withQuestion(
   consumer: Consumer | undefined,
   measurement: Measurement,
@@ -43,7 +43,7 @@ export async function* pagesWithQuestions<Page extends { measurements: Measureme
   }
 }
 
-/** The title for a table: the code of the error if the question was rejected. */
+/** Returns the title for a table, or the error code if the question was rejected. */
 export function titleOf({ question, questionError }: AskedMeasurement): string | undefined {
   return questionError ? `rejected: ${questionError.code}` : question?.title;
 }
@@ -59,7 +59,7 @@ export function partsOf({ eventGroups, population }: RequestedDataProvider): Ask
   return eventGroups?.map(({ name, ...rest }) => ({ eventGroup: name, ...rest })) ?? [population ?? {}];
 }
 
-/** The days from the first start to the last end in a question. */
+/** Returns the days from the first start to the last end in a question. */
 export function daysOf({ dataProviders }: Question): string | undefined {
   const intervals = dataProviders.flatMap(partsOf).flatMap(({ interval }) => interval ?? []);
   if (intervals.length === 0) return undefined;
@@ -71,7 +71,7 @@ export function daysOf({ dataProviders }: Question): string | undefined {
   return shortInterval({ startTime: start, endTime: end });
 }
 
-/** Prints one line per part, with the reference of each event group that the caller can read. */
+/** Returns one line per part, with the reference of each event group that the caller can read. */
 export async function partLines(
   client: ExchangeClient,
   principal: string,

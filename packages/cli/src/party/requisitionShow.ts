@@ -1,4 +1,4 @@
-/** `mex requisitions show`: a requisition's state and, with the provider's keys, the question that only it can read. */
+/** `mex requisitions show`: shows a requisition's state. With the provider's keys, it also shows the encrypted question. */
 import { parseName, type Requisition } from '@measurement-exchange/contract';
 import {
   ConsentError,

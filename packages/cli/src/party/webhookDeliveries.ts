@@ -1,4 +1,4 @@
-/** `mex webhooks deliveries`, `resend` and `redeliver`: what was sent to a webhook, and sending it again. */
+/** `mex webhooks deliveries`, `resend` and `redeliver`: show a webhook's deliveries, and send them again. */
 import type { Timestamp, WebhookDelivery } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
 import * as calls from '../calls/caller.ts';

@@ -20,7 +20,10 @@ export function whyCommand(): Command {
   });
 }
 
-/** Returns what to do about a refusal. The consumer can read its code, and so gets the same advice as with the results. */
+/**
+ * Returns advice about a refusal for the consumer, or undefined for other parties. `mex measurements results` gives the
+ * same advice.
+ */
 async function adviceOf(
   { client, principal }: Caller,
   name: string,

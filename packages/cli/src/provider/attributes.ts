@@ -1,11 +1,17 @@
-/** The attributes that filters can use, as the agent publishes them: types from the files, words from the settings. */
+/**
+ * Determines the attributes that filters can use. Their types come from the event files, and their descriptions come from
+ * the settings.
+ */
 import { type EventGroupAttribute, isAttributeName, MAX_ATTRIBUTES } from '@measurement-exchange/contract';
 import type { AttributeType, EventsConfig } from '@measurement-exchange/sdk/provider';
 import type { ProviderConfig } from './config.ts';
 
 type Described = NonNullable<ProviderConfig['attributes']>;
 
-/** Adds the types in the settings, in which CSV is read, and which other files must have. */
+/**
+ * Adds the attribute types from the settings. CSV values are converted to these types, and other files must already have
+ * them.
+ */
 export function withTypes(
   events: NonNullable<ProviderConfig['events']>,
   described: Described = {},
@@ -17,7 +23,8 @@ export function withTypes(
 }
 
 /**
- * Returns the attributes whose names filters can spell. Throws if the settings describe one that the events do not have.
+ * Returns the attributes whose names are valid in filters. Throws if the settings describe an attribute that the events do
+ * not have.
  */
 export function attributesOf(
   found: Readonly<Record<string, AttributeType>>,

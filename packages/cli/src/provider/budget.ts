@@ -12,7 +12,7 @@ import { shortTime } from '../terminal/times.ts';
 import { amountCells, amountText, shareText } from './amounts.ts';
 import { type LedgerOptions, ledgerCommand, withLedger } from './ledgerPath.ts';
 
-/** How many measurements the text lists; --json has more. */
+/** The maximum number of measurements in the text output. --json prints more. */
 const LISTED = 10;
 
 export function budgetCommand(): Command {

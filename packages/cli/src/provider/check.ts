@@ -1,4 +1,4 @@
-/** `mex provider check`: shows what the events have, and records which references the operator confirms. */
+/** `mex provider check`: describes the events, and records which references the operator confirms. */
 import { existsSync } from 'node:fs';
 import { DEVELOPMENT_BUDGET } from '@measurement-exchange/sdk';
 import type { Events, ReferenceInventory, References } from '@measurement-exchange/sdk/provider';
@@ -101,7 +101,7 @@ async function confirmedIn(ledger: string): Promise<Set<string>> {
   return new Set(confirmed.map(({ reference }) => reference));
 }
 
-/** Lists the references that have rows, then those in the settings that have none. */
+/** Lists the references that appear in the events, then the references that appear only in the settings. */
 function listOf(
   found: ReferenceInventory[],
   references: References | undefined,

@@ -55,7 +55,7 @@ const reference = {
   served: s.optional(s.boolean()),
 };
 
-/** Paths in the file are relative to the file's folder. */
+/** The contents of provider.json. Paths are relative to the folder of this file. */
 const ProviderConfig = s.object(
   s.partial({
     /** The exchange's address. Defaults to MEX_URL. */
@@ -81,13 +81,15 @@ const ProviderConfig = s.object(
     /** How much all consumers together may spend on the events of one reference and one UTC day. */
     budget: s.object({ epsilon: amount(), delta: amount(), rho: amount() }),
     events: s.object(events),
-    /** The consumers that may ask about each event. A key selects the events with this value in the `eventGroup` column. */
+    /**
+     * The consumers that may ask about each reference. A key is a reference, which is a value of the `eventGroup` column.
+     */
     references: s.recordOf(s.object(reference)),
     /** Descriptions of the attributes, which consumers can read. Never copy values from the events. */
     attributes: s.recordOf(
       s.object(
         s.partial({
-          /** The type in which CSV is read. Other files must have it. */
+          /** The type of the attribute. CSV values are converted to it, and other files must already have it. */
           type: s.enumOf(ATTRIBUTE_TYPES),
           description: s.text(500),
           exampleValues: s.array(s.text(100), { maxItems: 20 }),
@@ -98,11 +100,11 @@ const ProviderConfig = s.object(
     population: text(),
     /** Defaults to DISCRETE_GAUSSIAN if the consumer allows a delta above 0, otherwise to GEOMETRIC. */
     noise: s.enumOf(['DISCRETE_GAUSSIAN', 'GEOMETRIC']),
-    /** The maximum number of impressions per person, if lower than the consumer's. */
+    /** The maximum number of impressions to count per person. If the consumer's maximum is lower, that one applies. */
     maximumFrequencyPerUser: count(),
-    /** Questions with an epsilon below this are refused; 0.0001 by default. */
+    /** The minimum epsilon. Questions with a lower epsilon are refused. Defaults to 0.0001. */
     minimumEpsilon: amount(),
-    /** How many hours after the end of an interval its events may still be recorded; 168 by default. */
+    /** How many hours after the end of an interval its events may still be recorded. Defaults to 168. */
     graceHours: amount(),
     /** The multi-party protocols that the provider accepts. The agent registers them with the exchange. */
     protocols: s.object(
@@ -159,7 +161,7 @@ function contradictions({ references = {}, protocols, tokenFile, signIn }: Provi
   ];
 }
 
-/** Returns undefined if the text is not a fingerprint. */
+/** Parses a fingerprint in hexadecimal or base64. Returns undefined if the text is not a fingerprint. */
 export function readFingerprint(text: string): Uint8Array | undefined {
   const digits = text.replaceAll(':', '');
   const isHex = /^[0-9a-f]{64}$/i.test(digits);

@@ -1,4 +1,4 @@
-/** Opens the events, the population and the ledger of a provider, and checks them before the agent needs them. */
+/** Opens and checks the files of a provider before the agent starts: its events, population, and ledger. */
 import { toPlainJson } from '@measurement-exchange/contract';
 import type { Events, Ledger, Population, PopulationSpec } from '@measurement-exchange/sdk/provider';
 import { readJson } from '../files/input.ts';
@@ -6,7 +6,7 @@ import { note } from '../terminal/output.ts';
 import { withTypes } from './attributes.ts';
 import type { Settings } from './settings.ts';
 
-/** The minimum time between two lines about the progress of the checks. */
+/** The minimum time between two progress lines. */
 const PROGRESS_MS = 5000;
 
 /** Opens and checks the population and the events. Disposing of `opened` closes them. */
@@ -23,7 +23,7 @@ export async function openData(
   const served = new Set<string>();
   try {
     await verifyEvents(events, signal);
-    // In development, privacy is not at stake, so the references in the files need no confirmation.
+    // In development, serve every reference in the files without confirmation, because privacy is not at stake.
     const found = settings.as === undefined ? [] : await events.inventory({ signal });
     for (const { reference } of found) served.add(reference);
   } catch (error) {
@@ -32,7 +32,7 @@ export async function openData(
   return { events, served, ...(population && { population }) };
 }
 
-/** Checks every file. On a large CSV file, this takes about as long as one question. */
+/** Checks every file. For a large CSV file, this takes about as long as answering one question. */
 export async function verifyEvents(events: Events, signal?: AbortSignal): Promise<void> {
   let notedAt = Date.now();
   const onProgress = (percent: number) => {
@@ -55,7 +55,7 @@ export async function openPopulationFile(path: string): Promise<Population> {
   }
 }
 
-/** Requires that the ledger belongs to the provider and adds up, because its agent could otherwise spend too much. */
+/** Throws unless the ledger belongs to the provider and is consistent. Otherwise, the agent could spend too much budget. */
 export function requireSound(ledger: Ledger, path: string, provider: string): void {
   ledger.requireProvider(provider);
   const faults = ledger.audit();

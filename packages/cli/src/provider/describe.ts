@@ -23,7 +23,7 @@ export function describeEvent(): (event: LoggedEvent, now: number) => string | u
   };
 }
 
-/** A function for each type of event that describes it. */
+/** Maps each event type to a function that describes such an event. */
 type Descriptions<E extends { type: string }> = {
   [T in E['type']]: (event: Extract<E, { type: T }>) => string;
 };

@@ -1,4 +1,7 @@
-/** The duchies whose computations a provider accepts: those in its settings, or, in development, the demo duchies. */
+/**
+ * Determines the duchies whose computations a provider accepts. They come from its settings or, in development, from the
+ * exchange.
+ */
 import type { AgentOptions, ComputationSettings } from '@measurement-exchange/sdk/provider';
 import { readDevRoots } from '../connection/roots.ts';
 import { readOwnDevFile } from '../files/devFile.ts';
@@ -8,7 +11,7 @@ import { type ComputationConfig, type ProviderConfig, readFingerprint } from './
 /** Both members are absent if the provider computes only direct results. */
 export type DuchySettings = Pick<AgentOptions, 'shareShuffle' | 'liquidLegions'>;
 
-/** Pending uploads are kept in a folder next to the ledger, unless the settings specify another one. */
+/** Returns the settings of the accepted duchies. By default, pending uploads are stored in a folder next to the ledger. */
 export async function duchySettingsOf(
   { as, protocols }: Pick<ProviderConfig, 'protocols'> & { as?: string },
   ledger: string,
@@ -40,7 +43,10 @@ async function configured<C extends ComputationConfig>(
   return { folder, ...config, duchies: Object.fromEntries(await Promise.all(duchies)) };
 }
 
-/** The development exchange's duchies, which all share its root, and those whose roots are in its data directory. */
+/**
+ * Returns settings for the demo duchies, which share the demo root, and for the duchies whose roots are in the data
+ * directory.
+ */
 async function demoDuchies(folder: string): Promise<DuchySettings> {
   const dev = await readOwnDevFile();
   if (dev.duchies.length === 0) return {};

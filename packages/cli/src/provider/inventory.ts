@@ -1,15 +1,18 @@
-/** Prints what the events of a provider have, and what questions about them cost. All of it is for the operator. */
+/** Prints an overview of a provider's events, and the cost of typical questions. The output is only for the operator. */
 import type { EventsOverview, Methodology, PrivacyAmount } from '@measurement-exchange/sdk/provider';
 import { count } from '../terminal/numbers.ts';
 import { paint, print, printTable, visible } from '../terminal/output.ts';
 import { amountText, MEASURES, shareText } from './amounts.ts';
 
-/** A question as `mex measure` asks it unless told otherwise, and its cost for each day and reference. */
+/** A question with the default options of `mex measure`, and its cost for each day and reference. */
 export interface TypicalQuestion {
   question: 'reach' | 'frequency';
   privacy: { epsilon: number; delta: number };
   cost: PrivacyAmount;
-  /** The share of a day's budget, and how many such questions a whole budget allows. */
+  /**
+   * The share of a day's budget that one such question costs. `count` is the number of such questions that the budget
+   * allows.
+   */
   share: number;
   count: number;
 }

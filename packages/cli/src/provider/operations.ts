@@ -4,9 +4,11 @@ import { type Listening, MetricsRegistry } from '@measurement-exchange/server';
 import { listenOperations } from '@measurement-exchange/server/operations';
 import type { LoggedEvent } from './describe.ts';
 
-/** Metrics that read the ledger are refreshed at most this often. */
+/** The minimum time between two refreshes of the metrics that read the ledger. */
 const READ_EVERY_MS = 15_000;
-/** How many references have a metric of their own: those with the least budget left. */
+/**
+ * The maximum number of references that have their own metric. The references with the least remaining budget are chosen.
+ */
 const MAX_REFERENCES = 100;
 
 export class AgentMetrics extends MetricsRegistry {
@@ -77,7 +79,7 @@ function leastLeft(ledger: Ledger) {
   return sorted.map(([reference, value]) => ({ labels: { reference }, value }));
 }
 
-/** The agent is ready while it can list its requisitions at the exchange. */
+/** Serves the endpoints. The agent is ready while it can list its requisitions at the exchange. */
 export async function serveOperations(
   { host = '127.0.0.1', port = 0 }: { host?: string; port?: number },
   { agent, ledger, metrics }: { agent: Agent; ledger: Ledger; metrics: AgentMetrics },

@@ -75,7 +75,7 @@ async function run(options: RunOptions): Promise<void> {
   if (data.events) {
     const attributes = attributesOf(data.events.attributes, settings.attributes);
     const call = { name: credentials.name, attributes, references, signal: stopped.signal };
-    // Event groups without attributes are only harder to ask about, so a failure does not keep the agent from answering.
+    // Continue if publishing fails, because consumers only need the attributes to look up what filters can use.
     await publishAttributes(client, call).catch((error) => {
       onWarning(`The attributes are not published, and consumers cannot look them up: ${error.message}`);
     });
@@ -132,7 +132,7 @@ function referencesOf(settings: Settings): AgentOptions['references'] {
   return references;
 }
 
-/** Warns at startup about unconfirmed references, because questions about them are held. */
+/** Warns at startup about unconfirmed references, because questions about them wait until the operator confirms them. */
 function warnOfUnconfirmed(
   references: AgentOptions['references'],
   ledger: Ledger,

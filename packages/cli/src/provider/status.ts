@@ -1,4 +1,4 @@
-/** `mex provider status`: shows what the agent responded, and what it still has to do. */
+/** `mex provider status`: shows the agent's latest responses and its open work. */
 import type {
   AgentStatus,
   HeldQuestion,
@@ -11,9 +11,9 @@ import { paint, print, printJson, printTable, visible } from '../terminal/output
 import { shortTime } from '../terminal/times.ts';
 import { type LedgerOptions, ledgerCommand, withLedger } from './ledgerPath.ts';
 
-/** How many of the last responses are shown. */
+/** The number of latest responses to show. */
 const RESPONSES = 5;
-/** An agent polls every 30 s, and stores its status then. An older status means that no agent runs. */
+/** The age from which a status means that no agent is running. A running agent stores its status every 30 s. */
 const STALE_MS = 90_000;
 
 export function statusCommand(): Command {

@@ -1,4 +1,4 @@
-/** Clients of demo parties that run for longer than a token lasts. */
+/** Creates clients for demo parties. These clients work for longer than a token is valid. */
 import {
   type Consumer,
   createClient,
@@ -9,7 +9,7 @@ import {
 } from '@measurement-exchange/sdk';
 import { type DevFile, findDevParty, readOwnDevFile } from '../files/devFile.ts';
 
-/** The demo party that asks the publishers. */
+/** The demo party that measures the publishers' campaign. */
 export const ADVERTISER = 'measurementConsumers/acme';
 
 /** Connects as a demo party. The token is reread on every call, because the exchange renews the tokens in dev.json. */

@@ -1,11 +1,11 @@
-/** Describes the events of synthetic publishers to a consumer. */
+/** Creates the event groups with which synthetic publishers describe their events to a consumer. */
 import type { EventGroupAttribute, EventGroupInput } from '@measurement-exchange/contract';
 import type { ExchangeClient, MeasurementRequest } from '@measurement-exchange/sdk';
 import { CAMPAIGN, EVENT_GROUPS } from './audience.ts';
 
 /**
- * Creates a publisher's event groups, and returns their names. They do not say what filters can use, so a publisher may
- * refuse a filter.
+ * Creates a publisher's event groups, and returns their names. These event groups do not list attributes, so a publisher
+ * may refuse a filter.
  */
 export async function createEventGroups(
   client: ExchangeClient,
@@ -18,7 +18,10 @@ export async function createEventGroups(
   return (await Promise.all(created)).map(({ name }) => name!);
 }
 
-/** Creates the event groups that the publisher does not have yet. They say what filters can use. */
+/**
+ * Creates the event groups that the publisher does not have yet. These event groups list the attributes that filters can
+ * use.
+ */
 export async function ensureEventGroups(
   client: ExchangeClient,
   parent: string,

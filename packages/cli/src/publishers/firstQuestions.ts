@@ -1,4 +1,4 @@
-/** The measurements that a new development exchange has, so that there is something to look at. */
+/** Creates a new development exchange's first measurements, so that users have something to look at. */
 import {
   type Consumer,
   type ExchangeClient,
@@ -11,21 +11,21 @@ import { campaignOf } from './eventGroups.ts';
 
 const PRIVACY = { epsilon: 1, delta: 1e-9 };
 
-/** Asks each publisher alone. */
+/** Creates the measurements that publishers can answer without duchies. */
 export async function askPublishers(dev: DevFile, publishers: string[]): Promise<void> {
   const { client, consumer } = advertiserOf(dev);
   const { alone } = questions(publishers, await eventGroupsOf(client, publishers));
   for (const question of alone) await askOnce(consumer, question);
 }
 
-/** Asks what only the duchies can compute. */
+/** Creates the measurement that only the duchies can compute. */
 export async function askDuchies(dev: DevFile, publishers: string[]): Promise<void> {
   const { client, consumer } = advertiserOf(dev);
   const { together } = questions(publishers, await eventGroupsOf(client, publishers));
   await askOnce(consumer, together);
 }
 
-/** Creates the measurement, unless an earlier start of the exchange did. */
+/** Creates the measurement, unless an earlier start of the exchange created it. */
 async function askOnce(consumer: Consumer, question: MeasurementRequest): Promise<void> {
   const requestId = `first-${question.referenceId}`;
   await consumer.create({ ...question, requestId }).catch((error: unknown) => {

@@ -1,6 +1,6 @@
 /**
- * The publishers of a development exchange. One process runs the agents of all of them: it uses 170 MB, and three processes
- * would use 460 MB, because each would load Node and DuckDB.
+ * Starts the publishers of a development exchange. One process runs the agents of all publishers and uses 170 MB. Three
+ * processes would use 460 MB, because each would load Node and DuckDB.
  */
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
@@ -9,13 +9,15 @@ import { keepRunning } from '../terminal/keepRunning.ts';
 import { ADVERTISER, clientOf } from './client.ts';
 import { ensureEventGroups } from './eventGroups.ts';
 
-/** Describes the publishers' events to the advertiser, so that it can ask as soon as the exchange is ready. */
+/**
+ * Creates the publishers' event groups, so that the advertiser can create measurements as soon as the exchange is ready.
+ */
 export async function describePublishers(names: string[]): Promise<void> {
   const dev = await readOwnDevFile();
   await Promise.all(names.map((name) => ensureEventGroups(clientOf(dev, name), name, ADVERTISER)));
 }
 
-/** Starts the agents, and returns before they are ready. Measurements wait until they are. */
+/** Starts the agents, and returns before they are ready. Measurements wait until the agents are ready. */
 export function startPublishers(options: { dataDir: string; names: string[]; log: Logger }) {
   const dataDir = resolve(options.dataDir);
   const program = {

@@ -14,23 +14,26 @@ import { type Audience, createAudiences, populationSpec } from './audience.ts';
 import { ADVERTISER } from './client.ts';
 import { askDuchies, askPublishers } from './firstQuestions.ts';
 
-/** How many people there are. The demo population has all of them. */
+/** The number of synthetic people. The demo population includes all of them. */
 const PEOPLE = 50_000;
 const SEED = 1;
 
-/** Enough for hundreds of questions with an epsilon of 1 about the same day, so that nobody runs out while trying things. */
+/**
+ * Each publisher's budget. It allows hundreds of questions with an epsilon of 1 about the same day, so that users do not
+ * run out.
+ */
 const BUDGET = { epsilon: 100, delta: 1e-4, rho: 10 };
 
 /**
- * How long to wait before the duchies are asked. The question keeps them busy for seconds, and the user's own first question
- * should have these seconds for itself.
+ * How long to wait before asking the duchies. The question keeps them busy for seconds, and would delay the user's own
+ * first question.
  */
 const PAUSE_MS = 30_000;
 
 export async function runPublishers(names: string[]): Promise<void> {
   await using opened = new AsyncDisposableStack();
   const stopped = opened.use(new StopSignal());
-  // This event means that the exchange, which opened the IPC channel, has ended.
+  // The event `disconnect` means that the exchange, which opened the IPC channel, has ended.
   process.once('disconnect', stopped.stop);
   opened.defer(() => void process.off('disconnect', stopped.stop));
   const dev = await readOwnDevFile();
@@ -53,7 +56,7 @@ export async function runPublishers(names: string[]): Promise<void> {
     print(`The first questions were not asked: ${explain(error)}`);
   });
   await stopped.wait();
-  // The listener on the IPC channel would otherwise keep the process running.
+  // Let the process exit although the IPC channel is still open.
   process.channel?.unref();
 }
 
@@ -63,7 +66,7 @@ async function askFirstQuestions(dev: DevFile, names: string[], signal: AbortSig
   if (dev.duchies.length > 0 && !signal.aborted) await askDuchies(dev, names);
 }
 
-/** Writes the event files anew at each start. They are always the same. */
+/** Writes the event files at each start. Their contents are always the same. */
 async function writeEvents(dataProviders: string[], directory: string): Promise<Audience[]> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const instance = await DuckDBInstance.create(':memory:', { threads: '1' });

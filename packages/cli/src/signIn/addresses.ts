@@ -1,4 +1,4 @@
-/** Addresses to which tokens and secrets may be sent. */
+/** Checks and compares addresses to which tokens and secrets are sent. */
 import { isLoopbackAddress } from '@measurement-exchange/contract';
 
 /** Returns the address if it uses https, or http on this machine. `what` is the setting that contains it. */

@@ -1,16 +1,18 @@
-/** Reads the expiry and the names in a token of the user. Only the exchange verifies tokens. */
+/**
+ * Reads the claims in a user's token, such as its expiry, without verifying the token. Only the exchange verifies tokens.
+ */
 
 export interface Claims {
   iss?: string;
   sub?: string;
   aud?: string | string[];
   azp?: string;
-  /** Epoch seconds. */
+  /** The expiry, in epoch seconds. */
   exp?: number;
   iat?: number;
 }
 
-/** Returns undefined if the token is not a JWT. */
+/** Returns the claims in a token, or undefined if the token is not a JWT. */
 export function claimsOf(token: string): Claims | undefined {
   const [, payload, signature] = token.split('.');
   if (payload === undefined || signature === undefined) return undefined;
@@ -22,7 +24,7 @@ export function claimsOf(token: string): Claims | undefined {
   }
 }
 
-/** Returns when the token expires, in epoch milliseconds. A token without a readable time counts as expired. */
+/** Returns when the token expires, in epoch milliseconds. A token without a readable expiry counts as expired. */
 export function expiryOf(token: string): number {
   const exp = claimsOf(token)?.exp;
   return typeof exp === 'number' ? exp * 1000 : 0;

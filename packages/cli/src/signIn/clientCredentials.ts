@@ -1,12 +1,12 @@
-/** Tokens of a program: an agent, a duchy, or a script, which signs in with a client's secret. */
+/** Gets tokens for a program, such as an agent, a duchy, or a script. The program signs in with a client secret. */
 import { Unreachable } from '@measurement-exchange/sdk';
 import type { SignIn } from '@measurement-exchange/server/signIn';
 import { expiryOf } from './claims.ts';
 import { asking, discover, IssuerError, loadOpenId, readSecret } from './openId.ts';
 
-/** A token is renewed when a third of its lifetime is left, or a minute, whichever is less. */
+/** A token is renewed this long before it expires, or when a third of its lifetime is left, whichever is later. */
 const RENEW_BEFORE_MS = 60_000;
-/** After a failed renewal, the old token is used for as long as it is valid, and the issuer is asked again after this. */
+/** The pause after a failed renewal. Meanwhile, the old token is used for as long as it is valid. */
 const RETRY_MS = 5_000;
 
 interface Issued {
@@ -15,7 +15,7 @@ interface Issued {
   expiresAt: number;
 }
 
-/** Returns a function that returns a valid token, for every call to the exchange. It asks the issuer when necessary. */
+/** Returns a function that returns a valid token. The function asks the issuer for a new token when necessary. */
 export function clientCredentials(signIn: SignIn): () => Promise<string> {
   let issued: Issued | undefined;
   let renewing: Promise<Issued> | undefined;
@@ -27,7 +27,7 @@ export function clientCredentials(signIn: SignIn): () => Promise<string> {
     try {
       issued = await renewing;
     } catch (error) {
-      // Agents and duchies wait and retry after this error, as they do while the exchange itself cannot be reached.
+      // Throw Unreachable, because agents and duchies wait and retry after this error.
       if (issued === undefined || Date.now() >= issued.expiresAt)
         throw new Unreachable((error as Error).message);
       issued.renewAt = Date.now() + RETRY_MS;
@@ -37,7 +37,8 @@ export function clientCredentials(signIn: SignIn): () => Promise<string> {
 }
 
 async function issue(signIn: SignIn): Promise<Issued> {
-  // Issuers differ in where they look for the secret, and say invalid_client if it is elsewhere.
+  // Send the secret in a header first, and then in the body. Issuers differ in where they expect it, and otherwise return
+  // invalid_client.
   const response = await request(signIn, 'header').catch((error: unknown) => {
     if (error instanceof IssuerError && error.reason === 'invalid_client') return request(signIn, 'body');
     throw error;
@@ -64,7 +65,7 @@ async function request(signIn: SignIn, secretIn: 'header' | 'body') {
   return asking(signIn, [secret], () => clientCredentialsGrant(config, parameters));
 }
 
-/** Reads the settings from the environment. MEX_CLIENT_SECRET_FILE turns them on. */
+/** Reads the sign-in settings from the environment. Returns undefined if MEX_CLIENT_SECRET_FILE is not set. */
 export function signInOfEnvironment(env = process.env): SignIn | undefined {
   const { MEX_ISSUER: issuer, MEX_CLIENT_ID: clientId, MEX_CLIENT_SECRET_FILE: clientSecretFile } = env;
   if (!clientSecretFile) return undefined;

@@ -3,7 +3,10 @@ import { mkdir, open, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Longer than a renewal can take. An older lock was left behind by a process that was killed. */
+/**
+ * The age from which a lock is ignored. It is longer than a renewal can take, so the process with the lock must have been
+ * killed.
+ */
 const STALE_MS = 45_000;
 const POLL_MS = 50;
 

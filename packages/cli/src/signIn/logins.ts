@@ -1,4 +1,4 @@
-/** The logins of a user, one for each profile, apart from the settings. They are renewed when they expire. */
+/** Stores a user's logins, one for each profile, and renews them when they expire. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readIfExists } from '@measurement-exchange/exchange/privateFile';
@@ -13,12 +13,15 @@ export interface Login extends Tokens, Pick<OpenIdClient, 'issuer' | 'clientId'>
   url: string;
 }
 
-/** A token is renewed this long before it expires, so that it does not expire on the way. */
+/** How long before its expiry a token is renewed, so that it does not expire during a request. */
 const RENEW_BEFORE_MS = 30_000;
 
 const loginFile = (profile: string) => join(configFolder(), 'logins', `${profile}.json`);
 
-/** Returns undefined if nobody signed in, or if the profile has another exchange, issuer or client since. */
+/**
+ * Returns the profile's login. Returns undefined if nobody signed in, or if the profile's exchange, issuer, or client has
+ * changed since.
+ */
 export async function readLogin(profile: NamedProfile): Promise<Login | undefined> {
   const json = await readIfExists(loginFile(profile.name));
   const login = json === undefined ? undefined : parsed(json);
@@ -32,7 +35,7 @@ function parsed(json: string): Login | undefined {
   try {
     return JSON.parse(json) as Login;
   } catch {
-    // A damaged file is as good as none: the user signs in again.
+    // Treat a damaged file as missing. The user must then sign in again.
     return undefined;
   }
 }
@@ -49,7 +52,7 @@ export function loginCommand({ name }: { name: string }): string {
   return name === DEFAULT_PROFILE ? 'mex login' : `mex --profile ${name} login`;
 }
 
-/** Returns the ID token of the profile's login, renewed if it expired. */
+/** Returns the ID token of the profile's login. Renews the token first if it has expired or is about to. */
 export async function loginToken(profile: NamedProfile): Promise<string> {
   const login = await readLogin(profile);
   if (login === undefined) {
@@ -60,7 +63,7 @@ export async function loginToken(profile: NamedProfile): Promise<string> {
 
 function renewedToken(profile: NamedProfile): Promise<string> {
   return withLock(`${loginFile(profile.name)}.lock`, async () => {
-    // Another command may have renewed it while this one waited for the lock.
+    // Read the login again, because another command may have renewed it while this command waited for the lock.
     const login = await readLogin(profile);
     if (login !== undefined && isFresh(login)) return login.idToken;
     if (login?.refreshToken === undefined) throw expired(profile);

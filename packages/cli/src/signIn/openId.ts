@@ -1,4 +1,4 @@
-/** Finds an OpenID issuer, and turns what goes wrong there into one sentence. */
+/** Reads an OpenID issuer's configuration, and converts the issuer's errors to one-sentence messages. */
 import { readFile } from 'node:fs/promises';
 import type { Configuration } from 'openid-client';
 import { visible } from '../terminal/output.ts';
@@ -11,7 +11,9 @@ export interface OpenIdClient {
   clientSecretFile?: string;
 }
 
-/** The part of an issuer's response that is kept. Access tokens are not, because the exchange accepts ID tokens. */
+/**
+ * The tokens that are kept from an issuer's response. Access tokens are not kept, because the exchange accepts ID tokens.
+ */
 export interface Tokens {
   idToken: string;
   refreshToken?: string;
@@ -47,7 +49,7 @@ export async function readSecret(file: string): Promise<string> {
   return secret.trim();
 }
 
-/** An issuer's rejection. `reason` is an error code of OAuth. */
+/** An issuer's rejection. `reason` is an OAuth error code. */
 export class IssuerError extends Error {
   readonly reason: string | undefined;
   constructor(message: string, reason?: string) {
@@ -56,7 +58,7 @@ export class IssuerError extends Error {
   }
 }
 
-/** Asks the issuer. An error says what the issuer said, without `secrets`, which are what it was sent. */
+/** Runs `ask`, which calls the issuer. Converts an error to an IssuerError, and masks `secrets` in its message. */
 export async function asking<T>(client: OpenIdClient, secrets: string[], ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
@@ -64,12 +66,12 @@ export async function asking<T>(client: OpenIdClient, secrets: string[], ask: ()
     const reason = reasonOf(error as LibraryError);
     const message = sentenceOf(error as LibraryError, reason, client);
     const masked = secrets.reduce((text, secret) => (secret ? text.replaceAll(secret, '…') : text), message);
-    // Leave out the cause, because it may contain the response of the issuer, and a log would print it.
+    // Omit the cause, because it may contain the issuer's response, which a log would print.
     throw new IssuerError(masked, reason);
   }
 }
 
-/** The members of the library's errors that say something. `error` and its description come from the issuer. */
+/** An error from the OpenID library. `error` and `error_description` come from the issuer. */
 interface LibraryError extends Error {
   code?: string;
   error?: unknown;
@@ -77,14 +79,14 @@ interface LibraryError extends Error {
   cause?: { code?: string; message?: string; status?: number };
 }
 
-/** Returns an error code of OAuth, if the issuer sent one. */
+/** Returns the OAuth error code, if the issuer sent one. */
 function reasonOf({ code, error }: LibraryError): string | undefined {
-  // An issuer that rejects a secret in a header says so in a header of its response.
+  // The library reports this code if the issuer rejects a client secret that was sent in a header.
   if (code === 'OAUTH_WWW_AUTHENTICATE_CHALLENGE') return 'invalid_client';
   return typeof error === 'string' ? error : undefined;
 }
 
-/** Sentences for codes of OAuth after which the user can do something. */
+/** Messages for OAuth error codes that the user can act on. */
 const REASONS: Record<string, (client: OpenIdClient) => string> = {
   access_denied: ({ issuer }) => `The login was denied at ${issuer}.`,
   expired_token: ({ issuer }) => `The login at ${issuer} timed out: run mex login again.`,

@@ -7,7 +7,7 @@ import { readIfExists, writePrivateFile } from '@measurement-exchange/exchange/p
 
 const text = () => s.text(4096, 1);
 
-/** Paths are absolute, because commands run in any folder. */
+/** The settings in a profile. Paths are absolute, because commands run in any folder. */
 const Profile = s.object(
   s.partial({
     /** The exchange's address. */
@@ -18,14 +18,14 @@ const Profile = s.object(
     identity: text(),
     /** Files with trusted roots. `duchies/one=one.pem` also accepts that duchy in computations. */
     roots: s.array(text()),
-    /** The OpenID issuer, and the client that `mex login` is there. */
+    /** The OpenID issuer, and the ID of the client as which `mex login` is registered there. */
     issuer: text(),
     clientId: text(),
-    /** Only for issuers that give a secret to clients on users' machines, such as Google. */
+    /** A file with the client's secret. Only some issuers, such as Google, give a secret to clients on users' machines. */
     clientSecretFile: text(),
-    /** Defaults to `openid`, and `offline_access` if the issuer has it. */
+    /** Defaults to `openid`, and adds `offline_access` if the issuer supports it. */
     scope: text(),
-    /** Where the issuer sends the browser. Without a port, any free port is used. */
+    /** The local address to which the issuer redirects the browser. Without a port, any free port is used. */
     redirect: text(),
   }),
 );
@@ -44,7 +44,7 @@ export function configFolder(): string {
 
 const profilesFile = () => join(configFolder(), 'profiles.json');
 
-/** Returns the name from MEX_PROFILE, which --profile sets, or the default one. */
+/** Returns the name from MEX_PROFILE, which --profile sets, or the default name. */
 export function chosenName(): string {
   return requireProfileName(process.env.MEX_PROFILE || DEFAULT_PROFILE);
 }
@@ -76,7 +76,7 @@ function parsed(json: string, file: string) {
   }
 }
 
-/** Returns undefined if there is no profile with this name. */
+/** Returns the profile with this name, or undefined if it does not exist. */
 export async function findProfile(name: string): Promise<NamedProfile | undefined> {
   const profiles = await readProfiles();
   return Object.hasOwn(profiles, name) ? { ...profiles[name], name } : undefined;
@@ -90,7 +90,7 @@ export async function requireProfile(name: string): Promise<NamedProfile> {
   throw new Error(`There is no profile ${name}.${known} Make it: mex profile set ${name} --url <url>.`);
 }
 
-/** Returns the profile that commands use. A profile that was chosen must exist. The default one may be missing. */
+/** Returns the profile that commands use. Throws if MEX_PROFILE names a profile that does not exist. */
 export async function chosenProfile(): Promise<NamedProfile | undefined> {
   const name = chosenName();
   return process.env.MEX_PROFILE ? requireProfile(name) : findProfile(name);

@@ -1,4 +1,4 @@
-/** Reports the error that ends a command: a sentence for people, or with --json a line of JSON for scripts. */
+/** Formats the error that ends a command: as a sentence for people or, with --json, as a line of JSON for scripts. */
 import { ExchangeError } from '@measurement-exchange/contract';
 import { CommanderError } from 'commander';
 import { explain, Failed, toJson } from './output.ts';
@@ -7,7 +7,7 @@ export function exitCodeOf(error: unknown): number {
   return error instanceof CommanderError || error instanceof Failed ? error.exitCode : 1;
 }
 
-/** Returns the text for standard error. It is empty if the help was asked for, or if Commander has reported the error. */
+/** Returns the text for standard error. It is empty after --help, or if Commander has already printed the error. */
 export function errorText(error: unknown, isJson: boolean): string {
   if (exitCodeOf(error) === 0) return '';
   if (isJson) return `${toJson(errorJson(error))}\n`;

@@ -7,7 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 
-/** The path of the `mex` program. `process.argv[1]` may be another program, which runs this command itself. */
+/**
+ * The path of the `mex` program. `process.argv[1]` may be a different program, which runs this command in its own process.
+ */
 const MEX = fileURLToPath(new URL(`../mex${extname(import.meta.url)}`, import.meta.url));
 
 export interface KeptProgram {
@@ -18,7 +20,7 @@ export interface KeptProgram {
   /** The file that receives everything the program prints. */
   logFile: string;
   env?: Record<string, string>;
-  /** For the exchange's log, such as `a demo duchy`, and fields that say which one. */
+  /** The program's description in the exchange's log, such as `a demo duchy`. `fields` identify the program there. */
   what: string;
   fields: Record<string, string>;
 }
@@ -36,7 +38,7 @@ export function keepRunning(programs: KeptProgram[], log: Logger): { stop(): Pro
 }
 
 const [FIRST_PAUSE_MS, LAST_PAUSE_MS] = [500, 30_000];
-/** If a program ran for at least this long, the next restart comes after the shortest pause. */
+/** The minimum run time after which the pause before a restart is reset to the shortest pause. */
 const LASTED_MS = 60_000;
 /** How long a program may take to stop before it is killed. */
 const STOP_MS = 5_000;

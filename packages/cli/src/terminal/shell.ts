@@ -25,8 +25,8 @@ function shortest(path: string): string {
 }
 
 /**
- * Formats the command line `mex <command> <options>`. An option may have several values. Undefined options are omitted. It
- * names the data directory of MEX_DATA_DIR, because a shell in which this variable is not set would look elsewhere.
+ * Formats the command line `mex <command> <options>`. An option may have several values, and undefined options are omitted.
+ * If MEX_DATA_DIR is set, the line sets it too, because another shell may not have this variable.
  */
 export function commandLine(
   command: string,

@@ -1,4 +1,4 @@
-/** Says in one sentence what to do about an error of the operating system or of PostgreSQL. */
+/** Explains an error of the operating system or of PostgreSQL in one sentence, with advice. */
 import { resolve, sep } from 'node:path';
 
 type SystemError = NodeJS.ErrnoException & {
@@ -13,7 +13,7 @@ const DATABASE_URL = 'the database URL (DATABASE_URL, or databaseUrl in the sett
 
 /** Returns a sentence about an error of the operating system or of PostgreSQL, or undefined for any other error. */
 export function systemSentence(error: unknown): string | undefined {
-  // Node reports a name with several addresses as one error with an error for each address.
+  // If a host name has several addresses, Node combines the errors of all addresses into one.
   const failure: SystemError = error instanceof AggregateError ? error.errors[0] : error;
   const { code, syscall, severity, message } = failure;
   if (severity !== undefined && code !== undefined) return postgresSentence(code, message);
@@ -58,7 +58,10 @@ function listenSentence({ code, address = '', port = 0 }: SystemError): string |
   return undefined;
 }
 
-/** Commands connect to the exchange with fetch, whose errors differ, so an error of this kind is about PostgreSQL. */
+/**
+ * Describes a failed connection to PostgreSQL. Commands connect to the exchange with fetch, whose errors have a different
+ * form.
+ */
 function connectSentence({ code, address, port, hostname, path }: SystemError): string {
   const where = hostname ?? path ?? (port === undefined ? address : `${address}:${port}`);
   return `PostgreSQL does not respond at ${where} (${code}): start it there, or correct ${DATABASE_URL}.`;

@@ -1,4 +1,4 @@
-/** `mex duchy check`: everything that keeps a duchy from taking part, at once. */
+/** `mex duchy check`: reports every problem that keeps a duchy from taking part in computations. */
 import { Command } from 'commander';
 import { printJson } from '../../terminal/output.ts';
 import { type DuchyOptions, examineSettings } from '../settings.ts';

@@ -1,4 +1,4 @@
-/** Checks the database, as far as possible without changing it. */
+/** Checks a duchy's database without changing its contents. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDuchyDatabase } from '../database.ts';

@@ -1,4 +1,6 @@
-/** Checks the exchange: the token, and what is registered there. */
+/**
+ * Checks that the exchange accepts the duchy's token, and that the duchy's certificate and endpoint are registered there.
+ */
 import type { Certificate, Duchy } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import { explained } from '../../connection/client.ts';
@@ -8,7 +10,7 @@ import type { Subject } from './subject.ts';
 
 export interface ExchangeChecked {
   findings: Finding[];
-  /** Undefined if the exchange does not answer this duchy. */
+  /** Undefined if the exchange is unreachable or does not accept the token as this duchy's token. */
   client?: ExchangeClient;
 }
 
@@ -69,7 +71,10 @@ async function findRegistered(
   return undefined;
 }
 
-/** Compares the address that others are told with the one in the settings, and asks who answers there. */
+/**
+ * Compares the endpoint that is registered at the exchange with the endpoint in the settings, and checks that the duchy
+ * responds there.
+ */
 async function endpointFindings({ name, config }: Subject, { endpoint }: Duchy): Promise<Finding[]> {
   const { ok, warning, problem } = findingsOf('endpoint');
   if (endpoint === undefined) {

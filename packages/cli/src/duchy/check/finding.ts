@@ -1,17 +1,19 @@
-/** The findings of `mex duchy check`, and how they are printed. */
+/** Creates and prints the findings of `mex duchy check`. */
 import { paint, print, visible } from '../../terminal/output.ts';
 
 export interface Finding {
   /** The subject of the check, such as `database`. */
   check: string;
-  /** A problem keeps the duchy from taking part. A warning may do so later, or is normal before the first start. */
+  /**
+   * A problem keeps the duchy from taking part. A warning may become a problem later, or is normal before the first start.
+   */
   state: 'ok' | 'warning' | 'problem';
   message: string;
 }
 
 type Make = (message: string) => Finding;
 
-/** Returns functions that make findings of one check. */
+/** Returns one function per state. Each function creates a finding of this check. */
 export function findingsOf(check: string): Record<Finding['state'], Make> {
   const make = (state: Finding['state']) => (message: string) => ({ check, state, message });
   return { ok: make('ok'), warning: make('warning'), problem: make('problem') };
@@ -22,7 +24,7 @@ const STYLES = { ok: 'green', warning: 'yellow', problem: 'red' } as const;
 export function printFindings(findings: readonly Finding[]): void {
   const width = Math.max(...findings.map(({ check }) => check.length));
   for (const { check, state, message } of findings) {
-    // It may quote the exchange or another party.
+    // Replace control characters, because the message may quote the exchange or another party.
     const [first, ...more] = message.split('\n').map(visible);
     print(`${paint(STYLES[state], state.padEnd(7))}  ${check.padEnd(width)}  ${first}`);
     for (const line of more) print(`${' '.repeat(width + 11)}${line}`);

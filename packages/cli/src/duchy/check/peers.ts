@@ -1,4 +1,4 @@
-/** Checks which of the other duchies answer. */
+/** Checks whether the other duchies respond. */
 import type { DuchyConfig } from '@measurement-exchange/duchy';
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import { explained } from '../../connection/client.ts';

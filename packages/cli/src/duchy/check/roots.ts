@@ -1,4 +1,6 @@
-/** Checks the roots: whose are missing, and whether those that are there issued the parties' certificates. */
+/**
+ * Checks that the duchy has a root for each party that it computes with, and that this root issued the party's certificate.
+ */
 import { type Computation, ExchangeError, PREFERRED, timestampOf } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import { COLLECTIONS } from '../../files/names.ts';
@@ -6,12 +8,12 @@ import { type Finding, findingsOf } from './finding.ts';
 import type { Subject } from './subject.ts';
 
 const WEEK_MS = 7 * 24 * 3600_000;
-/** Enough to have met every party, and few enough for a few pages. */
+/** The maximum number of computations to read. They are enough to include every party, and need only a few pages. */
 const MAX_COMPUTATIONS = 2_000;
 
 export interface RootsChecked {
   findings: Finding[];
-  /** The other duchies that are trusted or needed. */
+  /** The other duchies that have a root here or took part in last week's computations. */
   duchies: string[];
 }
 
@@ -27,7 +29,7 @@ export async function checkRoots(subject: Subject, client: ExchangeClient): Prom
     const certificate = needed.get(party) ?? `${party}/certificates/${PREFERRED}`;
     const why = await rejection(subject, client, party, certificate);
     if (why === undefined) continue;
-    // A root that is not needed yet hinders nobody.
+    // Only warn about a party that took part in none of last week's computations.
     findings.push(needed.has(party) ? problem(`${party}: ${why}`) : warning(`${party}: ${why}`));
   }
   const without = COLLECTIONS.filter((kind) => !parties.some((party) => party.startsWith(`${kind}/`)));
@@ -39,7 +41,7 @@ export async function checkRoots(subject: Subject, client: ExchangeClient): Prom
   return { findings, duchies: parties.filter((party) => party.startsWith('duchies/')) };
 }
 
-/** Returns why the duchy does not trust the certificate. */
+/** Returns why the duchy does not trust the certificate, or undefined if it does. */
 async function rejection(
   { trust }: Subject,
   client: ExchangeClient,
@@ -56,7 +58,7 @@ async function rejection(
   }
 }
 
-/** Returns the name of the certificate that each party uses, by party. */
+/** Maps each party in last week's computations to the name of its certificate. */
 async function certificatesInUse(
   { name: parent }: Subject,
   client: ExchangeClient,

@@ -1,4 +1,4 @@
-/** The duchy that is checked, and how to call the exchange as this duchy. */
+/** Describes the duchy to check: its settings, its certificate, the roots it trusts, and its connection to the exchange. */
 import { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import type { DuchyConfig } from '@measurement-exchange/duchy';
@@ -17,16 +17,16 @@ import { readPartyFile } from '../../files/partyFile.ts';
 export interface Subject {
   name: string;
   config: DuchyConfig;
-  /** Undefined for a demo duchy, whose certificate the exchange itself made. */
+  /** Undefined for a demo duchy, because the exchange itself created its certificate. */
   certificate: X509Certificate | undefined;
-  /** Throws if the address of the exchange is missing. */
+  /** Connects to the exchange as this duchy. Throws if the address of the exchange is missing. */
   connect(): Promise<ExchangeClient>;
   trust: TrustStore;
-  /** The parties that have a root of their own. */
+  /** The parties whose root this duchy has. */
   rooted: string[];
 }
 
-/** Returns undefined if the settings do not say who the duchy is. */
+/** Returns undefined if the settings do not contain a readable identity. */
 export async function subjectOf(config: DuchyConfig, as: string | undefined): Promise<Subject | undefined> {
   const onProblem = () => {};
   if (as !== undefined) {

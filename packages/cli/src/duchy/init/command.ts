@@ -1,4 +1,4 @@
-/** `mex duchy init`: makes everything that a duchy needs in a new folder, and says what to do next. */
+/** `mex duchy init`: creates a folder with the keys and settings of a new duchy, and prints the next steps. */
 import { Command } from 'commander';
 import type { InitOptions } from './plan.ts';
 

@@ -2,7 +2,7 @@ import { loadDuchy } from '../settings.ts';
 
 const DATABASE_MISSING = '3D000';
 
-/** Creates the database that the URL names, if the server does not have it. */
+/** Creates the database that the URL names, if it does not exist. */
 export async function createDatabaseOf(databaseUrl: string): Promise<void> {
   const url = URL.parse(databaseUrl);
   const name = decodeURIComponent(url?.pathname.slice(1) ?? '');
@@ -11,7 +11,7 @@ export async function createDatabaseOf(databaseUrl: string): Promise<void> {
   }
   const { ensureDatabase } = await loadDuchy();
   try {
-    // Connects to the database itself, because a role may not be allowed to connect to another one.
+    // Connect to this database first, because the role may not be allowed to connect to any other database.
     await ensureDatabase({ connectionString: databaseUrl }, name);
   } catch (error) {
     if ((error as { code?: string }).code !== DATABASE_MISSING) throw unusable(error as Error, url);
@@ -26,7 +26,7 @@ export async function createDatabaseOf(databaseUrl: string): Promise<void> {
   }
 }
 
-/** The URL is not in the message, because it may have a password. */
+/** Returns an error whose message omits the URL, because the URL may contain a password. */
 function unusable(cause: Error & { code?: string }, { host }: URL, remedy = ''): Error {
   const why = cause.message || cause.code;
   return new Error(

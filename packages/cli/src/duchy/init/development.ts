@@ -1,4 +1,4 @@
-/** A new duchy for the development exchange in the data directory. */
+/** Plans a new duchy for the development exchange in the data directory. */
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { endpointOf } from '@measurement-exchange/exchange/devDuchies';
@@ -7,7 +7,7 @@ import { devRootFolder } from '../../connection/roots.ts';
 import { readOwnDevFile } from '../../files/devFile.ts';
 import { type InitOptions, type Plan, settingsOf } from './plan.ts';
 
-/** The duchy takes the place of the first demo duchy. It trusts the demo parties, and they trust its root. */
+/** Returns the plan of a duchy that replaces the first demo duchy. It trusts the demo parties, and they trust its root. */
 export async function developmentPlan(name: string, options: InitOptions): Promise<Plan> {
   if (options.url !== undefined)
     throw new Error('--url is not for --dev, which uses the exchange here: leave it out.');

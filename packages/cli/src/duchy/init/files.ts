@@ -7,7 +7,7 @@ import { writeIdentity } from '../../identity/folder.ts';
 import { loadDuchy } from '../settings.ts';
 import { FILES, type Plan } from './plan.ts';
 
-/** Every file but the roots may hold a secret, and is for its owner only. */
+/** Writes the files of a new duchy. Only the owner can read the folder, because it contains secrets. */
 export async function writeDuchy(
   folder: string,
   identity: Parameters<typeof writeIdentity>[1],

@@ -1,4 +1,4 @@
-/** Says what to do after `mex duchy init`. */
+/** Prints the next steps after `mex duchy init`. */
 import { join } from 'node:path';
 import { paint, print } from '../../terminal/output.ts';
 import { commandLine, dataDirSetting, quoteWord } from '../../terminal/shell.ts';

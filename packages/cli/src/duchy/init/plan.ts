@@ -1,4 +1,4 @@
-/** The plan of a new duchy: its settings, and the files beside them. */
+/** Plans a new duchy: its settings, and the other files in its folder. */
 import type { JsonObject } from '@measurement-exchange/contract';
 
 export interface InitOptions {
@@ -14,13 +14,13 @@ export interface InitOptions {
 export interface Plan {
   /** The contents of duchy.json. */
   settings: JsonObject & { endpoint: string };
-  /** Undefined if the operator of the duchy has to put one there. */
+  /** The duchy's token for the exchange. Undefined if the duchy's operator must add the token file. */
   token?: string;
-  /** The roots to trust, in PEM by party. */
+  /** The roots to trust. Each key is a party, and each value is its root in PEM. */
   roots: Record<string, string>;
-  /** The issuer and subject of its tokens, if they are known. */
+  /** The issuer and subject of the duchy's tokens, if they are known. */
   principal?: { issuer: string; subject: string };
-  /** The contents of exchange.json, with which a development exchange uses the duchy. */
+  /** The contents of exchange.json, the settings that make a development exchange use the duchy. */
   exchange?: JsonObject;
   /** Makes other parties trust the duchy's root. */
   introduce?: (rootPem: string) => Promise<void>;
