@@ -3,7 +3,10 @@ import { Command, Help } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { paint } from './terminal/output.ts';
 
-/** Loads each command only when it is needed, because loading all of them takes longer than running most of them. */
+/**
+ * Functions that load the commands. Only needed commands are loaded, because loading all of them takes longer than running
+ * most of them.
+ */
 const COMMANDS = {
   demo: async () => (await import('./demo/command.ts')).demoCommand(),
   serve: async () => (await import('./exchange/serve.ts')).serveCommand(),

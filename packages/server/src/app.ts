@@ -1,6 +1,6 @@
 /**
- * Creates a Fastify server. It sets all limits, adds common headers to every response, and sends errors in the API's
- * format.
+ * Creates a Fastify server. The server enforces limits, adds common headers to every response, and sends errors in the
+ * API's format.
  */
 import { randomBytes } from 'node:crypto';
 import type { ServerOptions } from 'node:http';
@@ -51,8 +51,8 @@ export function createApp(options: AppOptions): FastifyInstance {
   const respond = (request: FastifyRequest, reply: FastifyReply, thrown: unknown) => {
     const error = options.toError(thrown);
     const done = options.onError(request, error);
-    // Call sendError in this turn of the event loop if onError returned no promise. sendError must check now whether the
-    // whole request has arrived.
+    // Do not await if onError returned no promise, because sendError should check right away whether the whole request has
+    // arrived.
     return done === undefined
       ? sendError(request, reply, error)
       : done.then(() => sendError(request, reply, error));

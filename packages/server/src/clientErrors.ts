@@ -42,7 +42,7 @@ const ending = new WeakSet<Socket>();
 
 /**
  * Returns true if a complete request still awaits its response, or if a response has begun. The connection then ends after
- * that response. The caller could mistake an additional error response for it.
+ * that response. An error response is not sent, because the caller could mistake it for that response.
  */
 function endsAfterResponse(socket: Socket): boolean {
   // Read the response in progress from a private property, because Node has no public property for it. Node's default error

@@ -4,13 +4,16 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type SpanAttributes, telemetry } from './telemetry.ts';
 
 export interface TracedRequest {
-  /** The span's name. */
+  /** The name of the operation, which becomes the span's name. */
   operation: string | undefined;
   attributes: SpanAttributes;
   failure: unknown;
 }
 
-/** Traces only API requests, because the health and metrics pages are polled. Call before adding other hooks. */
+/**
+ * Traces only API requests, because the health and metrics pages are polled often. Call this function before adding other
+ * hooks.
+ */
 export function traceRequests(
   app: FastifyInstance,
   describe: (request: FastifyRequest) => TracedRequest,

@@ -76,8 +76,8 @@ export function ownCommand<O extends CallOptions>(
 }
 
 /**
- * Formats a command that the user can run next, with the same exchange and caller as this one. Pass `keys` if the command
- * needs them. The text never contains the caller's token.
+ * Formats a command that the user can run next. It uses the same exchange and caller as the current command, but never
+ * contains the token. Pass `keys` if the next command needs them.
  */
 export function nextCommand({ as, url, token }: CallOptions, command: string, keys: KeyOptions = {}): string {
   const profile = as === undefined ? process.env.MEX_PROFILE || undefined : undefined;

@@ -37,7 +37,7 @@ export interface Acting {
 
 /**
  * Loads the demo party `as` or the party in the `identity` folder. The demo party trusts the demo root and the roots in the
- * data directory, and accepts the demo duchies. Both parties also trust `roots`. Options that are not given come from the
+ * data directory, and accepts the demo duchies. Either party also trusts `roots`. Options that are not given come from the
  * chosen profile.
  */
 export async function loadCredentials(given: CredentialOptions): Promise<Acting> {

@@ -143,7 +143,7 @@ function rowAt(i: number): number {
   return 20 + i * ROW;
 }
 
-/** Draws a bar, with its label on the left above it and its number on the right. */
+/** Draws a bar, with its label above it on the left, and its number on the right. */
 function barMark(
   x: Scale,
   i: number,

@@ -74,7 +74,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const asked = askAll(advertiserOf(dev), all, options);
   opened.defer(() => asked.end());
   const measurements: DemoMeasurement[] = [];
-  /** The figures from measurements of a single provider. */
+  /** The figures of measurements that include only one provider. */
   const alone: Figures[] = [];
   for (const [i, scenario] of all.entries()) {
     const { result, ...facts } = await asked.answers[i]!;

@@ -23,7 +23,7 @@ export async function duchySettings(options: DuchyOptions): Promise<DuchyConfig>
   return config;
 }
 
-/** Returns the settings that are valid, and all problems. */
+/** Returns the valid settings, and all problems. */
 export async function examineSettings({
   config: path,
   as,

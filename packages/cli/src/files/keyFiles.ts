@@ -3,7 +3,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { fromBase64 } from '@measurement-exchange/contract';
 import { readBytes } from './input.ts';
 
-/** One certificate or key in a file. A DER file has no label, so `label` is the one that PEM would use. */
+/** One certificate or key in a file. For a DER file, `label` is the label that PEM would use. */
 export interface Block {
   label: string;
   /** Undefined if the content of a PEM block is not base64, as in an encrypted key with headers. */

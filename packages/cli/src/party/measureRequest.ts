@@ -115,7 +115,7 @@ export function inOptions(error: unknown): unknown {
     : new Error([...new Set(lines)].join('\n  '));
 }
 
-/** A request, and the event groups in it as the exchange describes them. */
+/** A request, and the exchange's descriptions of its event groups. */
 export interface Question {
   request: MeasurementRequest;
   eventGroups: EventGroup[];

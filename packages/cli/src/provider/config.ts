@@ -85,7 +85,7 @@ const ProviderConfig = s.object(
      * The consumers that may ask about each reference. A key is a reference, which is a value of the `eventGroup` column.
      */
     references: s.recordOf(s.object(reference)),
-    /** Descriptions of the attributes, which consumers can read. Never copy values from the events. */
+    /** Descriptions of the attributes for consumers. They must not contain values copied from the events. */
     attributes: s.recordOf(
       s.object(
         s.partial({
@@ -98,9 +98,12 @@ const ProviderConfig = s.object(
     ),
     /** A JSON file with the virtual population. */
     population: text(),
-    /** Defaults to DISCRETE_GAUSSIAN if the consumer allows a delta above 0, otherwise to GEOMETRIC. */
+    /**
+     * The noise mechanism. Defaults to DISCRETE_GAUSSIAN if the consumer allows a delta above 0, and otherwise to
+     * GEOMETRIC.
+     */
     noise: s.enumOf(['DISCRETE_GAUSSIAN', 'GEOMETRIC']),
-    /** The maximum number of impressions to count per person. If the consumer's maximum is lower, that one applies. */
+    /** The maximum number of impressions to count per person. The consumer's maximum applies if it is lower. */
     maximumFrequencyPerUser: count(),
     /** The minimum epsilon. Questions with a lower epsilon are refused. Defaults to 0.0001. */
     minimumEpsilon: amount(),
@@ -109,7 +112,9 @@ const ProviderConfig = s.object(
     /** The multi-party protocols that the provider accepts. The agent registers them with the exchange. */
     protocols: s.object(
       s.partial({
-        /** `populations` are fingerprints: in hexadecimal, as `mex populations show` prints them, or in base64. */
+        /**
+         * `populations` contains fingerprints, either in hexadecimal, as `mex populations show` prints them, or in base64.
+         */
         honestMajorityShareShuffle: s.object({
           ...computation(3),
           populations: s.array(text(), { minItems: 1 }),

@@ -1,4 +1,4 @@
-/** Log lines for an agent's events. */
+/** Describes the events of an agent in log lines. */
 import type { AgentEvent, AgentStage } from '@measurement-exchange/sdk/provider';
 import { paint, visible } from '../terminal/output.ts';
 
@@ -8,7 +8,7 @@ const PROGRESS_MS = 5000;
 /** An agent's event, or a warning that is not about a requisition. */
 export type LoggedEvent = AgentEvent | { type: 'warning'; message: string };
 
-/** Returns a function that describes an event, or returns undefined if the event should not be logged. */
+/** Returns a function that describes an event. That function returns undefined if the event should not be logged. */
 export function describeEvent(): (event: LoggedEvent, now: number) => string | undefined {
   const loggedAt = new Map<string, number>();
   return (event, now) => {

@@ -40,7 +40,7 @@ export function runCommand(): Command {
 }
 
 async function run(options: RunOptions): Promise<void> {
-  // Import this package only here, because DuckDB would use memory in all other commands, such as `mex serve`.
+  // Import the provider SDK only here, because it loads DuckDB, which would use memory in all other commands.
   const { createAgent, openLedger, publishAttributes } = await import('@measurement-exchange/sdk/provider');
   const settings = await settingsOf(options);
   const metrics = settings.operations && !options.once ? await createMetrics() : undefined;

@@ -13,7 +13,7 @@ import { type LedgerOptions, ledgerCommand, withLedger } from './ledgerPath.ts';
 
 /** The number of latest responses to show. */
 const RESPONSES = 5;
-/** The age from which a status means that no agent is running. A running agent stores its status every 30 s. */
+/** The age at which a status means that no agent is running. A running agent stores its status every 30 s. */
 const STALE_MS = 90_000;
 
 export function statusCommand(): Command {

@@ -16,7 +16,7 @@ import { clientOf } from './client.ts';
 
 interface AgentsOptions {
   dev: DevFile;
-  /** The name of the consumer that may ask. */
+  /** The consumer that may measure the publishers. */
   consumer: string;
   audiences: Audience[];
   population: PopulationSpec;

@@ -1,6 +1,9 @@
 import { Command } from 'commander';
 
-/** The process that `mex serve --dev` keeps running for its publishers. The help does not show this command. */
+/**
+ * Creates the command that `mex serve --dev` runs in a separate process for its publishers. The help does not show this
+ * command.
+ */
 export function publishersCommand(): Command {
   return new Command('publishers')
     .description('run the agents of the demo publishers until it is stopped')

@@ -60,7 +60,10 @@ function eventGroupOf(reference: string, measurementConsumer: string): EventGrou
   };
 }
 
-/** Returns a function that asks providers about all of their event groups, for the whole campaign. */
+/**
+ * Returns a function that builds a request's `dataProviders`. They include all event groups of the named providers, for the
+ * whole campaign.
+ */
 export function campaignOf(eventGroups: ReadonlyMap<string, string[]>) {
   return (names: string[], filter?: string): MeasurementRequest['dataProviders'] =>
     names.map((name) => ({

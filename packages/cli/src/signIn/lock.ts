@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * The age from which a lock is ignored. It is longer than a renewal can take, so the process with the lock must have been
+ * The age at which a lock is removed. A renewal takes less time, so the process that created the lock must have been
  * killed.
  */
 const STALE_MS = 45_000;

@@ -18,7 +18,7 @@ const Profile = s.object(
     identity: text(),
     /** Files with trusted roots. `duchies/one=one.pem` also accepts that duchy in computations. */
     roots: s.array(text()),
-    /** The OpenID issuer, and the ID of the client as which `mex login` is registered there. */
+    /** The OpenID issuer, and the client ID that `mex login` uses there. */
     issuer: text(),
     clientId: text(),
     /** A file with the client's secret. Only some issuers, such as Google, give a secret to clients on users' machines. */
@@ -37,7 +37,7 @@ const Profiles = s.recordOf(Profile);
 /** The profile that commands use if neither --profile nor MEX_PROFILE names another one. It need not exist. */
 export const DEFAULT_PROFILE = 'default';
 
-/** The folder of profiles and logins, which belongs to the user. */
+/** Returns the user's folder for profiles and logins. */
 export function configFolder(): string {
   return join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'mex');
 }
@@ -109,7 +109,7 @@ function writeProfiles(profiles: Record<string, Profile>): Promise<void> {
   return writeOwnJson(profilesFile(), profiles);
 }
 
-/** Writes a file that only the user can read. */
+/** Writes a JSON file that only the user can read. */
 export async function writeOwnJson(file: string, value: object): Promise<void> {
   await writePrivateFile(file, `${JSON.stringify(value, null, 2)}\n`).catch(
     (error: NodeJS.ErrnoException) => {

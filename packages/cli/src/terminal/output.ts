@@ -39,7 +39,7 @@ export function note(text: string): void {
   writeNote(text);
 }
 
-/** Replaces the function that writes notes. Call the returned function to restore it. */
+/** Replaces the function that writes notes. Call the returned function to restore the previous one. */
 export function divertNotes(write: (text: string) => void): () => void {
   const before = writeNote;
   writeNote = write;

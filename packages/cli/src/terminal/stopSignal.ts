@@ -4,7 +4,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 /** The exit code after an interrupt: 128 plus 2, the number of SIGINT. */
 export const INTERRUPTED = 130;
 
-/** The first SIGINT or SIGTERM stops the program gracefully. The second one ends it immediately. */
+/** Stops the program gracefully at the first SIGINT or SIGTERM. A second signal ends the program immediately. */
 export class StopSignal implements Disposable {
   private readonly controller = new AbortController();
   readonly signal = this.controller.signal;

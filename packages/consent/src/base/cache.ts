@@ -1,11 +1,11 @@
 /** Caches for certificates and keys. Parsing a certificate or importing a key takes longer than using it. */
 import { LRUCache } from 'lru-cache';
 
-/** The most entries in a cache. An entry takes a few kilobytes. */
+/** The maximum number of entries in a cache. An entry takes a few kilobytes. */
 const MAX_ENTRIES = 2_000;
 /**
- * The longest cache key. Entries with longer keys are not cached. Certificates and even large keysets are shorter in
- * base64.
+ * The maximum length of a cache key. Entries with longer keys are not cached. Certificates and even large keysets are
+ * shorter in base64.
  */
 const MAX_KEY_LENGTH = 20_000;
 

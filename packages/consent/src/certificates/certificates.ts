@@ -118,7 +118,7 @@ export function certificateParts(der: Uint8Array) {
     throw new Error('A certificate has three parts.');
   }
   const fields = derElements(tbs.content);
-  // Version 1 certificates have no version field.
+  // Skip the version field, which version 1 certificates do not have.
   if (fields[0]?.tag === 0xa0) fields.shift();
   const [, inner, issuer, , subject, spki] = fields;
   if (!inner || !issuer || !subject || !spki || !equalBytes(inner.bytes, algorithm.bytes)) {

@@ -36,8 +36,8 @@ export interface SessionOptions {
   /** How long a connection may be idle before it is closed. */
   idleMs: number;
   /**
-   * The deadline for an entire transaction, including the COMMIT. statement_timeout does not apply while a COMMIT waits for
-   * a standby.
+   * The deadline for an entire transaction, including the COMMIT. PostgreSQL's statement_timeout does not limit a COMMIT
+   * that waits for a standby.
    */
   deadlineMs: number;
 }

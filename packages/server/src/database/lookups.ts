@@ -1,5 +1,5 @@
 /**
- * Sends lookups, which are statements that find rows by key. If no lookup is running, a new one is sent immediately.
+ * Sends lookups, which are statements that find rows by key. If no lookup is running, a new lookup is sent immediately.
  * Otherwise, lookups from the same turn of the event loop share a connection and a write, because waking up a PostgreSQL
  * process costs more than running the statement. Each lookup has its own result and its own error.
  */

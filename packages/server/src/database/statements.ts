@@ -13,7 +13,7 @@ export class Statements {
 
   private add<R>(statement: Statement<R>): Statement<R> {
     const { name } = statement;
-    // If two statements had the same name, a connection would run the text of the first one for both.
+    // Reject duplicate names, because a connection would run the first statement's text for both statements.
     if (this.all.has(name)) throw new Error(`Two statements are named ${name}.`);
     this.all.set(name, statement);
     return statement;
