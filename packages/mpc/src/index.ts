@@ -1,6 +1,6 @@
 /**
- * Differential privacy: calibrating and drawing noise, sampling VIDs, charging for privacy, and estimating the error of
- * results.
+ * Entry point for differential privacy: how much noise a result needs, how to draw the noise, what a release costs in
+ * privacy, and how large the error of a result is.
  */
 
 export type { MpcRelease } from './privacy/countCost.ts';

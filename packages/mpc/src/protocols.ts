@@ -1,4 +1,4 @@
-/** The protocols that duchies compute. To add a protocol, create a folder in `protocols/` and list it here. */
+/** Lists the protocols that duchies can run. To add a protocol, create a folder in `protocols/` and list it here. */
 import { PROTOCOLS, type Protocol, type ProtocolConfig } from '@measurement-exchange/contract';
 import * as shuffleCharge from './protocols/honestMajorityShareShuffle/charge.ts';
 import * as shuffleConfig from './protocols/honestMajorityShareShuffle/config.ts';

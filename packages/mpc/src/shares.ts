@@ -1,6 +1,6 @@
 /**
- * Honest Majority Share Shuffle on Node, for data providers and duchies. A provider counts how often it reached each person
- * in a sample and splits the counts into two shares, each of which is random on its own.
+ * Entry point for Honest Majority Share Shuffle. Data providers and duchies use it, on Node. A provider counts how often it
+ * reached each person in a sample, and splits the counts into two shares. Each share alone looks random.
  */
 export {
   registerOf,

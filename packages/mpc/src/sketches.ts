@@ -1,4 +1,4 @@
-/** Liquid Legions sketches on Node, for data providers and duchies. */
+/** Entry point for Liquid Legions sketches. Data providers and duchies use it, on Node. */
 
 export * from './elGamal.ts';
 export { estimatePeople, expectedRegisters } from './privacy/liquidLegions.ts';

@@ -1,7 +1,7 @@
 /**
  * Arithmetic on batches of affine P-256 points. An affine addition requires a field inversion, but one inversion serves a
- * whole batch, which brings the cost down to six multiplications per addition and seven per doubling. A batch cannot
- * contain the point at infinity.
+ * whole batch. So an addition costs about six multiplications per point, and a doubling about seven. A batch cannot contain
+ * the point at infinity.
  */
 import { Field, type FieldArray } from './field.ts';
 import { LANES, LIMBS } from './fieldKernel.ts';
@@ -31,7 +31,7 @@ export class PointError extends Error {
 export class AffineBatches {
   readonly capacity: number;
   protected readonly field: Field;
-  /** The number of points in use, including those that pad the last quad (group of four). */
+  /** The number of points in use, including the points that pad the last quad (group of four). */
   protected used = 1;
   private readonly b: FieldArray;
   private readonly slope: FieldArray;
@@ -67,8 +67,8 @@ export class AffineBatches {
   }
 
   /**
-   * Loads points from their x coordinates, choosing the even y. Returns the indexes of the x coordinates that have no
-   * point.
+   * Loads points from their x coordinates, choosing the even y. Returns the indexes of the x coordinates for which the
+   * curve has no point.
    */
   loadX(into: Points, bytes: Uint8Array, count: number, stride: number, at: number): number[] {
     const { field, scratch, slope } = this;
@@ -123,7 +123,10 @@ export class AffineBatches {
     this.field.combine(into.y, -1, points.y, 0, points.y);
   }
 
-  /** Computes a + sign · b. Returns the indexes where the sum is the point at infinity. `into` has no valid point there. */
+  /**
+   * Computes a + sign · b. Returns the indexes at which the sum is the point at infinity. The points in `into` at these
+   * indexes are not valid.
+   */
   add(into: Points, a: Points, b: Points, sign: 1 | -1 = 1): number[] {
     const { field, slope, divisor } = this;
     field.combine(slope, sign, b.y, -1, a.y);
@@ -186,8 +189,8 @@ export class AffineBatches {
   }
 
   /**
-   * Throws if two points being added are equal or opposite. Honest parties never cause this. It takes a scalar very close
-   * to 0 or to the group order, or a point that was chosen as a small multiple of another.
+   * Throws if two points being added are equal or opposite. Only a dishonest party can cause this, with a scalar very close
+   * to 0 or to the group order, or with a point that is a small multiple of another point.
    */
   private checked(inverse: FieldArray | undefined): FieldArray {
     if (inverse !== undefined) return inverse;

@@ -8,10 +8,12 @@ const GENERATOR_X = 0x6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d8
 /** The compressed generator. Its y is odd. */
 export const GENERATOR = Uint8Array.from([3, ...toBytes(GENERATOR_X)]);
 
-/** The bits per digit of a scalar, and the entries per table, for points that each have their own table. */
+/** Table dimensions for multiplying many different points: the bits per digit of a scalar, and the entries per table. */
 const WINDOW = 4;
 const ENTRIES = 2 ** (WINDOW - 1);
-/** The bits per digit of a scalar, and the entries per digit in the table, for a single point that is multiplied often. */
+/**
+ * Table dimensions for multiplying one fixed point: the bits per digit of a scalar, the entries per digit, and the digits.
+ */
 const FIXED_WINDOW = 8;
 const FIXED_ENTRIES = 2 ** (FIXED_WINDOW - 1);
 const FIXED_DIGITS = (8 * SCALAR_BYTES) / FIXED_WINDOW;
@@ -19,7 +21,8 @@ const FIXED_DIGITS = (8 * SCALAR_BYTES) / FIXED_WINDOW;
 const ENTRY_WORDS = 2 * LIMBS;
 
 /**
- * The number of points per batch. At this size, the inversion per batch costs little per point. A curve takes about 9 MB.
+ * The number of points per batch. At this size, the one inversion per batch costs little per point. A `Curve` takes about 9
+ * MB.
  */
 export const BATCH = 4096;
 /** The number of batches that callers can allocate. */
@@ -38,7 +41,7 @@ interface Term {
   sign: number;
 }
 
-/** Returns the term for one digit. All points share one scalar, or each point has its own. Place 0 is the lowest digit. */
+/** Returns the term for the digit at `place`. Place 0 is the lowest digit. */
 type Digits = (place: number) => Term;
 
 /** Each thread needs its own curve, because all batches of a curve share memory. */
@@ -79,8 +82,8 @@ export class Curve extends AffineBatches {
   }
 
   /**
-   * Replaces a with s · a, and b with s · b + t · a. Both results use a's table, and s · b + t · a needs one chain of
-   * doublings.
+   * Replaces a with s · a, and b with s · b + t · a. This is faster than separate multiplications, because both results use
+   * a's table, and the two products of the second result share their doublings.
    */
   multiplyPair(a: Points, b: Points, s: Uint8Array, t: Uint8Array): void {
     this.makeTable(this.table, a);
@@ -119,7 +122,7 @@ export class Curve extends AffineBatches {
     };
   }
 
-  /** Computes one product, or the sum of two, digit by digit from the highest place to the lowest. */
+  /** Computes one product, or the sum of two products, digit by digit from the highest digit to the lowest. */
   private sumOf(into: Points, first: Digits, ...others: Digits[]): void {
     const highest = (8 * SCALAR_BYTES) / WINDOW - 1;
     const add = ({ points, sign }: Term) => this.addDistinct(this.sum, this.sum, points, sign < 0 ? -1 : 1);
@@ -223,7 +226,9 @@ export class Curve extends AffineBatches {
     }
   }
 
-  /** Calls `halve` for every scalar and returns the signs. The last scalar is repeated to pad the last quad. */
+  /**
+   * Calls `halve` for every scalar and returns the signs. The last scalar is repeated to pad the last quad (group of four).
+   */
   private halveAll(scalars: Uint8Array, halves: Uint8Array): Int8Array {
     const given = scalars.length / SCALAR_BYTES;
     if (this.field.use(given) !== this.used) throw new RangeError('there must be a scalar for each point');

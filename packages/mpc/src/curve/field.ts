@@ -12,7 +12,7 @@ export type FieldArray = number;
 const MONTGOMERY = 2n ** BigInt(LIMB_BITS * LIMBS);
 const QUAD_WORDS = QUAD_BYTES / 4;
 
-/** The number of arrays that a field needs internally: four for powers, one for products, one for inverses. */
+/** The number of arrays that a field needs internally: four for powers, one for products, and one for inverses. */
 const OWN_ARRAYS = 6;
 
 /** Every operation works on the number of elements set by the last call to `use`, which applies to all arrays. */
@@ -20,7 +20,8 @@ export class Field {
   /** The maximum number of elements in an array. */
   readonly capacity: number;
   /**
-   * The kernel's memory. `wordOf` returns the index of a number's lowest limb. Each following limb is LANES words further.
+   * The kernel's memory, as 32-bit words. A number is stored in nine words (limbs) that are LANES words apart. `wordOf`
+   * returns the index of the lowest limb.
    */
   readonly words: Int32Array;
   readonly one: FieldArray;
@@ -73,12 +74,12 @@ export class Field {
     this.kernel.square(into, a, this.quads);
   }
 
-  /** Computes times · a + otherTimes · b. If |times| + |otherTimes| were above 6, limbs could overflow. */
+  /** Computes times · a + otherTimes · b. Limbs can overflow if |times| + |otherTimes| is above 6. */
   combine(into: FieldArray, times: number, a: FieldArray, otherTimes: number, b: FieldArray): void {
     this.kernel.combine(into, a, b, this.quads, times, otherTimes, QUAD_BYTES);
   }
 
-  /** Computes times · a + factor · constant. If |times| + |factor| were above 6, limbs could overflow. */
+  /** Computes times · a + factor · constant. Limbs can overflow if |times| + |factor| is above 6. */
   addConstant(into: FieldArray, times: number, a: FieldArray, factor: number, constant: FieldArray): void {
     this.kernel.combine(into, a, constant, this.quads, times, factor, 0);
   }
@@ -88,8 +89,8 @@ export class Field {
   }
 
   /**
-   * Returns the inverses of all numbers, or undefined if any number is zero. Inverts one product per lane, and computes all
-   * inverses from these products. The next call overwrites the result.
+   * Returns the inverses of all numbers, or undefined if any number is zero. Inverts only the product of all numbers in
+   * each lane, and derives all other inverses from it. The next call overwrites the result.
    */
   inverse(a: FieldArray): FieldArray | undefined {
     const { kernel, products, inverses, quads } = this;

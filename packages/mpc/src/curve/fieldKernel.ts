@@ -1,8 +1,8 @@
 /**
- * Arithmetic modulo the P-256 prime, p = 2^256 − 2^224 + 2^192 + 2^96 − 1, in WebAssembly. A number is Σ limb[i] · 2^(29
- * i), with nine signed limbs of about 28 bits, so the sum of nine limb products fits in 64 bits. The kernel processes four
- * numbers at once, called a "quad", stored as nine vectors with one 32-bit lane per number. Numbers are in Montgomery form
- * (multiplied by 2^261), which makes it cheap to reduce a product modulo p.
+ * Arithmetic modulo the P-256 prime, p = 2^256 − 2^224 + 2^192 + 2^96 − 1, in WebAssembly. A number is the sum of limb[i] ·
+ * 2^(29·i) over nine signed limbs of about 28 bits. The kernel processes four numbers (a "quad") at once, stored as nine
+ * vectors with one 32-bit lane per number. Numbers are in Montgomery form (multiplied by 2^261), which makes it cheap to
+ * reduce a product modulo p.
  */
 import {
   type Code,
@@ -43,7 +43,7 @@ export interface FieldKernel {
   multiply(into: number, a: number, b: number, count: number, step: number, otherStep: number): void;
   /** Computes into[i] = a[i]². */
   square(into: number, a: number, count: number): void;
-  /** Computes into[i] = times · a[i] + otherTimes · b[i]. If |times| + |otherTimes| were above 6, limbs could overflow. */
+  /** Computes into[i] = times · a[i] + otherTimes · b[i]. Limbs can overflow if |times| + |otherTimes| is above 6. */
   combine(
     into: number,
     a: number,
@@ -100,7 +100,10 @@ function squaring(): WasmFunction {
   return { name: 'square', parameters: 3, locals: [[locals.taken, V128]], body };
 }
 
-/** Returns the pairs of limb indexes (i, j) with i + j = column. The column is the sum of these limb products. */
+/**
+ * Returns the pairs of limb indexes (i, j) with i + j = column. Column k of a product is the sum of limb i times limb j
+ * over these pairs.
+ */
 function pairs(column: number): [number, number][] {
   const all: [number, number][] = [];
   for (let i = Math.max(0, column - LIMBS + 1); i <= Math.min(column, LIMBS - 1); i++)

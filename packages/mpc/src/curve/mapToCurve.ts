@@ -1,6 +1,6 @@
 /**
- * Maps strings to P-256 points the way the public reference system does. It hashes the string to an x coordinate, hashes
- * again until the curve has a point with that x, and uses the point with the even y.
+ * Maps strings to P-256 points, like the public reference system. Each string is hashed to an x coordinate, and hashed
+ * again until the curve has a point with that x. The result is the point with the even y.
  */
 import { hash } from 'node:crypto';
 import { POINT_BYTES } from './affine.ts';

@@ -1,6 +1,6 @@
 /**
- * Scalars, the numbers that points are multiplied by. They are from 1 to the P-256 group order minus 1, as 32 bytes,
- * big-endian.
+ * Functions for scalars, the numbers that points are multiplied by. A scalar is from 1 to the P-256 group order minus 1,
+ * and is encoded as 32 bytes, big-endian.
  */
 import type { RandomSource } from '../privacy/random.ts';
 import { isBelow, NUMBER_BYTES, toBytes, toNumber } from './bigEndian.ts';
@@ -10,7 +10,7 @@ export const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2f
 const ORDER_BYTES = toBytes(ORDER);
 const ONE_BYTES = toBytes(1n);
 
-/** The most bytes to draw at once. A random source may limit the size of one draw. */
+/** The maximum number of bytes to draw at once. A random source may limit the size of one draw. */
 const PIECE = 8192;
 
 /** Returns `count` uniformly random scalars, concatenated. */
@@ -54,9 +54,9 @@ export interface Digit {
 }
 
 /**
- * Prepares a scalar for `digitOf`, and returns its sign. An even scalar k is replaced with order − k, which is odd, and its
- * sign is −1. Writes half the odd number, rounded down and with the highest bit set, lowest byte first. If t[i] is group i
- * of `bits` bits in the written number, the odd number is Σ (2 t[i] + 1 − 2^bits) · 2^(bits · i).
+ * Prepares a scalar for `digitOf` and returns its sign. An even scalar k is replaced with order − k, which is odd, and its
+ * sign is −1. Writes half the odd number, rounded down and with the highest bit set, lowest byte first. `digitOf` converts
+ * each group of bits in the written number to an odd digit, and these digits add up to the odd number.
  */
 export function halve(scalars: Uint8Array, at: number, into: Uint8Array, intoAt: number): 1 | -1 {
   checkScalar(scalars, at);
@@ -77,7 +77,7 @@ export function halve(scalars: Uint8Array, at: number, into: Uint8Array, intoAt:
   return isOdd === 1 ? 1 : -1;
 }
 
-/** Returns the digit 2 t + 1 − 2^bits as a table entry and a sign. See `halve`. */
+/** Returns the digit 2 t + 1 − 2^bits as a table entry and a sign. `t` is a group of `bits` bits that `halve` wrote. */
 export function digitOf(t: number, bits: number): Digit {
   const half = 1 << (bits - 1);
   return t >= half ? { entry: t - half, sign: 1 } : { entry: half - 1 - t, sign: -1 };

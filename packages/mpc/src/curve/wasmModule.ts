@@ -71,9 +71,7 @@ export const vector = {
   multiplyLow: simd(220),
   /** Multiplies the 32-bit integers 2 and 3 of two vectors, and returns two 64-bit products. */
   multiplyHigh: simd(221),
-  /**
-   * Combines the low halves of the two 64-bit integers in a first vector with the low halves of those in a second vector.
-   */
+  /** Takes two vectors of two 64-bit integers, and returns one vector with the low 32 bits of all four integers. */
   lowHalves: [...simd(13), 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27] as Code,
 };
 

@@ -15,7 +15,9 @@ export class ElGamalError extends Error {
   override name = 'ElGamalError';
 }
 
-/** The positions of ciphertexts in a byte array. The first is at `at`, and each next one is `stride` bytes further. */
+/**
+ * The positions of ciphertexts or points in a byte array. The first is at index `at`, and they are `stride` bytes apart.
+ */
 export interface Layout {
   stride?: number;
   at?: number;
@@ -101,10 +103,7 @@ export class Ciphertexts {
     }
   }
 
-  /**
-   * Removes one key and multiplies the encrypted points by `scalar`, here s: (u, e) becomes (s · u, s · e − s · secretKey ·
-   * u).
-   */
+  /** Removes one key and multiplies the encrypted points by a scalar s: (u, e) becomes (s · u, s · (e − secretKey · u)). */
   blind(secretKey: Uint8Array, scalar: Uint8Array): void {
     this.curve.use(this.count);
     this.curve.multiplyPair(this.u, this.e, scalar, negativeProducts(scalar, secretKey));
@@ -146,7 +145,8 @@ export class Ciphertexts {
 }
 
 /**
- * Returns 1 for each ciphertext that encrypts the point at infinity, else 0. They must be encrypted under this key alone.
+ * Returns 1 for each ciphertext that encrypts the point at infinity, else 0. The ciphertexts must be encrypted under this
+ * key alone.
  */
 export function areZero(
   curve: Curve,

@@ -20,8 +20,8 @@ export function newKeyPair(random: RandomSource): ElGamalKeyPair {
 }
 
 /**
- * Returns the sum of public keys. Decrypting under the sum takes all the secret keys. Throws if keys are equal or cancel
- * out.
+ * Returns the sum of public keys. Decrypting a ciphertext under the sum requires all the secret keys. Throws if keys are
+ * equal or cancel out.
  */
 export function combineKeys(curve: Curve, publicKeys: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const distinct = new Set(publicKeys.map((key) => Buffer.from(key).toString('hex')));

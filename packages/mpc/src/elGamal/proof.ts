@@ -1,7 +1,7 @@
 /**
  * Proves that the duchy that publishes a key knows the key's secret (a non-interactive Schnorr proof, RFC 8235). Without
- * the proof, the last duchy to publish could announce its own key minus all the others. The sum of all keys would then be
- * its own key, and it could decrypt alone.
+ * the proof, the last duchy to publish could publish its own key minus the keys of all other duchies. The sum of all keys
+ * would then be its own key, and it could decrypt alone.
  */
 import { createECDH, createHash, hkdfSync } from 'node:crypto';
 import type { Binding } from '@measurement-exchange/contract';
@@ -34,18 +34,18 @@ export function proveSecret(
   return Uint8Array.from([...commitment.publicKey, ...toBytes(response)]);
 }
 
-/**
- * The proofs that were found valid, oldest first. A duchy checks the same proofs before each stage, and a check takes 20
- * ms.
- */
+/** A cache of valid proofs, oldest first. A duchy checks the same proofs before each stage, and a check takes 20 ms. */
 const held = new Set<string>();
 const MAX_HELD = 10_000;
 
-/** Returns whether response · G = commitment + challenge · publicKey, or false if an input is not a point or scalar. */
+/**
+ * Returns whether response · G = commitment + challenge · publicKey, where G is the generator of the curve. Returns false
+ * if an input is not a point or scalar.
+ */
 export function isProven(publicKey: Uint8Array, proof: Uint8Array, context: ProofContext): boolean {
   if (proof.length !== PROOF_BYTES) return false;
   const challenge = challengeOf(publicKey, proof.subarray(0, POINT_BYTES), context);
-  // The challenge is a hash of the key and the context, so a statement cannot match a different key or context.
+  // The challenge is a hash of the key and the context, so a cached proof is never accepted for a different key or context.
   const statement = Buffer.concat([challenge, proof]).toString('latin1');
   if (held.has(statement)) return true;
   if (!holds(publicKey, proof, challenge)) return false;
@@ -72,8 +72,8 @@ function holds(publicKey: Uint8Array, proof: Uint8Array, challenge: Uint8Array):
 }
 
 /**
- * Returns the challenge as a scalar. One digest in 2^32 is not below the group order, so the digest is reduced modulo the
- * order.
+ * Returns the challenge as a scalar. The digest is reduced modulo the group order, because one digest in 2^32 is not below
+ * it.
  */
 function challengeOf(publicKey: Uint8Array, commitment: Uint8Array, context: ProofContext): Uint8Array {
   const digest = createHash('sha256')
@@ -85,10 +85,7 @@ function challengeOf(publicKey: Uint8Array, commitment: Uint8Array, context: Pro
   return toBytes(toNumber(digest) % ORDER);
 }
 
-/**
- * Hashes the context. Hashes the length of each part before the part, so that different contexts never have the same hash
- * input.
- */
+/** Hashes each part of the context after its length, so that different contexts never have the same hash input. */
 function digestOf({ duchy, computation, termsSha256 }: ProofContext): Buffer {
   const hash = createHash('sha256');
   for (const part of [Buffer.from(duchy), Buffer.from(computation), termsSha256]) {

@@ -11,7 +11,10 @@ export type MpcRelease = { noiseMechanism: NoiseMechanism; reachPrivacyParams: P
   | { measurementType: 'REACH_AND_FREQUENCY'; frequencyPrivacyParams: PrivacyParams }
 );
 
-/** The cost of a release. `spent` is ε for geometric noise and ρ for Gaussian noise. */
+/**
+ * The cost of a release. `spent` is ε for geometric noise. For Gaussian noise, it is ρ (zero-concentrated differential
+ * privacy).
+ */
 export type Cost = Record<'spent' | 'delta', number>;
 export const FREE: Cost = { spent: 0, delta: 0 };
 

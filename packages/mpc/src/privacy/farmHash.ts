@@ -1,4 +1,7 @@
-/** FarmHash Fingerprint64. Stores each 64-bit number as two 32-bit halves, which is ten times as fast as BigInt. */
+/**
+ * Computes the hash FarmHash Fingerprint64. Stores each 64-bit number as two 32-bit halves, which is ten times as fast as
+ * BigInt.
+ */
 
 /** FarmHash's constant k2, and its multipliers for 8-byte and 16-byte inputs. */
 export const FARMHASH_K2 = 0x9ae16a3b2f90404fn;

@@ -103,7 +103,10 @@ export function liquidLegionsReachVariance(params: LiquidLegionsReachParams): nu
 }
 
 export interface LiquidLegionsFrequencyParams extends Omit<LiquidLegionsReachParams, 'noiseVariance'> {
-  /** The number of possible sampling indicators. Two people in the same register have the same indicator only by chance. */
+  /**
+   * The number of possible sampling indicators. An indicator is a hash of the VID. Two people in one register rarely share
+   * it.
+   */
   samplingIndicatorSize: number;
   maximumFrequency: number;
   /** The variance of the duchies' combined noise on the number of registers at each frequency. */
@@ -113,7 +116,8 @@ export interface LiquidLegionsFrequencyParams extends Omit<LiquidLegionsReachPar
 /**
  * Returns the variance of each share of a frequency distribution, using the delta method (docs/privacy.md). People who are
  * alone in their register are a sample, without replacement, of all people. People who share a register and a sampling
- * indicator are counted as one person. The fraction of such registers bounds the resulting bias, so its square is added.
+ * indicator are counted as one person. The fraction of such registers bounds the resulting bias, so the square of this
+ * fraction is added.
  */
 export function liquidLegionsShareVariances(
   params: LiquidLegionsFrequencyParams,
@@ -132,7 +136,10 @@ export function liquidLegionsShareVariances(
   });
 }
 
-/** Returns two expected numbers of registers: those with one person, and those with several people and one indicator. */
+/**
+ * Returns the expected number of registers with one person (`alone`), and with several people but only one sampling
+ * indicator (`mistaken`).
+ */
 function expectedWithFrequency(params: LiquidLegionsFrequencyParams): Record<'alone' | 'mistaken', number> {
   const { reach, width, samplingIndicatorSize } = params;
   const people = Math.max(0, reach) * width;
@@ -149,9 +156,9 @@ function expectedWithFrequency(params: LiquidLegionsFrequencyParams): Record<'al
 }
 
 /**
- * Calls `use` with a register's probability p, its rate, and its weight. The register stays empty with probability e^(−rate
- * · people). The weight is the number of registers it represents: in a large sketch, two registers represent each block, by
- * the two-point Gauss rule. Sums over 1,000,000 registers have an error of less than 10⁻⁶.
+ * Calls `use` with the probability p, the rate, and the weight of each register. A register stays empty with probability
+ * exp(−rate·people). In a large sketch, only two registers per block are visited (the two-point Gauss rule), and the weight
+ * is the number of registers that each of the two represents. Sums over 1,000,000 registers then have an error below 10⁻⁶.
  */
 function forEachRegister(
   { decayRate, maxSize }: LiquidLegionsSize,

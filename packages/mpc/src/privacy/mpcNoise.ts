@@ -33,8 +33,8 @@ export type MpcNoise = {
   | {
       mechanism: 'GEOMETRIC';
       /**
-       * The scale of the sum of all workers' noise, and of the aggregator's noise. P[x] is proportional to exp(−|x| /
-       * scale).
+       * The scale of the sum of all workers' noise, and of the aggregator's noise. The probability of x is proportional to
+       * exp(−|x|/scale).
        */
       scale: number;
       /** The number of workers whose parts make up the sum. */
@@ -103,8 +103,8 @@ export function drawMpcNoise(noise: MpcNoise, random: RandomSource): number {
 
 /**
  * Draws the aggregator's part, an exact draw centered at 0. This part alone must provide the privacy that the charge
- * assumes, because a worker that colludes with the consumer can subtract both workers' parts. It needs no bound, because it
- * is not a number of registers.
+ * assumes, because a worker that colludes with the consumer can subtract both workers' parts. The aggregator's part needs
+ * no bound, because it is not a number of registers.
  */
 export function drawAggregatorNoise(noise: MpcNoise, random: RandomSource): number {
   switch (noise.mechanism) {

@@ -1,4 +1,4 @@
-/** The noise mechanisms: drawing noise, its variance, and the privacy charge for a release. */
+/** Draws noise, and computes its variance and the privacy charge for a release with this noise. */
 import type { PrivacyParams, specs } from '@measurement-exchange/contract';
 import type { RandomSource } from './random.ts';
 import { toNumber } from './rational.ts';
@@ -22,7 +22,8 @@ export type ReportedNoiseMechanism = Exclude<
 export type NoiseMechanism = Extract<ReportedNoiseMechanism, 'GEOMETRIC' | 'DISCRETE_GAUSSIAN'>;
 
 /**
- * Draws integer noise for a whole number with this sensitivity. Adding the noise makes it (ε, δ)-differentially private.
+ * Draws integer noise for a whole number with this sensitivity. Adding the noise makes the number (ε, δ)-differentially
+ * private.
  */
 export function drawNoise(
   mechanism: NoiseMechanism,
@@ -75,8 +76,8 @@ export function noiseVariance(
 }
 
 /**
- * The privacy cost of a release: (ε, δ), or the ρ of zero-concentrated differential privacy and the δ of bounding the
- * noise.
+ * The privacy cost of a release: either (ε, δ), or the ρ of zero-concentrated differential privacy. Next to ρ, `delta` is
+ * the cost of bounding the noise.
  */
 export type Charge = { epsilon: number; delta: number } | { rho: number; delta?: number };
 
@@ -85,8 +86,8 @@ export const ROUNDED_UP = 1 + 8 * Number.EPSILON;
 
 /**
  * Returns the charge for one release of several figures. Each figure has separate noise, calibrated to `sensitivity`. One
- * privacy unit can change `changed` figures. Each of them costs ε with geometric noise, or ρ = sensitivity² / (2σ²) with
- * Gaussian noise.
+ * privacy unit can change `changed` figures. Each changed figure costs ε with geometric noise, or ρ = sensitivity² / (2σ²)
+ * with Gaussian noise.
  */
 export function charge(
   mechanism: NoiseMechanism,

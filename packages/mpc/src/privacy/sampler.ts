@@ -31,8 +31,8 @@ export function sampleGeometric(scale: Rational, random: RandomSource): bigint {
 
 /**
  * Draws from the Pólya (negative binomial) distribution of shape 1/parts. The sum of `parts` such draws is a geometric
- * draw. Two parts have a fast method: walk at random for twice as many steps as a geometric draw, and return half the
- * number of steps before the last visit to 0 (the discrete arcsine law: Feller, III.4).
+ * draw. For two parts, uses a fast method: takes a random walk with twice as many steps as a geometric draw, and returns
+ * half the number of steps before the last visit to 0 (the discrete arcsine law: Feller, III.4).
  */
 export function samplePolya(scale: Rational, random: RandomSource, parts = 2): number {
   if (parts !== 2) return drawFromUrn(Number(sampleGeometric(scale, random)), parts, random);

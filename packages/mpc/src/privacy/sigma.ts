@@ -42,8 +42,8 @@ function tailDifference(low: number, step: number, gap: number): number {
 }
 
 /**
- * Returns the σ that `drawNoise` uses for (ε, δ). This is the σ of continuous noise, or a larger one if discrete noise
- * needs it.
+ * Returns the σ that `drawNoise` uses for (ε, δ). This is the σ of continuous noise, or a larger σ if discrete noise needs
+ * it.
  */
 export function discreteGaussianSigma(params: PrivacyParams, sensitivity: number | bigint = 1): number {
   return Math.sqrt(toNumber(discreteGaussianSigmaSquared(params, sensitivity)));
@@ -182,7 +182,7 @@ function checkEpsilon({ epsilon }: PrivacyParams): void {
   throw new RangeError('privacyParams.epsilon must be a finite number above 0');
 }
 
-/** Throws unless ε and δ are valid for Gaussian noise. */
+/** Throws if ε or δ is not valid for Gaussian noise. */
 export function checkGaussian(params: PrivacyParams): void {
   checkEpsilon(params);
   if (params.delta > 0 && params.delta < 1) return;

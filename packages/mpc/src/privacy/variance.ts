@@ -1,7 +1,7 @@
 /**
- * The error of released figures. The variances include sampling and noise, but not two small biases. First, dividing by a
- * width below 1 and rounding down subtracts half a unit on average. Second, clamping at 0 makes a figure too high on
- * average if the true value is within a few standard deviations of 0.
+ * Computes the error of released figures. The variances include sampling and noise, but not two small biases. First,
+ * dividing by a width below 1 and rounding down subtracts half a unit on average. Second, clamping at 0 makes a figure too
+ * high on average if the true value is within a few standard deviations of 0.
  */
 import type { specs } from '@measurement-exchange/contract';
 
@@ -9,8 +9,8 @@ import type { specs } from '@measurement-exchange/contract';
 export const NORMAL_95 = 1.959964;
 
 /**
- * A figure with its uncertainty. An unknown variance is Infinity, and so is the variance of any sum that includes the
- * figure.
+ * A figure with its uncertainty. If the variance is unknown, it is Infinity, and so is the variance of any sum that
+ * includes the figure.
  */
 export interface Estimate {
   value: number;
@@ -89,7 +89,10 @@ export function relativeFrequencyVariance(params: RelativeFrequencyParams): numb
   return sampling + (noise * noiseVariance) / sampled ** 2;
 }
 
-/** The ratio of the people at a frequency to all people, the reach, and their variances. The two errors are independent. */
+/**
+ * The reach, the fraction of the reached people who are at a frequency, and the variances of both. The two errors are
+ * independent.
+ */
 export interface CountAtFrequencyParams {
   ratio: number;
   ratioVariance: number;

@@ -8,6 +8,6 @@ export interface MessageSize {
 export interface Sender {
   /** The number of data providers that upload to this duchy. */
   uploads: number;
-  /** The duchy's index among the protocol's roles. */
+  /** The duchy's index in the ring of duchies. */
   place: number;
 }

@@ -5,7 +5,10 @@ import type { Charge } from '../privacy/noise.ts';
 import type { VidSamplingInterval } from '../privacy/vidSampling.ts';
 import type { StageTable } from './stages.ts';
 
-/** The duchies of a computation and their roles. The duchies of a ring are in ring order. */
+/**
+ * The duchies of a computation and their roles. In a Liquid Legions protocol, the duchies form a ring and are in ring
+ * order.
+ */
 export type Roles = [duchy: string, role: DuchyRole][];
 
 /** The population that all data providers of a computation must share. */
@@ -35,6 +38,8 @@ export interface ProtocolMath<Config, Parameters> {
     config: Config,
     given: { dataProviderCount: number; registerCount: number },
   ): Parameters;
-  /** Returns the charge to one privacy unit. Throws a RangeError if no noise can meet the parameters. */
+  /**
+   * Returns the privacy cost of a release for one privacy unit. Throws a RangeError if no noise can meet the parameters.
+   */
   chargeOf(release: MpcRelease, config: Config, dataProviderCount: number): Charge;
 }

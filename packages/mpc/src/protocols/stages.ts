@@ -7,15 +7,15 @@ export const EXCHANGE = 'exchange';
 /** The message that sends the result to the exchange. */
 export const RESULT = 'RESULT';
 
-/** A reference to a duchy, by its role or by its position in the ring relative to the sender or receiver. */
+/** Identifies a duchy by its role, or by its position in the ring relative to the sender or receiver of a message. */
 export type Place = Exclude<DuchyRole, 'WORKER'> | 'EVERY_WORKER' | 'PREVIOUS' | 'NEXT';
 
 export interface StageRow<Run extends string = string> {
   stage: string;
   role: DuchyRole;
   /**
-   * The condition that ends the stage: this state is reached, or all these messages have arrived. Mills do not run the
-   * stage.
+   * The condition that ends a waiting stage: the computation reaches this state, or all these messages arrive. Mills do not
+   * run waiting stages.
    */
   waitsFor?: { state: ComputationState } | { message: string; from: readonly Place[] };
   /** The name of the function that a mill runs. */
@@ -25,5 +25,5 @@ export interface StageRow<Run extends string = string> {
   next: string;
 }
 
-/** All rows of a protocol. The first row is the stage in which every computation of the protocol begins. */
+/** All rows of a protocol. The first row is the stage in which every computation begins. */
 export type StageTable<Run extends string = string> = readonly StageRow<Run>[];

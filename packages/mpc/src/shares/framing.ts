@@ -1,6 +1,6 @@
 /**
- * Encodes and decodes frequency vectors as protobuf, without message objects. `FrequencyVector` is a packed field 1 with
- * one-byte values. `AggregationPhaseInput` has the same field, followed by a number in field 2.
+ * Encodes and decodes frequency vectors as protobuf, without message objects. The message `FrequencyVector` is a packed
+ * field 1 with one-byte values. The message `AggregationPhaseInput` has the same field, followed by a number in field 2.
  */
 import { areBelow, checkModulus } from './ring.ts';
 
@@ -8,7 +8,7 @@ const PACKED_VALUES = 0x0a;
 const REGISTER_COUNT = 0x10;
 const MAX_VARINT_BYTES = 5;
 
-/** Returns the encoded bytes that come before `count` values. */
+/** Returns the bytes that come before `count` values in an encoded message. */
 export function valuesPrefix(count: number): Uint8Array<ArrayBuffer> {
   return numberField(PACKED_VALUES, count);
 }
@@ -56,7 +56,7 @@ export class ValuesReader {
     return values;
   }
 
-  /** Returns the counts that the message states. Call this after the last chunk. */
+  /** Returns the numbers of values and registers that the message states. Call this after the last chunk. */
   end(): { count: number; registerCount: number } {
     if (this.missing > 0 || this.field?.isBegun) throw new RangeError('data must not end within a field');
     return { count: this.count, registerCount: this.registerCount };
@@ -114,7 +114,7 @@ class NumberField {
     return this.bytes > 0;
   }
 
-  /** Takes the next byte of the field. Returns the number after its last byte, and undefined before then. */
+  /** Reads the next byte of the field. Returns the number if the byte is its last, else undefined. */
   push(byte: number): number | undefined {
     if (this.bytes === 0 && byte !== this.tag) {
       throw new RangeError(`data must have the field ${this.tag >>> 3} here`);

@@ -1,5 +1,6 @@
 /**
- * Random values that every party with the seed can reproduce: an AES-256-CTR byte stream, and ring values drawn from it.
+ * Generates random values that every party with the seed can reproduce. The source is an AES-256-CTR byte stream, from
+ * which ring values (numbers below a modulus) are drawn.
  */
 import { type Cipheriv, createCipheriv, createSecretKey, randomBytes } from 'node:crypto';
 import type { RandomSource } from '../privacy/random.ts';
@@ -8,7 +9,7 @@ import { checkModulus } from './ring.ts';
 /** The size of a seed: an AES-256 key, followed by the first counter block. */
 export const SEED_BYTES = 48;
 const KEY_BYTES = 32;
-/** The most bytes to encrypt at once. Larger pieces would not fit in the processor's caches. */
+/** The maximum number of bytes to encrypt at once. Larger pieces would not fit in the processor's caches. */
 const PIECE = 1 << 16;
 const ZEROS = new Uint8Array(PIECE);
 
@@ -45,16 +46,16 @@ export class Keystream implements RandomSource {
   }
 }
 
-/** A fixed number of values, drawn in pieces. Draw all of them before drawing anything else from the same keystream. */
+/** A fixed number of values, drawn in pieces. Draw all the values before drawing anything else from the same keystream. */
 export interface RingValues {
   /** Draws the next `into.length` values. */
   fill(into: Uint8Array): void;
 }
 
 /**
- * Draws `count` uniform values below the modulus. Each keystream byte is cut to the number of bits of the modulus and
- * rejected if it is too large. Bytes are drawn in batches, each expected to be enough for the missing values. The rest of
- * the last batch is skipped, so that all parties continue at the same byte.
+ * Draws `count` uniform values below the modulus. Each keystream byte is cut to the number of bits of the modulus, and
+ * rejected if it is too large. Bytes are drawn in batches, each of which is expected to be enough for the missing values.
+ * Unused bytes of the last batch are skipped, so that all parties continue at the same byte.
  */
 export class UniformValues implements RingValues {
   private readonly keystream: Keystream;
@@ -135,14 +136,14 @@ function batchSize(missing: number, rejected: number): number {
   return Math.floor(missing + 1 + (rejected * missing) / (1 - rejected));
 }
 
-/** A rule for accepting bytes: mask the byte with `mask`, and accept it if (byte xor `flip`) is less than `limit`. */
+/** A rule for accepting bytes: keep the bits in `mask`, and accept the byte if (byte xor `flip`) is less than `limit`. */
 interface Rule {
   mask: number;
   flip: number;
   limit: number;
 }
 
-/** Accepts every value except zero. Flipping turns zero into 0x7f, the only value that is not below the limit. */
+/** Accepts every value except zero. Flipping the bits turns zero into 0x7f, the only number that is not below the limit. */
 const NON_ZERO: Rule = { mask: 0x7f, flip: 0x7f, limit: 0x7f };
 
 /**

@@ -1,11 +1,13 @@
 /**
- * The shuffle that both workers perform with the same seed. It hides from the aggregator which person a register belongs
- * to.
+ * Shuffles registers. Both workers shuffle with the same seed. This hides from the aggregator which person a register
+ * belongs to.
  */
 import { Keystream } from './keystream.ts';
 import { drawPlaces, MAX_PLACES, PLACE_BYTES } from './places.ts';
 
-/** Shuffles with the Fisher–Yates method: swaps value i with the value at i + random mod (count − i). */
+/**
+ * Shuffles with the Fisher–Yates method: swaps value i with the value at i + r mod (count − i), where r is a random number.
+ */
 export function shuffle(values: Uint8Array, seed: Uint8Array): void {
   const keystream = new Keystream(seed);
   for (let from = 0; from < values.length - 1; from += MAX_PLACES) {
@@ -16,8 +18,9 @@ export function shuffle(values: Uint8Array, seed: Uint8Array): void {
 }
 
 /**
- * Swaps value `from` + i with the value at places[i]. A separate loop lets the processor fetch many values at once. Four
- * swaps per iteration make the function too long to be inlined into its caller, where the engine would optimize it less.
+ * Swaps value `from` + i with the value at places[i]. A separate loop lets the processor fetch many values at once. The
+ * loop does four swaps per iteration, so that the function is too long for the engine to inline. Inlined code would be
+ * slower.
  */
 export function swapAll(values: Uint8Array, from: number, places: Uint32Array, count: number): void {
   let i = 0;

@@ -22,7 +22,7 @@ export function wordsOf(bytes: Uint8Array): Uint32Array {
   return new Uint32Array(bytes.buffer, bytes.byteOffset, Math.ceil(bytes.length / 4));
 }
 
-/** Computes into[at + i] += values[i], byte by byte, for `count` words. */
+/** Adds `count` words: into[at + i] += values[i]. Each of a word's four bytes is a number modulo `modulus`. */
 export function addWords(
   modulus: number,
   into: Uint32Array,
@@ -33,7 +33,7 @@ export function addWords(
   const toHigh = inEveryByte(MAX_MODULUS - modulus);
   for (let i = 0; i < count; i++) {
     const sum = (into[at + i]! + values[i]!) | 0;
-    // `over` has the high bit set for each byte that is not below the modulus.
+    // `over` has the high bit set for each byte whose sum is at least the modulus.
     const over = (sum | ((sum & LOW_BITS) + toHigh)) & HIGH_BITS;
     into[at + i] = (sum - Math.imul(over >>> 7, modulus)) | 0;
   }

@@ -1,6 +1,7 @@
 /**
- * Sorts the VIDs of a population into the order that all providers share. The order is by the FarmHash Fingerprint64 of the
- * VID and a salt, as a signed number, and then by VID. A VID's index is its position in this order.
+ * Sorts the VIDs of a population into the order that all providers share. The sort key is the FarmHash Fingerprint64 of the
+ * VID and a salt, as a signed number. VIDs with equal hashes are sorted by VID. A VID's index is its position in this
+ * order.
  */
 import type { VidRange } from '@measurement-exchange/contract';
 import { hashVid } from '../privacy/farmHash.ts';
@@ -40,7 +41,7 @@ export class VidPositions {
 
 /** The target size of a bucket: the number of VIDs that can be sorted in the processor's caches. */
 const BUCKET_SIZE = 2048;
-/** The number of hash bits that divide a bucket into smaller buckets. They follow the bits that choose the bucket. */
+/** The number of hash bits that divide a bucket into smaller buckets. These bits follow the bits that choose the bucket. */
 const INNER_BITS = 10;
 
 /**
@@ -77,8 +78,8 @@ function countBuckets(start: number, end: number, shift: number, counts: Uint32A
 }
 
 /**
- * Puts VIDs into the buckets. At first, places[bucket] is the start of the bucket. Each VID moves it one further, up to the
- * end of the bucket.
+ * Puts VIDs into the buckets. At first, places[bucket] is the start of the bucket. Each VID increases it by one, so at the
+ * end it is the end of the bucket.
  */
 function fillBuckets(start: number, end: number, shift: number, places: Uint32Array, ordered: Uint32Array) {
   const hash = new Int32Array(2);
@@ -156,7 +157,7 @@ class BucketSorter {
     }
   }
 
-  /** Sorts by hash with insertion sort, which is fast because almost every VID is already in its place. */
+  /** Sorts by hash with insertion sort, which is fast because almost every VID is already at its final position. */
   private insertAll(count: number): void {
     const { highs, lows, vids } = this.sorting;
     for (let i = 1; i < count; i++) {

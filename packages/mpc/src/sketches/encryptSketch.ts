@@ -17,9 +17,9 @@ import { uniformBelow32 } from '../privacy/random.ts';
 import { countPoints, DESTROYED_KEY, NOBODY_INDEX } from './points.ts';
 import { DESTROYED } from './sketch.ts';
 
-/** The size of an encrypted register of a reach sketch, which is only an index. */
+/** The size of an encrypted register of a reach sketch, in bytes. Such a register is only an index. */
 export const REACH_REGISTER_BYTES = CIPHERTEXT_BYTES;
-/** The size of an encrypted register of a frequency sketch, which is an index, a key, and a count. */
+/** The size of an encrypted register of a frequency sketch, in bytes. Such a register is an index, a key, and a count. */
 export const FREQUENCY_REGISTER_BYTES = 3 * CIPHERTEXT_BYTES;
 
 /** Encrypts under the combined key of all duchies. Each thread needs its own encrypter. */
@@ -51,7 +51,7 @@ export class SketchEncrypter {
 
   /**
    * Yields the encrypted registers in batches. A count above the maximum is encrypted as the maximum plus one. An empty
-   * register gets the index `NOBODY_INDEX`, and the key and count of a destroyed register.
+   * register gets the index `NOBODY_INDEX`, and the same key and count as a destroyed register.
    */
   *frequency(
     { keys, frequencies }: Record<'keys' | 'frequencies', Uint32Array>,

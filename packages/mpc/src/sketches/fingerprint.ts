@@ -4,7 +4,7 @@ const PREFIX = 'AnySketchFingerprint:';
 const MAX_BYTES = 64;
 const ZERO = 0x30;
 
-/** Fingerprints of the texts that sketches hash: `AnySketchFingerprint:<VID>:<name>`. */
+/** Computes the hashes that sketches need. The hash input is the text `AnySketchFingerprint:<VID>:<name>`. */
 export class Fingerprints {
   private readonly bytes = new Uint8Array(MAX_BYTES);
   private readonly hash = new Fingerprint64(this.bytes);
@@ -25,8 +25,8 @@ export class Fingerprints {
   }
 
   /**
-   * Writes a VID's digits and returns the index after the last digit. This avoids creating a string for each of millions of
-   * VIDs.
+   * Writes a VID's digits and returns the index after the last digit. Creating a string for each VID would be slow, because
+   * there are millions of VIDs.
    */
   private writeDigits(vid: number): number {
     let digits = 1;

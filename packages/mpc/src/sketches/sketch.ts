@@ -1,6 +1,7 @@
 /**
  * A provider's Liquid Legions sketches. A person's register depends only on the VID, so sketches from several providers can
- * be merged. Low registers are hit far more often than high ones, so a small sketch works for few people and for many.
+ * be merged. Registers with low indexes are hit far more often than registers with high indexes, so a small sketch can
+ * count few people as well as many.
  */
 import type { LiquidLegionsSize } from '../privacy/liquidLegions.ts';
 import { Fingerprints } from './fingerprint.ts';
@@ -8,7 +9,10 @@ import { Fingerprints } from './fingerprint.ts';
 export type LiquidLegionsParams = LiquidLegionsSize;
 
 export interface FrequencySketchParams extends LiquidLegionsParams {
-  /** The number of possible sampling indicators. Two people in the same register have the same indicator only by chance. */
+  /**
+   * The number of possible sampling indicators. An indicator is a hash of the VID. Two people in one register rarely share
+   * it.
+   */
   samplingIndicatorSize: number;
 }
 
@@ -36,7 +40,10 @@ export class RegisterIndexes {
   }
 }
 
-/** The key of a destroyed register: people with different sampling indicators share it, so its frequency is meaningless. */
+/**
+ * The key of a destroyed register. People with different sampling indicators hit such a register, so its frequency is
+ * meaningless.
+ */
 export const DESTROYED = 0;
 
 export const MAX = 2 ** 32 - 1;

@@ -1,6 +1,6 @@
 /**
- * The aggregator's part of the protocol. It adds both workers' values and counts how often each sum occurs. See estimate.ts
- * for the result.
+ * The aggregator's part of the protocol. The aggregator adds both workers' values and counts how often each sum occurs.
+ * estimate.ts computes the result from these counts.
  */
 import { readValues } from '../../shares/framing.ts';
 import { MAX_MODULUS } from '../../shares/ring.ts';

@@ -24,7 +24,7 @@ export function populationOf({ population, populationFingerprint }: ShareShuffle
   return { name: population, fingerprint: populationFingerprint };
 }
 
-/** Whether a sample that reaches the end of the population's order may continue at its start. */
+/** A sample that reaches the end of the population's order may continue at the start. */
 export const takesWrappedSamples = true;
 
 export function registerCountOf(

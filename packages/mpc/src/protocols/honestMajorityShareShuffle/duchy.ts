@@ -1,7 +1,7 @@
 /**
- * A worker's part of the protocol. It adds up the shares of all providers, hides the sums (for reach only), appends noise,
- * and shuffles. The other worker does the same with the other shares. The sum of the two workers' messages is the
- * frequencies of all people, with noise and shuffled.
+ * A worker's part of the protocol. The worker adds up its shares from all providers, hides the sums (for reach only),
+ * appends noise, and shuffles. The other worker does the same with the other shares. The sum of the two workers' messages
+ * is the frequencies of all people, with noise and shuffled.
  */
 import { readValues } from '../../shares/framing.ts';
 import { shuffle } from '../../shares/permutation.ts';
@@ -90,7 +90,7 @@ class RegisterSum {
 
   /**
    * Adds values to the registers starting at index `at`. `at` must be a multiple of 4, and `values` must be word-aligned.
-   * Zeroes the rest of the last word of `values`.
+   * Sets the unused bytes of the last word of `values` to 0.
    */
   addAligned(at: number, values: Uint8Array): void {
     const words = wordsOf(values);
@@ -98,7 +98,7 @@ class RegisterSum {
     addWords(this.modulus, this.words, at >>> 2, words, words.length);
   }
 
-  /** Adds values to the registers starting at index `at`, which need not be word-aligned. */
+  /** Adds values to the registers starting at index `at`, which does not have to be a multiple of 4. */
   add(at: number, values: Uint8Array): void {
     for (let done = 0; done < values.length; ) {
       // The first and last words may contain registers outside this range. Add zeros to those registers.
@@ -132,9 +132,7 @@ async function addUpload(
     throw new RangeError(`data must hold ${registerCount} values, and holds ${count}`);
 }
 
-/**
- * Multiplies each sum by a random nonzero factor. This hides how many providers reached a person, and zero remains zero.
- */
+/** Multiplies each sum by a random nonzero factor, which hides how many providers reached a person. Zero remains zero. */
 function multiplyAll(modulus: number, registers: Uint8Array, factors: RingValues): void {
   const table = productTable(modulus);
   inPieces(registers.length, factors, (at, values) => multiply(table, registers, at, values));
@@ -160,8 +158,8 @@ function multiply(table: Uint8Array, registers: Uint8Array, at: number, factors:
 }
 
 /**
- * Appends this worker's shares of both workers' noise. The share of the other worker's noise is drawn from the common
- * keystream. The share of this worker's own noise is that noise minus the values that the other worker draws as its share.
+ * Appends this worker's shares of both workers' noise. Its share of the other worker's noise is drawn from the common
+ * keystream. Its share of its own noise is the noise minus the values that the other worker draws.
  */
 function shareNoise(
   modulus: number,

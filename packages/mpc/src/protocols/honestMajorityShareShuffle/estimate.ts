@@ -27,7 +27,7 @@ export interface EstimateInput {
 
 export function estimate(parameters: ShareShuffleParameters, input: EstimateInput): ShareShuffleEstimate {
   const random = new Keystream(input.noiseSeed);
-  /** Subtracts the mean of the workers' noise, and adds the aggregator's part. */
+  /** Subtracts the mean of the workers' noise, and adds the aggregator's noise. */
   const released = (count: number, noise: MpcNoise) =>
     count - NOISE_WORKERS * noise.offset + drawAggregatorNoise(noise, random);
   return parameters.measurementType === 'REACH'

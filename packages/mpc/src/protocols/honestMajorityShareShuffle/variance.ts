@@ -1,11 +1,10 @@
 /**
- * The error of Honest Majority Share Shuffle results. The sample is drawn without replacement from a population of known
- * size. The aggregator counts the registers at 0 (with the reach noise) and at each frequency below the maximum (each with
- * separate noise). All remaining registers count as the maximum frequency.
+ * Computes the error of Honest Majority Share Shuffle results. The sample is drawn without replacement from a population of
+ * known size. The aggregator counts the registers at 0 (with the reach noise) and at each frequency below the maximum (each
+ * with separate noise). All remaining registers count as the maximum frequency.
  */
 import { NORMAL_95 } from '../../privacy/variance.ts';
 
-/** A reach computed by share shuffle. */
 export interface ShareShuffleReachParams {
   reach: number;
   /** The number of people in the sample, one per register. The methodology in the result states this number. */
@@ -46,14 +45,15 @@ export function shareShuffleReachVariance(params: ShareShuffleReachParams): numb
 /** Returns the variance of the number of people at a frequency. */
 export function shareShuffleCountVariance(params: ShareShuffleFrequencyParams): number {
   const { count, frequency, noiseVariance, frequencyNoiseVariance, width } = params;
-  // The remainder is computed by subtracting all lower frequencies, including 0. So it has the noise of each of them.
+  // The number of people at "k or more" is the sample size minus the counts of all lower frequencies, including 0. So it
+  // has the noise of each of these counts.
   const noise = isRemainder(params)
     ? noiseVariance + (frequency - 1) * frequencyNoiseVariance
     : frequencyNoiseVariance;
   return samplingCovariance(count, count, params) + noise / width ** 2;
 }
 
-/** Returns the variance of count / reach, the share of the people at a frequency. Uses the delta method. */
+/** Returns the variance of count / reach, the fraction of reached people who are at a frequency. Uses the delta method. */
 export function shareShuffleShareVariance(params: ShareShuffleFrequencyParams): number {
   const { reach, count, noiseVariance, width } = params;
   const reachVariance = shareShuffleReachVariance(params);

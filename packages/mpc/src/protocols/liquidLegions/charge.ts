@@ -8,7 +8,7 @@ import { asCharge, type Cost, costOfCount, FREE, type MpcRelease } from '../../p
 import type { Charge } from '../../privacy/noise.ts';
 
 /**
- * A release by a Liquid Legions protocol. It includes the privacy parameters for other numbers that the aggregator sees.
+ * A release by a Liquid Legions protocol. It includes the privacy parameters for the numbers that only the aggregator sees.
  */
 export type LegionsRelease = MpcRelease & {
   dataProviders: number;
@@ -19,9 +19,9 @@ export type LegionsRelease = MpcRelease & {
 };
 
 /**
- * Returns the charge to one privacy unit for everything that the aggregator sees, which is more than the consumer sees. The
- * aggregator knows its own noise, so only the other duchies' noise protects people. docs/privacy.md derives the formula.
- * Throws a RangeError if no noise can meet the parameters.
+ * Returns what a release costs one privacy unit. The charge covers everything that the aggregator sees, which is more than
+ * the consumer sees. The aggregator knows its own noise, so only the noise of the other duchies counts. docs/privacy.md
+ * derives the formula. Throws a RangeError if no noise can meet the parameters.
  */
 export function legionsCharge(release: LegionsRelease): Charge {
   const { noiseMechanism, duchies, dataProviders } = release;

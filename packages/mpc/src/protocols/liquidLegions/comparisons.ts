@@ -1,7 +1,6 @@
 /**
- * Compares the counts of tuples with each frequency below the maximum, and finds the counts that are equal to it. Each
- * frequency has a column of comparisons. Each column is sorted separately, so that nobody can link two comparisons of the
- * same count.
+ * Finds the tuples whose encrypted count equals a frequency, for each frequency below the maximum. All comparisons with one
+ * frequency form a column. Each column is sorted separately, so that nobody can link two comparisons of the same count.
  */
 import { CIPHERTEXT_BYTES, drawScalars, Keystream, POINT_BYTES } from '../../sketches.ts';
 import { type Bytes, takeBlocks, takeColumn } from './blocks.ts';
@@ -32,8 +31,8 @@ export function compareTuples(
 }
 
 /**
- * Computes a column of count − i · unit for each i from 1 to `compared`. An entry encrypts zero if the count is i. The
- * entries are re-randomized, so that workers cannot recognize the ciphertexts.
+ * Computes a column of count − i · unit for each i from 1 to `compared`, where unit is the point for the count 1. An entry
+ * encrypts zero if the count is i. The entries are re-randomized, so that workers cannot recognize the ciphertexts.
  */
 function compare(
   workspace: Workspace,
@@ -56,8 +55,8 @@ function compare(
 }
 
 /**
- * Removes a key from comparisons and multiplies each by a random factor. The aggregator then cannot tell unequal counts
- * apart.
+ * Removes a key from comparisons and multiplies each comparison by a random factor. The aggregator then cannot tell unequal
+ * counts apart.
  */
 export function decryptComparisons(
   workspace: Workspace,
@@ -68,7 +67,9 @@ export function decryptComparisons(
   return decrypted;
 }
 
-/** Returns one byte per ciphertext: 1 if it encrypts zero, else 0. All must be encrypted under this key alone. */
+/**
+ * Returns one byte per ciphertext: 1 if it encrypts zero, else 0. The ciphertexts must be encrypted under this key alone.
+ */
 export function findZeros(
   workspace: Workspace,
   { blocks, secretKey }: { blocks: Uint8Array; secretKey: Uint8Array },

@@ -12,9 +12,7 @@ export function rolesOf({ workers, aggregator }: Pick<LiquidLegionsConfig, 'work
 /** Returns no common population. Providers do not need one, because a register depends only on the VID. */
 export function populationOf(_config: LiquidLegionsConfig): undefined {}
 
-/**
- * Whether a sampling interval may extend past 1 and continue at 0. It may not, because registers have no circular order.
- */
+/** A sampling interval must not extend past 1, because registers have no circular order. */
 export const takesWrappedSamples = false;
 
 export function registerCountOf({ maxSize }: LiquidLegionsConfig): number {

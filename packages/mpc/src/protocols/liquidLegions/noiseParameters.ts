@@ -40,7 +40,7 @@ export interface NoiseParameters extends LiquidLegionsParams {
   histogramNoise: MpcNoise;
   publisherNoise: MpcNoise;
   /**
-   * The minimum number of times that each duchy adds the publisher noise register, and also the padding register. Duchies
+   * The minimum number of copies that each duchy adds of the publisher noise register, and of the padding register. Duchies
    * add both even without noise, because providers use the publisher noise register for their empty registers.
    */
   knownRegisters: number;
@@ -90,7 +90,7 @@ export function noiseParameters(spec: NoiseSpec, protocol: LiquidLegionsProtocol
   };
 }
 
-/** Returns the part of a noise spec that comes from a ring's config. */
+/** Returns the part of a noise spec that comes from a protocol's config. */
 export function noiseSpecOf({ workers, ...config }: LiquidLegionsConfig, dataProviderCount: number) {
   const { noiseMechanism, decayRate, maxSize, histogramPrivacyParams, publisherPrivacyParams } = config;
   return {

@@ -1,6 +1,6 @@
 /**
- * Noise registers, which represent nobody. Draws how many of each kind a duchy adds, and computes the texts of their
- * indexes.
+ * Draws how many noise registers of each kind a duchy adds, and computes the texts of their indexes. A noise register
+ * represents no person.
  */
 import { drawMpcNoise, drawScalars, Keystream, NOBODY_INDEX, SCALAR_BYTES } from '../../sketches.ts';
 import type { Bytes } from './blocks.ts';
@@ -17,7 +17,7 @@ export type NoiseKind = (typeof NOISE_KINDS)[number];
 /** The size of a noise register: one byte for its kind, followed by the number that ends its index text. */
 export const NOISE_REGISTER_BYTES = 1 + SCALAR_BYTES;
 
-/** The index texts. For `histogram` and `reach`, a number is appended. */
+/** The text that the index of each kind is computed from. For `histogram` and `reach`, a number is appended. */
 const INDEX_TEXTS: Record<NoiseKind, string> = {
   histogram: 'blinded_histogram_noise',
   publisher: NOBODY_INDEX,
@@ -57,8 +57,7 @@ export function drawNoiseRegisters(
 }
 
 /**
- * Returns a noise register's index text. It differs from the index text of any person's register, which is a decimal
- * number.
+ * Returns a noise register's index text. It never equals the index text of a person's register, which is a decimal number.
  */
 export function indexText(kind: NoiseKind, number: Uint8Array): string {
   const hasNumber = kind === 'histogram' || kind === 'reach';

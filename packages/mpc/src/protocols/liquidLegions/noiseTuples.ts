@@ -1,6 +1,6 @@
 /**
- * Noise tuples, which represent nobody. Each looks like a register with some frequency, or like a register without a
- * frequency.
+ * Draws and encrypts noise tuples, which represent no person. Each noise tuple looks like a register with some frequency,
+ * or like a register without a frequency.
  */
 
 import { CIPHERTEXT_BYTES, drawMpcNoise, Keystream } from '../../sketches.ts';

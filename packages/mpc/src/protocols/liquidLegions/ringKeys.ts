@@ -1,14 +1,14 @@
 /** The keys that one duchy has for a computation. */
 import { Curve, combineKeys } from '../../sketches.ts';
 
-/** One duchy's keys. Public keys are compressed points. */
+/** Public keys are compressed points. */
 export interface RingKeys {
   secretKey: Uint8Array;
   /** The combined key of all duchies. */
   key: Uint8Array;
   /**
-   * The combined key of the duchies after this one in the round. For the aggregator, which starts a round, these are all
-   * duchies.
+   * The combined key of the duchies that come after this duchy in a round. The aggregator starts a round, so its `restKey`
+   * is the combined key of all duchies.
    */
   restKey: Uint8Array;
 }

@@ -43,9 +43,9 @@ export class RingSetup<P extends NoiseParameters> {
   }
 
   /**
-   * Combines the messages of all duchies, including the aggregator's own, and re-randomizes the result. The first worker
-   * would otherwise recognize the registers that it sent, and could drop all other duchies' noise. Only the aggregator runs
-   * this.
+   * Combines the messages of all duchies, including the aggregator's own, and re-randomizes the registers. Only the
+   * aggregator runs this. Without re-randomizing, the first worker would recognize the registers that it sent, and could
+   * drop all other duchies' noise.
    */
   async combine(messages: readonly Uint8Array[], { key }: RingKeys, seed: Uint8Array, run: StageRun = {}) {
     const size = this.form.registerBytes;
@@ -72,7 +72,7 @@ export class RingSetup<P extends NoiseParameters> {
 
   /**
    * Returns the size of a worker's message to the aggregator. The message has the sketches that the worker received, and
-   * its noise.
+   * the worker's noise.
    */
   protected sizeOfSetup({ uploads }: Sender): MessageSize {
     const { maxSize, noiseRegisterCount } = this.parameters;

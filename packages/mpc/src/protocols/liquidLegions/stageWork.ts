@@ -27,11 +27,11 @@ export interface Executor {
 type Batch<O extends BatchOperation> = Omit<Input<O>, 'seed'>;
 
 /**
- * The most blocks in a batch. At this size, the one inversion per batch costs little, and a batch takes at most a few
- * seconds.
+ * The maximum number of blocks in a batch. At this size, the one inversion per batch costs little, and a batch takes at
+ * most a few seconds.
  */
 const MOST = 2048;
-/** The fewest blocks in a batch. Halving this would not make a batch faster. */
+/** The minimum number of blocks in a batch. Half as many blocks would not make a batch faster. */
 const LEAST = 512;
 /** The number of batches is a multiple of this number, so that 2, 4, or 8 threads finish at the same time. */
 const BATCHES = 8;
@@ -58,7 +58,7 @@ export class StageWork {
     this.onProgress = onProgress;
   }
 
-  /** Starts the next step, and sets the fraction of the stage that will be done when the step ends. */
+  /** Starts the next step. `fraction` is the part of the stage that will be done when the step ends. */
   upTo(fraction: number): this {
     this.before = this.until ?? 0;
     this.until = fraction;

@@ -3,7 +3,7 @@
  * are equal. The second is zero if all keys are the key of a destroyed register. The third is zero if all keys are the key
  * of histogram noise. The count is the sum of all counts, and is used only if the keys are equal.
  *
- * A nonzero flag would reveal a key to the aggregator, which makes the tuples and knows every factor that it used. Each
+ * The aggregator makes the tuples and knows every factor that it used, so a nonzero flag would reveal a key to it. Each
  * worker therefore multiplies each flag by a separate random number. Zero remains zero, and any other flag becomes random.
  */
 import type { RandomSource } from '../../privacy/random.ts';
@@ -107,8 +107,8 @@ function addAt(workspace: Workspace, into: Uint8Array, places: readonly number[]
 }
 
 /**
- * Completes the tuples with the counts and the other two flags. Each flag is computed as special key + same − key, where
- * `same` is the first flag.
+ * Completes the tuples with the counts and the other two flags. Each flag is special key + same − key, where `same` is the
+ * first flag, and the special key is that of destroyed registers or of histogram noise.
  */
 function finished(
   workspace: Workspace,

@@ -1,4 +1,4 @@
-/** Functions on any number of ciphertexts, which are processed one batch at a time. Each thread needs its own workspace. */
+/** Processes any number of ciphertexts, one batch at a time. Each thread needs its own workspace. */
 import type { RandomSource } from '../../privacy/random.ts';
 import {
   areZero,
@@ -82,8 +82,8 @@ export class Workspace {
   }
 
   /**
-   * Removes a key from ciphertexts, multiplies each by a separate random number, and re-randomizes it. The duchy that
-   * removes the last key then learns only which ciphertexts encrypt zero.
+   * Removes a key from ciphertexts, multiplies each ciphertext by a separate random number, and re-randomizes it. The duchy
+   * that removes the last key then learns only which ciphertexts encrypt zero.
    */
   blindEach(ciphertexts: Uint8Array, { secretKey, restKey }: RingKeys, random: RandomSource): void {
     const rest = this.key(restKey);
@@ -131,7 +131,9 @@ export class Workspace {
     return ciphertexts;
   }
 
-  /** Returns one byte per ciphertext: 1 if it encrypts zero, else 0. All must be encrypted under this key alone. */
+  /**
+   * Returns one byte per ciphertext: 1 if it encrypts zero, else 0. The ciphertexts must be encrypted under this key alone.
+   */
   zeros(ciphertexts: Uint8Array, secretKey: Uint8Array): Bytes {
     const found = new Uint8Array(ciphertexts.length / CIPHERTEXT_BYTES);
     this.inBatches(found.length, (from, count) => {

@@ -15,8 +15,8 @@
  * aggregator then sees which comparisons are zero.
  *
  * Every message of a round is re-randomized and sorted, so the aggregator cannot link the rounds. It sees only noisy
- * numbers (docs/privacy.md): how many indexes have k registers, the sizes of the groups of known noise, how many tuples
- * have each combination of flags, and how many comparisons are zero for each frequency.
+ * numbers (docs/privacy.md): how many indexes have k registers, how many registers have a known noise index, how many
+ * tuples have each combination of flags, and how many comparisons are zero for each frequency.
  */
 
 import { CIPHERTEXT_BYTES, drawScalars, FREQUENCY_REGISTER_BYTES, Keystream } from '../../sketches.ts';

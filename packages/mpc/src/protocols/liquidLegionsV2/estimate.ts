@@ -1,12 +1,12 @@
 /**
- * Estimates the frequency distribution from the number of registers at each frequency. The reach estimate is that of the
+ * Estimates the frequency distribution from the number of registers at each frequency. The reach is estimated as in the
  * reach-only protocol.
  */
 export { estimateReach } from '../reachOnlyLiquidLegionsV2/estimate.ts';
 
 /**
- * Returns the share of each frequency among the registers that have a frequency. The map is empty if there are no such
- * registers.
+ * Returns the share of each frequency among the registers that have a frequency. The map is empty if no register has a
+ * frequency.
  */
 export function relativeFrequencies(frequencies: readonly number[]): Map<number, number> {
   const total = frequencies.reduce((sum, count) => sum + count, 0);

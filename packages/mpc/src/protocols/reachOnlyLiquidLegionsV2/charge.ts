@@ -1,2 +1,2 @@
-/** The privacy charge. Both Liquid Legions protocols charge for everything that the aggregator sees. */
+/** The privacy charge, which both Liquid Legions protocols compute in the same way. */
 export { chargeOf } from '../liquidLegions/charge.ts';
