@@ -6,14 +6,14 @@ import { lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { hostOf, isPublicAddress } from '@measurement-exchange/contract';
 
-/** The endpoint failed a check, and nothing was sent to it. */
+/** Thrown if an endpoint fails a check. Nothing was sent to the endpoint. */
 export class EndpointRefused extends Error {
   override readonly name = 'EndpointRefused';
 }
 
 /**
- * Parses an endpoint, which must be an https URL without a path, so that callers can append one. Throws otherwise. If
- * `allowHttp` is set, http is also accepted.
+ * Parses an endpoint. It must be an https URL, or also http if `allowHttp` is set. It must have no path, so that callers
+ * can append a path. Throws `EndpointRefused` otherwise.
  */
 export function endpointUrl(endpoint: string, { allowHttp = false } = {}): URL {
   const url = URL.parse(endpoint);
@@ -28,8 +28,8 @@ export function endpointUrl(endpoint: string, { allowHttp = false } = {}): URL {
 }
 
 /**
- * Returns request options that allow connections only to public addresses. The addresses are checked when they are looked
- * up for the connection, so DNS cannot change them in between. Throws if the URL contains a private IP address.
+ * Returns request options that allow connections only to public addresses. The options check the address that the
+ * connection uses, so a later DNS change cannot bypass the check. Throws if the URL contains a private IP address.
  */
 export function publicOnly(url: URL): { lookup: LookupFunction } {
   const host = hostOf(url);

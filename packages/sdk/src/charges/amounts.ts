@@ -1,5 +1,6 @@
 /**
- * Converts privacy amounts to integer units, so that sums are exact. Units: 1e-9 of epsilon, 1e-18 of delta, 1e-12 of rho.
+ * Converts privacy amounts to integer units, so that sums are exact. One unit is 1e-9 of epsilon, 1e-18 of delta, or 1e-12
+ * of rho.
  */
 
 /**
@@ -26,7 +27,7 @@ const DECIMALS: Record<Measure, number> = { epsilon: 9, delta: 18, rho: 12 };
 
 export const NOTHING: Units = { epsilon: 0n, delta: 0n, rho: 0n };
 
-/** A cost is rounded up, so that no release is free. A budget is rounded down. */
+/** Converts an amount to units. Costs are rounded up, so that no release is free. Budgets are rounded down. */
 export const costInUnits = (amount: Partial<PrivacyAmount>) => inUnits(amount, 'up');
 export const budgetInUnits = (amount: Partial<PrivacyAmount>) => inUnits(amount, 'down');
 
@@ -40,7 +41,10 @@ export function excessUnits(a: Units, b: Units): Units {
   return { epsilon: excess('epsilon'), delta: excess('delta'), rho: excess('rho') };
 }
 
-/** Returns the smallest share that is left of any measure. A measure that has no budget cannot be spent, and is ignored. */
+/**
+ * Returns the fraction of the budget that remains, from 0 to 1, in the measure with the smallest fraction. Ignores measures
+ * without a budget, because they cannot be spent.
+ */
 export function leftRatio(left: PrivacyAmount, limit: PrivacyAmount): number {
   const ratios = MEASURES.filter((measure) => limit[measure] > 0).map(
     (measure) => left[measure] / limit[measure],
@@ -61,7 +65,7 @@ function inUnits(amount: Partial<PrivacyAmount>, round: 'up' | 'down'): Units {
 const DECIMAL = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
 
 /**
- * Converts the number's shortest decimal text, such as 0.1, instead of the exact value of the double. That value is
+ * Converts the number's shortest decimal text, such as 0.1, instead of the exact value of the double. The exact value is
  * slightly more than 0.1, so ten charges of 0.1, each rounded up, would exceed a budget of 1.
  */
 function decimalUnits(value: number, decimals: number, round: 'up' | 'down'): bigint {

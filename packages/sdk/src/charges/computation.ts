@@ -5,8 +5,8 @@ import { type MpcConfig, type MpcProtocol, protocolMath } from '@measurement-exc
 import type { PrivacyAmount } from './amounts.ts';
 
 /**
- * Returns the cost for each of the data providers. `params` are the privacy parameters of the reach and, if requested, of
- * the frequencies. Throws a RangeError if no noise can meet them.
+ * Returns the cost for each data provider. The first argument has the privacy parameters of the reach, and of the
+ * frequencies if they are requested. Throws a RangeError if no noise can meet these parameters.
  */
 export function duchyCost(
   [reach, frequency]: PrivacyParams[],

@@ -1,4 +1,4 @@
-/** Returns the UTC days that `[start, end)` overlaps. */
+/** Returns the UTC days that overlap the interval from `start` (inclusive) to `end` (exclusive). */
 export function daysOf({ start, end }: { start: Date; end: Date }): string[] {
   const days: string[] = [];
   for (let day = Math.floor(start.getTime() / DAY_MS); day * DAY_MS < end.getTime(); day++) {

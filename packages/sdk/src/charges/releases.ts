@@ -1,4 +1,4 @@
-/** The figures that a data provider releases on its own for a question, and their privacy cost. */
+/** The figures that a data provider computes for a measurement without duchies, and their privacy cost. */
 import type { PlainSpec, PrivacyParams } from '@measurement-exchange/contract';
 import { charge, type NoiseMechanism } from '@measurement-exchange/mpc';
 import { addUnits, costInUnits, NOTHING, type Units } from './amounts.ts';

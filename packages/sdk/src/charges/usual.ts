@@ -1,4 +1,4 @@
-/** The limits that data providers have unless they configure others. */
+/** The default limits of data providers. */
 import type { PrivacyAmount } from './amounts.ts';
 
 /** The smallest accepted epsilon if the provider does not configure one. */

@@ -11,7 +11,9 @@ import { type WatchArguments, type Watching, watch } from './watch.ts';
 export interface ClientOptions {
   /** The exchange's address, such as `https://exchange.example.com`, without `/v2alpha`. */
   baseUrl: string;
-  /** The bearer token, or a function that returns it. It is called before every attempt, and again after a 401. */
+  /**
+   * The bearer token, or a function that returns it. The function is called before every attempt, and again after a 401.
+   */
   token: string | (() => string | Promise<string>);
   fetch?: typeof fetch;
   /** The clock used for the backoff between attempts. */
@@ -24,7 +26,9 @@ export interface ClientOptions {
   maxResponseBytes?: number;
   /** The User-Agent header; omit it in a browser. */
   userAgent?: string;
-  /** Called once if something such as a proxy breaks the streams that `watch` reads. `watch` then reads pages instead. */
+  /**
+   * Called once if a proxy or something similar breaks the streams that `watch` reads. `watch` then reads pages instead.
+   */
   onWarning?: (message: string) => void;
 }
 

@@ -1,12 +1,15 @@
 /** Errors of the connection to the exchange. An error that the exchange itself returns is an `ExchangeError`. */
 import { ExchangeError } from '@measurement-exchange/contract';
 
-/** The connection failed or timed out before a response arrived. If the call was a change, it may have taken effect. */
+/**
+ * Thrown if the connection failed or timed out before a response arrived. If the call was a change, it may have taken
+ * effect.
+ */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
-/** The response did not come from an exchange. It may be a proxy's page, a redirect, or a truncated body. */
+/** Thrown if the response did not come from an exchange. It may be a proxy's page, a redirect, or a truncated body. */
 export class UnexpectedResponse extends Error {
   /** The HTTP status; 0 if the browser hides it. */
   readonly status: number;

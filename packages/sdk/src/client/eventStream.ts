@@ -10,14 +10,14 @@ import { reasonOf } from './unreachable.ts';
 const OPENING_MS = 5_000;
 /** How long a stream may be silent. An exchange sends at least a comment every 15 seconds. */
 const SILENCE_MS = 40_000;
-/** A stream that is cut off sooner than this counts as broken. */
+/** The minimum duration of a working stream. A stream that is cut off sooner counts as broken. */
 const LASTING_MS = 2_000;
 const MAX_RETRY_MS = 60_000;
 
 const NOTHING_ARRIVED = new Error('nothing arrives');
 
 export interface Ending {
-  /** Why the stream failed, for example because a proxy blocks streams; undefined if it worked. */
+  /** The reason why the stream failed, for example because a proxy blocks streams. Undefined if the stream worked. */
   broken: string | undefined;
   /** How long the exchange asks the client to wait before reconnecting. */
   retryMs: number | undefined;

@@ -15,17 +15,20 @@ export interface FollowOptions {
   /** Aborting the signal closes the follower and makes `next` reject with the signal's reason. */
   signal?: AbortSignal | undefined;
   clock?: Clock;
-  /** Called with the reason when the connection for changes is lost. Until it is back, `next` requests polls more often. */
+  /**
+   * Called with the reason when the connection for changes is lost. Until the connection is back, `next` requests polls
+   * more often.
+   */
   onPolling?: ((why: string) => void) | undefined;
   /** Called when changes can be followed again. */
   onFollowing?: (() => void) | undefined;
 }
 
-/** The result of `Follower.next`: the reason to act now. */
+/** The result of `Follower.next`: the changes to handle, and whether to poll. */
 export interface Wake {
   /** The latest change to each resource that changed. */
   changes: Change[];
-  /** Whether anything may have changed. If so, the caller must read all of its resources. */
+  /** True if changes may have been missed. The caller must then read all of its resources. */
   poll: boolean;
 }
 

@@ -7,11 +7,14 @@ import { UnexpectedResponse } from './errors.ts';
  */
 export interface Listing<Item, Page> extends AsyncIterable<Item> {
   pages(): AsyncIterableIterator<Page>;
-  /** Requests the first page, or the page for the given `pageToken`. The last page has no `nextPageToken`. */
+  /**
+   * Requests only one page: the first page, or the page that the call's `pageToken` selects. The last page has no
+   * `nextPageToken`.
+   */
   page(): Promise<Page>;
 }
 
-/** The maximum number of consecutive empty pages. Exchanges return none today, but a future version may. */
+/** The maximum number of consecutive empty pages. Exchanges return no empty pages today, but a future version may. */
 const MAX_EMPTY_PAGES = 100;
 
 /**

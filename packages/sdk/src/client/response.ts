@@ -14,11 +14,11 @@ import type { StreamEvent } from './eventParser.ts';
 const MAX_ERROR_BYTES = 1024 * 1024;
 /**
  * The maximum number of JSON keys and values in a response, to limit time and memory. 64 MiB of measurements contain about
- * 600,000.
+ * 600,000 keys and values.
  */
 const MAX_VALUES = 2_000_000;
 
-/** Reads the body. Stops if it exceeds the limit or the signal is aborted. */
+/** Reads the body. Throws if the body exceeds the limit or the signal is aborted. */
 export async function readBody(
   route: Route,
   response: Response,

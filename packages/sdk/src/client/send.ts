@@ -19,8 +19,8 @@ export interface Sender {
 }
 
 /**
- * The longest Retry-After that the client waits for. If it is longer, the call fails, and the error contains the time to
- * wait.
+ * The longest Retry-After that the client waits for. If the exchange asks for more, the call fails, and the error contains
+ * the time to wait.
  */
 const MAX_RETRY_AFTER_S = 60;
 

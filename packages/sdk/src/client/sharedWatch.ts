@@ -5,7 +5,7 @@ import type { ExchangeClient } from './types.ts';
 import type { WatchArguments } from './watch.ts';
 
 export interface Listener {
-  /** Called when `onChange` will report every change from now on. Earlier changes are not reported. */
+  /** Called when the watch has started. From now on, `onChange` reports every change. Earlier changes are not reported. */
   onFollowing(): void;
   /** Called when the watch is interrupted. No change is reported until `onFollowing` is called again. */
   onLost(reason: unknown): void;

@@ -17,7 +17,7 @@ export type ExchangeClient = { [O in Called]: Method<O> } & {
   watch(args: WatchArguments): AsyncGenerator<Change, void, undefined>;
 };
 
-/** The operations that are client methods. Streaming routes are not, because `watch` reads them. */
+/** The operations that are client methods. Streaming routes are excluded, because `watch` reads them. */
 type Called = Exclude<Operation, Extract<Routes, { streams: true }>['operation']>;
 
 /** The arguments of a method: `ArgumentsOf<'createMeasurement'>`. */
@@ -39,8 +39,8 @@ type Method<O extends Operation> =
       : (args: Args<RouteOf<O>>) => Returned<RouteOf<O>>;
 
 /**
- * The arguments of an operation. `R` is a union if the operation has several rows in the routes table. Their paths differ,
- * and for parties, their bodies do too.
+ * The arguments of an operation. `R` is a union if the operation has several rows in the routes table. The rows have
+ * different paths, and for parties, also different bodies.
  */
 type Args<R extends Route> = [R] extends [infer Rows extends Route]
   ? Flat<Target<Rows['path']> & QueryOf<Rows> & BodyOf<Rows> & ValidateOnly<Rows> & { signal?: AbortSignal }>

@@ -2,7 +2,9 @@
 import { Unreachable } from './errors.ts';
 
 const TLS_TO_PLAIN_HTTP = /^(EPROTO|ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST))$/;
-/** The connection was closed before a response, as a server that expects TLS does. */
+/**
+ * The error codes of a connection that was closed before a response. A server that expects TLS closes plain connections.
+ */
 const CLOSED = /^(UND_ERR_SOCKET|ECONNRESET|EPIPE|HPE_\w+)$/;
 const UNTRUSTED =
   /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|CERT_\w+|ERR_TLS_CERT_ALTNAME_INVALID)$/;
@@ -28,7 +30,10 @@ function sentenceOf(baseUrl: string, cause: unknown): string {
   return `does not respond (${reasonOf(cause)}). ${run}`;
 }
 
-/** Returns the reason why fetch failed. It is in the cause of the error, whose own message is just `fetch failed`. */
+/**
+ * Returns the reason why fetch failed. The reason is in the error's cause, because the error's own message is just `fetch
+ * failed`.
+ */
 export function reasonOf(error: unknown): string {
   const { message, cause } = error as { message?: string; cause?: { message?: string; code?: string } };
   return cause?.message || cause?.code || message || String(error);

@@ -17,9 +17,9 @@ export interface WatchArguments {
   'filter.kinds'?: ChangeKind[];
   signal?: AbortSignal;
   /**
-   * Called with a new token when every change before it has been processed. A caller that stores the token can resume after
-   * a restart. The first call comes before the first change. A caller that then reads a list misses no change between the
-   * list and the watch.
+   * Called with a new token when every change before the token has been processed. A caller that stores the token can
+   * resume after a restart. The first call comes before the first change. A caller that then reads a list misses no change
+   * between the list and the watch.
    */
   onToken?: (pageToken: string) => void;
   /** Called when the watch starts to receive changes as they happen, and again when it recovers after `onRetry`. */
@@ -34,7 +34,7 @@ export interface Watching {
   sender: Sender;
   pages: readonly Route[];
   streams: readonly Route[];
-  /** Until this time, all watches read pages, because something such as a proxy blocks streams. In epoch milliseconds. */
+  /** Until this time (epoch milliseconds), all watches read pages, because a proxy or something similar blocks streams. */
   pagesUntil: number;
   onWarning: (message: string) => void;
 }

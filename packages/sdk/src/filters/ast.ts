@@ -5,7 +5,10 @@ export type Parsed = ReturnType<typeof parse>;
 export type Expr = Parsed['expr'];
 export type Kind<C extends Expr['exprKind']['case']> = Extract<Expr['exprKind'], { case: C }>['value'];
 
-/** No identifier in a filter can start with these prefixes, so an attribute is never confused with a macro's variable. */
+/**
+ * The prefixes of identifiers that stand for attributes. No identifier that a filter contains can start with these
+ * prefixes, so an attribute is never confused with a macro's variable.
+ */
 const VALUE = '@value:';
 const PRESENT = '@present:';
 export const valueKey = (attribute: string) => VALUE + attribute;

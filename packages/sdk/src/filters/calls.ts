@@ -62,7 +62,7 @@ export function resultType(call: Call, fail: Fail): CelType {
   }
 }
 
-/** Names that a filter can write. Operators have names such as `_+_`. */
+/** The functions that a filter can call by name. Operators are excluded, because they have names such as `_+_`. */
 const FUNCTION_NAMES = [...OVERLOADS.keys()].filter((name) => /^[a-z]/i.test(name));
 
 const noFunction = (expr: Expr, name: string, fail: Fail) =>
@@ -111,7 +111,7 @@ function rejectGrowth({ expr, args, variables }: Call, fail: Fail): void {
 const CONVERSIONS = new Set(['bool', 'double', 'duration', 'int', 'timestamp', 'uint']);
 
 /**
- * Rejects the conversion of a constant if it fails, because it would fail for every event. For example,
+ * Rejects a conversion of a constant that fails, because it would fail for every event. For example,
  * timestamp('2024-01-01') and timestamp(999999999999) fail.
  */
 function checkConversion({ expr, name, args }: Call, fail: Fail): void {

@@ -1,7 +1,7 @@
 /**
  * Resolves the names in a parsed filter and checks its types. CEL converts no types implicitly, so an expression with the
- * wrong types would fail for every event. It is rejected here, with its position. Several limits bound the cost of a
- * hostile filter.
+ * wrong types would fail for every event. Such a filter is rejected here, with the position of the error. Several limits
+ * bound the cost of a hostile filter.
  */
 import { CelScalar, type CelType, listType, mapType } from '@bufbuild/cel';
 import {
@@ -38,7 +38,7 @@ const TEXT_SIZE = 100;
 /** The number of attributes that an error message lists. */
 const MAX_LISTED = 20;
 
-/** One of a filter's conditions. The filter is true if all of them are true. */
+/** One of a filter's conditions. The filter is true if all its conditions are true. */
 export interface Condition {
   expr: Expr;
   /** An upper bound on the number of steps in one evaluation. */

@@ -2,7 +2,7 @@
 
 /** Returns the candidate that is most similar to a mistyped name, or undefined if none is similar enough. */
 export function closest(name: string, candidates: Iterable<string>): string | undefined {
-  // Two of three letters must be right. A short name may have one wrong letter.
+  // Allow one wrong letter for every three letters, but at least one wrong letter.
   let most = Math.max(1, Math.floor(name.length / 3));
   let found: string | undefined;
   for (const candidate of candidates) {
@@ -15,8 +15,8 @@ export function closest(name: string, candidates: Iterable<string>): string | un
 }
 
 /**
- * Counts the letters to insert, delete, or replace, and the neighboring letters to swap, that turn one word into the other
- * (optimal string alignment distance).
+ * Returns the number of edits that turn one word into the other (optimal string alignment distance). An edit inserts,
+ * deletes, or replaces a letter, or swaps two neighboring letters.
  */
 export function editDistance(a: string, b: string): number {
   let [before, above]: number[][] = [[], Array.from({ length: b.length + 1 }, (_, j) => j)];

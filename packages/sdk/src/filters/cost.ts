@@ -6,16 +6,17 @@ import { isDyn } from './celTypes.ts';
 import type { Checked, Fail, Items } from './checked.ts';
 import { patternSize } from './environment.ts';
 
-/** How many characters or items are compared or copied in one step. */
+/** The number of characters or items that are compared or copied in one step. */
 const PER_STEP = 32;
 /**
- * This many character comparisons of a text search count as one step. In the worst case, a search compares each character
- * of the text with each character that it looks for.
+ * The number of character comparisons in a text search that count as one step. In the worst case, a search compares each
+ * character of the text with each character of the searched text.
  */
 const COMPARED_PER_STEP = 1000;
 
 /**
- * Returns the number of steps in a call, not counting its arguments. `instructions` is the size of its compiled pattern.
+ * Returns the number of steps in a call, not counting its arguments. `instructions` is the size of the call's compiled
+ * pattern.
  */
 export function workOf({ name, target, args }: Call, instructions: number): number {
   const operands = target === undefined ? args : [target, ...args];

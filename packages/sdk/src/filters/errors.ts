@@ -9,7 +9,7 @@ export class FilterError extends RefusalError {
   declare readonly code: FilterCode;
   /** The message without the position. */
   readonly reason: string;
-  /** The known name that is most similar to an unknown one. */
+  /** The known name that is most similar to an unknown name in the filter. */
   readonly suggestion: string | undefined;
 
   constructor(code: FilterCode, reason: string, position?: FilterPosition, suggestion?: string) {

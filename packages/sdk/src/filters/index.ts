@@ -15,20 +15,20 @@ export interface PublishedAttribute {
   type: Uppercase<AttributeType>;
 }
 
-/** Why a filter cannot be used. */
+/** The reason why a filter cannot be used. */
 export interface FilterProblem {
   code: FilterCode;
   /** A sentence for people, without the position. */
   message: string;
   /** Absent if the problem concerns the whole filter. */
   position?: FilterPosition;
-  /** The attribute or function whose name is most similar to an unknown one. */
+  /** The attribute or function whose name is most similar to an unknown name in the filter. */
   suggestion?: string;
 }
 
 /**
- * Returns the first problem of a filter, or undefined if it has none. Without attributes, only the syntax and the names
- * of functions are checked, because the data provider does not say which attributes there are.
+ * Returns the first problem with a filter, or undefined if the filter is valid. Omit `attributes` if the data provider does
+ * not publish them. Only the syntax and the names of functions are checked then.
  *
  * @example
  * filterProblem('agee > 30', [{ name: 'age', type: 'INT' }]);

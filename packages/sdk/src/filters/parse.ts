@@ -14,7 +14,7 @@ const MAX_SIGNS = 8000;
  */
 const SIGN = /\W/;
 
-/** Parses a filter. The returned function creates errors that point to a position in it. */
+/** Parses a filter. The returned function creates errors that point to a position in the filter. */
 export function parseFilter(expression: string): [Parsed, Fail] {
   requireLength(expression);
   if (!expression.isWellFormed()) throw new FilterError('FILTER_SYNTAX', 'The filter is not valid Unicode');

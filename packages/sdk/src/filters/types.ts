@@ -29,7 +29,7 @@ export function celValueOf(type: AttributeType, value: AttributeValue): CelInput
     case 'uint':
       return celUint(value as bigint);
     case 'double':
-      // Add 0 to turn -0 into 0, because DuckDB does not distinguish them when it groups rows.
+      // Add 0 to turn -0 into 0, because DuckDB treats -0 and 0 as equal when it groups rows.
       return (value as number) + 0;
     case 'timestamp':
       return typeof value === 'bigint'

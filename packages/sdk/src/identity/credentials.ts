@@ -1,6 +1,6 @@
 import { fromBase64 } from '@measurement-exchange/contract';
 
-/** The name and keys of a party whose certificate is registered. Both private keys are secret. */
+/** The name and keys of a party whose certificate is registered at the exchange. Both private keys are secret. */
 export interface Credentials {
   /** The party's resource name: `measurementConsumers/…`, `dataProviders/…` or `duchies/…`. */
   name: string;

@@ -42,8 +42,8 @@ export async function createIdentity(options: {
 }
 
 /**
- * Wraps a party's Tink keyset in an EncryptionPublicKey, and signs it so that the exchange cannot replace it. The private
- * key is PKCS #8 in PEM.
+ * Wraps a party's Tink keyset in an EncryptionPublicKey message and signs the message, so that the exchange cannot replace
+ * the keyset. The private key is PKCS #8 in PEM.
  */
 export async function signEncryptionKey(
   publicKeyset: Uint8Array,

@@ -12,8 +12,8 @@ import { REFUSAL_CODES, type RefusalCode } from './codes.ts';
 type FilterPlace = `events[${number}].filter` | 'population.filter';
 
 /**
- * The field at fault. A field of the encrypted requisition spec is described only with fixed words and numbers, so that a
- * refusal cannot reveal any of the spec's text. The MeasurementSpec is not encrypted.
+ * The field that a refusal is about. A field of the encrypted requisition spec is described only with fixed words and
+ * numbers, so that a refusal cannot reveal any of the spec's text. The MeasurementSpec is not encrypted.
  */
 export type RefusalPlace =
   | keyof Requisition
@@ -40,8 +40,9 @@ export interface RefusalDetails {
 }
 
 /**
- * The requisition can never be fulfilled and is refused, which permanently fails its measurement. After any other error,
- * the agent retries. The message is for the provider's log, and may quote the spec and names that only the provider knows.
+ * Thrown if a requisition can never be fulfilled. The agent then refuses the requisition, which permanently fails its
+ * measurement. After any other error, the agent retries. The message is for the provider's log, and may quote the spec and
+ * names that only the provider knows.
  */
 export class RefusalError extends Error {
   override readonly name: string = 'RefusalError';

@@ -4,7 +4,7 @@ import { type Certificate, ExchangeError } from '@measurement-exchange/contract'
 import { partyOf } from '../client/names.ts';
 import { Fault } from './fault.ts';
 
-/** A certificate does not exist, is revoked, or does not belong to the expected party. */
+/** Thrown if a certificate does not exist, is revoked, or does not belong to the expected party. */
 export class CertificateFault extends Fault<
   'CERTIFICATE_MISSING' | 'CERTIFICATE_REVOKED' | 'CERTIFICATE_OF_ANOTHER_PARTY'
 > {
@@ -13,7 +13,10 @@ export class CertificateFault extends Fault<
 
 export type FetchCertificate = (name: string) => Promise<Certificate>;
 
-/** Reads one of the party's certificates. Throws `CertificateFault`, or `ConsentError` if no trusted root issued it. */
+/**
+ * Reads one of the party's certificates and verifies it. Throws the same `CertificateFault` as `certificateInForce`, or
+ * `ConsentError` if no trusted root issued the certificate.
+ */
 export async function trustedCertificate(
   party: string,
   name: string,

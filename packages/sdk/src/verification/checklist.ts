@@ -1,4 +1,7 @@
-/** Runs verification steps, and reports each one as it passes or fails. After a failure, the remaining steps still run. */
+/**
+ * Runs verification steps, and reports the outcome of each step as soon as it is known. After a failure, the remaining
+ * steps still run.
+ */
 import { ConsentError } from '@measurement-exchange/consent';
 
 export interface VerificationStep {
@@ -21,8 +24,8 @@ export interface Checked<T> {
 export class DoesNotHold extends Error {}
 
 /**
- * The names of further errors that mean that a check failed. Any error that `isFault` does not recognize prevented the
- * check.
+ * The names of other errors that mean that a check failed. Any error that `isFault` does not recognize means that the check
+ * could not run, and is thrown.
  */
 const FAULTS = ['RefusalError', 'ResultRejected', 'QuestionRejected', 'CertificateFault'];
 

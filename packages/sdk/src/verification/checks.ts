@@ -41,7 +41,7 @@ export function checkCertificate(
   });
 }
 
-/** Checks the verifier's own certificate. It need not come from a trusted root. */
+/** Checks the verifier's own certificate, which does not have to be issued by a trusted root. */
 export function checkOwnCertificate(
   list: Checklist,
   { client, credentials }: Verifier,
@@ -83,7 +83,7 @@ export function checkSpec(list: Checklist, message: Uint8Array | undefined): Pro
   });
 }
 
-/** Decrypts a signed message, and returns it as a step's value. */
+/** Decrypts a signed message, and returns it as the value of a verification step. */
 export async function decrypted({ ciphertext }: EncryptedMessage, privateKeyset: Uint8Array) {
   const value = unpackSignedMessage(await decrypt(privateKeyset, ciphertext));
   return { value, detail: `${ciphertext.length} bytes` };
@@ -103,7 +103,7 @@ export function day(date: Date): string {
 }
 
 /**
- * Returns the name of a signature algorithm. `named` may be its OID, which is all that a protobuf SignedMessage contains.
+ * Returns the name of a signature algorithm. `named` may be the name or the OID. A protobuf SignedMessage has only the OID.
  */
 function algorithmName(named: string | undefined): string {
   const known = Object.entries(SIGNATURE_ALGORITHMS).find(([, { oid }]) => oid === named);
