@@ -1,4 +1,4 @@
-/** The part of the SDK that runs in browsers as well as in Node. */
+/** Entry point of the SDK for browsers and Node. */
 export * from '@measurement-exchange/mpc';
 export * from './client/index.ts';
 export * from './consent.ts';

@@ -29,7 +29,8 @@ export const BATCH = 4096;
 const POINTS = 6;
 
 /**
- * A precomputed table for one point: its odd multiples times 2^(8 i), for each digit i. All `Curve` instances can share it.
+ * A precomputed table for one point P. For each digit i, it contains the odd multiples of 2^(8 i) · P. All `Curve`
+ * instances can share the table.
  */
 export type FixedBase = Int32Array;
 
@@ -46,7 +47,7 @@ type Digits = (place: number) => Term;
 
 /** Each thread needs its own curve, because all batches of a curve share memory. */
 export class Curve extends AffineBatches {
-  /** Scratch batches for callers. The next caller may overwrite them. */
+  /** Scratch batches for callers. Any other caller may overwrite them. */
   readonly spare: readonly [Points, Points];
   private readonly sum: Points;
   private readonly chosen: Points;
@@ -67,8 +68,8 @@ export class Curve extends AffineBatches {
   }
 
   /**
-   * Multiplies all points by the same scalar. Every scalar takes the same sequence of operations. Only the table entries
-   * and the signs differ.
+   * Multiplies all points by the same scalar. The sequence of operations is the same for every scalar. Only the table
+   * entries and the signs differ.
    */
   multiply(into: Points, points: Points, scalar: Uint8Array): void {
     this.makeTable(this.table, points);

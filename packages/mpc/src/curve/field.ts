@@ -90,7 +90,7 @@ export class Field {
 
   /**
    * Returns the inverses of all numbers, or undefined if any number is zero. Inverts only the product of all numbers in
-   * each lane, and derives all other inverses from it. The next call overwrites the result.
+   * each lane, and derives the inverse of each number from this inverse. The next call overwrites the result.
    */
   inverse(a: FieldArray): FieldArray | undefined {
     const { kernel, products, inverses, quads } = this;
@@ -98,7 +98,8 @@ export class Field {
     const last = others * QUAD_BYTES;
     this.quads = 1;
     this.copy(products, a);
-    // Compute running products. Each multiplies the previous product, which the kernel has just stored, by the next number.
+    // Compute running products. Each step multiplies the previous product, which the kernel has just stored, by the next
+    // number.
     if (others > 0) {
       kernel.multiply(products + QUAD_BYTES, products, a + QUAD_BYTES, others, QUAD_BYTES, QUAD_BYTES);
     }
@@ -118,7 +119,10 @@ export class Field {
     return inverses;
   }
 
-  /** Computes a^((p + 1) / 4), where p is the prime. This is a square root of a, if a has one. `into` must not be `a`. */
+  /**
+   * Computes a^((p + 1) / 4), where p is the prime. The result is a square root of a, if a has a square root. `into` must
+   * not be `a`.
+   */
   squareRoot(into: FieldArray, a: FieldArray): void {
     const [first, second, , ones32] = this.powersOfOnes(a);
     this.raise(first, ones32, 32, a);
@@ -127,7 +131,7 @@ export class Field {
     for (let i = 1; i < 94; i++) this.square(into, into);
   }
 
-  /** Computes a^(p − 2), where p is the prime. This is the inverse of a. */
+  /** Computes a^(p − 2), where p is the prime. The result is the inverse of a. */
   private invertOne(into: FieldArray, a: FieldArray): void {
     const [first, second, ones30, ones32] = this.powersOfOnes(a);
     this.raise(first, ones32, 32, a);
@@ -222,7 +226,7 @@ export class Field {
       limbs[limb] = words[word]!;
     }
     carry(limbs);
-    // The kernel keeps numbers between −2 p and 2 p, where p is the prime. So each loop runs at most twice.
+    // The kernel keeps numbers between −2 p and 2 p, where p is the prime, so each loop runs at most twice.
     while (limbs[LIMBS - 1]! < 0) addPrime(limbs, 1);
     while (!isBelowPrime(limbs)) addPrime(limbs, -1);
     return limbs;

@@ -9,7 +9,7 @@ export const V128 = 0x7b;
 export interface WasmFunction {
   name: string;
   parameters: number;
-  /** The number of local variables of each type. Their indexes start after those of the parameters. */
+  /** The number of local variables of each type. The indexes of local variables start after the parameters. */
   locals: [count: number, type: number][];
   body: Code;
 }

@@ -1,4 +1,6 @@
-/** ElGamal keys. Each duchy has a key pair, and providers encrypt under the sum of several public keys. */
+/**
+ * Creates and combines ElGamal keys. Each duchy has a key pair, and providers encrypt under the sum of several public keys.
+ */
 import { createECDH } from 'node:crypto';
 import { POINT_BYTES } from '../curve/affine.ts';
 import type { Curve, FixedBase } from '../curve/curve.ts';

@@ -12,8 +12,8 @@ export type MpcRelease = { noiseMechanism: NoiseMechanism; reachPrivacyParams: P
 );
 
 /**
- * The cost of a release. `spent` is ε for geometric noise. For Gaussian noise, it is ρ (zero-concentrated differential
- * privacy).
+ * The cost of a release. `spent` is ε for geometric noise, and ρ (zero-concentrated differential privacy) for Gaussian
+ * noise.
  */
 export type Cost = Record<'spent' | 'delta', number>;
 export const FREE: Cost = { spent: 0, delta: 0 };

@@ -25,8 +25,9 @@ export function erfcx(x: number): number {
 }
 
 /**
- * Computes erfcx(x) − erfcx(x + step) for x ≥ −1. For a short step, subtraction would lose precision, because the two
- * values are almost equal. So this integrates the slope 2/√π − 2t erfcx(t) with five-point Gauss–Legendre quadrature.
+ * Computes erfcx(x) − erfcx(x + step) for x ≥ −1. For a short step, the two values are almost equal, and subtracting them
+ * would lose precision. The function then integrates the slope 2/√π − 2t erfcx(t) with five-point Gauss–Legendre
+ * quadrature.
  */
 export function erfcxDrop(x: number, step: number): number {
   if (step > 0.1) return erfcx(x) - erfcx(x + step);

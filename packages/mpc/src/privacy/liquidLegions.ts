@@ -13,7 +13,7 @@ export interface LiquidLegionsSize {
   maxSize: number;
 }
 
-/** Properties of a sketch that represents a given number of people. Each is a sum over the registers. */
+/** Properties of a sketch that represents a given number of people. Each property is a sum over the registers. */
 export interface SketchMoments {
   /** The expected number of registers that are hit. */
   registers: number;
@@ -59,7 +59,7 @@ export function expectedRegisters(size: LiquidLegionsSize, people: number): numb
 export function registersForEstimate(size: LiquidLegionsSize, people: number, noiseVariance: number): number {
   if (noiseVariance === 0) return expectedRegisters(size, people);
   const { registers, slope, curvature } = sketchMoments(size, people);
-  // The sketch is so full that more people would hit no more registers. So no count is high enough.
+  // No count is high enough, because the sketch is so full that more people would hit no more registers.
   if (slope === 0) return Number.POSITIVE_INFINITY;
   return registers + (noiseVariance / 2) * (curvature / slope ** 2);
 }
@@ -104,8 +104,8 @@ export function liquidLegionsReachVariance(params: LiquidLegionsReachParams): nu
 
 export interface LiquidLegionsFrequencyParams extends Omit<LiquidLegionsReachParams, 'noiseVariance'> {
   /**
-   * The number of possible sampling indicators. An indicator is a hash of the VID. Two people in one register rarely share
-   * it.
+   * The number of possible sampling indicators. An indicator is a hash of the VID. Two people in one register rarely have
+   * the same indicator.
    */
   samplingIndicatorSize: number;
   maximumFrequency: number;

@@ -18,9 +18,12 @@ import { checkGaussian, discreteGaussianVariance, discreteLaplaceVariance, lapla
 
 /** The distribution of the noise. */
 export type MpcNoise = {
-  /** The bound and the shift of each worker's part: the part is drawn within ±offset, and then `offset` is added to it. */
+  /**
+   * The bound and the shift of each worker's part. The part is drawn within ±offset, and then `offset` is added, so that
+   * the part is not negative.
+   */
   offset: number;
-  /** The variance of the sum of all parts, including the aggregator's part if it adds one. */
+  /** The variance of the sum of all parts, including the aggregator's part if the aggregator adds noise. */
   variance: number;
 } & (
   | {

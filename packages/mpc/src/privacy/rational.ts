@@ -29,7 +29,7 @@ export function roundedUp({ numerator, denominator }: Rational): Rational {
   return reduced({ numerator: (scaled + denominator - 1n) / denominator, denominator: 1n << shift });
 }
 
-/** Returns the nearest double, or one adjacent to it. */
+/** Returns the nearest double, or a double next to the nearest. */
 export function toNumber({ numerator, denominator }: Rational): number {
   const shift = BigInt(64 - (bitLength(numerator) - bitLength(denominator)));
   const quotient = shift >= 0n ? (numerator << shift) / denominator : numerator / (denominator << -shift);

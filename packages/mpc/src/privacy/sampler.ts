@@ -1,6 +1,7 @@
 /**
- * The exact samplers from Canonne, Kamath, and Steinke, "The Discrete Gaussian for Differential Privacy" (2020), section 5.
- * They use only integers, because an attacker could exploit the rounding of floating-point samples (Mironov 2012).
+ * Draws exact random samples with the algorithms of Canonne, Kamath, and Steinke, "The Discrete Gaussian for Differential
+ * Privacy" (2020), section 5. The algorithms use only integers, because an attacker could exploit the rounding of
+ * floating-point samples (Mironov 2012).
  */
 import { type RandomSource, uniform32, uniformBelow, uniformBelow32 } from './random.ts';
 import type { Rational } from './rational.ts';
@@ -50,8 +51,8 @@ export function samplePolya(scale: Rational, random: RandomSource, parts = 2): n
 }
 
 /**
- * Puts balls into urns one by one, and returns the number of balls in the first urn. An urn gets the next ball with a
- * probability proportional to 1/urns plus the number of balls in it.
+ * Puts balls into urns one by one, and returns the number of balls in the first urn. The probability that an urn gets the
+ * next ball is proportional to 1/urns plus the number of balls in the urn.
  */
 function drawFromUrn(balls: number, urns: number, random: RandomSource): number {
   let mine = 0;
@@ -86,7 +87,10 @@ export function bernoulliExp(numerator: bigint, denominator: bigint, random: Ran
   }
 }
 
-/** Returns true with probability 1/e. This is `bernoulliExp` for 1/1, without the first trial, which always succeeds. */
+/**
+ * Returns true with probability 1/e, like `bernoulliExp` for 1/1. Omits the first trial, because that trial always
+ * succeeds.
+ */
 function bernoulliExpOne(random: RandomSource): boolean {
   for (let k = 2; ; k++) if (uniformBelow32(k, random) !== 0) return (k & 1) === 1;
 }

@@ -9,7 +9,7 @@ import type { specs } from '@measurement-exchange/contract';
 export const NORMAL_95 = 1.959964;
 
 /**
- * A figure with its uncertainty. If the variance is unknown, it is Infinity, and so is the variance of any sum that
+ * A figure with its uncertainty. An unknown variance is represented as Infinity, and so is the variance of any sum that
  * includes the figure.
  */
 export interface Estimate {
@@ -66,7 +66,7 @@ export function scalarVariance({ value, maximumPerUser, width, noiseVariance }: 
   return (sampling + noiseVariance) / width ** 2;
 }
 
-/** One share of a directly computed frequency distribution, and the reach that it is a share of. */
+/** One share of a frequency distribution that a provider computes without duchies, and the reach that it is a share of. */
 export interface RelativeFrequencyParams {
   ratio: number;
   reach: number;

@@ -1,7 +1,7 @@
 /**
- * Decides which virtual people are in a sample. The public rule hashes a VID to u in [0, 1] and compares u with the
- * interval in 32-bit floats. This file compares the integer from which u is computed, with the same result, so that any
- * database engine can reproduce the decision exactly.
+ * Decides which virtual people are in a sample. The public rule hashes a VID to a number u in [0, 1], and compares u with
+ * the interval in 32-bit floats. This file compares the integer from which u is computed instead. The result is the same,
+ * but any database engine can reproduce it exactly.
  */
 import { Fingerprint64 } from './farmHash.ts';
 
@@ -17,7 +17,7 @@ export interface VidSamplingInterval {
   width: number;
 }
 
-/** The sampled buckets: those with `from` ≤ bucket < `to`, and those with bucket < `wrapTo`. */
+/** The sampled buckets: all buckets from `from` to `to` − 1, and all buckets below `wrapTo`. */
 export interface BucketRange {
   from: number;
   to: number;

@@ -82,7 +82,7 @@ export class ValuesReader {
 }
 
 /**
- * Calls `use` with each chunk's values and the index of the chunk's first value. Returns the same as `ValuesReader.end`.
+ * Calls `use` with each chunk's values and the index of the chunk's first value. Returns the result of `ValuesReader.end`.
  */
 export async function readValues(
   modulus: number,

@@ -1,6 +1,6 @@
 /**
- * Shuffles registers. Both workers shuffle with the same seed. This hides from the aggregator which person a register
- * belongs to.
+ * Shuffles registers, so that the aggregator cannot tell which person a register belongs to. Both workers use the same
+ * seed.
  */
 import { Keystream } from './keystream.ts';
 import { drawPlaces, MAX_PLACES, PLACE_BYTES } from './places.ts';

@@ -39,7 +39,7 @@ const select = (yes: Code, no: Code, condition: Code): Code => [...yes, ...no, .
 /**
  * Computes rest = number − quotient · divisor, and estimates the quotient with the inverse of the divisor. The low 32 bits
  * are enough, because the rest is small. After the first 64 bits, the rest is below divisor + 2^13, because a double rounds
- * large quotients. After each next 32 bits, the rest differs from number mod divisor by at most one divisor.
+ * large quotients. After each of the next two 32-bit words, it differs from number mod divisor by at most one divisor.
  */
 const reduce = (offset: number, numberAsF64: Code): Code => {
   const quotient = truncated(f64Mul(numberAsF64, get(INVERSE)));

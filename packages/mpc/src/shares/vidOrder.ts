@@ -78,8 +78,8 @@ function countBuckets(start: number, end: number, shift: number, counts: Uint32A
 }
 
 /**
- * Puts VIDs into the buckets. At first, places[bucket] is the start of the bucket. Each VID increases it by one, so at the
- * end it is the end of the bucket.
+ * Puts VIDs into the buckets. At the start, places[bucket] is the start of the bucket. Each VID that is put into the bucket
+ * increases places[bucket] by one.
  */
 function fillBuckets(start: number, end: number, shift: number, places: Uint32Array, ordered: Uint32Array) {
   const hash = new Int32Array(2);

@@ -1,7 +1,7 @@
 /**
  * A provider's Liquid Legions sketches. A person's register depends only on the VID, so sketches from several providers can
- * be merged. Registers with low indexes are hit far more often than registers with high indexes, so a small sketch can
- * count few people as well as many.
+ * be merged. Registers with low indexes are hit far more often than registers with high indexes. A small sketch can
+ * therefore count few people or many.
  */
 import type { LiquidLegionsSize } from '../privacy/liquidLegions.ts';
 import { Fingerprints } from './fingerprint.ts';
@@ -10,8 +10,8 @@ export type LiquidLegionsParams = LiquidLegionsSize;
 
 export interface FrequencySketchParams extends LiquidLegionsParams {
   /**
-   * The number of possible sampling indicators. An indicator is a hash of the VID. Two people in one register rarely share
-   * it.
+   * The number of possible sampling indicators. An indicator is a hash of the VID. Two people in one register rarely have
+   * the same indicator.
    */
   samplingIndicatorSize: number;
 }

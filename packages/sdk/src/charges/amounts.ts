@@ -35,15 +35,15 @@ export function addUnits(a: Units, b: Units): Units {
   return { epsilon: a.epsilon + b.epsilon, delta: a.delta + b.delta, rho: a.rho + b.rho };
 }
 
-/** Returns how much `a` exceeds `b` in each measure, or 0 if it does not. */
+/** Returns by how much `a` exceeds `b` in each measure, or 0 in a measure in which it does not. */
 export function excessUnits(a: Units, b: Units): Units {
   const excess = (measure: Measure) => (a[measure] > b[measure] ? a[measure] - b[measure] : 0n);
   return { epsilon: excess('epsilon'), delta: excess('delta'), rho: excess('rho') };
 }
 
 /**
- * Returns the fraction of the budget that remains, from 0 to 1, in the measure with the smallest fraction. Ignores measures
- * without a budget, because they cannot be spent.
+ * Returns the fraction of the budget that remains, in the measure with the smallest fraction. Ignores measures without a
+ * budget, because nothing can be spent in them.
  */
 export function leftRatio(left: PrivacyAmount, limit: PrivacyAmount): number {
   const ratios = MEASURES.filter((measure) => limit[measure] > 0).map(

@@ -1,4 +1,7 @@
-/** The privacy cost of a result that duchies compute. Each reference and day is charged this cost. */
+/**
+ * The privacy cost of a result that duchies compute. A provider charges this cost to each reference (event group value in
+ * its data) and UTC day.
+ */
 import type { PrivacyParams } from '@measurement-exchange/contract';
 import type { MpcRelease } from '@measurement-exchange/mpc';
 import { type MpcConfig, type MpcProtocol, protocolMath } from '@measurement-exchange/mpc/protocols';

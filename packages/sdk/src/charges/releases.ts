@@ -15,7 +15,7 @@ export interface NoiseChoice {
 
 /**
  * One or more figures that are released with the same privacy parameters. A privacy unit is all events of one person in one
- * reference on one UTC day. See docs/privacy.md.
+ * reference (event group value in the data) on one UTC day. See docs/privacy.md.
  */
 export interface Release {
   params: PrivacyParams;
@@ -43,7 +43,7 @@ export function releasesOf(spec: PlainSpec, choice: NoiseChoice = {}): Release[]
       return [release(spec.reach.privacyParams)];
     case 'REACH_AND_FREQUENCY': {
       const { reachPrivacyParams, frequencyPrivacyParams } = spec.reachAndFrequency;
-      // One privacy unit can move a person from one frequency to another. That changes two counts by one each.
+      // One privacy unit can move a person from one frequency to another, which changes two counts by one each.
       return [release(reachPrivacyParams), release(frequencyPrivacyParams, 1n, 2)];
     }
     case 'IMPRESSION': {
@@ -58,7 +58,7 @@ export function releasesOf(spec: PlainSpec, choice: NoiseChoice = {}): Release[]
   }
 }
 
-/** Returns the cost of a direct result. Each reference and day is charged this cost. */
+/** Returns the cost of a result that a provider computes without duchies. The cost is charged to each reference and day. */
 export function directCost(spec: PlainSpec, choice?: NoiseChoice): Units {
   return releasesOf(spec, choice)
     .map(({ mechanism, params, sensitivity, changed }) =>

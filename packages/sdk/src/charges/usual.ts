@@ -5,7 +5,7 @@ import type { PrivacyAmount } from './amounts.ts';
 export const MINIMUM_EPSILON = 1e-4;
 
 /**
- * The budget of an agent in development, for the events of a reference and day. It is large enough to experiment with, but
- * small enough to run out. Production has no default; budgets there are usually smaller.
+ * The budget of a provider's agent in development, for each reference and day. It is large enough to experiment with, but
+ * small enough to run out. Production has no default budget.
  */
 export const DEVELOPMENT_BUDGET: PrivacyAmount = { epsilon: 10, delta: 1e-6, rho: 1 };

@@ -38,7 +38,7 @@ const TRANSIENT_CODES: readonly string[] = [
   'INTERNAL',
 ] satisfies ExchangeError['code'][];
 
-/** Whether the same request may succeed later, because the exchange was unreachable, overloaded, or broken. */
+/** Returns whether the same request may succeed later, because the exchange was unreachable, overloaded, or broken. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof ExchangeError) {
     return TRANSIENT_CODES.includes(error.code) && error.reason !== 'RESPONSE_TOO_LARGE';

@@ -6,7 +6,7 @@ import { readBody, readResponse } from './response.ts';
 import { request, type Sender, withToken } from './send.ts';
 import { reasonOf } from './unreachable.ts';
 
-/** How long to wait for the first bytes. An exchange sends them immediately, even if nothing has changed. */
+/** How long to wait for the first bytes. An exchange sends bytes immediately, even if nothing has changed. */
 const OPENING_MS = 5_000;
 /** How long a stream may be silent. An exchange sends at least a comment every 15 seconds. */
 const SILENCE_MS = 40_000;

@@ -79,7 +79,7 @@ class ChangeFollower implements Follower, Listener {
   private polledAt = Number.NEGATIVE_INFINITY;
   private pollAt = Number.POSITIVE_INFINITY;
   private wake = () => {};
-  /** An error that a callback threw. `next` rejects with it. */
+  /** An error that a callback threw. `next` rejects with this error. */
   private thrown: { error: unknown } | undefined;
 
   constructor(client: ExchangeClient, options: FollowOptions) {
@@ -117,7 +117,7 @@ class ChangeFollower implements Follower, Listener {
     this.isFollowing = true;
     if (this.isPollingSaid) this.tell(() => this.options.onFollowing?.());
     this.isPollingSaid = false;
-    // Changes from before this moment are not reported, so poll for them.
+    // Earlier changes are not reported, so poll for them.
     this.pollIn(0);
   }
 

@@ -56,8 +56,8 @@ export function prepareCall(routes: readonly Route[], args: CallArguments): Prep
 }
 
 /**
- * Whether the call can be retried safely. Reads and dry runs change nothing, and a requestId makes a create idempotent. An
- * etag is valid for only one change, so a retry either makes the change or fails with ABORTED.
+ * Returns whether the call can be retried safely. Reads and dry runs change nothing, and a requestId makes a create
+ * idempotent. An etag is valid for only one change, so a retry either makes the change or fails with ABORTED.
  */
 function isRetryable(route: Route, parameters: object, body: object | undefined): boolean {
   if (!route.mutates || ('validateOnly' in parameters && parameters.validateOnly === true)) return true;
@@ -175,7 +175,7 @@ function propertiesOf(schema: TSchema): Record<string, TSchema> {
   return (schema as Keywords).properties ?? {};
 }
 
-/** Whether the body is a batch of creates, each with its own requestId. */
+/** Returns whether the body is a batch of creates, each with its own requestId. */
 function partsTakeRequestIds(route: Route): boolean {
   const parts = route.body && (propertiesOf(route.body.schema).requests as Keywords | undefined);
   return parts?.items !== undefined && propertiesOf(parts.items).requestId !== undefined;

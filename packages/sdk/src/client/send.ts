@@ -41,7 +41,7 @@ export async function send(sender: Sender, call: PreparedCall, signal?: AbortSig
 }
 
 /**
- * Whether to retry the call after this error. A call rejected with 429 had no effect, so a retry is safe. After
+ * Returns whether to retry the call after this error. A call rejected with 429 had no effect, so a retry is safe. After
  * UNAVAILABLE, a timeout, or a dropped connection, the outcome is unknown, so only a `retryable` call is retried.
  */
 function mayRetry(error: unknown, call: PreparedCall): boolean {

@@ -17,7 +17,7 @@ type Watched = Pick<WatchArguments, 'parent' | 'filter.kinds'>;
 /** Each client's open watches. */
 const open = new WeakMap<ExchangeClient, Map<string, SharedWatch>>();
 
-/** Starts listening, and returns a function that stops it. */
+/** Starts listening, and returns a function that stops listening. */
 export function listen(client: ExchangeClient, watched: Watched, listener: Listener): () => void {
   const watches = open.get(client) ?? new Map<string, SharedWatch>();
   open.set(client, watches);

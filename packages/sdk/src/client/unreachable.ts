@@ -1,4 +1,4 @@
-/** Describes why a call got no response, and what to do about it. */
+/** Creates the error for a call without a response. The message says why there was no response, and what to do. */
 import { Unreachable } from './errors.ts';
 
 const TLS_TO_PLAIN_HTTP = /^(EPROTO|ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST))$/;

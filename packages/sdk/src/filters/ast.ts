@@ -16,7 +16,7 @@ export const presentKey = (attribute: string) => PRESENT + attribute;
 
 /**
  * Returns the attribute that a resolved identifier refers to. If `present` is true, the identifier tests whether the
- * attribute is present. Otherwise, it is the attribute's value.
+ * attribute is present. Otherwise, the identifier is the attribute's value.
  */
 export function attributeOf(expr: Expr): { name: string; present: boolean } | undefined {
   return expr.exprKind.case === 'identExpr' ? attributeNamed(expr.exprKind.value.name) : undefined;

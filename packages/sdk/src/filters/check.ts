@@ -166,7 +166,8 @@ class Checker {
   }
 
   /**
-   * Checks `a.b`. It is the attribute named "a.b" if that attribute exists. Otherwise, it is the member `b` of a map `a`.
+   * Checks `a.b`. If an attribute named "a.b" exists, `a.b` is this attribute. Otherwise, it is the member `b` of a map
+   * `a`.
    */
   private select(expr: Expr, select: Kind<'selectExpr'>, scope: Scope): Checked {
     const path = pathOf(select);

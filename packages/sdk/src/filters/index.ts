@@ -1,4 +1,4 @@
-/** Checks a CEL filter the way data providers do, before it is sent to them. Runs in browsers too. */
+/** Checks a CEL filter before it is sent to data providers, who check it in the same way. Runs in browsers too. */
 import type { FilterPosition } from '../refusals/refusalError.ts';
 import { requireFunctions } from './calls.ts';
 import { checkFilter } from './check.ts';
@@ -9,7 +9,7 @@ import type { AttributeType } from './types.ts';
 export type { FilterPosition } from '../refusals/refusalError.ts';
 export type { FilterCode } from './errors.ts';
 
-/** An attribute as an event group publishes it. */
+/** An attribute that an event group publishes. */
 export interface PublishedAttribute {
   name: string;
   type: Uppercase<AttributeType>;

@@ -1,4 +1,4 @@
-/** Creates certificates for parties, and the roots that issue them. */
+/** Creates root certificates, and the certificates that they issue to parties. */
 import 'reflect-metadata'; // @peculiar/x509 does not load without it
 import { partyUri } from '@measurement-exchange/consent';
 import * as x509 from '@peculiar/x509';

@@ -71,7 +71,10 @@ export class RefusalError extends Error {
   }
 }
 
-/** Recognizes a ConsentError by its name, so that the process that evaluates filters need not load the consent package. */
+/**
+ * Recognizes a ConsentError by its name, so that the process that evaluates filters does not have to load the consent
+ * package.
+ */
 function isConsentError(error: unknown): error is ConsentError {
   return error instanceof Error && error.name === 'ConsentError';
 }

@@ -101,7 +101,7 @@ class RegisterSum {
   /** Adds values to the registers starting at index `at`, which does not have to be a multiple of 4. */
   add(at: number, values: Uint8Array): void {
     for (let done = 0; done < values.length; ) {
-      // The first and last words may contain registers outside this range. Add zeros to those registers.
+      // The first and last words may contain registers outside the range to add to. Add zeros to these registers.
       const lead = (at + done) & 3;
       const part = values.subarray(done, done + this.piece.length - lead);
       const end = lead + part.length;

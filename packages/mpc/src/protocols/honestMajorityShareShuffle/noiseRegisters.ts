@@ -1,6 +1,6 @@
 /**
- * A worker's noise, in the form of extra registers. The number of extra registers is public and constant, so it reveals
- * nothing.
+ * Draws a worker's noise, in the form of extra registers. The number of extra registers is public and constant, so it
+ * reveals nothing.
  */
 import { drawMpcNoise, Keystream, NonZeroValues, wordAligned } from '../../shares.ts';
 import type { ShareShuffleParameters } from './limits.ts';

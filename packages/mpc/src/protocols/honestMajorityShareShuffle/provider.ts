@@ -1,6 +1,6 @@
 /**
- * A provider's part of the protocol. It counts how often it reached each person in the sample, and splits the counts into
- * two shares.
+ * A provider's part of the protocol. The provider counts how often it reached each person in the sample, and splits the
+ * counts into two shares.
  */
 import {
   registerOf,

@@ -15,7 +15,7 @@ export interface ShareShuffleReachParams {
   noiseVariance: number;
 }
 
-/** The number of people at a frequency, and the reach that includes them. */
+/** The number of people at a frequency, and the reach, which includes these people. */
 export interface ShareShuffleFrequencyParams extends ShareShuffleReachParams {
   /** The number of people at this frequency. */
   count: number;
@@ -45,8 +45,8 @@ export function shareShuffleReachVariance(params: ShareShuffleReachParams): numb
 /** Returns the variance of the number of people at a frequency. */
 export function shareShuffleCountVariance(params: ShareShuffleFrequencyParams): number {
   const { count, frequency, noiseVariance, frequencyNoiseVariance, width } = params;
-  // The number of people at "k or more" is the sample size minus the counts of all lower frequencies, including 0. So it
-  // has the noise of each of these counts.
+  // The number of people at "k or more" is the sample size minus the counts of all lower frequencies, including 0. It has
+  // the noise of each of these counts.
   const noise = isRemainder(params)
     ? noiseVariance + (frequency - 1) * frequencyNoiseVariance
     : frequencyNoiseVariance;

@@ -12,9 +12,9 @@ export function sortBlocks(parts: readonly Uint8Array[], size: number, tail?: Ui
 }
 
 /**
- * Returns the indexes of blocks in the order of their bytes. Most blocks differ in their first four bytes. So the function
- * first sorts 64-bit numbers, with these bytes as the high half and the block's index as the low half. It then compares
- * blocks with equal first bytes in full.
+ * Returns the indexes of blocks in the order of their bytes. For speed, first sorts 64-bit numbers, which have the first
+ * four bytes of a block as the high half and the index of the block as the low half. Then compares only the blocks with
+ * equal first bytes in full.
  */
 export function sortedOrder(blocks: Buffer, size: number): Uint32Array<ArrayBuffer> {
   const count = blocks.length / size;

@@ -7,9 +7,9 @@ import type { Bytes } from './blocks.ts';
 import type { NoiseParameters } from './noiseParameters.ts';
 
 /**
- * The kinds of noise registers. `histogram` registers look as if several providers had them. `publisher` is one register,
- * added many times, that hides how many registers a provider has. `reach` registers look like people. `padding` registers
- * keep the total number constant.
+ * The kinds of noise registers. `histogram` registers look like registers that one or more providers have. `publisher` is
+ * one register, added many times, that hides how many registers a provider has. `reach` registers look like people.
+ * `padding` registers keep the total number constant.
  */
 export const NOISE_KINDS = ['histogram', 'publisher', 'reach', 'padding'] as const;
 export type NoiseKind = (typeof NOISE_KINDS)[number];

@@ -22,7 +22,7 @@ export function encryptNoiseRegisters(
   return workspace.encrypt(texts, workspace.key(key), new Keystream(seed));
 }
 
-/** Re-randomizes registers, so that a party that sent or encrypted them cannot recognize them. */
+/** Re-randomizes registers, so that the party that sent or encrypted a register cannot recognize it. */
 export function reRandomizeRegisters(
   workspace: Workspace,
   { blocks, seed, key }: Batch & { key: Uint8Array },

@@ -44,7 +44,7 @@ export function ringStages<Run extends string>(rounds: readonly Round<Run>[]): S
 }
 
 /**
- * Returns a round's rows. `following` is the next round's stage. It is undefined for the last round, which produces the
+ * Returns a round's rows. `following` is the next round's stage, or undefined for the last round, which produces the
  * result.
  */
 function roundRows<Run extends string>(

@@ -90,7 +90,7 @@ export function makeTuples(
 
 /**
  * Computes into[i] += sign · added[i]. `into` must be fresh random ciphertexts. Otherwise a dishonest worker could choose
- * ciphertexts that cancel out, and learn from the failure that both are in the same group.
+ * two ciphertexts that cancel out, and learn from the failure that both are in the same group.
  */
 function addColumn(workspace: Workspace, into: Uint8Array, added: Uint8Array, sign: 1 | -1 = 1): void {
   workspace.change(into, ALONE, into, (batch, count, from) => {

@@ -31,7 +31,7 @@ export interface Batch {
   seed: Uint8Array;
 }
 
-/** The number of public keys to cache. This is enough for two computations that alternate. */
+/** The number of public keys to cache. Four keys are enough for two computations that alternate. */
 const KEPT_KEYS = 4;
 
 export const ALONE: Column = { stride: CIPHERTEXT_BYTES, at: 0 };
@@ -67,7 +67,7 @@ export class Workspace {
     for (let from = 0; from < total; from += capacity) work(from, Math.min(capacity, total - from));
   }
 
-  /** Loads each batch of a column, calls `work` to change the batch, and stores it in `into`. */
+  /** Loads each batch of a column, calls `work` to change the batch, and stores the batch in `into`. */
   change(
     blocks: Uint8Array,
     { stride, at }: Column,

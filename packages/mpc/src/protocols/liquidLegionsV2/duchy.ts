@@ -128,7 +128,7 @@ export class FrequencyStages extends RingSetup<FrequencyParameters> {
       case 'EXECUTION_PHASE_ONE_INPUT':
         return this.sizeOf(this.allRegisters);
       case 'EXECUTION_PHASE_TWO_INPUT': {
-        // The aggregator starts the round. So the message has the aggregator's noise, and the noise of every worker up to
+        // The aggregator starts the round, so the message has the aggregator's noise, and the noise of every worker up to
         // the sender.
         const noise = (1 + ((sender.place + 1) % duchyCount)) * noiseTupleCount;
         return { least: noise * TUPLE_BYTES, most: (this.allRegisters + noise) * TUPLE_BYTES };

@@ -4,7 +4,7 @@ import { DESTROYED, type FrequencySketchParams, MAX, RegisterIndexes } from '../
 
 export { FREQUENCY_REGISTER_BYTES } from '../../sketches/encryptSketch.ts';
 
-/** A sketch that has, for each register, the key of the person in it and how often that person was reached. */
+/** A sketch that has, for each register, the key of the person who hit it and how often that person was reached. */
 export class FrequencySketch {
   /**
    * The key of each register: the sampling indicator plus one, or DESTROYED. The key of an empty register is meaningless.
