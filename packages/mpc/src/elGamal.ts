@@ -1,4 +1,6 @@
-/** ElGamal encryption over P-256, on batches of compressed points, for the protocols that use encrypted sketches. */
+/**
+ * Entry point for ElGamal encryption over P-256, on batches of compressed points. Protocols with encrypted sketches use it.
+ */
 export { POINT_BYTES, PointError } from './curve/affine.ts';
 export { BATCH, Curve } from './curve/curve.ts';
 export { mapToCurve } from './curve/mapToCurve.ts';

@@ -1,6 +1,6 @@
 /**
  * Arithmetic on batches of affine P-256 points. An affine addition requires a field inversion, but one inversion serves a
- * whole batch. So an addition costs about six multiplications per point, and a doubling about seven. A batch cannot contain
+ * whole batch. This brings the cost down to six multiplications per addition and seven per doubling. A batch cannot contain
  * the point at infinity.
  */
 import { Field, type FieldArray } from './field.ts';

@@ -12,7 +12,8 @@ export const GENERATOR = Uint8Array.from([3, ...toBytes(GENERATOR_X)]);
 const WINDOW = 4;
 const ENTRIES = 2 ** (WINDOW - 1);
 /**
- * Table dimensions for multiplying one fixed point: the bits per digit of a scalar, the entries per digit, and the digits.
+ * Table dimensions for multiplying one fixed point: the bits per digit of a scalar, the entries per digit, and the number
+ * of digits.
  */
 const FIXED_WINDOW = 8;
 const FIXED_ENTRIES = 2 ** (FIXED_WINDOW - 1);
@@ -83,8 +84,8 @@ export class Curve extends AffineBatches {
   }
 
   /**
-   * Replaces a with s · a, and b with s · b + t · a. This is faster than separate multiplications, because both results use
-   * a's table, and the two products of the second result share their doublings.
+   * Replaces a with s · a, and b with s · b + t · a. This is faster than separate multiplications: both results use the
+   * table of a, and s · b + t · a needs only one chain of doublings.
    */
   multiplyPair(a: Points, b: Points, s: Uint8Array, t: Uint8Array): void {
     this.makeTable(this.table, a);

@@ -1,4 +1,4 @@
-/** Arrays of numbers modulo the P-256 prime, stored in the memory of a WebAssembly kernel. */
+/** Computes with arrays of numbers modulo the P-256 prime. The arrays are in the memory of a WebAssembly kernel. */
 import { isBelow, NUMBER_BYTES, toBytes } from './bigEndian.ts';
 import { type FieldKernel, fieldKernel, LANES, LIMB_BITS, LIMBS, QUAD_BYTES } from './fieldKernel.ts';
 import { addPrime, carry, isBelowPrime, limbAt, limbsOf, PRIME, rounded } from './limbs.ts';

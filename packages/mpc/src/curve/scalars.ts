@@ -56,7 +56,7 @@ export interface Digit {
 /**
  * Prepares a scalar for `digitOf` and returns its sign. An even scalar k is replaced with order − k, which is odd, and its
  * sign is −1. Writes half the odd number, rounded down and with the highest bit set, lowest byte first. `digitOf` converts
- * each group of bits in the written number to an odd digit, and these digits add up to the odd number.
+ * each group of bits in the written number to an odd digit. The odd number is the sum of digit i times 2^(bits · i).
  */
 export function halve(scalars: Uint8Array, at: number, into: Uint8Array, intoAt: number): 1 | -1 {
   checkScalar(scalars, at);

@@ -1,7 +1,8 @@
 /**
  * Estimates how many people a Liquid Legions sketch represents, and how large the error may be. A person hits register i of
- * m with probability p_i = C e^(−a i / m), where a is the decay rate and C makes the probabilities add up to 1. With y
- * people, register i is empty with probability (1 − p_i)^y. Every quantity in this file is a sum over registers.
+ * m with probability p_i = C e^(−a i / m), where a is the decay rate and C makes the probabilities add up to 1. If the
+ * sketch represents y people, register i is empty with probability (1 − p_i)^y. Every quantity in this file is a sum over
+ * registers.
  */
 import { firstAbove } from './firstAbove.ts';
 import { NORMAL_95 } from './variance.ts';
@@ -53,8 +54,8 @@ export function expectedRegisters(size: LiquidLegionsSize, people: number): numb
 
 /**
  * Returns the noisy register count for which the estimate is `people`. Without noise, this is the expected count. With
- * noise of variance V, inverting the expected count would overestimate people on average, because the inverse is convex.
- * Adding V c / 2 to the count removes this bias, where c is the inverse's second derivative divided by its first.
+ * noise, inverting the expected count would overestimate people on average, because the inverse is convex. Adding c / 2
+ * times the noise variance to the count removes this bias, where c is the inverse's second derivative divided by its first.
  */
 export function registersForEstimate(size: LiquidLegionsSize, people: number, noiseVariance: number): number {
   if (noiseVariance === 0) return expectedRegisters(size, people);

@@ -1,6 +1,6 @@
 /**
- * Computes the 95% confidence interval of a reach that was estimated from a sketch. Computes an interval of register counts
- * first, and converts it to people.
+ * Computes the 95% confidence interval of a reach that was estimated from a sketch. The file first computes an interval of
+ * register counts, and then converts this interval to people.
  */
 import { firstAbove } from './firstAbove.ts';
 import { type LiquidLegionsReachParams, registersForEstimate, sketchMoments } from './liquidLegions.ts';

@@ -46,7 +46,10 @@ export type MpcNoise = {
   | { mechanism: 'NONE' }
 );
 
-/** Returns the noise for (ε, δ). The default shape is that of Honest Majority Share Shuffle. `NONE` needs no `params`. */
+/**
+ * Returns the noise that provides (ε, δ)-differential privacy. The default shape is that of Honest Majority Share Shuffle.
+ * `NONE` needs no `params`.
+ */
 export function mpcNoise(
   mechanism: MpcNoiseMechanism,
   params: PrivacyParams | undefined,
@@ -78,7 +81,8 @@ export function mpcNoise(
 
 /**
  * Draws one worker's part: repeats an exact draw until it is within ±offset, and then adds the offset. For geometric noise,
- * a part is the difference of two Pólya draws of shape 1/n. The parts of n workers add up to two-sided geometric noise.
+ * a part is the difference of two Pólya draws of shape 1/n, where n is the number of workers. The parts of all workers add
+ * up to two-sided geometric noise.
  */
 export function drawMpcNoise(noise: MpcNoise, random: RandomSource): number {
   switch (noise.mechanism) {

@@ -4,8 +4,8 @@
 export type RandomSource = { bytes(n: number): Uint8Array };
 
 /**
- * The number of bytes to request from WebCrypto at once. The limit is 65,536, but 8 KiB is enough to make the overhead
- * negligible.
+ * The number of bytes to request from WebCrypto at once. WebCrypto allows 65,536 bytes, but 8 KiB is enough to make the
+ * overhead negligible.
  */
 const POOL_BYTES = 8192;
 const pool = new Uint8Array(POOL_BYTES);

@@ -31,9 +31,9 @@ function gaussianDelta(sigma: number, epsilon: number): number {
 }
 
 /**
- * Computes (erfc(low) − (1 − gap) exp(high² − low²) erfc(high)) / 2, where high = low + step ≥ 0. The papers write this as
- * SF − e^ε SF, where SF is a survival function. Both terms have the factor exp(−low²), which is computed separately so that
- * e^ε cannot overflow and small differences stay precise.
+ * Computes (erfc(low) − (1 − gap) exp(high² − low²) erfc(high)) / 2, where high = low + step ≥ 0. The papers write this
+ * difference as SF − e^ε SF, where SF is a survival function. Both terms have the factor exp(−low²). It is computed
+ * separately, so that e^ε cannot overflow and small differences stay precise.
  */
 function tailDifference(low: number, step: number, gap: number): number {
   const factor = expMinusSquare(low);
@@ -49,7 +49,10 @@ export function discreteGaussianSigma(params: PrivacyParams, sensitivity: number
   return Math.sqrt(toNumber(discreteGaussianSigmaSquared(params, sensitivity)));
 }
 
-/** A cache of calibrations. Each takes a few milliseconds, and a result draws noise many times with the same parameters. */
+/**
+ * A cache of calibrations. A calibration takes a few milliseconds, and a result draws noise many times with the same
+ * parameters.
+ */
 const calibrations = new Map<string, Rational>();
 const MAX_CALIBRATIONS = 256;
 

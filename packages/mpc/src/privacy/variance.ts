@@ -49,10 +49,10 @@ export function customVariance(
   return variances[String(frequency.frequency)];
 }
 
-/** A directly counted reach (with `maximumPerUser` 1), impression count, or watch duration. */
+/** A reach (with `maximumPerUser` 1), impression count, or watch duration that a provider computes without duchies. */
 export interface ScalarParams {
   value: number;
-  /** The most that one person can contribute, in the value's unit: 1, the frequency cap, or the duration cap. */
+  /** The maximum that one person can contribute, in the value's unit: 1, the frequency cap, or the duration cap. */
   maximumPerUser: number;
   /** The width of the VID sampling interval. */
   width: number;
@@ -66,7 +66,7 @@ export function scalarVariance({ value, maximumPerUser, width, noiseVariance }: 
   return (sampling + noiseVariance) / width ** 2;
 }
 
-/** One share of a frequency distribution that a provider computes without duchies, and the reach that it is a share of. */
+/** One share of a frequency distribution that a provider computes without duchies, and the reach of the distribution. */
 export interface RelativeFrequencyParams {
   ratio: number;
   reach: number;
@@ -107,9 +107,9 @@ export function countAtFrequencyVariance(params: CountAtFrequencyParams): number
 }
 
 /**
- * Returns the confidence interval of a product of two independent figures. On each side, combines the distances from the
- * figures to the ends of their intervals, with the formula for the standard deviation of a product. Asymmetric intervals
- * therefore produce an asymmetric result.
+ * Returns the confidence interval of a product of two independent figures. On each side, combines the distances from both
+ * figures to the ends of their intervals, with the formula for the standard deviation of a product. If the intervals are
+ * asymmetric, so is the result.
  */
 export function productInterval(a: Estimate, b: Estimate): [low: number, high: number] {
   const value = a.value * b.value;

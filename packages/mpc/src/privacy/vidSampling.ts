@@ -36,8 +36,8 @@ export function sampleBucket(vid: bigint): number {
 }
 
 /**
- * Returns the buckets of an interval. Width 1 includes everybody. The float comparison alone would exclude VIDs with u = 1
- * (one in 8,388,608) from an interval that ends at 1.
+ * Returns the buckets of an interval. Width 1 includes everybody. The float comparison alone would exclude the last bucket
+ * (one VID in 8,388,608) from an interval that ends at 1.
  */
 export function bucketRange({ start, width }: VidSamplingInterval): BucketRange {
   if (!(start >= 0 && start <= 1)) {
@@ -60,7 +60,8 @@ export function isSampled(vid: bigint, interval: VidSamplingInterval): boolean {
 }
 
 /**
- * Returns how many buckets have a u below the bound. Uses binary search, because u never decreases from bucket to bucket.
+ * Returns the number of buckets whose u (bucket / BUCKET_MASK) is below the bound. Uses binary search, because u never
+ * decreases from bucket to bucket.
  */
 function bucketsBelow(bound: number): number {
   let low = 0;

@@ -1,6 +1,7 @@
 /**
- * Encodes and decodes frequency vectors as protobuf, without message objects. The message `FrequencyVector` is a packed
- * field 1 with one-byte values. The message `AggregationPhaseInput` has the same field, followed by a number in field 2.
+ * Encodes and decodes frequency vectors as protobuf, without message objects. The message `FrequencyVector` has only field
+ * 1, a packed list of one-byte values. The message `AggregationPhaseInput` has the same field, followed by a number in
+ * field 2.
  */
 import { areBelow, checkModulus } from './ring.ts';
 

@@ -35,7 +35,7 @@ export function addUnits(a: Units, b: Units): Units {
   return { epsilon: a.epsilon + b.epsilon, delta: a.delta + b.delta, rho: a.rho + b.rho };
 }
 
-/** Returns by how much `a` exceeds `b` in each measure, or 0 in a measure in which it does not. */
+/** Returns by how much `a` exceeds `b` in each measure, or 0 if `a` is not larger. */
 export function excessUnits(a: Units, b: Units): Units {
   const excess = (measure: Measure) => (a[measure] > b[measure] ? a[measure] - b[measure] : 0n);
   return { epsilon: excess('epsilon'), delta: excess('delta'), rho: excess('rho') };

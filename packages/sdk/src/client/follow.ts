@@ -28,7 +28,7 @@ export interface FollowOptions {
 export interface Wake {
   /** The latest change to each resource that changed. */
   changes: Change[];
-  /** True if changes may have been missed. The caller must then read all of its resources. */
+  /** Whether a poll is due. The caller must then read all of its resources, because changes may have been missed. */
   poll: boolean;
 }
 
@@ -51,8 +51,8 @@ const NET_MS = 30_000;
 const MAX_CHANGES = 50;
 
 /**
- * Follows changes, so that the caller can act on each one right away. After a poll, `next` returns every later change or
- * requests another poll, so the caller misses nothing.
+ * Follows changes, so that the caller can act on each change right away. After a poll, `next` returns every later change
+ * or requests another poll, so the caller misses no change.
  *
  * @example
  * const follower = followChanges(client, { parent, kinds: ['REQUISITION'] });

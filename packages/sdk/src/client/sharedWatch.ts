@@ -67,8 +67,8 @@ class SharedWatch {
       const reason = await this.follow(onFollowing).catch((error: unknown) => error);
       if (signal.aborted) return;
       failures++;
-      // Start a new watch if the exchange no longer has the changes since the last token. The listeners then poll for the
-      // changes that they missed.
+      // Start a new watch if the exchange no longer has the changes that followed the last token. The listeners then poll
+      // for the changes that they missed.
       const isExpired = reason instanceof ExchangeError && reason.reason === 'CHANGE_TOKEN_EXPIRED';
       if (isExpired && failures === 1) {
         this.state = 'STARTING';

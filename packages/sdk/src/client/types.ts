@@ -20,10 +20,10 @@ export type ExchangeClient = { [O in Called]: Method<O> } & {
 /** The operations that are client methods. Streaming routes are excluded, because `watch` reads them. */
 type Called = Exclude<Operation, Extract<Routes, { streams: true }>['operation']>;
 
-/** The arguments of a method: `ArgumentsOf<'createMeasurement'>`. */
+/** The arguments of a method. For example, `ArgumentsOf<'createMeasurement'>`. */
 export type ArgumentsOf<O extends Operation> = Args<RouteOf<O>>;
 
-/** The type that a method resolves to, which is a resource or a `Listing` of resources: `ResponseOf<'getParty'>`. */
+/** The type that a method resolves to: a resource or a `Listing` of resources. For example, `ResponseOf<'getParty'>`. */
 export type ResponseOf<O extends Operation> = Awaited<Returned<RouteOf<O>>>;
 
 /**

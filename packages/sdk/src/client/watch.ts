@@ -30,7 +30,7 @@ export interface WatchArguments {
 
 /** The state that all watches of a client share. */
 export interface Watching {
-  /** Sends requests with `maxAttempts: 1`, because the watch itself retries. */
+  /** Sends the watch's requests. `maxAttempts` is 1, because the watch itself retries. */
   sender: Sender;
   pages: readonly Route[];
   streams: readonly Route[];
@@ -54,8 +54,7 @@ const MAX_RETRY_AFTER_S = 60;
 
 /**
  * Yields each change once, in order, and resumes after a dropped connection or an outage of the exchange. Ends when the
- * caller leaves its loop. Throws if the signal is aborted, and on errors that are not transient, such as
- * `CHANGE_TOKEN_EXPIRED`.
+ * caller leaves its loop. Throws if the signal is aborted, or if an error is not transient, such as `CHANGE_TOKEN_EXPIRED`.
  */
 export function watch(watching: Watching, args: WatchArguments): AsyncGenerator<Change, void, undefined> {
   const ended = new AbortController();

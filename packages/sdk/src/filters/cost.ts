@@ -10,7 +10,7 @@ import { patternSize } from './environment.ts';
 const PER_STEP = 32;
 /**
  * The number of character comparisons in a text search that count as one step. In the worst case, a search compares each
- * character of the text with each character of the searched text.
+ * character of the text with each character of the text to find.
  */
 const COMPARED_PER_STEP = 1000;
 
@@ -26,8 +26,8 @@ export function workOf({ name, target, args }: Call, instructions: number): numb
 }
 
 /**
- * Returns the number of steps to visit all items of a list. A list built by a macro is a linked chain, so each item is
- * reached by walking from the first one.
+ * Returns the number of steps to visit all items of a list. A list built by a macro is a linked list, so reaching an item
+ * means walking from the first item.
  */
 export function walkOf(list: Checked): number {
   const isList = list.type.kind === 'list' || isDyn(list.type);

@@ -116,7 +116,7 @@ export const environment: CelEnv = celEnv({
   ],
 });
 
-/** The functions that a filter may call, by name. */
+/** The functions that a filter may call, grouped by name. */
 export const OVERLOADS: ReadonlyMap<string, CelFunc[]> = Map.groupBy(
   [...environment.funcs].filter((func) => !convertsSilently(func) && !takesTimeZone(func)),
   (func) => func.name,

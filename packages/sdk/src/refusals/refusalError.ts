@@ -79,7 +79,7 @@ function isConsentError(error: unknown): error is ConsentError {
   return error instanceof Error && error.name === 'ConsentError';
 }
 
-/** Runs a check of the field at `place`. If the check throws a refusal, adds `place` to it. */
+/** Runs a check of the field at `place`. If the check throws a refusal without a field, adds `place` to the refusal. */
 export async function checkAt<T>(place: RefusalPlace, check: () => Promise<T>): Promise<T> {
   try {
     return await check();

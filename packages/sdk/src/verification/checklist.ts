@@ -24,8 +24,8 @@ export interface Checked<T> {
 export class DoesNotHold extends Error {}
 
 /**
- * The names of other errors that mean that a check failed. Any error that `isFault` does not recognize means that the check
- * could not run, and is thrown.
+ * The names of other errors that mean that a check failed. Any error that `isFault` does not recognize is thrown, because
+ * it means that the check could not run.
  */
 const FAULTS = ['RefusalError', 'ResultRejected', 'QuestionRejected', 'CertificateFault'];
 
@@ -58,7 +58,7 @@ export class Checklist {
     }
   }
 
-  /** Runs a step that needs values from earlier steps. Skips it if one of the values is missing. */
+  /** Runs a step that needs values from earlier steps. Skips the step if a value is missing. */
   async checkWith<A extends unknown[], T>(
     step: string,
     needs: { [K in keyof A]: A[K] | undefined },

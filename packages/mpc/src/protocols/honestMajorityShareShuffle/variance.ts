@@ -70,7 +70,10 @@ function isRemainder({ frequency, orMore, maximumFrequency }: ShareShuffleFreque
   return orMore === true || frequency === maximumFrequency;
 }
 
-/** Returns the sampling covariance of two estimated numbers of people. `whole` includes all people in `part`. */
+/**
+ * Returns the sampling covariance of two estimated numbers of people. The people counted in `whole` include all people
+ * counted in `part`.
+ */
 function samplingCovariance(whole: number, part: number, params: ShareShuffleReachParams): number {
   const universe = shareShuffleUniverse(params);
   if (universe <= 1) return 0;

@@ -40,8 +40,8 @@ export interface NoiseParameters extends LiquidLegionsParams {
   histogramNoise: MpcNoise;
   publisherNoise: MpcNoise;
   /**
-   * The minimum number of copies that each duchy adds of the publisher noise register, and of the padding register. Duchies
-   * add both even without noise, because providers use the publisher noise register for their empty registers.
+   * The minimum number of copies that each duchy adds of the publisher noise register, and of the padding register. Both
+   * registers are present even without noise, so that the aggregator can always subtract them or recognize them as noise.
    */
   knownRegisters: number;
   /** The number of noise registers that each duchy adds. It does not depend on the noise that the duchy draws. */

@@ -31,7 +31,7 @@ type Batch<O extends BatchOperation> = Omit<Input<O>, 'seed'>;
  * most a few seconds.
  */
 const MOST = 2048;
-/** The minimum number of blocks in a batch. Half as many blocks would not make a batch faster. */
+/** The minimum number of blocks in a batch. A batch with half as many blocks would take as long. */
 const LEAST = 512;
 /** The number of batches is a multiple of this number, so that 2, 4, or 8 threads finish at the same time. */
 const BATCHES = 8;
