@@ -97,7 +97,7 @@ async function run(options: RunOptions): Promise<void> {
   await agent.run(stopped.signal);
 }
 
-/** Loads the HTTP server and the metrics only if the settings ask for them. */
+/** Loads the module of the metrics. Most agents need neither it nor the HTTP server that it imports. */
 async function createMetrics(): Promise<AgentMetrics> {
   const { AgentMetrics } = await import('./operations.ts');
   return new AgentMetrics();

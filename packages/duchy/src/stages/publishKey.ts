@@ -12,8 +12,8 @@ import type { KeyContext } from '../peers/verifiedKey.ts';
 import type { StageFunction } from './work.ts';
 
 /**
- * Returns the keys to sign, by their names in the parameters. Each key is bound to this duchy, the computation, and its
- * terms.
+ * Returns the public keys that this duchy signs and publishes, by field name. Each key is bound to this duchy, the
+ * computation, and the computation's terms.
  */
 type KeysOf = (secrets: ComputationSecrets, context: KeyContext) => Promise<Record<string, Uint8Array>>;
 

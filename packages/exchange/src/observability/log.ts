@@ -17,7 +17,7 @@ export function createLog(level: string, to: DestinationStream = destination(STA
   return pino({ level, timestamp: () => `,"time":${lineTime ?? Date.now()}` }, to);
 }
 
-/** The time of the event that a deferred line reports, in epoch milliseconds. Set only while that line is being written. */
+/** While a deferred log line is being written: the time of its event, in epoch milliseconds. Otherwise undefined. */
 let lineTime: number | undefined;
 
 /** Calls `write`, and gives the lines that it logs the time `at`. */

@@ -39,7 +39,7 @@ const MAX_CONNECTIONS = 8;
  * running.
  */
 const UNREADABLE_MS = 500;
-/** The maximum number of pages of the change log that one round reads. */
+/** The maximum number of change log pages without a matching change that one round skips. */
 const MAX_SKIPPED_PAGES = 10;
 
 /** Records attempts in the metrics. `seconds` is the time since the change. */

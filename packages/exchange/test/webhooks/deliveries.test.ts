@@ -112,9 +112,10 @@ it(
 it('sends what is repeated with the same ID', async () => {
   const { acme } = castOf(exchange);
   const { name } = await addWebhook(exchange, acme, receiver);
+  // After the changes of earlier tests, of which there may be more than can be delivered again.
+  const from = new Date().toISOString();
   await logChanges(exchange, acme, 'again', 1, 2);
   await until(() => expect(receiver.received).toHaveLength(2));
-  const from = new Date(Date.now() - 60_000).toISOString();
   await ok(post(exchange, acme, `${name}:redeliver`, { from }));
   await until(() => expect(receiver.received.filter((e) => e.name.includes('again'))).toHaveLength(4));
   const ids = receiver.received.filter((e) => e.name.includes('again')).map(({ id }) => id);

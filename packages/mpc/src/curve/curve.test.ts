@@ -12,7 +12,7 @@ type NoblePoint = InstanceType<typeof Point>;
 
 const COUNT = rounds(500, 10);
 const random = new Keystream(new Uint8Array(48).fill(1));
-const curve = new Curve(Math.max(64, COUNT));
+const curve = new Curve(Math.max(64, COUNT + 5));
 const [p, q, r] = [curve.points(), curve.points(), curve.points()];
 let some: NoblePoint[];
 let others: NoblePoint[];

@@ -19,7 +19,8 @@ import type { AgentJob } from './agentProcess.ts';
 /** At any point. */
 const KILLS = rounds(20);
 /** Between charge and scan, and again between result and fulfillment. */
-const KILLS_AT_EACH = rounds(5, 1);
+// Twice this number stays below the six kills after which an agent refuses a requisition as their likely cause.
+const KILLS_AT_EACH = rounds(2, 1);
 const BUDGET = { epsilon: 1e5, delta: 1, rho: 1e3 };
 
 let world: ProviderWorld;

@@ -73,7 +73,7 @@ interface DriverQuery {
   name: string;
   text: string;
   _result: { _types: pg.CustomTypesConfig };
-  /** The value passed to the callback. */
+  /** The rows, which the driver passes to the query's callback. */
   _results: unknown;
   _canceledDueToError: unknown;
   prepare(connection: Connection): void;

@@ -30,8 +30,8 @@ export interface Schema {
   messages: Map<string, Message>;
   enums: Map<string, Enum>;
   /**
-   * Extensions of the schema's own messages. Extensions of google.protobuf messages are options, which never appear in
-   * data.
+   * Extensions of the schema's own messages. Excludes extensions of google.protobuf messages, because they are options,
+   * which never appear in data.
    */
   extensions: Map<string, Extension>;
   services: Map<string, ServiceProto>;

@@ -1,0 +1,14 @@
+import { PageHead } from '../parts/PageHead.tsx';
+import { A } from '../parts/A.tsx';
+
+/** Shown for an unknown address, and for a page that the caller's role does not have. */
+export function NotFound() {
+  return (
+    <>
+      <PageHead title="There is no such page" />
+      <p className="soft">
+        The address may belong to another role than yours. <A to="/">Go to the first page</A>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,102 @@
+/** The frame of every page: side bar, top bar, and the page itself. */
+import { Outlet, useLocation } from '@tanstack/react-router';
+import { Suspense, useEffect, useRef } from 'react';
+import { Icon } from '../parts/Icon.tsx';
+import { A } from '../parts/A.tsx';
+import { Skeleton } from '../parts/states.tsx';
+import { idOf, ROLE_WORDS } from '../session/roles.ts';
+import { useSession } from '../session/session.ts';
+import { Brand } from './Brand.tsx';
+import { FindButton } from './Find.tsx';
+import { LiveState } from './LiveState.tsx';
+import type { Page } from './page.ts';
+import { PAGES } from './pages.ts';
+import { PageError } from './PageError.tsx';
+import { PartySwitch } from './PartySwitch.tsx';
+import { Shortcuts } from './Shortcuts.tsx';
+import { ThemeButton } from './theme.tsx';
+
+export function Shell() {
+  const { pathname } = useLocation();
+  const menu = useRef<HTMLDetailsElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes whenever the page changes
+  useEffect(() => {
+    if (menu.current) menu.current.open = false;
+  }, [pathname]);
+  return (
+    <>
+      <a className="skip" href="#main">
+        Skip to content
+      </a>
+      <div className="app">
+        <aside className="side">
+          <div className="side-in">
+            <Brand />
+            <PartySwitch />
+            <Navigation />
+            <Foot />
+          </div>
+        </aside>
+        <div>
+          <header className="top">
+            <details className="menu" ref={menu}>
+              <summary className="btn icon" aria-label="Menu">
+                <Icon name="menu" />
+              </summary>
+              <div className="sheet">
+                <PartySwitch />
+                <Navigation />
+              </div>
+            </details>
+            <FindButton />
+            <span className="sp" />
+            <LiveState />
+            <ThemeButton />
+          </header>
+          <main className="page" id="main" tabIndex={-1}>
+            <PageError key={pathname}>
+              <Suspense fallback={<Skeleton />}>
+                <Outlet />
+              </Suspense>
+            </PageError>
+          </main>
+        </div>
+      </div>
+      <Shortcuts />
+    </>
+  );
+}
+
+function Navigation() {
+  const { role } = useSession();
+  const { pathname } = useLocation();
+  const pages = PAGES.filter(({ nav, roles }) => nav && roles.includes(role));
+  const isCurrent = ({ path }: Page) => (path === '/' ? pathname === '/' : pathname.startsWith(path));
+  return (['main', 'more'] as const).map((group) => (
+    <nav key={group} className="nav" aria-label={group === 'main' ? 'Main' : 'More'}>
+      {pages
+        .filter(({ nav }) => nav!.group === group)
+        .map((page) => (
+          <A key={page.path} to={page.path} {...(isCurrent(page) && { 'aria-current': 'page' })}>
+            <Icon name={page.nav!.icon} />
+            {page.nav!.label}
+          </A>
+        ))}
+    </nav>
+  ));
+}
+
+function Foot() {
+  const { servedBy, companion, principal, role } = useSession();
+  const where = servedBy.by === 'mex console' ? 'Keys stay on this computer' : companion ? 'Demo keys' : 'No keys here';
+  return (
+    <div className="foot">
+      <span title={`${ROLE_WORDS[role]} ${idOf(principal)}`}>
+        <Icon name="lock" /> {where}
+      </span>
+      <span>
+        <a href="/docs">API</a> · <kbd>?</kbd> Shortcuts
+      </span>
+    </div>
+  );
+}

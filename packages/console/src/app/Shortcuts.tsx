@@ -1,0 +1,4 @@
+/** Keyboard shortcuts of all pages. */
+export function Shortcuts() {
+  return null;
+}

@@ -1,0 +1,34 @@
+/** The router: one route for each path, which shows the page of the caller's role. */
+import { createRootRoute, createRoute, createRouter, type RouteComponent } from '@tanstack/react-router';
+import { type ComponentType, lazy } from 'react';
+import type { Role } from '../session/roles.ts';
+import { useSession } from '../session/session.ts';
+import { NotFound } from './NotFound.tsx';
+import type { Page } from './page.ts';
+import { PAGES } from './pages.ts';
+import { Shell } from './Shell.tsx';
+
+export function makeRouter() {
+  const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
+  const byPath = Map.groupBy(PAGES, ({ path }) => path);
+  const routes = [...byPath].map(([path, pages]) =>
+    createRoute({ getParentRoute: () => root, path, component: componentOf(pages) }),
+  );
+  return createRouter({
+    routeTree: root.addChildren(routes),
+    defaultPreload: 'intent',
+    scrollRestoration: true,
+  });
+}
+
+function componentOf(pages: Page[]): RouteComponent {
+  const components = new Map<Role, ComponentType>();
+  for (const { roles, load } of pages) {
+    const component = lazy(load);
+    for (const role of roles) components.set(role, component);
+  }
+  return function PageOfRole() {
+    const Component = components.get(useSession().role) ?? NotFound;
+    return <Component />;
+  };
+}

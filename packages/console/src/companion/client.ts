@@ -1,0 +1,43 @@
+/** Calls the companion on the party's own machine. */
+import type { CompanionMethod, CompanionMethods } from './methods.ts';
+
+/** An error from the companion, with a sentence for people. */
+export class CompanionError extends Error {
+  override name = 'CompanionError';
+  readonly reason: string;
+  /** The request's fields that are wrong, for example a filter's position. */
+  readonly details: unknown;
+
+  constructor(reason: string, message: string, details?: unknown) {
+    super(message);
+    this.reason = reason;
+    this.details = details;
+  }
+}
+
+export type Companion = {
+  [M in CompanionMethod]: (
+    input: Parameters<CompanionMethods[M]>[0],
+    options?: { signal?: AbortSignal },
+  ) => Promise<ReturnType<CompanionMethods[M]>>;
+};
+
+/** Returns an object whose methods call the companion with these headers. */
+export function createCompanion(headers: () => Promise<HeadersInit> | HeadersInit): Companion {
+  const call = async (method: string, input: unknown, signal?: AbortSignal) => {
+    const response = await fetch(`/companion/${method}`, {
+      method: 'POST',
+      headers: { ...(await headers()), 'content-type': 'application/json' },
+      body: JSON.stringify(input),
+      ...(signal && { signal }),
+    });
+    const body = await response.json().catch(() => ({}));
+    if (response.ok) return body;
+    const { reason = 'UNKNOWN', message = `The companion answered ${response.status}.`, details } = body;
+    throw new CompanionError(reason, message, details);
+  };
+  return new Proxy({} as Companion, {
+    get: (_, method: string) => (input: unknown, options?: { signal?: AbortSignal }) =>
+      call(method, input, options?.signal),
+  });
+}

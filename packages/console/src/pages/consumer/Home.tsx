@@ -1,0 +1,5 @@
+import { PageHead } from '../../parts/PageHead.tsx';
+
+export default function Home() {
+  return <PageHead title="Home" />;
+}

@@ -1,0 +1,3 @@
+import type { Page } from '../../app/page.ts';
+
+export const providerPages: Page[] = [];
