@@ -24,6 +24,7 @@ const CONTRACT = 'packages/contract/src';
 const CONSENT = 'packages/consent/src';
 const SDK = 'packages/sdk/src';
 const CLI = 'packages/cli/src';
+const CONSOLE = 'packages/console/src';
 const MPC = 'packages/mpc/src';
 
 /** The folders of the mathematics in the order in which they may import each other, each with the file that exports it. */
@@ -215,7 +216,7 @@ const RULES: Rule[] = [
   [`${CLI}/provider/operations.ts`, ['sdk', 'server', `${CLI}/provider`]],
   ...layers(
     CLI,
-    ['contract', 'sdk', 'duchy', 'exchange', 'server/signIn', 'server/telemetry'],
+    ['contract', 'sdk', 'duchy', 'exchange', 'console', 'server/signIn', 'server/telemetry'],
     [
       'terminal',
       'files',
@@ -231,14 +232,28 @@ const RULES: Rule[] = [
       'provider',
       'duchy',
       'publishers',
+      'console',
       'exchange',
       'demo',
       'completion',
     ],
   ),
+  // The browser loads little of the SDK: keys and results are opened by the companion, which `mex console` runs.
+  [CONSOLE, ['contract', 'sdk', CONSOLE]],
   [
     'packages/testkit/src',
-    ['contract', 'consent', 'mpc', 'sdk', 'server', 'duchy', 'exchange', 'packages/testkit/src'],
+    [
+      'contract',
+      'consent',
+      'mpc',
+      'sdk',
+      'server',
+      'duchy',
+      'exchange',
+      'console',
+      'cli',
+      'packages/testkit/src',
+    ],
   ],
   // The composition root and what belongs to it.
   [EXCHANGE, ['contract', 'server', 'server/telemetry', 'packages/exchange/package.json', EXCHANGE]],

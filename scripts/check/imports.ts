@@ -27,7 +27,7 @@ export function layers(place: string, packages: string[], parts: string[]): Rule
 
 /** Every TypeScript file of ours, tests included. */
 function everyFile(): string[] {
-  return files('packages/*/{src,test}/**/*.ts', '{bench,rig,scripts}/**/*.ts');
+  return files('packages/*/{src,test}/**/*.{ts,tsx}', '{bench,rig,scripts}/**/*.ts');
 }
 
 /** Files of another package are imported through its exports. */

@@ -7,7 +7,7 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The product's files, paths from the root: neither tests nor generated code. */
 export function sources(): string[] {
-  return files('packages/*/src/**/*.ts').filter((file) => !/\.test\.ts$|\/gen\//.test(file));
+  return files('packages/*/src/**/*.{ts,tsx}').filter((file) => !/\.test\.tsx?$|\/gen\//.test(file));
 }
 
 export function files(...patterns: string[]): string[] {

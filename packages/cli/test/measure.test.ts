@@ -331,7 +331,7 @@ describe('mex measure', () => {
     ['an unknown type', ['clicks', '--as', 'acme'], /Allowed choices are reach, frequency/],
     ['a day that is none', ['reach', '--as', 'acme', '--from', '2026-02-30'], /must be a day such as/],
     ['an end before the start', ['reach', ...one, '--to', '2025-01-01'], /start must be before end/],
-    ['an epsilon of 0', ['reach', ...one, '--epsilon', '0'], /privacy.epsilon/],
+    ['an epsilon of 0', ['reach', ...one, '--epsilon', '0'], /--epsilon: must be a finite number/],
     ['half a sampling interval', ['reach', ...one, '--sampling', '0.5'], /start,width/],
     [
       'an event group that is not there',

@@ -16,7 +16,8 @@ else void start();
 async function start(): Promise<void> {
   try {
     const response = await fetch('/console.json');
-    if (!response.ok) throw new Error(`The console's server answered ${response.status}. Open the link again.`);
+    if (!response.ok)
+      throw new Error(`The console's server answered ${response.status}. Open the link again.`);
     const servedBy = (await response.json()) as ServedBy;
     root.render(
       <StrictMode>

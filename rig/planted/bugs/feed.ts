@@ -121,7 +121,7 @@ export const FEED_BUGS: PlantedBug[] = [
     edits: [
       inConsumer(
         'client/follow.ts',
-        '// Changes from before this moment are not reported, so poll for them.\n    this.pollIn(0);',
+        '// Earlier changes are not reported, so poll for them.\n    this.pollIn(0);',
         '',
       ),
     ],

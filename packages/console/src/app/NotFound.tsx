@@ -1,5 +1,5 @@
-import { PageHead } from '../parts/PageHead.tsx';
 import { A } from '../parts/A.tsx';
+import { PageHead } from '../parts/PageHead.tsx';
 
 /** Shown for an unknown address, and for a page that the caller's role does not have. */
 export function NotFound() {

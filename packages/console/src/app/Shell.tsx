@@ -1,18 +1,18 @@
 /** The frame of every page: side bar, top bar, and the page itself. */
 import { Outlet, useLocation } from '@tanstack/react-router';
 import { Suspense, useEffect, useRef } from 'react';
-import { Icon } from '../parts/Icon.tsx';
 import { A } from '../parts/A.tsx';
+import { Icon } from '../parts/Icon.tsx';
 import { Skeleton } from '../parts/states.tsx';
 import { idOf, ROLE_WORDS } from '../session/roles.ts';
 import { useSession } from '../session/session.ts';
 import { Brand } from './Brand.tsx';
 import { FindButton } from './Find.tsx';
 import { LiveState } from './LiveState.tsx';
-import type { Page } from './page.ts';
-import { PAGES } from './pages.ts';
 import { PageError } from './PageError.tsx';
 import { PartySwitch } from './PartySwitch.tsx';
+import type { Page } from './page.ts';
+import { PAGES } from './pages.ts';
 import { Shortcuts } from './Shortcuts.tsx';
 import { ThemeButton } from './theme.tsx';
 
@@ -88,7 +88,8 @@ function Navigation() {
 
 function Foot() {
   const { servedBy, companion, principal, role } = useSession();
-  const where = servedBy.by === 'mex console' ? 'Keys stay on this computer' : companion ? 'Demo keys' : 'No keys here';
+  const where =
+    servedBy.by === 'mex console' ? 'Keys stay on this computer' : companion ? 'Demo keys' : 'No keys here';
   return (
     <div className="foot">
       <span title={`${ROLE_WORDS[role]} ${idOf(principal)}`}>

@@ -1,15 +1,21 @@
 /** The first page: who are you? */
 import { useEffect, useState } from 'react';
 import type { ServedBy } from '../companion/methods.ts';
-import { Icon } from '../parts/Icon.tsx';
 import { CommandLine } from '../parts/CommandLine.tsx';
+import { Icon } from '../parts/Icon.tsx';
 import { ErrorNote } from '../parts/states.tsx';
 import { idOf, ROLE_WORDS, roleOf } from '../session/roles.ts';
 import { openSession, type Session, type TokenSource } from '../session/session.ts';
 import { signIn } from '../session/signIn.ts';
 import { Brand } from './Brand.tsx';
 
-export function SignIn({ servedBy, onSession }: { servedBy: ServedBy; onSession: (session: Session) => void }) {
+export function SignIn({
+  servedBy,
+  onSession,
+}: {
+  servedBy: ServedBy;
+  onSession: (session: Session) => void;
+}) {
   const { by, identities = [], issuers = [], companion } = servedBy;
   const [error, setError] = useState<Error>();
   const [busy, setBusy] = useState(false);
@@ -62,7 +68,10 @@ export function SignIn({ servedBy, onSession }: { servedBy: ServedBy; onSession:
         <div className="note">
           <Icon name="lock" />
           <div>
-            <p>This copy of the console comes from the exchange and opens no keys. With keys, on your own machine:</p>
+            <p>
+              This copy of the console comes from the exchange and opens no keys. With keys, on your own
+              machine:
+            </p>
             <CommandLine command="mex console" />
           </div>
         </div>

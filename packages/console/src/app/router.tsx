@@ -27,8 +27,10 @@ function componentOf(pages: Page[]): RouteComponent {
     const component = lazy(load);
     for (const role of roles) components.set(role, component);
   }
-  return function PageOfRole() {
-    const Component = components.get(useSession().role) ?? NotFound;
-    return <Component />;
-  };
+  return () => <PageOfRole components={components} />;
+}
+
+function PageOfRole({ components }: { components: ReadonlyMap<Role, ComponentType> }) {
+  const Component = components.get(useSession().role) ?? NotFound;
+  return <Component />;
 }

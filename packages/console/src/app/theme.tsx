@@ -10,7 +10,9 @@ export function applyTheme(): void {
 
 export function toggleTheme(): void {
   const { dataset } = document.documentElement;
-  const isDark = dataset.theme ? dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+  const isDark = dataset.theme
+    ? dataset.theme === 'dark'
+    : matchMedia('(prefers-color-scheme: dark)').matches;
   dataset.theme = isDark ? 'light' : 'dark';
   localStorage.setItem(KEY, dataset.theme);
 }

@@ -19,7 +19,7 @@ import type {
 } from '@measurement-exchange/sdk/provider';
 
 export interface CompanionMethods {
-  /** Who the keys belong to, and whom the party trusts. */
+  /** The party's own certificate, and the roots and duchies that it trusts. */
   about(input: Record<string, never>): About;
   /** The questions that the consumer asked, decrypted and verified, by the name of the measurement. At most 100 names. */
   questions(input: { names: string[] }): Record<string, OpenedQuestion>;
@@ -87,7 +87,7 @@ export interface OpenedRequisition {
   error?: string;
 }
 
-/** The contents of a ledger, or the reason why there is none on this machine. */
+/** The contents of a ledger, or the reason why this machine has no ledger. */
 export type LedgerView<T> = { ledger: string; view: T } | { missing: string };
 
 export interface AgentView {
@@ -112,4 +112,3 @@ export interface ServedBy {
   /** Whether `/companion/` answers here. */
   companion: boolean;
 }
-

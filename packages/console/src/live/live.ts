@@ -30,7 +30,7 @@ export async function follow(
         },
       });
       for await (const { name } of changes) void invalidate(queries, principal, name);
-    } catch (error) {
+    } catch {
       if (signal.aborted) return;
       // The feed no longer has the changes since the last one that was read, or the token has expired. Read everything again.
       wasOffline = true;

@@ -2,10 +2,12 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
 /** A link to a page of the console. `to` is a path, and may have a query. */
-export function A({ to, className, children, ...rest }: { to: string; className?: string; children: ReactNode } & Record<
-  `aria-${string}`,
-  string
->) {
+export function A({
+  to,
+  className,
+  children,
+  ...rest
+}: { to: string; className?: string; children: ReactNode } & Record<`aria-${string}`, string>) {
   const [path, query = ''] = to.split('?');
   return (
     <Link

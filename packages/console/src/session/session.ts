@@ -1,4 +1,4 @@
-/** Who uses this page, and how the page calls the exchange for them. */
+/** The party or operator that uses this page, and the page's connection to the exchange. */
 import { createClient, type ExchangeClient } from '@measurement-exchange/sdk/client';
 import { createContext, useContext } from 'react';
 import { type Companion, createCompanion } from '../companion/client.ts';

@@ -61,7 +61,8 @@ async function grant(
   client: oauth.Client,
   issuer: Issuer,
 ): Promise<Tokens> {
-  if (popup === null) throw new SignInCancelled('The browser blocked the sign-in window: allow popups for this page.');
+  if (popup === null)
+    throw new SignInCancelled('The browser blocked the sign-in window: allow popups for this page.');
   const verifier = oauth.generateRandomCodeVerifier();
   const state = oauth.generateRandomState();
   const redirect = `${location.origin}${RETURN_PATH}`;

@@ -1,4 +1,4 @@
-/** Checks a CEL filter before it is sent to data providers, who check it in the same way. Runs in browsers too. */
+/** Checks a CEL filter before it is sent to data providers, which check it in the same way. Runs in browsers too. */
 import type { FilterPosition } from '../refusals/refusalError.ts';
 import { requireFunctions } from './calls.ts';
 import { checkFilter } from './check.ts';
