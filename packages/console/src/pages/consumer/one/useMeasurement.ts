@@ -1,0 +1,45 @@
+/** Everything about one measurement. All of it stays up to date while the page is open. */
+import { isTerminal, type Timeline } from '@measurement-exchange/contract';
+import { useQuestion } from '../../../companion/useOpened.ts';
+import { useResource } from '../../../live/useResource.ts';
+
+/** The change feed has neither the reports of duchies nor the times when parties were last seen, so these are polled. */
+const COMPUTING_MS = 2000;
+const WAITING_MS = 10_000;
+
+export function useMeasurement(name: string) {
+  const measurement = useResource('measurements', ['one', name], ({ client }, signal) =>
+    client.getMeasurement({ name, signal }),
+  );
+  const state = measurement.data?.state;
+  const isOpen = state !== undefined && !isTerminal(state);
+  const again = isOpen ? { refetchInterval: state === 'COMPUTING' ? COMPUTING_MS : WAITING_MS } : {};
+  const known = { enabled: measurement.data !== undefined, ...again };
+  const requisitions = useResource(
+    'requisitions',
+    ['of', name, measurement.data?.updateTime],
+    ({ client }, signal) => Array.fromAsync(client.listMeasurementRequisitions({ parent: name, signal })),
+    { enabled: known.enabled },
+  );
+  const explanation = useResource(
+    'requisitions',
+    ['why', name, measurement.data?.updateTime],
+    ({ client }, signal) => client.explainMeasurement({ name, signal }),
+    known,
+  );
+  const timeline = useResource(
+    'requisitions',
+    ['timeline', name, measurement.data?.updateTime],
+    async ({ client }, signal): Promise<Timeline> => {
+      const pages = await Array.fromAsync(
+        client.getMeasurementTimeline({ name, pageSize: 200, signal }).pages(),
+      );
+      return { transitions: pages.flatMap(({ transitions }) => transitions), progress: pages[0]?.progress };
+    },
+    known,
+  );
+  const question = useQuestion(name, { enabled: known.enabled });
+  return { measurement, isOpen, requisitions, explanation, timeline, question };
+}
+
+export type MeasurementQueries = ReturnType<typeof useMeasurement>;
