@@ -50,6 +50,11 @@ async function devRootFolders(): Promise<string[]> {
   return (await isFolder(folder)) ? [folder] : [];
 }
 
+/** A trust store that can also list its roots, so that people can compare their fingerprints. */
+export interface ListedTrustStore extends TrustStore {
+  roots(): Promise<readonly TrustedRoot[]>;
+}
+
 /**
  * Creates the demo parties' trust store. It contains the demo root, the roots in `given`, and the roots in the data
  * directory.
@@ -58,7 +63,7 @@ export function createDemoTrustStore(
   demoRootPem: string,
   given: readonly string[],
   onProblem: (problem: string) => void,
-): TrustStore {
+): ListedTrustStore {
   const always = [{ pem: demoRootPem }];
   return createRereadTrustStore(async () => [...given, ...(await devRootFolders())], { always, onProblem });
 }
@@ -73,8 +78,9 @@ const LOOK_MS = 1_000;
 export function createRereadTrustStore(
   given: () => Promise<readonly string[]>,
   { always = [], onProblem }: { always?: TrustedRoot[]; onProblem: (problem: string) => void },
-): TrustStore {
+): ListedTrustStore {
   let store: TrustStore;
+  let listed: readonly TrustedRoot[];
   let version: string | undefined;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;
@@ -83,20 +89,27 @@ export function createRereadTrustStore(
     if (found !== version) {
       const { roots, problems } = await readRoots(await given());
       for (const problem of problems) onProblem(problem);
-      store = createTrustStore([...always, ...roots]);
+      listed = [...always, ...roots];
+      store = createTrustStore(listed);
       version = found;
     }
     lookedAt = performance.now();
   };
+  const current = async () => {
+    if (performance.now() - lookedAt <= LOOK_MS) return;
+    looking ??= look().finally(() => {
+      looking = undefined;
+    });
+    await looking;
+  };
   return {
     async verify(party, certificateDer, now) {
-      if (performance.now() - lookedAt > LOOK_MS) {
-        looking ??= look().finally(() => {
-          looking = undefined;
-        });
-        await looking;
-      }
+      await current();
       return store.verify(party, certificateDer, now);
+    },
+    async roots() {
+      await current();
+      return listed;
     },
   };
 }
