@@ -38,14 +38,10 @@ export function NeedsAttention({ rows }: { rows: readonly Row[] }) {
 function Item({ row }: { row: Row }) {
   const nameOf = useNames();
   const { data: opened } = useQuestion(row.name);
-  const { data } = useResource(
-    'requisitions',
-    ['attention', row.name, row.updateTime],
-    async ({ client }, signal) => ({
-      explanation: await client.explainMeasurement({ name: row.name, signal }),
-      requisitions: await Array.fromAsync(client.listMeasurementRequisitions({ parent: row.name, signal })),
-    }),
-  );
+  const { data } = useResource('requisitions', ['attention', row.name], async ({ client }, signal) => ({
+    explanation: await client.explainMeasurement({ name: row.name, signal }),
+    requisitions: await Array.fromAsync(client.listMeasurementRequisitions({ parent: row.name, signal })),
+  }));
   if (data === undefined) return null;
   const { explanation, requisitions } = data;
   const question = opened?.question;

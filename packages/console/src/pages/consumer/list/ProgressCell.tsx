@@ -58,7 +58,7 @@ function Waiting({ row, isSettled }: { row: Row; isSettled: boolean }) {
   const nameOf = useNames();
   const { data } = useResource(
     'requisitions',
-    ['why', row.name, row.updateTime],
+    ['why', row.name],
     ({ client }, signal) => client.explainMeasurement({ name: row.name, signal }),
     { enabled: isSettled, refetchInterval: 15_000 },
   );
