@@ -1,10 +1,10 @@
 /** Reads the root certificates that a party trusts from files and folders, and rereads them when they change. */
 import { readdir, stat } from 'node:fs/promises';
 import { join, parse } from 'node:path';
+import { PARTY_COLLECTIONS, parsePartyName } from '@measurement-exchange/contract';
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import { createTrustStore, type TrustedRoot, type TrustStore } from '@measurement-exchange/sdk';
 import { readCertificates } from '../files/keyFiles.ts';
-import { COLLECTIONS, parsePartyName } from '../files/names.ts';
 
 /** A file with roots. If `party` is undefined, the roots may issue for every party that has no root of its own. */
 interface RootFile {
@@ -144,12 +144,12 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 const EXTENSIONS = ['.pem', '.crt', '.cer', '.der'];
-const FOLDER_SHAPE = `name files by their party: ${COLLECTIONS.map((collection) => `${collection}/<id>.pem`).join(', ')}`;
+const FOLDER_SHAPE = `name files by their party: ${PARTY_COLLECTIONS.map((collection) => `${collection}/<id>.pem`).join(', ')}`;
 
 async function listFolder(folder: string, files: RootFile[], problems: string[]): Promise<void> {
   for (const collection of await namesIn(folder, problems)) {
     const path = join(folder, collection);
-    if (!(COLLECTIONS as string[]).includes(collection)) {
+    if (!(PARTY_COLLECTIONS as string[]).includes(collection)) {
       problems.push(`${path} is not used: ${FOLDER_SHAPE}.`);
       continue;
     }

@@ -210,7 +210,8 @@ export const LISTS: Record<string, List> = {
     paths: ['auditEntries'],
     table: 'audit_entries',
     key: `regexp_replace(name, '^.*/', '')`,
-    orders: { '': 'xid, seq' },
+    orders: { '': 'xid, seq', 'orderBy=time%20desc': 'xid DESC, seq DESC' },
+    same: ['orderBy=time'],
     filters: { 'filter.name': equal('name', ACME, STREAMLY) },
   },
 };
