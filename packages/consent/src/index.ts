@@ -4,7 +4,6 @@ export {
   cachedCertificate,
   MAX_CERTIFICATE_BYTES,
   parseCertificate,
-  parseCertificatePem,
   partyUri,
   type X509,
 } from './certificates/certificates.ts';
@@ -55,7 +54,6 @@ export {
 } from './signatures/signatures.ts';
 export {
   createTrustStore,
-  isIssuedBy,
   type Root,
   requireRoot,
   requireTrusted,

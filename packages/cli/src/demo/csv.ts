@@ -1,4 +1,5 @@
 /** Writes all figures as CSV (RFC 4180), for a spreadsheet or a notebook. */
+import { toCsv } from '@measurement-exchange/console/charts';
 import { type DemoReport, truthIs } from './figures.ts';
 
 const COLUMNS = [
@@ -18,10 +19,5 @@ export function renderCsv({ measurements }: DemoReport): string {
       ];
     }),
   );
-  return [COLUMNS, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
-}
-
-function cell(value: string | number): string {
-  const text = String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return toCsv({ columns: COLUMNS, rows });
 }

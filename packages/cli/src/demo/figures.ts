@@ -35,6 +35,18 @@ export function truthIs({ inside95, within5Sigma }: Figure): 'inside' | 'outside
   return within5Sigma ? 'outside' : 'beyond 5σ';
 }
 
+export function rangeText(
+  [low, high]: Estimate['interval'],
+  show: (value: number) => string,
+  until = 'to',
+): string {
+  return Number.isFinite(high) ? `${show(low)} ${until} ${show(high)}` : `${show(low)} or more`;
+}
+
+export function signedPercent(share: number): string {
+  return `${share < 0 ? '−' : '+'}${Math.round(Math.abs(share) * 100)} %`;
+}
+
 export interface DemoMeasurement {
   title: string;
   /** An explanation of the figures, if they need one. */

@@ -1,28 +1,30 @@
 /** The demo's report: a single HTML file that works offline. */
-import { count } from '../terminal/numbers.ts';
 import {
   type Bar,
   barChart,
-  columnChart,
-  deviationChart,
-  escapeHtml,
+  type Chart,
+  escapeText,
+  frequencyChart,
   type Lane,
-  rangeText,
-  signedPercent,
-  timelineChart,
-  unionChart,
-} from './charts.ts';
+  laneChart,
+  PEOPLE,
+  residualChart,
+  toText,
+} from '@measurement-exchange/console/charts';
+import { count } from '../terminal/numbers.ts';
 import {
   type DemoMeasurement,
   type DemoReport,
   type Figure,
+  rangeText,
   reachesTogether,
   shortName,
+  signedPercent,
   TOGETHER,
   textOf,
   truthIs,
 } from './figures.ts';
-import { STYLE } from './style.ts';
+import { style } from './style.ts';
 
 export function renderReport(report: DemoReport): string {
   const { measurements, impressions } = report;
@@ -33,10 +35,10 @@ export function renderReport(report: DemoReport): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>Measurement Exchange: the demo's report</title>
-<style>${STYLE}</style>
+<style>${style()}</style>
 <main>
 ${headline(report)}
-<p class="key"><span class="swatch bar"></span> released result <span class="swatch whisker"></span> 95 % interval <span class="swatch truth"></span> truth <span class="swatch claimed"></span> what adding up would have claimed</p>
+<p class="legend">${KEY.map(([mark, words]) => `<span><svg class="plot" viewBox="0 0 18 11" aria-hidden="true">${mark}</svg>${words}</span>`).join('')}</p>
 ${section(
   'How it was measured',
   `<p>${count(total)} synthetic impressions (seed ${report.seed}) at three publishers. The advertiser asked; each publisher
@@ -56,6 +58,17 @@ ${section('What was refused', refusals(measurements))}
 `;
 }
 
+/** The marks of the charts. */
+const KEY = [
+  ['<rect class="f1" width="18" height="11"/>', 'released result'],
+  ['<path class="wh" d="M1 5.5h16M1 2v7M17 2v7"/>', '95 % interval'],
+  ['<path class="truth" d="M9 0v11"/>', 'truth'],
+  [
+    '<rect class="soft0" width="18" height="11"/><path class="stripes" stroke-width="11" d="M0 5.5h18"/>',
+    'what adding up would have claimed',
+  ],
+];
+
 function section(title: string, content: string): string {
   return `<section><h2>${title}</h2>${content}</section>`;
 }
@@ -63,20 +76,29 @@ function section(title: string, content: string): string {
 /** Returns the report's first section, which shows the reach of all providers together. */
 function headline(report: DemoReport): string {
   const { result, truth, claimed } = reachesTogether(report)[0]!;
-  const title = 'Reach of all providers together';
+  const bars: Bar[] = [
+    { label: 'truth', value: truth, look: 'soft' },
+    { label: 'counted once', value: result.value, interval: result.interval },
+    { label: 'added up', value: claimed, look: 'striped', note: signedPercent(claimed / truth - 1) },
+  ];
+  const chart = barChart(
+    'Reach of all providers together',
+    PEOPLE,
+    bars.map((bar) => ({ ...bar, truth })),
+  );
   return `<h1>Three publishers together reached ${count(result.value)} people, each counted once</h1>
 <p>95 % interval: ${rangeText(result.interval, count)}. Truth: ${count(truth)}. Many people saw the campaign at several publishers: adding up
 the publishers’ own figures would have claimed ${count(claimed)}, ${signedPercent(claimed / truth - 1)}. No publisher shared its data.</p>
-${figure(title, unionChart(title, { ...result, truth, claimed }))}`;
+${figure(chart)}`;
 }
 
 function byProtocol(report: DemoReport): string {
   const title = 'Reach of all providers together, by the protocol of the duchies';
   const bars = reachesTogether(report).map((reach) => ({ ...barOf(reach), label: reach.protocol }));
   const notes = report.measurements.flatMap(({ protocol, about }) =>
-    about === undefined ? [] : [`<p><strong>${escapeHtml(protocol!)}</strong>: ${escapeHtml(about)}</p>`],
+    about === undefined ? [] : [`<p><strong>${escapeText(protocol!)}</strong>: ${escapeText(about)}</p>`],
   );
-  return `${notes.join('')}${figure(title, barChart(title, bars))}`;
+  return `${notes.join('')}${figure(barChart(title, PEOPLE, bars))}`;
 }
 
 function reachCharts(measurements: DemoMeasurement[]): string {
@@ -95,7 +117,7 @@ function reachCharts(measurements: DemoMeasurement[]): string {
   return sideBySide(
     charts
       .filter(({ bars }) => bars.length > 0)
-      .map(({ title, bars }) => figure(title, barChart(`Reach: ${title}`, bars))),
+      .map(({ title, bars }) => figure(barChart(`Reach: ${title}`, PEOPLE, bars))),
   );
 }
 
@@ -112,14 +134,13 @@ function frequencyCharts(measurements: DemoMeasurement[]): string {
     .filter(({ shares }) => shares.length > 0)
     .toSorted((a, b) => Number(b.protocol !== undefined) - Number(a.protocol !== undefined))
     .map(({ protocol, shares }) => {
-      const columns = shares.map((share) => ({
+      const figures = shares.map((share) => ({
         ...barOf(share),
-        label: share.what.replace('frequency ', ''),
         ...(share.claimed !== undefined && { claimed: share.claimed }),
       }));
       const by = protocol === undefined ? '' : ` (${protocol})`;
       const title = `${shortName(shares[0]!.of)}${by}: share of the people reached, by number of impressions`;
-      return figure(title, columnChart(title, columns));
+      return figure(frequencyChart(title, figures));
     });
   return sideBySide(charts);
 }
@@ -138,9 +159,12 @@ function timelines(measurements: DemoMeasurement[]): string {
   });
   const states = [...new Set(lanes.flatMap(({ spans }) => spans.map(({ state }) => state)))];
   const key = states
-    .map((state) => `<span class="swatch state ${state.toLowerCase()}"></span> ${state}`)
-    .join(' ');
-  return `<p class="key">${key}</p>${figure('Measurements by state', timelineChart('Measurements by state', lanes))}`;
+    .map((state) => {
+      const mark = `<rect class="st ${escapeText(state.toLowerCase())}" width="18" height="11"/>`;
+      return `<span><svg viewBox="0 0 18 11" aria-hidden="true">${mark}</svg>${escapeText(state)}</span>`;
+    })
+    .join('');
+  return `<p class="legend">${key}</p>${figure(laneChart('Measurements by state', lanes))}`;
 }
 
 function deviations(measurements: DemoMeasurement[]): string {
@@ -154,14 +178,14 @@ function deviations(measurements: DemoMeasurement[]): string {
       })),
   );
   const title = 'Every figure with noise, in its own standard deviations; the band should hold 95 of 100';
-  return figure(title, deviationChart(title, dots));
+  return figure(residualChart(title, dots));
 }
 
 function table(measurements: DemoMeasurement[]): string {
   const groups = measurements
     .filter(({ figures }) => figures.length > 0)
     .map(({ title, figures }) => {
-      return `<tbody><tr><th colspan="7" class="group">${escapeHtml(title)}</th></tr>${figures.map(row).join('')}</tbody>`;
+      return `<tbody><tr><th colspan="7" class="group">${escapeText(title)}</th></tr>${figures.map(row).join('')}</tbody>`;
     });
   const headings = COLUMNS.map((heading) => `<th>${heading}`).join('');
   return `<table><thead><tr>${headings}</thead>${groups.join('')}</table>`;
@@ -174,7 +198,7 @@ function row(figure: Figure): string {
   const text = textOf(figure);
   const verdict = truthIs(figure);
   const cells: [text: string, style?: string][] = [
-    [escapeHtml(shortName(of))],
+    [escapeText(shortName(of))],
     [what],
     ...[text(truth), text(result.value), rangeText(result.interval, text, '…')].map(
       (number): [string, string] => [number, 'n'],
@@ -191,13 +215,13 @@ function row(figure: Figure): string {
 
 function refusals(measurements: DemoMeasurement[]): string {
   const failed = measurements.filter(({ failure }) => failure !== undefined);
-  return `<ul>${failed.map(({ title, failure }) => `<li><strong>${escapeHtml(title)}</strong>: ${escapeHtml(failure!)}`).join('')}</ul>`;
+  return `<ul>${failed.map(({ title, failure }) => `<li><strong>${escapeText(title)}</strong>: ${escapeText(failure!)}`).join('')}</ul>`;
 }
 
 function sideBySide(charts: string[]): string {
   return `<div class="charts">${charts.join('')}</div>`;
 }
 
-function figure(caption: string, chart: string): string {
-  return `<figure><figcaption>${escapeHtml(caption)}</figcaption>${chart}</figure>`;
+function figure({ title, drawing }: Chart): string {
+  return `<figure><figcaption>${escapeText(title)}</figcaption>${toText(drawing)}</figure>`;
 }

@@ -2,14 +2,15 @@
 import { resolve } from 'node:path';
 import { count } from '../terminal/numbers.ts';
 import { paint, print, printTable } from '../terminal/output.ts';
-import { rangeText, signedPercent } from './charts.ts';
 import {
   type DemoMeasurement,
   type DemoReport,
   type Figure,
   figuresOf,
+  rangeText,
   reachesTogether,
   shortName,
+  signedPercent,
   TOGETHER,
   textOf,
   truthIs,

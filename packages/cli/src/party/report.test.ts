@@ -48,8 +48,18 @@ it('prints one figure of all providers where duchies computed it, with its inter
       deduplicated: {
         reach: estimate(420_655, 129),
         frequency: [
-          { frequency: 1, share: estimate(0.75, 0.01), count: estimate(315_491, 500) },
-          { frequency: 2, share: estimate(0.25, 0.01), count: estimate(105_164, 500) },
+          {
+            frequency: 1,
+            share: estimate(0.75, 0.01),
+            count: estimate(315_491, 500),
+            atLeast: estimate(420_655, 129),
+          },
+          {
+            frequency: 2,
+            share: estimate(0.25, 0.01),
+            count: estimate(105_164, 500),
+            atLeast: estimate(105_164, 500),
+          },
         ],
         noiseMechanism: 'DISCRETE_GAUSSIAN',
         methodology: 'honestMajorityShareShuffle',

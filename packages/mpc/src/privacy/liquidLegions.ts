@@ -118,21 +118,22 @@ export interface LiquidLegionsFrequencyParams extends Omit<LiquidLegionsReachPar
  * Returns the variance of each share of a frequency distribution, using the delta method (docs/privacy.md). People who are
  * alone in their register are a sample, without replacement, of all people. People who share a register and a sampling
  * indicator are counted as one person. The fraction of such registers bounds the resulting bias, so the square of this
- * fraction is added.
+ * fraction is added. `buckets` is the number of frequencies that each share covers, 1 by default.
  */
 export function liquidLegionsShareVariances(
   params: LiquidLegionsFrequencyParams,
   shares: readonly number[],
+  buckets: readonly number[] = shares.map(() => 1),
 ): number[] {
   const { reach, maximumFrequency, frequencyNoiseVariance: noise } = params;
   const { alone, mistaken } = expectedWithFrequency(params);
   // If the counts may be pure noise, the shares are unknown. A share that is uniform in [0, 1] has variance 1/12.
   const isNoise =
     Number.isFinite(noise) && alone - NORMAL_95 * Math.sqrt(alone + maximumFrequency * noise) <= 0;
-  return shares.map((share) => {
+  return shares.map((share, i) => {
     if (isNoise) return 1 / 12;
     const sampling = (share * (1 - share) * (reach - alone)) / (reach - 1) / alone;
-    const added = ((1 - 2 * share + maximumFrequency * share ** 2) * noise) / alone ** 2;
+    const added = (((1 - 2 * share) * buckets[i]! + maximumFrequency * share ** 2) * noise) / alone ** 2;
     return sampling + added + (mistaken / (alone + mistaken)) ** 2;
   });
 }

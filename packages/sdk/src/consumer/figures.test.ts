@@ -123,6 +123,15 @@ describe('a frequency distribution', () => {
     expect(frequency![1]!.count.variance).toBeCloseTo(share * 8 + share * 1e8 + 8 * 0.09, 6);
   });
 
+  it('has the number of people at each frequency or more, with the noise of all of its counts', () => {
+    const { frequency, reach } = figures(frequencySpec(), result());
+    expect(frequency!.map(({ atLeast }) => atLeast.value)).toEqual([10_000, 5000, 2000]);
+    expect(frequency![0]!.atLeast).toEqual(reach);
+    // [(1 − 2p) B + p² F] V / R², at p = 0.5, B = 2, F = 3.
+    const share = (0.25 * 3 * noiseVariance('GEOMETRIC', privacy)) / 10_000 ** 2;
+    expect(frequency![1]!.atLeast.variance).toBeCloseTo(share * 8 + share * 1e8 + 8 * 0.25, 6);
+  });
+
   it('has every frequency up to the maximum, whatever the data provider left out', () => {
     const sparse = result({ relativeFrequencyDistribution: { '2': 1 } });
     expect(figures(frequencySpec(1, 4), sparse).frequency!.map(({ share }) => share.value)).toEqual([

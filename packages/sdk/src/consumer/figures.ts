@@ -19,6 +19,8 @@ export interface FrequencyEstimate {
   share: Estimate;
   /** The number of these people. */
   count: Estimate;
+  /** The number of people who were reached at least `frequency` times. */
+  atLeast: Estimate;
 }
 
 /** The figures in a result. The type of measurement determines which members are present. */
@@ -193,20 +195,28 @@ function frequencyFigures(
   const shares = sharesOf(frequency, maximumFrequency);
   const noise = noiseOf(frequency, frequencyPrivacyParams, 1);
   const { noiseMechanism, methodology } = how(frequency);
+  const atLeast = atLeastOf(shares);
+  const countOf = (share: Estimate) => estimate(share.value * reach.value, countVariance(share, reach));
   return {
     frequency: shares.map((ratio, i) => {
       const k = i + 1;
-      const share = estimate(ratio, shareVariance(k, ratio), 1);
-      return { frequency: k, share, count: estimate(ratio * reach.value, countVariance(share, reach)) };
+      const share = estimate(ratio, shareVariance(k, ratio, false), 1);
+      const orMore = atLeast[i]!;
+      return {
+        frequency: k,
+        share,
+        count: countOf(share),
+        atLeast: k === 1 ? reach : countOf(estimate(orMore, shareVariance(k, orMore, true), 1)),
+      };
     }),
     ...(noiseMechanism && { frequencyNoiseMechanism: noiseMechanism }),
     ...(methodology && { frequencyMethodology: methodology }),
   };
 
-  function shareVariance(k: number, ratio: number): number | undefined {
+  function shareVariance(k: number, ratio: number, orMore: boolean): number | undefined {
     const { case: kind, value } = frequency.methodology;
     if (kind === 'customDirectMethodology') {
-      return stated(customVariance(value, { frequency: k, orMore: false }));
+      return stated(customVariance(value, { frequency: k, orMore }));
     }
     if (kind !== 'deterministicDistribution' || noise === undefined) return undefined;
     return relativeFrequencyVariance({
@@ -215,10 +225,20 @@ function frequencyFigures(
       reachVariance: reach.variance,
       width,
       maximumFrequency,
-      buckets: 1,
+      buckets: orMore ? maximumFrequency - k + 1 : 1,
       noiseVariance: noise,
     });
   }
+}
+
+/** Returns the share of people at each frequency or more. */
+export function atLeastOf(shares: readonly number[]): number[] {
+  return shares.map((_, i) =>
+    Math.min(
+      1,
+      shares.slice(i).reduce((sum, share) => sum + share, 0),
+    ),
+  );
 }
 
 export function countVariance(share: Estimate, reach: Estimate): number | undefined {

@@ -42,7 +42,9 @@ it('returns the reach of a single provider unchanged', () => {
 it('adds up neither populations nor frequencies', () => {
   const population = { population: estimate(1000, 0) };
   expect(totalOf([population, population], 1)).toEqual({});
-  const frequency = [{ frequency: 1, share: estimate(1, 0, 1), count: estimate(5, 0) }];
+  const frequency = [
+    { frequency: 1, share: estimate(1, 0, 1), count: estimate(5, 0), atLeast: estimate(5, 0) },
+  ];
   expect(Object.keys(totalOf([{ ...reach(5), frequency }], 1))).toEqual(['reach']);
 });
 

@@ -11,7 +11,7 @@ import {
   shareShuffleUniverse,
 } from '@measurement-exchange/mpc';
 import { type DuchyEstimates, duchyNoiseVariance, known } from '../duchyErrors.ts';
-import { FiguresFault } from '../figures.ts';
+import { atLeastOf, FiguresFault } from '../figures.ts';
 
 export function shareShuffleErrors(
   reach: specs.Measurement_Result_Reach,
@@ -33,12 +33,15 @@ export function shareShuffleErrors(
         throw new FiguresFault('RESULT_MALFORMED', 'its reach and its frequency are of different samples');
       }
       const frequencyNoiseVariance = duchyNoiseVariance(frequency, frequencyPrivacyParams);
+      const atLeast = atLeastOf(shares);
       return shares.map((share, i) => {
         const count = share * sample.reach;
         const at = { ...sample, count, frequency: i + 1, maximumFrequency, frequencyNoiseVariance };
+        const orMore = { ...at, orMore: true, count: atLeast[i]! * sample.reach };
         return {
           share: estimate(share, known(shareShuffleShareVariance(at)), 1),
           count: estimate(count, known(shareShuffleCountVariance(at)), maximum),
+          atLeast: estimate(orMore.count, known(shareShuffleCountVariance(orMore)), maximum),
         };
       });
     },

@@ -18,7 +18,7 @@ import {
   productInterval,
 } from '@measurement-exchange/mpc';
 import { type DuchyEstimates, duchyNoiseVariance, known } from '../duchyErrors.ts';
-import { countVariance, mechanismOf } from '../figures.ts';
+import { atLeastOf, countVariance, mechanismOf } from '../figures.ts';
 
 export function liquidLegionsErrors(
   reported: specs.Measurement_Result_Reach,
@@ -38,17 +38,17 @@ export function liquidLegionsErrors(
     reach,
     atFrequencies(frequency, shares, { frequencyPrivacyParams, maximumFrequency }) {
       const frequencyNoiseVariance = duchyNoiseVariance(frequency, frequencyPrivacyParams, shapes.frequency);
-      const variances = liquidLegionsShareVariances(
-        { ...sketch, samplingIndicatorSize, maximumFrequency, frequencyNoiseVariance },
-        shares,
-      );
+      const params = { ...sketch, samplingIndicatorSize, maximumFrequency, frequencyNoiseVariance };
+      const orMore = atLeastOf(shares);
+      const variances = liquidLegionsShareVariances(params, shares);
+      const buckets = shares.map((_, i) => maximumFrequency - i);
+      const orMoreVariances = liquidLegionsShareVariances(params, orMore, buckets);
       return shares.map((value, i) => {
-        const variance = variances[i]!;
-        const share = estimate(value, known(variance), 1);
-        // A share that is uniformly distributed between 0 and 1 has variance 1/12. With that variance or more, any share is
-        // possible.
-        if (variance >= 1 / 12) share.interval = [0, 1];
-        return { share, count: countEstimate(share, reach) };
+        const share = shareEstimate(value, variances[i]!);
+        const count = countEstimate(share, reach);
+        const atLeast =
+          i === 0 ? reach : countEstimate(shareEstimate(orMore[i]!, orMoreVariances[i]!), reach);
+        return { share, count, atLeast };
       });
     },
   };
@@ -62,6 +62,13 @@ function reachEstimate(params: Parameters<typeof liquidLegionsReachInterval>[0])
     ...estimate(reach, known(liquidLegionsReachVariance(params))),
     interval: liquidLegionsReachInterval(params),
   };
+}
+
+function shareEstimate(value: number, variance: number): Estimate {
+  const share = estimate(value, known(variance), 1);
+  // A share that is uniformly distributed between 0 and 1 has variance 1/12. With that variance or more, any share is
+  // possible.
+  return variance >= 1 / 12 ? { ...share, interval: [0, 1] } : share;
 }
 
 function countEstimate(share: Estimate, reach: Estimate): Estimate {

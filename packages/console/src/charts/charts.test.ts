@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest';
+import {
+  addingUpChart,
+  bandChart,
+  barChart,
+  type Chart,
+  calendarChart,
+  type Figure,
+  frequencyChart,
+  groupChart,
+  kPlusChart,
+  laneChart,
+  miniWhisker,
+  type Node,
+  PEOPLE,
+  previewChart,
+  residualChart,
+  SHARE,
+  seriesAt,
+  swatch,
+  toCsv,
+  toText,
+  upsetChart,
+  whiskerChart,
+} from './index.ts';
+
+const INTERVALS: Record<string, Figure> = {
+  usual: { value: 420_731, interval: [420_602, 420_860] },
+  'of zero width': { value: 210_000, interval: [210_000, 210_000] },
+  'of nobody': { value: 0, interval: [0, 0] },
+  huge: { value: 9e15, interval: [1, 2e16] },
+  unbounded: { value: 420_731, interval: [0, Number.POSITIVE_INFINITY] },
+  'that reaches 0': { value: 42, interval: [0, 407] },
+  'of a figure below 0': { value: -118, interval: [-520, 284] },
+  'that is exact and has no interval': { value: 5 },
+};
+
+const HOSTILE = '<img src=x onerror=alert(1)>"\'&\u202e';
+
+/** All charts of one figure and one label. */
+function chartsOf(figure: Figure, label = 'Streamly'): Chart[] {
+  const share = { value: 0.2, interval: [0.1, 0.3] as const };
+  return [
+    whiskerChart(label, figure, PEOPLE),
+    barChart(label, PEOPLE, [
+      { ...figure, label, sub: label, truth: 400_000, claimed: 582_656, series: seriesAt(0) },
+    ]),
+    frequencyChart(label, [share, share]),
+    kPlusChart(label, [figure, figure], 1),
+    addingUpChart(label, { once: figure, addedUp: 582_656, population: 600_000 }),
+    bandChart(label, PEOPLE, [
+      { ...figure, label },
+      { ...figure, label },
+    ]),
+    groupChart(label, PEOPLE, [label, label], [{ label, sub: label, figures: [figure, undefined] }]),
+    upsetChart(
+      label,
+      [label, label],
+      [
+        { ...figure, members: [0] },
+        { ...figure, members: [0, 1] },
+      ],
+    ),
+    calendarChart(label, [{ date: '2026-11-18', share: 0.4 }, { date: '2026-11-19' }], label, label),
+    previewChart(label, { margin: 129, limit: 1500, unit: PEOPLE }),
+    residualChart(label, [{ row: label, label, sigmas: 1.2 }]),
+    laneChart(label, [{ label, spans: [{ state: label, from: 0, to: 10 }] }]),
+  ];
+}
+
+/** All nodes of a tree with the tag. */
+function all(tree: Node | string, tag: string): Node[] {
+  if (typeof tree === 'string') return [];
+  return [...(tree.tag === tag ? [tree] : []), ...tree.children.flatMap((child) => all(child, tag))];
+}
+
+const positions = (tree: Node) =>
+  [...all(tree, 'line'), ...all(tree, 'rect'), ...all(tree, 'circle'), ...all(tree, 'svg')]
+    .flatMap(({ attributes: { x, x1, x2, cx, width } }) => [x, x1, x2, cx, width])
+    .filter((value) => String(value).endsWith('%'))
+    .map((value) => Number.parseFloat(String(value)));
+
+describe.each(Object.entries(INTERVALS))('an interval %s', (_name, figure) => {
+  it.each(chartsOf(figure).map((chart, i) => [i, chart] as const))(
+    'is drawn inside of chart %i',
+    (_i, chart) => {
+      expect(toText(chart.drawing)).not.toMatch(/NaN|Infinity|undefined|null/);
+      for (const position of positions(chart.drawing)) {
+        expect(position).toBeGreaterThanOrEqual(0);
+        expect(position).toBeLessThanOrEqual(100);
+      }
+      expect(chart.drawing.attributes).toMatchObject({ role: 'img', 'aria-label': chart.finding });
+      expect(chart.finding).not.toMatch(/NaN|undefined/);
+      for (const row of chart.table.rows) expect(row).toHaveLength(chart.table.columns.length);
+    },
+  );
+});
+
+it('says the finding with its interval', () => {
+  expect(whiskerChart('Reach', INTERVALS.usual!, PEOPLE).finding).toBe(
+    'Reach: 420,731, 95 percent interval 420,602 to 420,860',
+  );
+  expect(whiskerChart('Reach', INTERVALS.unbounded!, PEOPLE).finding).toContain('0 or more');
+  expect(addingUpChart('Reach', { once: INTERVALS.usual!, addedUp: 582_656 }).finding).toContain(
+    'adding up would claim 582,656, 38 % too many',
+  );
+});
+
+it('has an arrow instead of a cap where an interval has no end', () => {
+  const paths = (figure: Figure) => all(whiskerChart('Reach', figure, PEOPLE).drawing, 'path').length;
+  expect([paths(INTERVALS.usual!), paths(INTERVALS.unbounded!)]).toEqual([0, 1]);
+});
+
+it('adds a close-up only where the interval is too narrow to be seen', () => {
+  const texts = (once: Figure) => toText(addingUpChart('Reach', { once, addedUp: 582_656 }).drawing);
+  expect(texts(INTERVALS.usual!)).toContain('Close-up');
+  expect(texts({ value: 420_731, interval: [380_000, 460_000] })).not.toContain('Close-up');
+});
+
+it('draws bars as long as their values, on an axis from 0', () => {
+  const { drawing } = barChart('x', PEOPLE, [
+    { label: 'a', value: 100 },
+    { label: 'b', value: 50 },
+  ]);
+  const [a, b] = all(drawing, 'rect').map(({ attributes }) => Number.parseFloat(String(attributes.width)));
+  expect(a).toBeGreaterThan(80);
+  expect(b! * 2).toBeCloseTo(a!, 1);
+});
+
+it('has one relative scale for whiskers in lists', () => {
+  const width = (figure: Figure) => {
+    const { x1, x2 } = all(miniWhisker(figure), 'line').find(
+      ({ attributes }) => attributes.class === 'wh',
+    )!.attributes;
+    return Number.parseFloat(String(x2)) - Number.parseFloat(String(x1));
+  };
+  expect(width({ value: 1000, interval: [985, 1015] })).toBeCloseTo(50);
+  expect(width({ value: 1_000_000, interval: [985_000, 1_015_000] })).toBeCloseTo(50);
+  expect(width({ value: 1000, interval: [0, 9000] })).toBe(100);
+  expect(width({ value: 0, interval: [0, 407] })).toBe(50);
+});
+
+describe('rows of combinations', () => {
+  const rows = (count: number) =>
+    upsetChart(
+      'Who saw it where',
+      ['a', 'b', 'c', 'd', 'e'],
+      Array.from({ length: count }, (_, i) => ({
+        members: [i % 5],
+        value: i,
+        interval: [i - 1, i + 1] as const,
+      })),
+    ).table.rows;
+  it('may be none', () => expect(rows(0)).toEqual([]));
+  it('come largest first', () => expect(rows(3).map(([, value]) => value)).toEqual([2, 1, 0]));
+  it('beyond 15 are one row, whose interval contains all of theirs', () => {
+    expect(rows(15)).toHaveLength(15);
+    expect(rows(31)).toHaveLength(15);
+    const sum = (16 * 17) / 2;
+    expect(rows(31).at(-1)).toEqual(['17 other combinations', sum, sum - 17, sum + 17]);
+  });
+  it('name what is too small to tell from noise', () => {
+    const chart = upsetChart('Who', ['a'], [{ members: [0], value: 42, interval: [0, 407] }]);
+    expect(toText(chart.drawing)).toContain('Too small to tell from noise: Only a (0–407)');
+  });
+});
+
+it('draws charts of nothing', () => {
+  const empty = [
+    barChart('x', PEOPLE, []),
+    bandChart('x', PEOPLE, []),
+    groupChart('x', SHARE, [], []),
+    calendarChart('x', [], 'spent'),
+  ];
+  for (const { drawing } of [...empty, residualChart('x', []), laneChart('x', [])]) {
+    expect(toText(drawing)).not.toMatch(/NaN|Infinity|undefined/);
+  }
+});
+
+it('starts each month on the right weekday, and frames days above 90 %', () => {
+  const { drawing, finding } = calendarChart(
+    'Budget',
+    [{ date: '2026-10-01', share: 0.05 }, { date: '2026-10-02', share: 0.91 }, { date: '2026-10-03' }],
+    'spent',
+  );
+  const cells = all(drawing, 'span').filter(({ attributes }) => /^h /.test(String(attributes.class)));
+  expect(cells.map(({ attributes }) => attributes.class)).toEqual([
+    'h pad',
+    'h pad',
+    'h pad',
+    'h v0',
+    'h v5',
+    'h none',
+  ]);
+  expect(finding).toBe('Budget: 2 days, at most 91 % spent, on October 2');
+});
+
+it('has 16 series of which no two have color and shape in common', () => {
+  const marks = Array.from({ length: 16 }, (_, i) => JSON.stringify(seriesAt(i)));
+  expect(new Set(marks).size).toBe(16);
+  expect(toText(swatch(seriesAt(1)))).toContain('<rect class="f2"');
+});
+
+it('writes hostile labels as text', () => {
+  const pages = chartsOf(INTERVALS.usual!, HOSTILE).map(({ drawing }) => toText(drawing));
+  for (const page of pages) {
+    expect(page).not.toContain('<img');
+    expect(page).not.toMatch(/="[^"]*<img/);
+    expect(page).toContain('&#60;img src=x onerror=alert(1)&#62;&#34;&#39;&#38;');
+  }
+});
+
+it('writes CSV that a spreadsheet neither splits nor runs', () => {
+  const rows = [
+    ['a "b", c', 1.5],
+    ['=1+1', -2],
+    ['@x', ''],
+  ];
+  expect(toCsv({ columns: ['name', 'value'], rows })).toBe(
+    'name,value\r\n"a ""b"", c",1.5\r\n\'=1+1,-2\r\n\'@x,\r\n',
+  );
+});

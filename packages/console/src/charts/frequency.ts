@@ -1,0 +1,32 @@
+/** How often people were reached: exactly k times, and at least k times. */
+import { type Bar, barChart } from './bars.ts';
+import type { Chart, Figure } from './chart.ts';
+import { PEOPLE, SHARE } from './units.ts';
+
+/** Draws the share of people who were reached exactly k times. The last figure is for k or more. */
+export function frequencyChart(
+  title: string,
+  shares: readonly (Figure & Pick<Bar, 'truth' | 'claimed'>)[],
+): Chart {
+  const last = shares.length;
+  return barChart(
+    title,
+    SHARE,
+    shares.map((share, i) => ({ ...share, label: times(i + 1, i + 1 === last) })),
+  );
+}
+
+/** Draws the number of people who were reached at least k times. Bars beyond the cap are striped. */
+export function kPlusChart(title: string, atLeast: readonly Figure[], cap = Number.POSITIVE_INFINITY): Chart {
+  return barChart(
+    title,
+    PEOPLE,
+    atLeast.map((figure, i) => ({
+      ...figure,
+      label: times(i + 1, true),
+      ...(i + 1 > cap && { look: 'striped' }),
+    })),
+  );
+}
+
+const times = (k: number, orMore: boolean) => `${k}${orMore ? '+' : ''} ${k === 1 ? 'time' : 'times'}`;

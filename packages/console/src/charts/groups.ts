@@ -1,0 +1,102 @@
+/** Dots and whiskers by group, such as the share of each age group that was reached. The axis may start above 0. */
+import { around, spread } from '../parts/format.ts';
+import { type Chart, cellsOf, FIGURE_COLUMNS, type Figure, picture, plot } from './chart.ts';
+import { type Node, node } from './node.ts';
+import { axisTexts, gridLines, type Scale, scaleAround } from './scale.ts';
+import { seriesAt, swatch } from './series.ts';
+import type { Unit } from './units.ts';
+import { whisker } from './whisker.ts';
+
+export interface Group {
+  label: string;
+  sub?: string;
+  /** One figure for each series, in the order of the names. */
+  figures: readonly (Figure | undefined)[];
+}
+
+export function groupChart(
+  title: string,
+  unit: Unit,
+  names: readonly string[],
+  groups: readonly Group[],
+): Chart {
+  const all = groups.flatMap(({ figures }) => figures.filter((figure) => figure !== undefined));
+  const scale = scaleAround(
+    all.flatMap(({ value, interval = [] }) => [value, ...interval]),
+    unit,
+  );
+  const each = groups.flatMap(({ label, figures }) =>
+    figures.flatMap((figure, i) =>
+      figure ? `${label}, ${names[i]}: ${spread(figure.value, figure.interval, unit)}` : [],
+    ),
+  );
+  const finding = `${title}. ${each.join('. ')}`;
+  return {
+    title,
+    finding,
+    drawing: picture(
+      finding,
+      { class: 'ch' },
+      legend(names),
+      node(
+        'div',
+        { class: 'dw' },
+        groups.flatMap((group) => row(group, scale, unit)),
+        node('span', { class: 'axis' }, plot(16, axisTexts(scale, unit, 12))),
+      ),
+    ),
+    table: {
+      columns: ['Group', 'Series', ...FIGURE_COLUMNS(unit)],
+      rows: groups.flatMap(({ label, figures }) =>
+        figures.flatMap((figure, i) => (figure ? [[label, names[i]!, ...cellsOf(figure)]] : [])),
+      ),
+      text: unit.text,
+    },
+  };
+}
+
+/** Names each series beside its mark. */
+export function legend(names: readonly string[]): Node {
+  return node(
+    'div',
+    { class: 'legend' },
+    names.map((name, i) => node('span', {}, swatch(seriesAt(i)), node('bdi', {}, name))),
+  );
+}
+
+function row({ label, sub, figures }: Group, scale: Scale, unit: Unit): Node[] {
+  const height = 10 + figures.length * 18;
+  return [
+    node(
+      'span',
+      { class: 'dl' },
+      node('b', {}, node('bdi', {}, label)),
+      sub !== undefined && node('span', { class: 'sub' }, sub),
+    ),
+    plot(
+      height,
+      gridLines(scale, height),
+      figures.flatMap((figure, i) =>
+        figure ? whisker(scale, 14 + i * 18, figure, { series: seriesAt(i), cap: 4, radius: 4.5 }) : [],
+      ),
+    ),
+    node(
+      'span',
+      { class: 'num sm' },
+      figures.flatMap((figure, i) =>
+        figure
+          ? [
+              node(
+                'span',
+                { class: 'ln1' },
+                swatch(seriesAt(i)),
+                ` ${unit.text(figure.value)}`,
+                figure.interval &&
+                  node('span', { class: 'xs muted' }, ` ${around(figure.value, figure.interval, unit)}`),
+              ),
+            ]
+          : [],
+      ),
+    ),
+  ];
+}

@@ -1,0 +1,66 @@
+import type { ReactNode } from 'react';
+import { PEOPLE, whiskerChart } from '../../charts/index.ts';
+import { Drawing } from '../Chart.tsx';
+import { around, count, intervalText, percent, points } from '../format.ts';
+import type { Answer } from './answers.ts';
+
+export interface Population {
+  size: number;
+  /** The people, such as `adults`. The default is `people`. */
+  word?: string;
+}
+
+/** The answer to the question: the figure, its doubt, a picture of both, and what it means. */
+export function AnswerCard({
+  answer,
+  population,
+  children,
+}: {
+  answer: Answer;
+  population?: Population;
+  children?: ReactNode;
+}) {
+  const { label, figure, unit } = answer;
+  const { value, interval = [value, value] } = figure;
+  const isExact = interval[0] === interval[1];
+  return (
+    <section className="card">
+      <div className="in-card stack">
+        <h2 className="lab soft">{label}</h2>
+        <div className="big">
+          <span className="v">{unit.text(value)}</span>
+          <span className="pm">
+            {isExact ? (
+              'exact: counted without noise'
+            ) : (
+              <>
+                95 %: {intervalText(interval, unit)}{' '}
+                <span className="muted">({around(value, interval, unit)})</span>
+              </>
+            )}
+          </span>
+        </div>
+        {!isExact && <Drawing tree={whiskerChart(label, figure, unit).drawing} />}
+        {population && unit === PEOPLE && <ShareOf answer={answer} population={population} />}
+        {children}
+      </div>
+    </section>
+  );
+}
+
+function ShareOf({
+  answer: { figure },
+  population: { size, word = 'people' },
+}: {
+  answer: Answer;
+  population: Population;
+}) {
+  const { value, interval = [value, value] } = figure;
+  const half = Math.max(interval[1] - value, value - interval[0]) / size;
+  return (
+    <p className="sm soft">
+      <b>{percent(value / size)}</b>
+      {Number.isFinite(half) && half > 0 && <> (± {points(half)})</>} of {count(size)} {word}
+    </p>
+  );
+}

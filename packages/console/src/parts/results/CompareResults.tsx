@@ -1,0 +1,106 @@
+/** Several results side by side, each with its interval on one axis. */
+import type { MeasurementResult } from '@measurement-exchange/sdk';
+import {
+  type Bar,
+  barChart,
+  type Figure,
+  groupChart,
+  PEOPLE,
+  SHARE,
+  seriesAt,
+  type Unit,
+} from '../../charts/index.ts';
+import { idOf } from '../../session/roles.ts';
+import { Chart } from '../Chart.tsx';
+import { answerOf, figureOf, type NameOf } from './answers.ts';
+
+export interface Compared {
+  title: string;
+  result: MeasurementResult;
+}
+
+/** Compares the answers, unit by unit, and how often people were reached. */
+export function CompareResults({
+  results,
+  nameOf = idOf,
+}: {
+  results: readonly Compared[];
+  nameOf?: NameOf;
+}) {
+  const rows = results.flatMap(({ title, result }, i) => {
+    const answer = answerOf(result, nameOf);
+    return answer
+      ? [
+          {
+            unit: answer.unit,
+            bar: { ...answer.figure, label: title, sub: answer.label, series: seriesAt(i) },
+          },
+        ]
+      : [];
+  });
+  const byUnit = Map.groupBy(rows, ({ unit }) => unit);
+  return (
+    <div className="stack wide">
+      {[...byUnit].map(([unit, of]) => (
+        <Answers key={unit.name} unit={unit} bars={of.map(({ bar }) => bar)} />
+      ))}
+      <Frequencies results={results} />
+      {rows.length < results.length && (
+        <p className="sm soft">
+          Results of publishers that each counted alone have no common figure, so they are not compared here.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Answers({ unit, bars }: { unit: Unit; bars: Bar[] }) {
+  const title = unit === PEOPLE ? 'People, side by side' : `${unit.name}, side by side`;
+  return (
+    <section className="card">
+      <header>
+        <h2>{title}</h2>
+        <p>Lines show the 95 % interval. If two of them overlap, the difference may be noise.</p>
+      </header>
+      <div className="in-card">
+        <Chart chart={barChart(title, unit, bars)} file={`compare-${unit.name.toLowerCase()}`} />
+      </div>
+    </section>
+  );
+}
+
+function Frequencies({ results }: { results: readonly Compared[] }) {
+  const distributions = results.map(({ result: { total, dataProviders } }) =>
+    (
+      total.deduplicated?.frequency ??
+      (dataProviders.length === 1 ? dataProviders[0]!.frequency : undefined) ??
+      []
+    ).map(({ share }) => figureOf(share)),
+  );
+  const longest = Math.max(...distributions.map((shares) => shares.length), 0);
+  if (distributions.filter((shares) => shares.length > 0).length < 2) return null;
+  const groups = Array.from({ length: longest }, (_, k) => ({
+    label: k + 1 === longest ? `${k + 1}+` : `${k + 1}`,
+    figures: distributions.map((shares): Figure | undefined => shares[k]),
+  }));
+  const title = 'How often, side by side';
+  return (
+    <section className="card">
+      <header>
+        <h2>{title}</h2>
+        <p>Share of the people reached this many times.</p>
+      </header>
+      <div className="in-card">
+        <Chart
+          chart={groupChart(
+            title,
+            SHARE,
+            results.map(({ title }) => title),
+            groups,
+          )}
+          file="compare-frequency"
+        />
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,68 @@
+/** The result of a measurement: the answer first, then its doubt, then the detail. */
+import type { MeasurementResult } from '@measurement-exchange/sdk';
+import { addingUpChart } from '../../charts/index.ts';
+import { idOf } from '../../session/roles.ts';
+import { Chart } from '../Chart.tsx';
+import { count, percent } from '../format.ts';
+import { AnswerCard, type Population } from './AnswerCard.tsx';
+import { type Answer, answerOf, type NameOf } from './answers.ts';
+import { Frequency } from './Frequency.tsx';
+import { PerPublisher, ReachBounds } from './PerPublisher.tsx';
+
+export interface ResultViewProps {
+  result: MeasurementResult;
+  /** The size of the population that the people were counted in, if it is known. */
+  population?: Population;
+  /** The sum of the publishers' own reaches, if it is known from other measurements. */
+  addedUp?: number;
+  /** The name of a party as people know it. The default is the last part of the resource name. */
+  nameOf?: NameOf;
+}
+
+export function ResultView({ result, population, addedUp, nameOf = idOf }: ResultViewProps) {
+  const answer = answerOf(result, nameOf);
+  const file = idOf(result.measurement);
+  const { deduplicated } = result.total;
+  const isAlone = deduplicated === undefined;
+  const parts = { result, nameOf, file };
+  return (
+    <div className="stack wide">
+      {answer ? (
+        <AnswerCard answer={answer} {...(population && { population })}>
+          {deduplicated && addedUp !== undefined && <AddedUp {...{ answer, addedUp, population, file }} />}
+        </AnswerCard>
+      ) : (
+        <ReachBounds {...parts} />
+      )}
+      {deduplicated?.frequency && <Frequency frequency={deduplicated.frequency} file={file} />}
+      {isAlone && answer && <PerPublisher {...parts} />}
+      {result.dataProviders.map(({ name, frequency }, _, all) =>
+        frequency === undefined ? null : (
+          <Frequency
+            key={name}
+            frequency={frequency}
+            file={`${file}-${idOf(name)}`}
+            {...(all.length > 1 && { whose: nameOf(name) })}
+          />
+        ),
+      )}
+    </div>
+  );
+}
+
+type AddedUpProps = { answer: Answer; addedUp: number; population: Population | undefined; file: string };
+
+/** The answer beside the claim that adding up would make. */
+function AddedUp({ answer: { label, figure }, addedUp, population, file }: AddedUpProps) {
+  const excess = addedUp / figure.value - 1;
+  const size = population && { population: population.size };
+  return (
+    <>
+      <p className="sm soft">
+        Adding up the publishers' own figures would claim {count(addedUp)}
+        {figure.value > 0 && excess > 0 && <>: {percent(excess, 0)} too many</>}.
+      </p>
+      <Chart chart={addingUpChart(label, { once: figure, addedUp, ...size })} file={`${file}-added-up`} />
+    </>
+  );
+}

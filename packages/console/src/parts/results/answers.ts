@@ -1,0 +1,77 @@
+/** Reads the figures of a result for people: which one is the answer, in which unit, and what it counts. */
+import type { MeasurementResult } from '@measurement-exchange/sdk';
+import { counts, type Figure, HOURS, IMPRESSIONS, PEOPLE, type Unit } from '../../charts/index.ts';
+import { idOf } from '../../session/roles.ts';
+import type { Interval } from '../format.ts';
+
+export type NameOf = (resource: string) => string;
+
+/** An estimate as JSON has it: what is infinite is null. */
+export interface JsonEstimate {
+  value: number;
+  interval: readonly [low: number | null, high: number | null];
+}
+
+export interface Answer {
+  /** The words above the figure, such as `People reached by Streamly`. */
+  label: string;
+  figure: Figure;
+  unit: Unit;
+}
+
+export function figureOf({ value, interval: [low, high] }: JsonEstimate): Figure & { interval: Interval } {
+  return { value, interval: [low ?? 0, high ?? Number.POSITIVE_INFINITY] };
+}
+
+/** Writes names as a list: `Streamly, Chirper and Dailynews`. Names beyond the first few are only counted. */
+export function listOf(names: readonly string[]): string {
+  if (names.length > 5) return `${names.slice(0, 4).join(', ')} and ${names.length - 4} others`;
+  return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((part) => part !== '').join(' and ');
+}
+
+/**
+ * Returns the figure that answers the question. If several publishers counted people, each alone, no such figure exists:
+ * how many people they have in common is unknown.
+ */
+export function answerOf(result: MeasurementResult, nameOf: NameOf = idOf): Answer | undefined {
+  const { total, dataProviders } = result;
+  const everyone = listOf(dataProviders.map(({ name }) => nameOf(name)));
+  if (total.deduplicated?.reach) {
+    const once = dataProviders.length > 1 ? ', each counted once' : '';
+    return {
+      label: `People reached by ${everyone}${once}`,
+      figure: figureOf(total.deduplicated.reach),
+      unit: PEOPLE,
+    };
+  }
+  if (total.impressions) {
+    return { label: `Impressions at ${everyone}`, figure: figureOf(total.impressions), unit: IMPRESSIONS };
+  }
+  if (total.watchDurationSeconds) {
+    const { figure, unit } = timeOf(total.watchDurationSeconds);
+    return { label: `${unit.name} watched at ${everyone}`, figure, unit };
+  }
+  const [first, ...others] = dataProviders;
+  if (first?.population) {
+    return {
+      label: `People in the population, as ${everyone} counted them`,
+      figure: figureOf(first.population),
+      unit: PEOPLE,
+    };
+  }
+  if (first?.reach && others.length === 0) {
+    return { label: `People reached by ${everyone}`, figure: figureOf(first.reach), unit: PEOPLE };
+  }
+  return undefined;
+}
+
+const MINUTES = counts('Minutes');
+const SECONDS = counts('Seconds');
+
+/** Converts seconds to the largest unit that shows at least two digits. `like` fixes the unit of several figures. */
+export function timeOf(seconds: JsonEstimate, like = seconds): { figure: Figure; unit: Unit } {
+  const [size, unit] =
+    like.value >= 360_000 ? [3600, HOURS] : like.value >= 6000 ? [60, MINUTES] : [1, SECONDS];
+  const { value, interval } = figureOf(seconds);
+  return { figure: { value: value / size, interval: [interval[0] / size, interval[1] / size] }, unit };
+}
