@@ -13,7 +13,7 @@ import { PageError } from './PageError.tsx';
 import { PartySwitch } from './PartySwitch.tsx';
 import type { Page } from './page.ts';
 import { PAGES } from './pages.ts';
-import { Shortcuts } from './Shortcuts.tsx';
+import { openShortcuts, Shortcuts } from './Shortcuts.tsx';
 import { ThemeButton } from './theme.tsx';
 
 export function Shell() {
@@ -96,7 +96,10 @@ function Foot() {
         <Icon name="lock" /> {where}
       </span>
       <span>
-        <a href="/docs">API</a> · <kbd>?</kbd> Shortcuts
+        <a href="/docs">API</a> ·{' '}
+        <button type="button" className="bare" onClick={openShortcuts}>
+          <kbd>?</kbd> Shortcuts
+        </button>
       </span>
     </div>
   );

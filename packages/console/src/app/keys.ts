@@ -1,0 +1,36 @@
+/** Keys that act on the page that is open. A page gives a control a key with `data-key="C"`. */
+
+const STORED = 'single-keys';
+
+/** Single keys can be turned off, because they get in the way of speech input. */
+export const areLettersOn = () => localStorage.getItem(STORED) !== 'off';
+export const setLetters = (isOn: boolean) => localStorage.setItem(STORED, isOn ? 'on' : 'off');
+
+const keyed = () =>
+  [...document.querySelectorAll<HTMLElement>('main [data-key]')].filter((each) => each.checkVisibility());
+
+/** Clicks the control that has this key. Returns false if the page has none. */
+export function press(key: string): boolean {
+  const control = keyed().find((each) => each.dataset.key === key);
+  control?.click();
+  return control !== undefined;
+}
+
+/** The keys of the page that is open, with the words on their controls. */
+export function keysOnPage(): [key: string, words: string][] {
+  return keyed().map((each) => [each.dataset.key!, each.textContent.trim()]);
+}
+
+/** Moves the focus to the next link of a list or table. Returns false if the page has no rows. */
+export function moveRow(step: 1 | -1): boolean {
+  const selector = 'main tbody tr:not([aria-hidden]), main .att > li';
+  const links = [...document.querySelectorAll(selector)].flatMap(
+    (row) => row.querySelector<HTMLElement>('a[href]') ?? [],
+  );
+  if (links.length === 0) return false;
+  const at = links.indexOf(document.activeElement as HTMLElement);
+  const next =
+    at === -1 ? (step === 1 ? 0 : links.length - 1) : Math.min(links.length - 1, Math.max(0, at + step));
+  links[next]!.focus();
+  return true;
+}

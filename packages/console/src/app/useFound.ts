@@ -1,0 +1,160 @@
+/** Searches pages and resources for what somebody types. */
+import { ExchangeError } from '@measurement-exchange/sdk/client';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import type { IconName } from '../parts/Icon.tsx';
+import { pathOf } from '../parts/links.ts';
+import { idOf, type Role } from '../session/roles.ts';
+import { type Session, useSession } from '../session/session.ts';
+import { PAGES } from './pages.ts';
+
+export interface Found {
+  words: string;
+  kind: string;
+  icon: IconName;
+  path: string;
+}
+
+const PAUSE_MS = 150;
+const MOST = 8;
+
+export function useFound(text: string): { found: Found[]; state: string } {
+  const session = useSession();
+  const wanted = usePaused(text.trim());
+  const named = useQuery({
+    queryKey: [session.principal, 'find', wanted],
+    queryFn: ({ signal }) => byName(session, wanted, signal),
+    enabled: wanted !== '',
+    placeholderData: keepPreviousData,
+  });
+  const titles = useTitles(wanted);
+  if (text.trim() === '')
+    return { found: pagesLike('', session.role), state: 'Type a title, a name or a reference.' };
+  const all = [
+    ...(titles.data?.matches ?? []).map(foundTitle),
+    ...(named.data ?? []),
+    ...pagesLike(text, session.role),
+  ];
+  const found = all
+    .filter(({ path }, i) => all.findIndex((other) => other.path === path) === i)
+    .slice(0, MOST);
+  const isBusy = named.isFetching || titles.isFetching;
+  return { found, state: stateText(found.length, isBusy, titles.data) };
+}
+
+function stateText(
+  count: number,
+  isBusy: boolean,
+  titles?: { searched: number; isComplete: boolean },
+): string {
+  const searched = titles && !titles.isComplete ? ` Searched the newest ${titles.searched} titles.` : '';
+  if (count > 0) return `${count === 1 ? '1 match' : `${count} matches`}.${searched}`;
+  return isBusy ? 'Searching' : `Nothing found.${searched}`;
+}
+
+/** Titles are sealed, so only the companion can search them. It searches older ones when it is called again. */
+function useTitles(wanted: string) {
+  const { companion, principal, role } = useSession();
+  return useQuery({
+    queryKey: [principal, 'titles', wanted],
+    queryFn: ({ signal }) => companion!.searchTitles({ text: wanted, limit: MOST }, { signal }),
+    enabled: companion !== undefined && role === 'consumer' && wanted !== '',
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state: { data, dataUpdateCount } }) =>
+      data && !data.isComplete && data.matches.length < MOST && dataUpdateCount < 10 ? 200 : false,
+  });
+}
+
+const foundTitle = ({ name, title }: { name: string; title: string }): Found => ({
+  words: title,
+  kind: 'Measurement',
+  icon: 'measure',
+  path: pathOf(name, 'consumer')!,
+});
+
+function pagesLike(text: string, role: Role): Found[] {
+  const wanted = text.trim().toLowerCase();
+  return PAGES.filter(({ nav, roles }) => nav && roles.includes(role)).flatMap(({ nav, path }) =>
+    nav!.label.toLowerCase().includes(wanted)
+      ? [{ words: nav!.label, kind: 'Page', icon: nav!.icon, path }]
+      : [],
+  );
+}
+
+/** The resources that have this name, ID or reference. */
+async function byName(session: Session, text: string, signal: AbortSignal): Promise<Found[]> {
+  const { client, principal, role } = session;
+  const id = /^[\w-]{1,63}$/.test(idOf(text)) ? idOf(text) : undefined;
+  const found = (name: string, kind: string, icon: IconName): Found[] => {
+    const path = pathOf(name, role);
+    return path === undefined ? [] : [{ words: idOf(name), kind, icon, path }];
+  };
+  const one = async (kind: string, icon: IconName, read: (id: string) => Promise<{ name?: string }>) =>
+    id === undefined ? [] : found((await ifFound(read(id)))?.name ?? '', kind, icon);
+  const group = () =>
+    one('Event group', 'catalog', (id) =>
+      client.getEventGroup({ name: `${principal}/eventGroups/${id}`, signal }),
+    );
+  switch (role) {
+    case 'consumer': {
+      const name = `${principal}/measurements/`;
+      const filter = { parent: principal, 'filter.measurementReferenceId': text, pageSize: MOST, signal };
+      const [byId, groups, { measurements }] = await Promise.all([
+        one('Measurement', 'measure', (id) => client.getMeasurement({ name: name + id, signal })),
+        group(),
+        client.listMeasurements(filter).page(),
+      ]);
+      const referenced = measurements.flatMap((each) => found(each.name!, `Reference ${text}`, 'measure'));
+      return [...byId, ...referenced, ...groups];
+    }
+    case 'provider': {
+      const name = `${principal}/requisitions/`;
+      const request = one('Request', 'list', (id) => client.getRequisition({ name: name + id, signal }));
+      return [...(await request), ...(await group())];
+    }
+    case 'duchy': {
+      const name = `${principal}/computations/`;
+      return one('Computation', 'run', (id) => client.getComputation({ name: name + id, signal }));
+    }
+    case 'operator':
+      return parties(session, text, signal);
+  }
+}
+
+/** The operator finds parties by any part of their name. */
+async function parties({ client }: Session, text: string, signal: AbortSignal): Promise<Found[]> {
+  const wanted = text.toLowerCase();
+  const pages = await Promise.all(
+    (['measurementConsumers', 'dataProviders', 'duchies'] as const).map((collection) =>
+      Array.fromAsync(client.listParties({ collection, pageSize: 1000, signal })),
+    ),
+  );
+  return pages
+    .flat()
+    .filter(({ name, displayName = '' }) => `${name} ${displayName}`.toLowerCase().includes(wanted))
+    .slice(0, MOST)
+    .map(({ name, displayName }) => ({
+      words: displayName || idOf(name!),
+      kind: name!,
+      icon: 'party',
+      path: `/parties/${name}`,
+    }));
+}
+
+async function ifFound<T>(read: Promise<T>): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof ExchangeError && error.code === 'NOT_FOUND') return undefined;
+    throw error;
+  }
+}
+
+function usePaused(text: string): string {
+  const [paused, setPaused] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setPaused(text), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return paused;
+}

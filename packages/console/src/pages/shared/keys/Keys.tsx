@@ -1,0 +1,43 @@
+/** The certificates of the party, and the parties that it trusts. */
+import { useResource } from '../../../live/useResource.ts';
+import { PageHead } from '../../../parts/PageHead.tsx';
+import { Loaded, NeedsKey } from '../../../parts/states.tsx';
+import { useSession } from '../../../session/session.ts';
+import { Certificates } from './Certificates.tsx';
+import { Trust } from './Trust.tsx';
+import './keys.css';
+
+export default function Keys() {
+  const { companion } = useSession();
+  return (
+    <>
+      <PageHead
+        title="Keys and trust"
+        meta={['What you sign with, and whose signatures you accept', companion && <Place key="place" />]}
+      />
+      <Certificates />
+      {companion ? <Trusted /> : <NeedsKey what="Whom you trust is known only on your own machine." />}
+    </>
+  );
+}
+
+function useAbout() {
+  return useResource('certificates', ['about'], ({ companion }, signal) => companion!.about({}, { signal }));
+}
+
+/** The folder of the keys, or that these are demo keys. */
+function Place() {
+  const { data } = useAbout();
+  if (data === undefined) return null;
+  return data.identity ? (
+    <>
+      keys in <bdi className="mono">{data.identity}</bdi>
+    </>
+  ) : (
+    'demo keys'
+  );
+}
+
+function Trusted() {
+  return <Loaded query={useAbout()}>{(about) => <Trust about={about} />}</Loaded>;
+}

@@ -1,0 +1,179 @@
+/** One webhook: its state, its deliveries, and what can be done with it. */
+import type { WebhookDelivery, Webhook as WebhookType } from '@measurement-exchange/contract';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useResource } from '../../../live/useResource.ts';
+import { A } from '../../../parts/A.tsx';
+import { ConfirmDialog } from '../../../parts/Dialog.tsx';
+import { count, moment } from '../../../parts/format.ts';
+import { Icon } from '../../../parts/Icon.tsx';
+import { PageHead } from '../../../parts/PageHead.tsx';
+import { ErrorNote, Loaded } from '../../../parts/states.tsx';
+import { useSession } from '../../../session/session.ts';
+import { Deliveries } from './Deliveries.tsx';
+import { ResendFrom } from './ResendFrom.tsx';
+import { kindsText, WebhookChip } from './words.tsx';
+import './webhooks.css';
+
+const LISTED = 200;
+
+export default function Webhook() {
+  const { id } = useParams({ strict: false }) as { id: string };
+  const { principal } = useSession();
+  const name = `${principal}/webhooks/${id}`;
+  const webhook = useResource('webhooks', [name], ({ client }) => client.getWebhook({ name }), {
+    refetchInterval: 15_000,
+  });
+  const deliveries = useResource(
+    'webhooks',
+    [name, 'deliveries'],
+    ({ client }) => client.listWebhookDeliveries({ parent: name, pageSize: LISTED }).page(),
+    { refetchInterval: 5_000 },
+  );
+  const listed = deliveries.data?.deliveries ?? [];
+  return (
+    <Loaded query={webhook}>
+      {(data) => (
+        <>
+          <Head webhook={data} deliveries={listed} />
+          {data.state === 'PAUSED' && <Paused webhook={data} />}
+          {data.skippedTime && <Skipped time={data.skippedTime} />}
+          <section className="card">
+            <header>
+              <h2>Deliveries</h2>
+              <ResendFrom name={name} />
+            </header>
+            <Loaded query={deliveries}>
+              {({ deliveries }) => <Deliveries webhook={name} deliveries={deliveries} />}
+            </Loaded>
+          </section>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Head({ webhook, deliveries }: { webhook: WebhookType; deliveries: WebhookDelivery[] }) {
+  return (
+    <div className="stack tight">
+      <p className="crumb">
+        <A to="/webhooks">Webhooks</A>
+      </p>
+      <PageHead
+        title={webhook.description || webhook.url}
+        meta={[
+          <WebhookChip key="state" state={webhook.state} />,
+          <bdi key="url" className="mono">
+            {webhook.url}
+          </bdi>,
+          kindsText(webhook),
+          webhook.createTime && `added ${moment(webhook.createTime)}`,
+        ]}
+        actions={<Actions webhook={webhook} deliveries={deliveries} />}
+      />
+    </div>
+  );
+}
+
+function Actions({ webhook, deliveries }: { webhook: WebhookType; deliveries: WebhookDelivery[] }) {
+  const { client, principal } = useSession();
+  const queries = useQueryClient();
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<Error>();
+  const [isDeleting, setDeleting] = useState(false);
+  const name = webhook.name!;
+  const isPaused = webhook.state === 'PAUSED';
+  const act = async (work: () => Promise<unknown>) => {
+    setBusy(true);
+    setError(undefined);
+    await work().catch(setError);
+    await queries.invalidateQueries({ queryKey: [principal, 'webhooks'] });
+    setBusy(false);
+  };
+  const setState = (state: WebhookType['state']) => client.updateWebhook({ name, body: { state } });
+  return (
+    <>
+      {error && <ErrorNote error={error} />}
+      <button
+        type="button"
+        className="btn"
+        disabled={busy}
+        onClick={() => void act(() => client.testWebhook({ name }))}
+      >
+        Send a test
+      </button>
+      <button
+        type="button"
+        className={isPaused ? 'btn main' : 'btn'}
+        disabled={busy}
+        onClick={() => void act(() => setState(isPaused ? 'ACTIVE' : 'PAUSED'))}
+      >
+        {isPaused ? 'Resume' : 'Pause'}
+      </button>
+      <button type="button" className="btn danger" disabled={busy} onClick={() => setDeleting(true)}>
+        Delete
+      </button>
+      {isDeleting && (
+        <DeleteDialog webhook={webhook} deliveries={deliveries} onClose={() => setDeleting(false)} />
+      )}
+    </>
+  );
+}
+
+function DeleteDialog({
+  webhook,
+  deliveries,
+  onClose,
+}: {
+  webhook: WebhookType;
+  deliveries: WebhookDelivery[];
+  onClose: () => void;
+}) {
+  const { client, principal } = useSession();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const waiting = deliveries.filter(({ state }) => state === 'PENDING').length;
+  const remove = async () => {
+    await client.deleteWebhook({ name: webhook.name! });
+    await queries.invalidateQueries({ queryKey: [principal, 'webhooks'], exact: true });
+    await navigate({ to: '/webhooks' as '.' });
+  };
+  return (
+    <ConfirmDialog title="Delete this webhook?" verb="Delete webhook" onConfirm={remove} onClose={onClose}>
+      <p>
+        Nothing is sent to <bdi className="mono">{webhook.url}</bdi> anymore.{' '}
+        {waiting === 0
+          ? 'No delivery is waiting.'
+          : `${count(waiting)} ${waiting === 1 ? 'delivery that waits is' : 'deliveries that wait are'} dropped.`}
+      </p>
+      <p>Its secret and the list of its deliveries are lost. A new webhook gets another secret.</p>
+    </ConfirmDialog>
+  );
+}
+
+function Paused({ webhook: { pauseReason } }: { webhook: WebhookType }) {
+  return (
+    <div className="note warn" role="status">
+      <Icon name="warn" />
+      <div>
+        <p>
+          <b>It is paused.</b> {pauseReason && <bdi>{pauseReason}</bdi>}
+        </p>
+        <p>Changes stay in the log. Once you resume it, those that are still there are sent at once.</p>
+      </div>
+    </div>
+  );
+}
+
+function Skipped({ time }: { time: string }) {
+  return (
+    <div className="note warn">
+      <Icon name="warn" />
+      <div>
+        Changes that were not delivered yet were removed from the log on {moment(time)}. Your program should
+        list your resources again to see their current state.
+      </div>
+    </div>
+  );
+}
