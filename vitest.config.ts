@@ -40,12 +40,22 @@ const PROGRAMS = [
   'rig/**/*.test.ts',
   'scripts/**/*.test.ts',
 ];
-/** These files take long and hardly ever fail, so only `npm run stress` runs them. */
+/** These files take long and hardly ever fail, so only `npm run stress` runs them, and `.ci/run` runs an eighth of them. */
 export const STRESS_ONLY = [
   'packages/cli/test/{demo,demoDuchies,demoDuchiesDatabase,pack}.test.ts',
-  'packages/exchange/test/hostile/descriptorFuzz.test.ts',
+  'packages/cli/test/{backup,clientCredentials,computations,deployment,loadedModules,printedCommand}.test.ts',
+  'packages/cli/test/{serve,shareShuffle}.test.ts',
+  'packages/duchy/test/coalitions/{hostileMessages,shareShuffleDuchies,shareShuffleProviders,terms}.test.ts',
+  'packages/duchy/test/stages/{crashes,following,noise,traces}.test.ts',
+  'packages/exchange/test/{computations,measurements}/races.test.ts',
+  'packages/exchange/test/hostile/{connections,descriptorFuzz,descriptors,descriptorWork}.test.ts',
   'packages/exchange/test/http/generatedClient/*.test.ts',
-  'packages/sdk/test/provider/hostileFilters.test.ts',
+  'packages/exchange/test/http/responseSizes.test.ts',
+  'packages/exchange/test/production/*.test.ts',
+  'packages/sdk/src/provider/filter/evaluator.test.ts',
+  'packages/sdk/test/consumer/lyingExchangeBounds.test.ts',
+  'packages/sdk/test/provider/{agentCrashes,agentRetries,computations,hostileFilters}.test.ts',
+  'packages/sdk/test/readme.test.ts',
   'rig/slice.test.ts',
   'scripts/ensure-installed.test.ts',
 ];

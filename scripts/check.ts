@@ -34,7 +34,16 @@ const MPC_LAYERS = [
 ];
 
 /** The folders of the SDK in the order in which they may import each other; all of them run in browsers. */
-const SDK_LAYERS = ['client', 'identity', 'verification', 'refusals', 'filters', 'charges', 'consumer'];
+const SDK_LAYERS = [
+  'client',
+  'identity',
+  'onboarding',
+  'verification',
+  'refusals',
+  'filters',
+  'charges',
+  'consumer',
+];
 /** The parts of the provider in the same order; `index.ts` and the other entries import what they export. */
 const PROVIDER_LAYERS = [
   'filter',

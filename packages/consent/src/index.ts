@@ -4,6 +4,7 @@ export {
   cachedCertificate,
   MAX_CERTIFICATE_BYTES,
   parseCertificate,
+  parseCertificatePem,
   partyUri,
   type X509,
 } from './certificates/certificates.ts';
@@ -54,6 +55,7 @@ export {
 } from './signatures/signatures.ts';
 export {
   createTrustStore,
+  isIssuedBy,
   type Root,
   requireRoot,
   requireTrusted,

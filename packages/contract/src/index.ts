@@ -174,9 +174,13 @@ export {
   formatName,
   isId,
   isName,
+  PARTY_COLLECTIONS,
   PATTERNS,
+  type PartyCollection,
+  type PartyName,
   PREFERRED,
   parseName,
+  parsePartyName,
   WILDCARD,
   wordsOf,
 } from './values/names.ts';

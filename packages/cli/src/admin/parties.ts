@@ -1,15 +1,16 @@
-import { fromBase64, type SignedMessage } from '@measurement-exchange/contract';
-import type { ExchangeClient, ResponseOf } from '@measurement-exchange/sdk';
+import { PARTY_COLLECTIONS, type PartyCollection } from '@measurement-exchange/contract';
+import type { ResponseOf } from '@measurement-exchange/sdk';
+import { signedKey } from '@measurement-exchange/sdk/onboarding';
 import { type Command, Option } from 'commander';
 import { type CallOptions, given, group, remote, showResource, WHOLE_LIST } from '../calls/command.ts';
 import { findParty } from '../calls/party.ts';
 import { connect } from '../connection/client.ts';
-import { COLLECTIONS, type Collection, partyName } from '../files/names.ts';
-import { type PartyFile, readPartyFile } from '../files/partyFile.ts';
+import { partyName } from '../files/names.ts';
+import { readPartyFile } from '../files/partyFile.ts';
 import { print, printFacts, printJson, printTable, visible } from '../terminal/output.ts';
 import { parseTime } from '../terminal/times.ts';
 
-export type Party = ResponseOf<'getParty'>;
+type Party = ResponseOf<'getParty'>;
 
 export function partiesCommand(): Command {
   return group('parties', 'the consumers, providers and duchies of the exchange', [
@@ -26,21 +27,6 @@ export function partiesCommand(): Command {
   ]);
 }
 
-export function createParty(
-  client: ExchangeClient,
-  name: string,
-  body: { displayName?: string; endpoint?: string },
-): Promise<Party> {
-  const { collection, id, idParameter } = partyName(name);
-  return client.createParty({ collection, [idParameter]: id, body });
-}
-
-/** Decodes the public key in a party.json from base64. */
-export function signedKey({ publicKey }: PartyFile): SignedMessage {
-  const { message, signature, signatureAlgorithm } = publicKey;
-  return { message: fromBase64(message)!, signature: fromBase64(signature)!, signatureAlgorithm };
-}
-
 export const ENDPOINT = [
   '--endpoint <url>',
   'a duchy: where data providers and other duchies reach it, https://duchy.example.com',
@@ -52,7 +38,10 @@ function create(): Command {
     .option(...ENDPOINT)
     .action(async (name: string, options: CallOptions & { displayName?: string; endpoint?: string }) => {
       const { displayName, endpoint } = options;
-      const party = await createParty(await connect(options), name, given({ displayName, endpoint }));
+      const { collection, id, idParameter } = partyName(name);
+      const client = await connect(options);
+      const body = given({ displayName, endpoint });
+      const party = await client.createParty({ collection, [idParameter]: id, body });
       showResource(
         options,
         party,
@@ -63,11 +52,11 @@ function create(): Command {
 
 function list(): Command {
   return remote('list', 'list the parties')
-    .addOption(new Option('--kind <collection>', 'only these').choices(COLLECTIONS))
-    .action(async (options: CallOptions & { kind?: Collection }) => {
+    .addOption(new Option('--kind <collection>', 'only these').choices(PARTY_COLLECTIONS))
+    .action(async (options: CallOptions & { kind?: PartyCollection }) => {
       const client = await connect(options);
       const parties: Party[] = [];
-      for (const kind of options.kind ? [options.kind] : COLLECTIONS) {
+      for (const kind of options.kind ? [options.kind] : PARTY_COLLECTIONS) {
         parties.push(...(await Array.fromAsync(client.listParties({ collection: kind, ...WHOLE_LIST }))));
       }
       if (options.json) return printJson({ parties });

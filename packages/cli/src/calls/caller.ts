@@ -1,8 +1,8 @@
 /** Determines who runs a command, and creates commands for that caller's resources. */
+import { type PartyCollection, parsePartyName } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk';
 import { type Command, InvalidArgumentError } from 'commander';
 import { connect } from '../connection/client.ts';
-import { type Collection, parsePartyName } from '../files/names.ts';
 import { note, print, printJsonLine, startTable } from '../terminal/output.ts';
 import { commandLine } from '../terminal/shell.ts';
 import { type CallOptions, remote, type Table } from './command.ts';
@@ -26,18 +26,18 @@ export async function callerOf(options: CallOptions): Promise<Caller> {
   return { client, principal };
 }
 
-const KINDS: Record<Collection, string> = {
+const KINDS: Record<PartyCollection, string> = {
   measurementConsumers: 'a measurement consumer',
   dataProviders: 'a data provider',
   duchies: 'a duchy',
 };
 
-export function isOf(kind: Collection, name: string): boolean {
+export function isOf(kind: PartyCollection, name: string): boolean {
   return name.startsWith(`${kind}/`);
 }
 
 /** Throws unless the caller is the kind of party that the command is for. */
-export function requireKind(kind: Collection, { principal }: Caller, what: string): void {
+export function requireKind(kind: PartyCollection, { principal }: Caller, what: string): void {
   if (!isOf(kind, principal)) throw notFor(principal, what, KINDS[kind], `${kind}/…`);
 }
 

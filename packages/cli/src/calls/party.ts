@@ -1,12 +1,12 @@
 /** Finds the party that a user names by its ID alone. */
-import { ExchangeError, isId } from '@measurement-exchange/contract';
+import { ExchangeError, isId, PARTY_COLLECTIONS } from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk';
-import { COLLECTIONS, partyName } from '../files/names.ts';
+import { partyName } from '../files/names.ts';
 
 /** Returns the full name of a party. If `text` is only an ID, asks the exchange which kind of party has this ID. */
 export async function findParty(client: ExchangeClient, text: string): Promise<string> {
   if (!isId(text)) return partyName(text).name;
-  const names = COLLECTIONS.map((collection) => `${collection}/${text}`);
+  const names = PARTY_COLLECTIONS.map((collection) => `${collection}/${text}`);
   const visible = await Promise.all(names.map((name) => isVisible(client, name)));
   const found = names.filter((_, i) => visible[i]);
   if (found.length === 1) return found[0]!;

@@ -7,13 +7,18 @@ import {
   type ExchangeClient,
   readCredentials,
   type TrustedRoot,
-  type TrustStore,
 } from '@measurement-exchange/sdk';
 import { findDevParty, readOwnDevFile } from '../files/devFile.ts';
 import { readPartyFile } from '../files/partyFile.ts';
 import { chosenProfile } from '../signIn/profiles.ts';
 import { type ClientOptions, connect, warn } from './client.ts';
-import { createDemoTrustStore, createRereadTrustStore, readDevRoots, readRoots } from './roots.ts';
+import {
+  createDemoTrustStore,
+  createRereadTrustStore,
+  type ListedTrustStore,
+  readDevRoots,
+  readRoots,
+} from './roots.ts';
 import { readText } from './token.ts';
 
 interface CredentialOptions extends ClientOptions {
@@ -29,7 +34,9 @@ interface CredentialOptions extends ClientOptions {
 
 export interface Acting {
   credentials: Credentials;
-  trust: TrustStore;
+  /** The folder of the keys. Absent for a demo party. */
+  identity?: string;
+  trust: ListedTrustStore;
   /** The duchies that the party accepts in computations. */
   duchies: string[];
   client: ExchangeClient;
@@ -70,7 +77,7 @@ export async function loadCredentials(given: CredentialOptions): Promise<Acting>
   const client = await connect(options);
   const credentials = await readIdentity(identity!, client);
   const trust = createRereadTrustStore(async () => roots, { onProblem: onWarning });
-  return { credentials, trust, duchies: duchiesOf(trusted), client };
+  return { credentials, identity: identity!, trust, duchies: duchiesOf(trusted), client };
 }
 
 function duchiesOf(roots: TrustedRoot[]): string[] {

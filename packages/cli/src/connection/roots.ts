@@ -1,10 +1,10 @@
 /** Reads the root certificates that a party trusts from files and folders, and rereads them when they change. */
 import { readdir, stat } from 'node:fs/promises';
 import { join, parse } from 'node:path';
+import { PARTY_COLLECTIONS, parsePartyName } from '@measurement-exchange/contract';
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import { createTrustStore, type TrustedRoot, type TrustStore } from '@measurement-exchange/sdk';
 import { readCertificates } from '../files/keyFiles.ts';
-import { COLLECTIONS, parsePartyName } from '../files/names.ts';
 
 /** A file with roots. If `party` is undefined, the roots may issue for every party that has no root of its own. */
 interface RootFile {
@@ -50,6 +50,11 @@ async function devRootFolders(): Promise<string[]> {
   return (await isFolder(folder)) ? [folder] : [];
 }
 
+/** A trust store that can also list its roots, so that people can compare their fingerprints. */
+export interface ListedTrustStore extends TrustStore {
+  roots(): Promise<readonly TrustedRoot[]>;
+}
+
 /**
  * Creates the demo parties' trust store. It contains the demo root, the roots in `given`, and the roots in the data
  * directory.
@@ -58,7 +63,7 @@ export function createDemoTrustStore(
   demoRootPem: string,
   given: readonly string[],
   onProblem: (problem: string) => void,
-): TrustStore {
+): ListedTrustStore {
   const always = [{ pem: demoRootPem }];
   return createRereadTrustStore(async () => [...given, ...(await devRootFolders())], { always, onProblem });
 }
@@ -73,8 +78,9 @@ const LOOK_MS = 1_000;
 export function createRereadTrustStore(
   given: () => Promise<readonly string[]>,
   { always = [], onProblem }: { always?: TrustedRoot[]; onProblem: (problem: string) => void },
-): TrustStore {
+): ListedTrustStore {
   let store: TrustStore;
+  let listed: readonly TrustedRoot[];
   let version: string | undefined;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;
@@ -83,20 +89,27 @@ export function createRereadTrustStore(
     if (found !== version) {
       const { roots, problems } = await readRoots(await given());
       for (const problem of problems) onProblem(problem);
-      store = createTrustStore([...always, ...roots]);
+      listed = [...always, ...roots];
+      store = createTrustStore(listed);
       version = found;
     }
     lookedAt = performance.now();
   };
+  const current = async () => {
+    if (performance.now() - lookedAt <= LOOK_MS) return;
+    looking ??= look().finally(() => {
+      looking = undefined;
+    });
+    await looking;
+  };
   return {
     async verify(party, certificateDer, now) {
-      if (performance.now() - lookedAt > LOOK_MS) {
-        looking ??= look().finally(() => {
-          looking = undefined;
-        });
-        await looking;
-      }
+      await current();
       return store.verify(party, certificateDer, now);
+    },
+    async roots() {
+      await current();
+      return listed;
     },
   };
 }
@@ -131,12 +144,12 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 const EXTENSIONS = ['.pem', '.crt', '.cer', '.der'];
-const FOLDER_SHAPE = `name files by their party: ${COLLECTIONS.map((collection) => `${collection}/<id>.pem`).join(', ')}`;
+const FOLDER_SHAPE = `name files by their party: ${PARTY_COLLECTIONS.map((collection) => `${collection}/<id>.pem`).join(', ')}`;
 
 async function listFolder(folder: string, files: RootFile[], problems: string[]): Promise<void> {
   for (const collection of await namesIn(folder, problems)) {
     const path = join(folder, collection);
-    if (!(COLLECTIONS as string[]).includes(collection)) {
+    if (!(PARTY_COLLECTIONS as string[]).includes(collection)) {
       problems.push(`${path} is not used: ${FOLDER_SHAPE}.`);
       continue;
     }

@@ -1,7 +1,7 @@
+import { parsePartyName } from '@measurement-exchange/contract';
 import { Command, InvalidArgumentError } from 'commander';
 import { mintDevToken } from '../connection/devToken.ts';
 import { findDevParty, readOwnDevFile } from '../files/devFile.ts';
-import { parsePartyName } from '../files/names.ts';
 import { print } from '../terminal/output.ts';
 
 /** The maximum lifetime of a token: one year. */

@@ -1,15 +1,15 @@
 /** Reads `dev.json`, in which a development exchange describes its demo parties. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { PartyCollection } from '@measurement-exchange/contract';
 import type { Running } from '@measurement-exchange/exchange';
 import { loadConfig } from '@measurement-exchange/exchange/config';
-import type { Collection } from './names.ts';
 
 type DemoParties = NonNullable<Running['development']>['parties'];
 
 export type DevParty = DemoParties['duchies'][number] & { token: string };
 
-export interface DevFile extends Record<Collection, DevParty[]> {
+export interface DevFile extends Record<PartyCollection, DevParty[]> {
   baseUrl: string;
   operator: { token: string };
   /** The root that issued all demo parties' certificates. */

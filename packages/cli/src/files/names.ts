@@ -1,35 +1,11 @@
 /** Parses names that users type. */
-import { isId, parseName, WILDCARD } from '@measurement-exchange/contract';
-
-const KINDS = {
-  measurementConsumers: 'measurementConsumer',
-  dataProviders: 'dataProvider',
-  duchies: 'duchy',
-} as const;
-
-export type Collection = keyof typeof KINDS;
-export const COLLECTIONS = Object.keys(KINDS) as Collection[];
-
-interface PartyName {
-  name: string;
-  collection: Collection;
-  id: string;
-  /** The query parameter that sets the ID of a new party, such as `dataProviderId`. */
-  idParameter: string;
-}
-
-export function parsePartyName(name: string): PartyName | undefined {
-  const [collection, id = ''] = name.split('/') as [Collection, string?];
-  const kind = KINDS[collection];
-  if (kind === undefined || id === WILDCARD || parseName(kind, name) === undefined) return undefined;
-  return { name, collection, id, idParameter: `${kind}Id` };
-}
+import { isId, PARTY_COLLECTIONS, type PartyName, parsePartyName } from '@measurement-exchange/contract';
 
 export function partyName(name: string): PartyName {
   const party = parsePartyName(name);
   if (party !== undefined) return party;
   throw new Error(
-    `${name} is not the name of a party: write ${COLLECTIONS.map((c) => `${c}/<id>`).join(', ')}, ` +
+    `${name} is not the name of a party: write ${PARTY_COLLECTIONS.map((c) => `${c}/<id>`).join(', ')}, ` +
       'the ID in letters, digits, - and _, 63 at most.',
   );
 }

@@ -3,7 +3,8 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type SignedMessage, toBase64 } from '@measurement-exchange/contract';
 import type { EncryptionKeysets } from '@measurement-exchange/sdk';
-import { fingerprintOf, type PartyFile, publicKeyJson } from '../files/partyFile.ts';
+import { type PartyFile, publicKeyJson } from '@measurement-exchange/sdk/onboarding';
+import { fingerprintOf } from '../files/partyFile.ts';
 import { paint, print, printJson } from '../terminal/output.ts';
 
 interface IdentityFiles {

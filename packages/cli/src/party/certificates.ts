@@ -1,11 +1,11 @@
 /** `mex certificates`: manages the caller's certificates, and shows those of other parties. */
-import { type Certificate, PREFERRED } from '@measurement-exchange/contract';
+import { type Certificate, PREFERRED, parsePartyName } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
 import * as calls from '../calls/caller.ts';
 import { type CallOptions, group, remote, showResource } from '../calls/command.ts';
 import { findParty } from '../calls/party.ts';
 import { readCertificate } from '../files/keyFiles.ts';
-import { certificateName, parsePartyName, partyName } from '../files/names.ts';
+import { certificateName, partyName } from '../files/names.ts';
 import { hex } from '../keys/describe.ts';
 import { printFacts } from '../terminal/output.ts';
 import { shortTime } from '../terminal/times.ts';

@@ -105,6 +105,11 @@ function listed(names: string[]): string {
   return visible(names.slice(0, MAX_LISTED).join(', ') || 'none') + more;
 }
 
+/** A request names providers or event groups that do not exist. */
+export class UnknownChoice extends Error {
+  override name = 'UnknownChoice';
+}
+
 function requireNone(problems: string[]): void {
-  if (problems.length > 0) throw new Error(problems.join('\n  '));
+  if (problems.length > 0) throw new UnknownChoice(problems.join('\n  '));
 }

@@ -124,9 +124,18 @@ export interface Question {
 /** Reads the request in a file. Throws an error that lists all providers and event groups that do not exist. */
 export async function questionIn(file: string, client: ExchangeClient, consumer: string): Promise<Question> {
   const request = await readRequestFile(file);
+  return { request, eventGroups: await eventGroupsIn(request, client, consumer) };
+}
+
+/** Returns the event groups in a request. Throws an error that lists all providers and event groups that do not exist. */
+export async function eventGroupsIn(
+  request: MeasurementRequest,
+  client: ExchangeClient,
+  consumer: string,
+): Promise<EventGroup[]> {
   const choices = choicesIn(request);
-  const eventGroups = choices ? await groupsOf(client, consumer, request.type, choices) : new Map();
-  return { request, eventGroups: [...eventGroups.values()].flat() };
+  if (choices === undefined) return [];
+  return [...(await groupsOf(client, consumer, request.type, choices)).values()].flat();
 }
 
 /** Builds the request from the options. Looks up the event groups that each provider has created for the consumer. */

@@ -29,7 +29,7 @@ export function show(): Command {
       const isOwn =
         calls.isOf('dataProviders', principal) && requisition.encryptedRequisitionSpec !== undefined;
       const isKeyed = isOwn && (await hasKeys(options));
-      const asked = isKeyed ? await read(requisition, await actingAs(options)) : undefined;
+      const asked = isKeyed ? await readAsked(requisition, await actingAs(options)) : undefined;
       if (options.json) return printJson({ ...requisition, ...asked });
       describe(requisition, asked?.questionError);
       if (asked?.question === undefined) {
@@ -47,12 +47,13 @@ export function show(): Command {
 }
 
 /** The provider's part of the question, without the nonce, which is a secret until the requisition is fulfilled. */
-interface Asked {
+export interface Asked {
   question?: AskedPart[];
   questionError?: { code: string; message: string };
 }
 
-async function read(
+/** Decrypts the provider's part of the question. */
+export async function readAsked(
   { encryptedRequisitionSpec }: Requisition,
   { credentials }: { credentials: Credentials },
 ): Promise<Asked> {

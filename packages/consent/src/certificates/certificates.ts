@@ -6,6 +6,7 @@ import { cache } from '../base/cache.ts';
 import { ConsentError } from '../base/errors.ts';
 import { derElements, derSequence, oidText, requireDer } from './der.ts';
 import { type KeyKind, keyKind } from './keyKind.ts';
+import { pemBlocks } from './pem.ts';
 
 export interface CertificateKey extends KeyKind {
   /** The SubjectPublicKeyInfo in DER. */
@@ -101,6 +102,16 @@ export function parseCertificate(der: Uint8Array): X509 {
       { cause },
     );
   }
+}
+
+/** Parses the first certificate in a PEM text. */
+export function parseCertificatePem(pem: string): X509 {
+  const block = pemBlocks(pem)?.find(({ label }) => label === 'CERTIFICATE');
+  if (block !== undefined) return parseCertificate(block.bytes);
+  throw new ConsentError(
+    'CERTIFICATE_MALFORMED',
+    'The text contains no certificate in PEM: give its PEM file.',
+  );
 }
 
 const certificates = cache<X509>();

@@ -139,18 +139,23 @@ const issuedBy = cacheByObject((root: X509) =>
 );
 
 async function requireIssued(certificate: X509, root: X509): Promise<void> {
-  const { issuer, signatureAlgorithm } = certificateParts(certificate.der);
+  const { signatureAlgorithm } = certificateParts(certificate.der);
   if (findSignatureAlgorithm(signatureAlgorithm) === undefined) {
     const why = `is signed with the algorithm ${signatureAlgorithm}: have it issued again with ECDSA or RSA and SHA-2.`;
     throw rejection('SIGNATURE_ALGORITHM_UNKNOWN', certificate, why);
   }
-  // Compare the names as bytes, because an issuer copies its own name unchanged into the certificate.
-  const isNamed = equalBytes(issuer, certificateParts(root.der).subject);
-  if (!isNamed || !(await isIssuedWith(certificate, root))) {
+  if (!(await isIssuedBy(certificate, root))) {
     const why = `names the key of ${nameOf(root)} as its issuer, which did not issue it: reject what it signed.`;
     throw rejection('CERTIFICATE_NOT_ISSUED_BY_ROOT', certificate, why);
   }
   await requireRoot(root);
+}
+
+/** Returns whether the certificate names the issuer, and the issuer's key signed it. Does not check any dates. */
+export async function isIssuedBy(certificate: X509, issuer: X509): Promise<boolean> {
+  // Compare the names as bytes, because an issuer copies its own name unchanged into the certificate.
+  const isNamed = equalBytes(certificateParts(certificate.der).issuer, certificateParts(issuer.der).subject);
+  return isNamed && (await isIssuedWith(certificate, issuer));
 }
 
 /** Returns whether the issuer's key signed the certificate. */

@@ -18,7 +18,16 @@ export function makeRouter() {
     routeTree: root.addChildren(routes),
     defaultPreload: 'intent',
     scrollRestoration: true,
+    // The values in an address are texts. By default, the router would turn `?reference=007` into a number.
+    parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+    stringifySearch,
   });
+}
+
+function stringifySearch(search: Record<string, unknown>): string {
+  const given = Object.entries(search).filter(([, value]) => value !== undefined && value !== '');
+  const text = new URLSearchParams(given as [string, string][]).toString();
+  return text && `?${text}`;
 }
 
 function componentOf(pages: Page[]): RouteComponent {

@@ -1,5 +1,5 @@
 /** Calls the companion on the party's own machine. */
-import type { CompanionMethod, CompanionMethods } from './methods.ts';
+import type { CompanionErrorBody, CompanionMethod, CompanionMethods } from './methods.ts';
 
 /** An error from the companion, with a sentence for people. */
 export class CompanionError extends Error {
@@ -31,8 +31,8 @@ export function createCompanion(headers: () => Promise<HeadersInit> | HeadersIni
       body: JSON.stringify(input),
       ...(signal && { signal }),
     });
-    const body = await response.json().catch(() => ({}));
-    if (response.ok) return body;
+    if (response.ok) return JSON.parse(await response.text(), method === 'result' ? withInfinity : undefined);
+    const body: Partial<CompanionErrorBody> = await response.json().catch(() => ({}));
     const { reason = 'UNKNOWN', message = `The companion answered ${response.status}.`, details } = body;
     throw new CompanionError(reason, message, details);
   };
@@ -40,4 +40,12 @@ export function createCompanion(headers: () => Promise<HeadersInit> | HeadersIni
     get: (_, method: string) => (input: unknown, options?: { signal?: AbortSignal }) =>
       call(method, input, options?.signal),
   });
+}
+
+/** Restores an unknown variance, which is Infinity in an `Estimate` and null in JSON. */
+function withInfinity(key: string, value: unknown): unknown {
+  if (key === 'variance' || key === 'standardDeviation') return value ?? Number.POSITIVE_INFINITY;
+  return key === 'interval' && Array.isArray(value)
+    ? value.map((end) => end ?? Number.POSITIVE_INFINITY)
+    : value;
 }

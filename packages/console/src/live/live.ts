@@ -13,7 +13,11 @@ export async function follow(
   const { client, principal } = session;
   if (principal === 'operator') return;
   let wasOffline = false;
-  const refresh = () => queries.invalidateQueries({ queryKey: [principal] });
+  const changed = refresher((collection) => queries.invalidateQueries({ queryKey: [principal, collection] }));
+  const refreshAll = () => {
+    void queries.invalidateQueries({ queryKey: [principal] });
+    for (const listener of listeners) listener(undefined);
+  };
   while (!signal.aborted) {
     try {
       const changes = client.watch({
@@ -21,7 +25,7 @@ export async function follow(
         signal,
         onFollowing() {
           onConnection(wasOffline ? 'refreshed' : 'live');
-          if (wasOffline) void refresh();
+          if (wasOffline) refreshAll();
           wasOffline = false;
         },
         onRetry() {
@@ -29,7 +33,10 @@ export async function follow(
           onConnection('offline');
         },
       });
-      for await (const { name } of changes) void invalidate(queries, principal, name);
+      for await (const { name } of changes) {
+        for (const listener of listeners) listener(name);
+        changed(name.split('/').at(-2)!);
+      }
     } catch {
       if (signal.aborted) return;
       // The feed no longer has the changes since the last one that was read, or the token has expired. Read everything again.
@@ -40,8 +47,40 @@ export async function follow(
   }
 }
 
-/** Reads again each list of this kind of resource, and the resource itself. See `useResource` for the keys. */
-async function invalidate(queries: QueryClient, principal: string, name: string): Promise<void> {
-  const collection = name.split('/').at(-2)!;
-  await queries.invalidateQueries({ queryKey: [principal, collection] });
+/** Called with the name of a resource that changed, or with undefined if changes may have been missed. */
+export type ChangeListener = (name: string | undefined) => void;
+const listeners = new Set<ChangeListener>();
+
+/** Calls the listener for every change, until the returned function is called. */
+export function onChange(listener: ChangeListener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
+
+const COLLECT_MS = 50;
+const MAX_READ_MS = 2000;
+
+/**
+ * Returns a function that reads a collection again. Changes that arrive during a read lead to one more read after it, so
+ * that many changes neither flood the exchange nor keep a read from ending.
+ */
+export function refresher(read: (collection: string) => Promise<unknown>): (collection: string) => void {
+  const waiting = new Set<string>();
+  let isRunning = false;
+  const run = async () => {
+    isRunning = true;
+    while (waiting.size > 0) {
+      await pause(COLLECT_MS);
+      const collections = [...waiting];
+      waiting.clear();
+      await Promise.race([Promise.all(collections.map(read)), pause(MAX_READ_MS)]);
+    }
+    isRunning = false;
+  };
+  return (collection) => {
+    waiting.add(collection);
+    if (!isRunning) void run();
+  };
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

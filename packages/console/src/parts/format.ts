@@ -24,6 +24,19 @@ export function moment(time: string | Date): string {
   return `${day(time)}, ${new Date(time).toISOString().slice(11, 16)} UTC`;
 }
 
+const LONG_DAY = new Intl.DateTimeFormat('en-US', { month: 'long', day: 'numeric', timeZone: 'UTC' });
+
+/** A day for sentences, such as `November 18`. */
+export const longDay = (time: string | Date) => LONG_DAY.format(new Date(time));
+
+/** A time for sentences, such as `November 18, 02:00 UTC`. */
+export function longMoment(time: string | Date): string {
+  return `${longDay(time)}, ${new Date(time).toISOString().slice(11, 16)} UTC`;
+}
+
+/** A number with its noun, such as `1 publisher` or `3 publishers`. */
+export const counted = (value: number, noun: string) => `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
+
 /** A share in percentage points without the sign, such as `0.8`. A small one keeps its first digit, such as `0.02`. */
 export function points(share: number): string {
   const value = share * 100;
@@ -77,6 +90,18 @@ const STEPS = [
 export function duration(ms: number): string {
   const [size, unit] = STEPS.find(([size]) => ms >= size) ?? STEPS.at(-1)!;
   return `${Math.max(0, Math.floor(ms / size))} ${unit}`;
+}
+
+/** A time span in its two largest units, such as `1 min 12 s`. */
+export function longDuration(ms: number): string {
+  const i = Math.max(
+    0,
+    STEPS.findIndex(([size]) => ms >= size),
+  );
+  const [size] = STEPS[i]!;
+  const rest = STEPS[i + 1];
+  const more = rest && Math.floor((ms % size) / rest[0]);
+  return ms < 1000 || !more ? duration(ms) : `${duration(ms)} ${more} ${rest![1]}`;
 }
 
 /** Such as `5 min ago`, or the day if it is more than a week ago. */

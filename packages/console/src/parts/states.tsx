@@ -26,7 +26,7 @@ export function Loaded<T>({
 export function Skeleton({ rows = 4 }: { rows?: number }) {
   return (
     <div className="stack" aria-busy="true">
-      <span className="vh">Loading</span>
+      <span className="sr">Loading</span>
       {Array.from({ length: rows }, (_, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: all rows are the same
         <span key={i} className="sk" />

@@ -29,6 +29,10 @@ export const COMPUTATION_ROUTES = [
       ...row.paging,
       'filter.states': s.optional(s.array(s.enumOf(COMPUTATION_STATES)), row.STATES),
       'filter.updatedAfter': s.optional(s.timestamp(), row.UPDATED_AFTER),
+      orderBy: s.optional(
+        s.enumOf(['updateTime', 'updateTime desc']),
+        'The earliest or the latest change first. Default: the earliest first.',
+      ),
     }),
     response: s.object({ computations: s.array(Computation), nextPageToken: row.nextPageToken }),
     summary: 'List the computations of a duchy, by update time',

@@ -17,13 +17,14 @@ const measurements = {
 const explain = { ...row.READ, verb: 'explain', response: Explanation } as const;
 const timeline = { ...row.LIST, verb: 'timeline', response: Timeline } as const;
 const getRequisition = { ...row.READ, response: Requisition, errors: ['REQUISITION_NOT_FOUND'] } as const;
+const requisitionFilters = {
+  ...row.paging,
+  'filter.states': s.optional(s.array(s.enumOf(REQUISITION_STATES)), row.STATES),
+  'filter.updatedAfter': s.optional(s.timestamp(), row.UPDATED_AFTER),
+} as const;
 const listRequisitions = {
   ...row.LIST,
-  query: s.object({
-    ...row.paging,
-    'filter.states': s.optional(s.array(s.enumOf(REQUISITION_STATES)), row.STATES),
-    'filter.updatedAfter': s.optional(s.timestamp(), row.UPDATED_AFTER),
-  }),
+  query: s.object(requisitionFilters),
   response: s.object({ requisitions: s.array(Requisition), nextPageToken: row.nextPageToken }),
 } as const;
 /** The properties that are the same in all routes for a data provider's actions on its requisition. */
@@ -35,6 +36,13 @@ export const MEASUREMENT_ROUTES = [
     operation: 'listRequisitions',
     path: 'dataProviders/{dataProvider}/requisitions',
     access: { dataProvider: 'own' },
+    query: s.object({
+      ...requisitionFilters,
+      orderBy: s.optional(
+        s.enumOf(['createTime', 'createTime desc']),
+        'Oldest or newest first. Default: oldest first, or by update time if a filter is on it.',
+      ),
+    }),
     summary: 'List the requisitions of a data provider',
   },
   {

@@ -83,8 +83,9 @@ export const OPERATOR_ROUTES = [
     query: s.object({
       ...row.paging,
       'filter.name': s.optional(s.text(500, 1), 'Only those about this resource.'),
+      orderBy: s.optional(s.enumOf(['time', 'time desc']), 'Oldest or latest first. Default: oldest first.'),
     }),
     response: s.object({ auditEntries: s.array(AuditEntry), nextPageToken: row.nextPageToken }),
-    summary: 'List every mutation outside the transition log, oldest first',
+    summary: 'List every mutation outside the transition log, oldest or latest first',
   },
 ] as const satisfies readonly row.Route[];

@@ -63,6 +63,32 @@ export function formatName<K extends PatternName>(pattern: K, vars: NameVars<K>)
   return fillIn(PATTERNS[pattern], vars);
 }
 
+const PARTY_KINDS = {
+  measurementConsumers: 'measurementConsumer',
+  dataProviders: 'dataProvider',
+  duchies: 'duchy',
+} as const;
+
+/** The collections that parties are in. */
+export type PartyCollection = keyof typeof PARTY_KINDS;
+export const PARTY_COLLECTIONS = Object.keys(PARTY_KINDS) as PartyCollection[];
+
+export interface PartyName {
+  name: string;
+  collection: PartyCollection;
+  id: string;
+  /** The query parameter that sets the ID of a new party, such as `dataProviderId`. */
+  idParameter: string;
+}
+
+/** Returns the parts of a party's name, or undefined if the text is not the name of a party. */
+export function parsePartyName(name: string): PartyName | undefined {
+  const [collection, id = ''] = name.split('/') as [PartyCollection, string?];
+  const kind = PARTY_KINDS[collection];
+  if (kind === undefined || id === WILDCARD || parseName(kind, name) === undefined) return undefined;
+  return { name, collection, id, idParameter: `${kind}Id` };
+}
+
 /** Caches the parts of each pattern: fixed text and variable names, alternating. */
 const parts = new Map<string, string[]>();
 

@@ -94,27 +94,34 @@ const SIZE = `
  * Lists a duchy's computations. The statement reads at most one page from the index for each state, so its cost does not
  * grow with the number of computations.
  */
-const LIST = sql(
-  'computation_list',
-  longPageText(
-    `SELECT probe.* FROM unnest($2::text[]) AS wanted(state) CROSS JOIN LATERAL (
-       SELECT c.id, c.update_time AS position, ${SIZE} AS size
-         FROM computations c JOIN measurements m ON m.id = c.id
-        WHERE c.duchy = $1 AND c.state = wanted.state AND c.update_time > $3::timestamptz
-          AND (c.update_time, c.id) > ($4::timestamptz, $5)
-        ORDER BY c.update_time, c.id LIMIT $6::int + 1
-     ) probe ORDER BY position, id LIMIT $6::int + 1`,
-    `${LISTED_COMPUTATION.select}, ${SPEC_HASH}, page.candidates, page.nth
-       FROM page JOIN measurements m ON m.id = page.id JOIN requisitions r ON r.measurement = m.id`,
-    { limit: 6, bytes: 7 },
-    'page.nth, r.ordinal',
-  ),
-  pageRow(rowReader(LISTED_COMPUTATION)),
-);
+function listStatement(direction: 'ascending' | 'descending') {
+  const [after, sorted] =
+    direction === 'descending' ? ['<', 'position DESC, id DESC'] : ['>', 'position, id'];
+  return sql(
+    direction === 'descending' ? 'computation_list_desc' : 'computation_list',
+    longPageText(
+      `SELECT probe.* FROM unnest($2::text[]) AS wanted(state) CROSS JOIN LATERAL (
+         SELECT c.id, c.update_time AS position, ${SIZE} AS size
+           FROM computations c JOIN measurements m ON m.id = c.id
+          WHERE c.duchy = $1 AND c.state = wanted.state AND c.update_time > $3::timestamptz
+            AND (c.update_time, c.id) ${after} ($4::timestamptz, $5)
+          ORDER BY ${sorted} LIMIT $6::int + 1
+       ) probe ORDER BY ${sorted} LIMIT $6::int + 1`,
+      `${LISTED_COMPUTATION.select}, ${SPEC_HASH}, page.candidates, page.nth
+         FROM page JOIN measurements m ON m.id = page.id JOIN requisitions r ON r.measurement = m.id`,
+      { limit: 6, bytes: 7 },
+      'page.nth, r.ordinal',
+      sorted,
+    ),
+    pageRow(rowReader(LISTED_COMPUTATION)),
+  );
+}
+const LIST = { ascending: listStatement('ascending'), descending: listStatement('descending') };
 
 interface ComputationListQuery {
   duchy: string;
   states: readonly string[];
+  direction: keyof typeof LIST;
   updatedAfter: Timestamp | '-infinity';
   after: Cursor;
   limit: number;
@@ -125,9 +132,8 @@ export async function listComputations(
   db: Queryable,
   q: ComputationListQuery,
 ): Promise<Page<ComputationRecord>> {
-  const { items, more } = pageOf(
-    await db.query(LIST, [q.duchy, q.states, q.updatedAfter, q.after.time, q.after.id, q.limit, q.maxBytes]),
-  );
+  const values = [q.duchy, q.states, q.updatedAfter, q.after.time, q.after.id, q.limit, q.maxBytes];
+  const { items, more } = pageOf(await db.query(LIST[q.direction], values));
   return { items: records(items), more };
 }
 

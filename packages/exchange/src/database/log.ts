@@ -100,14 +100,28 @@ interface PlacedEntry {
 }
 const placedEntry = object<PlacedEntry>({ entry: auditEntries.reader(), xid: cell('xid'), seq: cell('seq') });
 
-function auditStatement(name: string, condition: string) {
+const AUDIT_ORDERS = {
+  oldestFirst: { beyond: '>', order: 'xid, seq' },
+  latestFirst: { beyond: '<', order: 'xid DESC, seq DESC' },
+};
+
+function auditStatement(
+  name: string,
+  condition: string,
+  { beyond, order }: { beyond: string; order: string },
+) {
   const rows = `SELECT ${select(auditEntries)}, xid, seq FROM audit_entries
-    WHERE ${condition} AND (xid, seq) > ($1::xid8, $2::bigint) AND xid < pg_snapshot_xmin(pg_current_snapshot())`;
-  return sql(name, pageText(rows, 'xid, seq'), pageRow(placedEntry));
+    WHERE ${condition} AND (xid, seq) ${beyond} ($1::xid8, $2::bigint) AND xid < pg_snapshot_xmin(pg_current_snapshot())`;
+  return sql(name, pageText(rows, order), pageRow(placedEntry));
 }
 
-export const listAudit = read.filteredPage(
-  (after: { xid: string; seq: string }, limit: number) => [after.xid, after.seq, limit],
-  auditStatement('audit_list', 'true'),
-  auditStatement('audit_list_of_name', 'name = $4'),
-);
+function auditList(prefix: string, order: { beyond: string; order: string }) {
+  return read.filteredPage(
+    (after: { xid: string; seq: string }, limit: number) => [after.xid, after.seq, limit],
+    auditStatement(prefix, 'true', order),
+    auditStatement(`${prefix}_of_name`, 'name = $4', order),
+  );
+}
+
+export const listAudit = auditList('audit_list', AUDIT_ORDERS.oldestFirst);
+export const listLatestAudit = auditList('audit_list_latest', AUDIT_ORDERS.latestFirst);

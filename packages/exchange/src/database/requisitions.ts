@@ -54,11 +54,14 @@ export async function getRequisitionOfMeasurement(
   return (await db.query(GET_OF_MEASUREMENT, [consumer, measurement, id])).map(withParticipants)[0];
 }
 
+/** The sort order of a list. Requisitions with the same time are sorted by ID, in the same direction. */
+export type RequisitionOrder = 'create_time' | 'update_time' | 'create_time_desc';
+
 export interface RequisitionListQuery {
   /** Selects the requisitions of a data provider, or those of one measurement of a consumer. */
   parent: { provider: string } | { consumer: string; measurement: string };
   states: readonly string[];
-  order: 'create_time' | 'update_time';
+  order: RequisitionOrder;
   updatedAfter: Timestamp | '-infinity';
   after: Cursor;
   limit: number;
@@ -66,7 +69,7 @@ export interface RequisitionListQuery {
 }
 
 /** Builds a list statement. `candidates` selects the ID, position, and size of up to one row more than the page's limit. */
-function paged(name: string, candidates: string) {
+function paged(name: string, candidates: string, sorted?: string) {
   return sql(
     name,
     longPageText(
@@ -74,6 +77,8 @@ function paged(name: string, candidates: string) {
       `${REQUISITION.select}, page.candidates, page.nth
          FROM page JOIN requisitions r ON r.id = page.id JOIN measurements m ON m.id = r.measurement`,
       { limit: 6, bytes: 7 },
+      'page.nth',
+      sorted,
     ),
     pageRow(REQUISITION.reader),
   );
@@ -83,16 +88,20 @@ function paged(name: string, candidates: string) {
  * Builds a statement that lists a provider's requisitions. The statement reads at most one page from the index for each
  * state, so its cost does not grow with the number of requisitions.
  */
-function listOfProvider(order: 'create_time' | 'update_time') {
+function listOfProvider(order: RequisitionOrder) {
+  const isDescending = order === 'create_time_desc';
+  const position = isDescending ? 'create_time' : order;
+  const [after, sorted] = isDescending ? ['<', 'position DESC, id DESC'] : ['>', 'position, id'];
   return paged(
     `requisition_list_by_${order}`,
     `SELECT page.* FROM unnest($2::text[]) AS wanted(state) CROSS JOIN LATERAL (
-       SELECT r.id, r.${order} AS position, ${SIZE} AS size
+       SELECT r.id, r.${position} AS position, ${SIZE} AS size
          FROM requisitions r JOIN measurements m ON m.id = r.measurement
         WHERE r.provider = $1 AND r.state = wanted.state AND r.update_time > $3::timestamptz
-          AND (r.${order}, r.id) > ($4::timestamptz, $5)
-        ORDER BY r.${order}, r.id LIMIT $6::int + 1
-     ) page ORDER BY position, id LIMIT $6::int + 1`,
+          AND (r.${position}, r.id) ${after} ($4::timestamptz, $5)
+        ORDER BY ${sorted} LIMIT $6::int + 1
+     ) page ORDER BY ${sorted} LIMIT $6::int + 1`,
+    sorted,
   );
 }
 
@@ -112,7 +121,11 @@ function listOfMeasurement(order: 'create_time' | 'update_time') {
 }
 
 const LIST = {
-  provider: { create_time: listOfProvider('create_time'), update_time: listOfProvider('update_time') },
+  provider: {
+    create_time: listOfProvider('create_time'),
+    update_time: listOfProvider('update_time'),
+    create_time_desc: listOfProvider('create_time_desc'),
+  },
   measurement: {
     create_time: listOfMeasurement('create_time'),
     update_time: listOfMeasurement('update_time'),
@@ -127,7 +140,11 @@ export async function listRequisitions(
   const rows =
     'provider' in q.parent
       ? await db.query(LIST.provider[q.order], [q.parent.provider, ...rest])
-      : await db.query(LIST.measurement[q.order], [q.parent.measurement, ...rest, q.parent.consumer]);
+      : await db.query(LIST.measurement[q.order === 'update_time' ? 'update_time' : 'create_time'], [
+          q.parent.measurement,
+          ...rest,
+          q.parent.consumer,
+        ]);
   const { items, more } = pageOf(rows);
   return { items: items.map(withParticipants), more };
 }

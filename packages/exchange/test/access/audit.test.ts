@@ -80,6 +80,9 @@ describe('the audit log', () => {
     const ofParty = await listAll(exchange, `auditEntries?filter.name=${made.party}`, { pageSize: 2 });
     expect(ofParty).toEqual(told.filter(({ name }) => name === made.party));
     expect(ofParty).toHaveLength(3);
+    const latest = 'auditEntries?orderBy=time%20desc';
+    expect(await listAll(exchange, latest, { pageSize: 5 })).toEqual(told.toReversed());
+    expect(await listAll(exchange, `${latest}&filter.name=${made.party}`)).toEqual(ofParty.toReversed());
     expect(await listAll(exchange, 'auditEntries?filter.name=dataProviders/nobody')).toEqual([]);
   });
 

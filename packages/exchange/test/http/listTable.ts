@@ -32,6 +32,10 @@ const compared = (column: string, operator: string, ...times: string[]): Filter[
   times.map((time) => [time, `${column} ${operator} '${time}'`]);
 
 export const BY_CREATION = { '': 'create_time, id' };
+const BY_EITHER_CREATION = {
+  'orderBy=createTime': 'create_time, id',
+  'orderBy=createTime%20desc': 'create_time DESC, id DESC',
+};
 const BY_UPDATE = { ...BY_CREATION, [`filter.updatedAfter=${at(0)}`]: 'update_time, id' };
 
 const ACTIVE = `state = 'ACTIVE'`;
@@ -108,11 +112,7 @@ export const LISTS: Record<string, List> = {
     paths: [`${ACME}/measurements`, `${GLOBEX}/measurements`],
     table: 'measurements',
     where: `consumer = '${ACME}'`,
-    orders: {
-      ...BY_UPDATE,
-      'orderBy=createTime': 'create_time, id',
-      'orderBy=createTime%20desc': 'create_time DESC, id DESC',
-    },
+    orders: { ...BY_UPDATE, ...BY_EITHER_CREATION },
     filters: {
       'filter.measurementReferenceId': equal('reference_id', 'spring', 'fall'),
       'filter.states': equal('state', 'SUCCEEDED', 'FAILED'),
@@ -126,7 +126,7 @@ export const LISTS: Record<string, List> = {
     paths: [`${STREAMLY}/requisitions`, `${CHIRPER}/requisitions`],
     table: 'requisitions',
     where: `provider = '${STREAMLY}'`,
-    orders: BY_UPDATE,
+    orders: { ...BY_UPDATE, ...BY_EITHER_CREATION },
     filters: {
       'filter.states': equal('state', 'UNFULFILLED', 'FULFILLED'),
       'filter.updatedAfter': compared('update_time', '>', at(20), at(21)),
@@ -187,7 +187,12 @@ export const LISTS: Record<string, List> = {
     paths: [`${FIRST_DUCHY}/computations`, `${SECOND_DUCHY}/computations`],
     table: 'computations',
     where: `duchy = '${FIRST_DUCHY}'`,
-    orders: { '': 'update_time, id', [`filter.updatedAfter=${at(0)}`]: 'update_time, id' },
+    orders: {
+      '': 'update_time, id',
+      [`filter.updatedAfter=${at(0)}`]: 'update_time, id',
+      'orderBy=updateTime': 'update_time, id',
+      'orderBy=updateTime%20desc': 'update_time DESC, id DESC',
+    },
     filters: {
       'filter.states': equal('state', 'PENDING_PARAMS', 'CANCELLED'),
       'filter.updatedAfter': compared('update_time', '>', at(0), at(1)),
@@ -205,7 +210,8 @@ export const LISTS: Record<string, List> = {
     paths: ['auditEntries'],
     table: 'audit_entries',
     key: `regexp_replace(name, '^.*/', '')`,
-    orders: { '': 'xid, seq' },
+    orders: { '': 'xid, seq', 'orderBy=time%20desc': 'xid DESC, seq DESC' },
+    same: ['orderBy=time'],
     filters: { 'filter.name': equal('name', ACME, STREAMLY) },
   },
 };

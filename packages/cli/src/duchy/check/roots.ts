@@ -1,9 +1,14 @@
 /**
  * Checks that the duchy has a root for each party that it computes with, and that this root issued the party's certificate.
  */
-import { type Computation, ExchangeError, PREFERRED, timestampOf } from '@measurement-exchange/contract';
+import {
+  type Computation,
+  ExchangeError,
+  PARTY_COLLECTIONS,
+  PREFERRED,
+  timestampOf,
+} from '@measurement-exchange/contract';
 import type { ExchangeClient } from '@measurement-exchange/sdk';
-import { COLLECTIONS } from '../../files/names.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { Subject } from './subject.ts';
 
@@ -32,7 +37,7 @@ export async function checkRoots(subject: Subject, client: ExchangeClient): Prom
     // Only warn about a party that took part in none of last week's computations.
     findings.push(needed.has(party) ? problem(`${party}: ${why}`) : warning(`${party}: ${why}`));
   }
-  const without = COLLECTIONS.filter((kind) => !parties.some((party) => party.startsWith(`${kind}/`)));
+  const without = PARTY_COLLECTIONS.filter((kind) => !parties.some((party) => party.startsWith(`${kind}/`)));
   findings.push(
     ...without.map((kind) => warning(`None of ${kind}: get the root of each party from the party itself.`)),
   );

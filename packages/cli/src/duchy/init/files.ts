@@ -1,8 +1,8 @@
 /** Writes the folder of a new duchy. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { COLLECTIONS } from '../../files/names.ts';
-import type { PartyFile } from '../../files/partyFile.ts';
+import { PARTY_COLLECTIONS } from '@measurement-exchange/contract';
+import type { PartyFile } from '@measurement-exchange/sdk/onboarding';
 import { writeIdentity } from '../../identity/folder.ts';
 import { loadDuchy } from '../settings.ts';
 import { FILES, type Plan } from './plan.ts';
@@ -17,7 +17,7 @@ export async function writeDuchy(
     writeFile(join(folder, file), `${text.trimEnd()}\n`, { mode: 0o600, flag: 'wx', flush: true });
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const party = await writeIdentity(join(folder, FILES.identity), identity);
-  for (const collection of COLLECTIONS)
+  for (const collection of PARTY_COLLECTIONS)
     await mkdir(join(folder, FILES.roots, collection), { recursive: true });
   for (const [name, pem] of Object.entries(roots)) await write(join(FILES.roots, `${name}.pem`), pem);
   await (await loadDuchy()).makeSecretsKey(join(folder, FILES.secretsKey));

@@ -1,5 +1,111 @@
+/** The consumer's first page: what needs attention, and the newest measurements. */
+
+import { useNow } from '../../live/useNow.ts';
+import { useResource } from '../../live/useResource.ts';
+import { A } from '../../parts/A.tsx';
+import { capital } from '../../parts/names.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
+import { ErrorNote, Skeleton } from '../../parts/states.tsx';
+import { WHISKER_SCALE } from '../../parts/Whisker.tsx';
+import { idOf } from '../../session/roles.ts';
+import { useSession } from '../../session/session.ts';
+import { FirstRun } from './FirstRun.tsx';
+import { COLUMNS, MeasurementRow } from './list/MeasurementRow.tsx';
+import type { Row } from './list/rows.ts';
+import { type MeasurementList, useMeasurementList } from './list/useMeasurementList.ts';
+import './list/list.css';
+import { NewMeasurement, Stale } from './Measurements.tsx';
+import { NeedsAttention } from './NeedsAttention.tsx';
+
+const NEWEST = 8;
+const ALL = {};
+const TODAY = new Intl.DateTimeFormat('en-US', {
+  weekday: 'long',
+  month: 'long',
+  day: 'numeric',
+  year: 'numeric',
+});
 
 export default function Home() {
-  return <PageHead title="Home" />;
+  const list = useMeasurementList(ALL);
+  const isFirstRun = list.rows?.length === 0;
+  return (
+    <>
+      <PageHead
+        title={`${greeting(new Date().getHours())}, ${useOwnName()}`}
+        meta={[...stateOf(list), TODAY.format(new Date())]}
+        actions={!isFirstRun && <NewMeasurement />}
+      />
+      {isFirstRun ? <FirstRun /> : <Newest list={list} />}
+    </>
+  );
+}
+
+export function greeting(hour: number): string {
+  return hour < 5 ? 'Good night' : hour < 12 ? 'Good morning' : hour < 18 ? 'Good afternoon' : 'Good evening';
+}
+
+function useOwnName(): string {
+  const { principal } = useSession();
+  const { data } = useResource('measurementConsumers', ['own'], ({ client, principal }, signal) =>
+    client.getParty({ name: principal, signal }),
+  );
+  return data?.displayName || capital(idOf(principal));
+}
+
+function stateOf({ rows, error }: MeasurementList): string[] {
+  if (rows === undefined) return [error ? 'The exchange does not answer' : 'Loading'];
+  return rows.length === 0 ? ['Nothing asked yet'] : [];
+}
+
+function Newest({ list }: { list: MeasurementList }) {
+  const { rows, error } = list;
+  return (
+    <>
+      {rows !== undefined && <NeedsAttention rows={rows} />}
+      {error && rows && <Stale error={error} list={list} />}
+      <section className="stack">
+        <div className="row between">
+          <div className="row">
+            <h2>Measurements</h2>
+            <span className="muted sm">newest first</span>
+          </div>
+          <A to="/measurements">Show all</A>
+        </div>
+        <div className="card">
+          {rows && <NewestRows rows={rows.slice(0, NEWEST)} />}
+          {!rows && (
+            <div className="in-card">
+              {error ? <ErrorNote error={error} retry={list.readAgain} /> : <Skeleton rows={6} />}
+            </div>
+          )}
+          <footer>
+            <span>Intervals are 95 %, drawn on a scale of ± {WHISKER_SCALE * 100} %.</span>
+          </footer>
+        </div>
+      </section>
+    </>
+  );
+}
+
+function NewestRows({ rows }: { rows: Row[] }) {
+  const now = useNow(10_000);
+  return (
+    <table className="fold measurements">
+      <thead>
+        <tr>
+          {COLUMNS.map((column) => (
+            <th key={column} className={/Result|Changed/.test(column) ? 'num' : undefined}>
+              {column}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <MeasurementRow key={row.name} row={row} now={now} />
+        ))}
+      </tbody>
+    </table>
+  );
 }

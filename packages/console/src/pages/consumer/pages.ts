@@ -7,4 +7,11 @@ export const consumerPages: Page[] = [
     load: () => import('./Home.tsx'),
     nav: { label: 'Home', icon: 'home', group: 'main', key: 'H' },
   },
+  {
+    path: '/measurements',
+    roles: ['consumer'],
+    load: () => import('./Measurements.tsx'),
+    nav: { label: 'Measurements', icon: 'measure', group: 'main', key: 'M' },
+  },
+  { path: '/measurements/$id', roles: ['consumer'], load: () => import('./MeasurementPage.tsx') },
 ];

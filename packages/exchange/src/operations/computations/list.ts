@@ -2,20 +2,26 @@ import { COMPUTATION_STATES } from '@measurement-exchange/contract';
 import { listComputations as list } from '../../database/computations.ts';
 import { partyName } from '../../domain/access.ts';
 import type { Handler } from '../context.ts';
-import { MAX_PAGE_BYTES } from '../paging.ts';
+import { type ListScope, MAX_PAGE_BYTES, START } from '../paging.ts';
 import { viewComputation } from './view.ts';
 
-/** Lists computations by update time, so that a reader does not miss a computation that changes between two pages. */
+/** Lists computations by update time. If the earliest is first, a reader misses no computation that changes between two pages. */
 export const listComputations: Handler<'listComputations'> = async (exchange, _call, { params, query }) => {
   const duchy = partyName('duchy', params.duchy);
   const updatedAfter = query['filter.updatedAfter'];
   const states = [...(query['filter.states'] ?? COMPUTATION_STATES)].sort();
-  const page = exchange.pageTokens.page(['listComputations', duchy, states, updatedAfter], query);
+  const isDescending = query.orderBy === 'updateTime desc';
+  const scope: ListScope = ['listComputations', duchy, states, updatedAfter];
+  // Without `orderBy`, page tokens from the previous version of the exchange stay valid.
+  if (query.orderBy !== undefined) scope.push(query.orderBy);
+  const page = exchange.pageTokens.page(scope, query);
+  const fromEnd = page.after === START && isDescending;
   const { items, more } = await list(exchange.db, {
     duchy,
     states: [...new Set(states)],
+    direction: isDescending ? 'descending' : 'ascending',
     updatedAfter: updatedAfter ?? '-infinity',
-    after: page.after,
+    after: fromEnd ? { time: 'infinity', id: '' } : page.after,
     limit: page.limit,
     maxBytes: MAX_PAGE_BYTES,
   });

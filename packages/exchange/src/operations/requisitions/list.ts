@@ -1,10 +1,14 @@
 /** Lists the requisitions of a data provider, or of a measurement. */
 import { REQUISITION_STATES, type RequestOf, type ResponseOf } from '@measurement-exchange/contract';
-import { listRequisitions as list, type RequisitionListQuery } from '../../database/requisitions.ts';
+import {
+  listRequisitions as list,
+  type RequisitionListQuery,
+  type RequisitionOrder,
+} from '../../database/requisitions.ts';
 import { partyName } from '../../domain/access.ts';
 import type { Exchange, Handler } from '../context.ts';
 import { readMeasurement } from '../measurements/get.ts';
-import { type ListScope, MAX_PAGE_BYTES } from '../paging.ts';
+import { type ListScope, MAX_PAGE_BYTES, START } from '../paging.ts';
 import { viewRequisition } from './view.ts';
 
 export const listRequisitions: Handler<'listRequisitions'> = async (exchange, _call, { params, query }) => {
@@ -32,26 +36,37 @@ async function listOf(
   view: 'dataProvider' | 'measurementConsumer',
   unfiltered: ListScope,
   parent: RequisitionListQuery['parent'],
-  query: RequestOf<'listRequisitions'>['query'],
+  query: RequestOf<'listRequisitions' | 'listMeasurementRequisitions'>['query'],
 ): Promise<ResponseOf<'listRequisitions'>> {
   const updatedAfter = query['filter.updatedAfter'];
-  const order = updatedAfter === undefined ? 'create_time' : 'update_time';
+  const order = orderOf(query);
   const states = [...(query['filter.states'] ?? REQUISITION_STATES)].sort();
-  const page = exchange.pageTokens.page([...unfiltered, states, updatedAfter], query);
+  const scope: ListScope = [...unfiltered, states, updatedAfter];
+  // Add the order only if the request has one. For other requests, page tokens from the previous version of the exchange
+  // stay valid.
+  if ('orderBy' in query && query.orderBy !== undefined) scope.push(order);
+  const page = exchange.pageTokens.page(scope, query);
+  const fromEnd = page.after === START && order === 'create_time_desc';
   const { items, more } = await list(exchange.db, {
     parent,
     states: [...new Set(states)],
     order,
     updatedAfter: updatedAfter ?? '-infinity',
-    after: page.after,
+    after: fromEnd ? { time: 'infinity', id: '' } : page.after,
     limit: page.limit,
     maxBytes: MAX_PAGE_BYTES,
   });
   return {
     requisitions: items.map((item) => viewRequisition(item, view)),
     nextPageToken: page.next(more, items, ({ requisition: last }) => ({
-      time: order === 'create_time' ? last.createTime : last.updateTime,
+      time: order === 'update_time' ? last.updateTime : last.createTime,
       id: last.id,
     })),
   };
+}
+
+/** Sorts by update time if the list is filtered by update time, unless the request has `orderBy`. */
+function orderOf(query: Partial<RequestOf<'listRequisitions'>['query']>): RequisitionOrder {
+  if (query.orderBy !== undefined) return query.orderBy === 'createTime' ? 'create_time' : 'create_time_desc';
+  return query['filter.updatedAfter'] === undefined ? 'create_time' : 'update_time';
 }

@@ -1,0 +1,75 @@
+/** Decrypts the questions and the metadata that a consumer asks for by name, a few at a time. */
+import type { OpenedMetadata, OpenedQuestion } from '@measurement-exchange/console/companion';
+import { ExchangeError, type Measurement } from '@measurement-exchange/contract';
+import {
+  type Consumer,
+  type ExchangeClient,
+  MetadataUnreadable,
+  type Question,
+} from '@measurement-exchange/sdk';
+import { LRUCache } from 'lru-cache';
+import { withQuestion } from '../../party/questions.ts';
+
+/** The size of all cached questions, in characters of their JSON. */
+const CACHE_SIZE = 16 * 1024 * 1024;
+const AT_ONCE = 10;
+
+export interface Questions {
+  /** Decrypts the question of a measurement that the exchange returned. */
+  open(measurement: Measurement): Promise<OpenedQuestion>;
+  read(names: string[]): Promise<Record<string, OpenedQuestion>>;
+}
+
+/** Reads questions. A question never changes, so it is decrypted once. A rejection is not cached, because trust may change. */
+export function createQuestions(client: ExchangeClient, consumer: Consumer): Questions {
+  const cache = new LRUCache<string, { question?: Question }>({
+    maxSize: CACHE_SIZE,
+    sizeCalculation: (opened, name) => JSON.stringify(opened).length + name.length,
+  });
+  const open = async (measurement: Measurement): Promise<OpenedQuestion> => {
+    const known = cache.get(measurement.name!);
+    if (known !== undefined) return known;
+    const { question, questionError } = await withQuestion(consumer, measurement);
+    if (questionError) return { error: questionError.message };
+    const opened = question === undefined ? {} : { question };
+    cache.set(measurement.name!, opened);
+    return opened;
+  };
+  const read = async (name: string): Promise<OpenedQuestion> =>
+    cache.get(name) ?? open(await client.getMeasurement({ name }));
+  return { open, read: (names) => byName(names, read) };
+}
+
+/** Reads the metadata of event groups. It is not cached, because providers may replace it. */
+export function readMetadata(consumer: Consumer, names: string[]): Promise<Record<string, OpenedMetadata>> {
+  return byName(names, async (name) => {
+    try {
+      const { metadata } = await consumer.readEventGroup(name);
+      if (metadata === undefined) return {};
+      const { json, typeUrl, descriptor } = metadata;
+      return { metadata: json, typeUrl, descriptor };
+    } catch (error) {
+      if (error instanceof MetadataUnreadable) return { error: error.message };
+      throw error;
+    }
+  });
+}
+
+/** Calls `read` for each name. A name that does not exist gets an error of its own, and the others are still read. */
+async function byName<T>(
+  names: string[],
+  read: (name: string) => Promise<T>,
+): Promise<Record<string, T | { error: string }>> {
+  const found: Record<string, T | { error: string }> = {};
+  const waiting = [...new Set(names)];
+  const work = async () => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+      found[name] = await read(name).catch((error: unknown) => {
+        if (error instanceof ExchangeError && error.code === 'NOT_FOUND') return { error: error.message };
+        throw error;
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return found;
+}

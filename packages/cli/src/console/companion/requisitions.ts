@@ -1,0 +1,57 @@
+/** Decrypts and verifies the requests in a data provider's requisitions. */
+import type { OpenedRequisition, OpenedSpec, SpecFacts } from '@measurement-exchange/console/companion';
+import { decodeMeasurementSpec, type Requisition } from '@measurement-exchange/contract';
+import { LRUCache } from 'lru-cache';
+import type { Acting } from '../../connection/credentials.ts';
+import type { AskedPart } from '../../party/questions.ts';
+import { readAsked } from '../../party/requisitionShow.ts';
+
+/** The cached requests, and how long they are used: certificates may be revoked, and roots removed. */
+const CACHED = { max: 500, ttl: 5 * 60_000 };
+
+/** Returns a function that opens a requisition. Each version of a requisition is verified once. */
+export function createRequisitions(acting: Acting): (name: string) => Promise<OpenedRequisition> {
+  const cache = new LRUCache<string, OpenedRequisition>(CACHED);
+  return async (name) => {
+    const requisition = await acting.client.getRequisition({ name });
+    const version = `${name} ${requisition.etag}`;
+    const known = cache.get(version);
+    if (known !== undefined) return known;
+    const opened = await open(acting, requisition);
+    cache.set(version, opened);
+    return opened;
+  };
+}
+
+async function open(acting: Acting, requisition: Requisition): Promise<OpenedRequisition> {
+  if (requisition.encryptedRequisitionSpec === undefined) {
+    const error = 'The retention of the exchange has removed its contents.';
+    return { steps: [], error, reason: 'CONTENT_REMOVED' };
+  }
+  const { verifyRequisitionSteps } = await import('@measurement-exchange/sdk/provider');
+  const steps = await verifyRequisitionSteps(acting, requisition);
+  const { question, questionError } = await readAsked(requisition, acting);
+  if (question !== undefined) return { spec: specOf(requisition, question), steps };
+  const { code: reason, message } = questionError!;
+  return { steps, error: `It cannot be read: ${message}.`, reason };
+}
+
+function specOf({ measurementSpec }: Requisition, parts: AskedPart[]): OpenedSpec {
+  const decoded = measurementSpec && decodeMeasurementSpec(measurementSpec.message);
+  return {
+    ...(decoded && 'spec' in decoded && { measurement: withoutKeys(decoded.spec) }),
+    parts: parts.map(({ eventGroup, interval, filter }) => ({
+      ...(eventGroup !== undefined && { eventGroup }),
+      ...(interval && { interval: { start: text(interval.start), end: text(interval.end) } }),
+      ...(filter !== undefined && { filter }),
+    })),
+  };
+}
+
+type Decoded = Extract<ReturnType<typeof decodeMeasurementSpec>, { spec: unknown }>['spec'];
+
+function withoutKeys({ measurementPublicKey: _, nonceHashes: __, ...facts }: Decoded): SpecFacts {
+  return facts as SpecFacts;
+}
+
+const text = (time: Date | string) => (typeof time === 'string' ? time : time.toISOString());

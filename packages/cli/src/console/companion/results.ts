@@ -1,0 +1,48 @@
+/** Decrypts and verifies the results of a consumer's measurements. */
+import type { OpenedResult } from '@measurement-exchange/console/companion';
+import { isTerminal, type Measurement } from '@measurement-exchange/contract';
+import { type Consumer, ResultRejected, verifyMeasurement } from '@measurement-exchange/sdk';
+import { LRUCache } from 'lru-cache';
+import type { Acting } from '../../connection/credentials.ts';
+import { failureOf } from './failure.ts';
+
+export type ActingConsumer = Acting & { consumer: Consumer };
+
+/** The cached results, and how long they are used: certificates may be revoked, and roots removed. */
+const CACHED = { max: 500, ttl: 5 * 60_000 };
+
+/** Returns a function that opens the result of a measurement. Each version of a measurement is verified once. */
+export function createResults(acting: ActingConsumer): (name: string) => Promise<OpenedResult> {
+  const cache = new LRUCache<string, OpenedResult>(CACHED);
+  return async (name) => {
+    const measurement = await acting.client.getMeasurement({ name });
+    const version = `${name} ${measurement.state} ${measurement.updateTime}`;
+    const known = cache.get(version);
+    if (known !== undefined) return known;
+    const opened = await open(acting, measurement);
+    cache.set(version, opened);
+    return opened;
+  };
+}
+
+async function open(acting: ActingConsumer, measurement: Measurement): Promise<OpenedResult> {
+  if (measurement.deleteTime !== undefined) {
+    const error = 'The retention of the exchange has removed its contents.';
+    return { steps: [], error, reason: 'CONTENT_REMOVED' };
+  }
+  const steps = await verifyMeasurement(acting, measurement);
+  if (measurement.state !== 'SUCCEEDED') return { steps, ...absence(measurement) };
+  try {
+    return { result: await acting.consumer.open(measurement), steps };
+  } catch (error) {
+    if (!(error instanceof ResultRejected)) throw error;
+    const { message, reason } = failureOf(error);
+    return { steps, error: message, reason };
+  }
+}
+
+function absence({ state, failure }: Measurement): { error: string; reason: string } {
+  if (!isTerminal(state)) return { error: 'It has no result yet.', reason: 'RESULT_PENDING' };
+  if (state === 'CANCELLED') return { error: 'It was canceled.', reason: 'CANCELLED' };
+  return { error: `It failed: ${failure?.message ?? state}`, reason: failure?.reason ?? state };
+}

@@ -1,0 +1,80 @@
+/** Opens questions and results with the party's keys. Neither ever changes, so each is opened once and kept. */
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { useSession } from '../session/session.ts';
+import type { Companion } from './client.ts';
+import type { OpenedQuestion, OpenedResult } from './methods.ts';
+
+/** The question of a measurement, or undefined without a companion. Questions that a page needs at once are opened together. */
+export function useQuestion(name: string, { enabled = true } = {}): UseQueryResult<OpenedQuestion> {
+  const { companion, principal } = useSession();
+  return useQuery({
+    queryKey: ['questions', principal, name],
+    queryFn: () => questionsOf(companion!)(name),
+    enabled: enabled && companion !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** The decrypted and verified result of a measurement that succeeded. */
+export function useResult(name: string, { enabled = true } = {}): UseQueryResult<OpenedResult> {
+  const { companion, principal } = useSession();
+  return useQuery({
+    queryKey: ['results', principal, name],
+    queryFn: ({ signal }) => atMost3(() => companion!.result({ name }, { signal })),
+    enabled: enabled && companion !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+const MAX_NAMES = 100;
+const COLLECT_MS = 10;
+type Open = (name: string) => Promise<OpenedQuestion>;
+const opens = new WeakMap<Companion, Open>();
+
+function questionsOf(companion: Companion): Open {
+  const open = opens.get(companion) ?? batchedQuestions(companion);
+  opens.set(companion, open);
+  return open;
+}
+
+/** Returns a function that opens one question. Calls within a few milliseconds become one call of the companion. */
+export function batchedQuestions(companion: Pick<Companion, 'questions'>): Open {
+  let waiting = new Map<string, PromiseWithResolvers<OpenedQuestion>>();
+  const flush = async () => {
+    const batch = waiting;
+    waiting = new Map();
+    if (batch.size === 0) return;
+    try {
+      const opened = await companion.questions({ names: [...batch.keys()] });
+      for (const [name, { resolve }] of batch) resolve(opened[name] ?? {});
+    } catch (error) {
+      for (const { reject } of batch.values()) reject(error);
+    }
+  };
+  return (name) => {
+    if (waiting.size === 0) setTimeout(() => void flush(), COLLECT_MS);
+    const answer = waiting.get(name) ?? Promise.withResolvers<OpenedQuestion>();
+    waiting.set(name, answer);
+    if (waiting.size >= MAX_NAMES) void flush();
+    return answer.promise;
+  };
+}
+
+/** Runs at most three at once, because a browser opens few connections, and the page itself needs some. */
+const atMost3 = limited(3);
+
+export function limited(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async (work) => {
+    if (running >= limit) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running++;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else running--;
+    }
+  };
+}

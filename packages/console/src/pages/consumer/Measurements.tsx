@@ -1,0 +1,182 @@
+/** All measurements of a consumer, newest first. The filter is in the address. */
+import type { MeasurementState } from '@measurement-exchange/contract';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useCallback, useMemo, useState } from 'react';
+import { A } from '../../parts/A.tsx';
+import { count, moment } from '../../parts/format.ts';
+import { Icon } from '../../parts/Icon.tsx';
+import { PageHead } from '../../parts/PageHead.tsx';
+import { Segment } from '../../parts/Segment.tsx';
+import { Empty, ErrorNote, Skeleton } from '../../parts/states.tsx';
+import { WHISKER_SCALE } from '../../parts/Whisker.tsx';
+import { idOf } from '../../session/roles.ts';
+import { type MeasurementList, useMeasurementList } from './list/useMeasurementList.ts';
+import { VirtualRows } from './list/VirtualRows.tsx';
+
+const VIEWS: Record<string, { text: string; states?: MeasurementState[] }> = {
+  all: { text: 'All' },
+  open: { text: 'Open', states: ['AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING'] },
+  done: { text: 'Succeeded', states: ['SUCCEEDED'] },
+  failed: { text: 'Failed', states: ['FAILED'] },
+  canceled: { text: 'Canceled', states: ['CANCELLED'] },
+};
+const MAX_COMPARED = 6;
+
+export default function Measurements() {
+  const { show = 'all', reference } = useSearch({ strict: false }) as { show?: string; reference?: string };
+  const view = Object.hasOwn(VIEWS, show) ? show : 'all';
+  const { states } = VIEWS[view]!;
+  const filter = useMemo(() => ({ states, reference }), [states, reference]);
+  const list = useMeasurementList(filter);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const choose = useCallback((name: string, isChosen: boolean) => {
+    setChosen((before) => {
+      const after = new Set(before);
+      if (isChosen) after.add(name);
+      else after.delete(name);
+      return after;
+    });
+  }, []);
+  return (
+    <>
+      <PageHead title="Measurements" meta={['Newest first', ...amount(list)]} actions={<NewMeasurement />} />
+      <div className="row between toolbar">
+        <Segment
+          label="Filter"
+          options={Object.entries(VIEWS).map(([key, { text }]) => ({
+            to: addressOf(key, reference),
+            text,
+            current: key === view,
+          }))}
+        />
+        <div className="acts">
+          {chosen.size > 0 && <Compare names={[...chosen]} clear={() => setChosen(new Set())} />}
+          <ReferenceFilter key={reference} view={view} reference={reference} />
+        </div>
+      </div>
+      {list.error && list.rows && <Stale error={list.error} list={list} />}
+      <div className="card">
+        <Rows
+          list={list}
+          chosen={chosen}
+          choose={choose}
+          isFiltered={view !== 'all' || reference !== undefined}
+        />
+        <footer>
+          <span>
+            <Icon name="info" /> Intervals are 95 %, drawn on a scale of ± {WHISKER_SCALE * 100} %.
+          </span>
+        </footer>
+      </div>
+    </>
+  );
+}
+
+function addressOf(view: string, reference: string | undefined): string {
+  const query = new URLSearchParams({
+    ...(view !== 'all' && { show: view }),
+    ...(reference && { reference }),
+  });
+  return query.size === 0 ? '/measurements' : `/measurements?${query}`;
+}
+
+function amount({ rows, isComplete }: MeasurementList): string[] {
+  if (rows === undefined || rows.length === 0) return [];
+  return [isComplete ? `${count(rows.length)} in all` : `${count(rows.length)} loaded, more below`];
+}
+
+export function NewMeasurement() {
+  return (
+    <A className="btn main" to="/new">
+      <Icon name="plus" /> New measurement <kbd>N</kbd>
+    </A>
+  );
+}
+
+function Rows({
+  list,
+  isFiltered,
+  ...selection
+}: { list: MeasurementList; isFiltered: boolean } & Pick<
+  Parameters<typeof VirtualRows>[0],
+  'chosen' | 'choose'
+>) {
+  if (list.rows === undefined) {
+    return (
+      <div className="in-card">
+        {list.error ? <ErrorNote error={list.error} retry={list.readAgain} /> : <Skeleton rows={8} />}
+      </div>
+    );
+  }
+  if (list.rows.length > 0) return <VirtualRows list={list} {...selection} />;
+  if (isFiltered) {
+    return (
+      <Empty title="No such measurement">
+        <p>
+          Nothing matches this filter. <A to="/measurements">Show all</A>
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="Nothing asked yet">
+      <p>Pick publishers, pick the days, and see how exact the answer will be before you send anything.</p>
+      <NewMeasurement />
+    </Empty>
+  );
+}
+
+/** Shown above rows that could not be read again. */
+export function Stale({ error, list }: { error: Error; list: MeasurementList }) {
+  return (
+    <div className="stack tight">
+      <p className="sm warn">What you see is from {moment(new Date(list.readAt))} and may be out of date.</p>
+      <ErrorNote error={error} retry={list.readAgain} />
+    </div>
+  );
+}
+
+function Compare({ names, clear }: { names: string[]; clear: () => void }) {
+  const ids = names.slice(0, MAX_COMPARED).map(idOf);
+  return (
+    <>
+      {names.length >= 2 && (
+        <A className="btn" to={`/compare?names=${ids.join(',')}`}>
+          Compare {ids.length}
+        </A>
+      )}
+      <button type="button" className="btn plain" onClick={clear}>
+        Clear {count(names.length)} chosen
+      </button>
+    </>
+  );
+}
+
+function ReferenceFilter({ view, reference = '' }: { view: string; reference?: string | undefined }) {
+  const navigate = useNavigate();
+  const [text, setText] = useState(reference);
+  const apply = () => {
+    const [, query = ''] = addressOf(view, text.trim() || undefined).split('?');
+    void navigate({
+      to: '/measurements' as '.',
+      search: Object.fromEntries(new URLSearchParams(query)) as never,
+    });
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        apply();
+      }}
+    >
+      <input
+        className="in"
+        type="search"
+        aria-label="Only with this reference"
+        placeholder="Reference"
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+      />
+    </form>
+  );
+}

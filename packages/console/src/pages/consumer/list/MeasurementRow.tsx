@@ -1,0 +1,102 @@
+/** A measurement as a row of a list. */
+import { memo, type Ref } from 'react';
+import { useQuestion } from '../../../companion/useOpened.ts';
+import { A } from '../../../parts/A.tsx';
+import { MeasurementChip } from '../../../parts/Chip.tsx';
+import { ago } from '../../../parts/format.ts';
+import { PublisherTags } from '../../../parts/Publisher.tsx';
+import { idOf } from '../../../session/roles.ts';
+import { daysOf, titleOf, typeWords } from '../words.ts';
+import { ProgressCell } from './ProgressCell.tsx';
+import { ResultCell } from './ResultCell.tsx';
+import type { Row } from './rows.ts';
+import { useSettled } from './useSettled.ts';
+
+export const COLUMNS = [
+  'Title',
+  'Publishers',
+  'Dates',
+  'State',
+  'Progress',
+  'Result (95 %)',
+  'Changed',
+] as const;
+
+export interface Selection {
+  isChosen: boolean;
+  choose: (name: string, isChosen: boolean) => void;
+}
+
+export const MeasurementRow = memo(function MeasurementRow({
+  row,
+  now,
+  index,
+  rowRef,
+  isChosen,
+  choose,
+}: {
+  row: Row;
+  now: number;
+  /** The place in a list of which only a part is drawn. */
+  index?: number;
+  rowRef?: Ref<HTMLTableRowElement>;
+} & Partial<Selection>) {
+  const isSettled = useSettled();
+  const { data } = useQuestion(row.name, { enabled: isSettled });
+  const title = titleOf(row, data?.question);
+  return (
+    <tr ref={rowRef} {...(index !== undefined && { 'data-index': index, 'aria-rowindex': index + 2 })}>
+      <td>
+        <span className="pickable">
+          {choose && (
+            <input
+              type="checkbox"
+              aria-label={`Compare ${title}`}
+              checked={isChosen}
+              onChange={({ target }) => choose(row.name, target.checked)}
+            />
+          )}
+          <span className="clip">
+            <A className="ttl clip" to={`/measurements/${idOf(row.name)}`}>
+              <bdi>{title}</bdi>
+            </A>
+            <span className="sub clip">{subtitle(row, title)}</span>
+          </span>
+        </span>
+      </td>
+      <td data-l="Publishers">
+        <PublisherTags names={row.publishers} />
+      </td>
+      <td className="nowrap" data-l="Dates">
+        {daysOf(data?.question)}
+      </td>
+      <td data-l="State">
+        <MeasurementChip state={row.state} failure={row.failure} />
+      </td>
+      <td data-l="Progress">
+        <ProgressCell row={row} isSettled={isSettled} />
+      </td>
+      <td className="num" data-l="Result">
+        <ResultCell row={row} isSettled={isSettled} />
+      </td>
+      <td className="num muted" data-l="Changed">
+        {ago(row.updateTime, now)}
+      </td>
+    </tr>
+  );
+});
+
+function subtitle({ type, reference, isRemoved }: Row, title: string) {
+  if (isRemoved) return 'Removed by the retention of the exchange';
+  return (
+    <>
+      {typeWords(type)}
+      {reference !== undefined && reference !== title && (
+        <>
+          {' · '}
+          <bdi>{reference}</bdi>
+        </>
+      )}
+    </>
+  );
+}

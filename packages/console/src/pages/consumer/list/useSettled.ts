@@ -1,0 +1,11 @@
+import { useEffect, useState } from 'react';
+
+/** False for a moment after a row appears, so that rows that are only scrolled past open nothing. */
+export function useSettled(ms = 120): boolean {
+  const [settled, setSettled] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(true), ms);
+    return () => clearTimeout(timer);
+  }, [ms]);
+  return settled;
+}

@@ -1,0 +1,82 @@
+/** The requests to the publishers, with their states. */
+import type { Explanation, Requisition } from '@measurement-exchange/contract';
+import { RequestChip } from '../../../parts/Chip.tsx';
+import { ago, longDuration, moment } from '../../../parts/format.ts';
+import { PublisherTag } from '../../../parts/Publisher.tsx';
+
+export function Publishers({
+  requisitions,
+  explanation,
+  now,
+}: {
+  requisitions: readonly Requisition[];
+  explanation: Explanation | undefined;
+  now: number;
+}) {
+  const seen = new Map(explanation?.waitingFor.map(({ party, lastSeen }) => [party, lastSeen]));
+  return (
+    <section className="card">
+      <header>
+        <h2>Publishers</h2>
+      </header>
+      <table className="fold dense">
+        <thead>
+          <tr>
+            <th>Publisher</th>
+            <th>State</th>
+            <th>Last seen</th>
+            <th>What it says</th>
+          </tr>
+        </thead>
+        <tbody>
+          {requisitions.map((requisition) => {
+            const lastSeen = seen.get(requisition.dataProvider ?? '');
+            return (
+              <tr key={requisition.name}>
+                <td>
+                  <PublisherTag name={requisition.dataProvider ?? requisition.name!} />
+                </td>
+                <td data-l="State">
+                  <RequestChip state={requisition.state} deferral={requisition.deferral} />
+                </td>
+                <td data-l="Last seen" className="muted">
+                  {lastSeen && ago(lastSeen, now)}
+                </td>
+                <td data-l="Says">{wordsOf(requisition)}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function wordsOf({ state, deferral, refusal, createTime, updateTime, fulfillmentContext }: Requisition) {
+  if (refusal) {
+    return (
+      <>
+        <code>{refusal.justification}</code> <bdi>{refusal.message}</bdi>
+      </>
+    );
+  }
+  if (state === 'UNFULFILLED' && deferral) {
+    return (
+      <>
+        until {moment(deferral.until)}: <bdi>{deferral.reason}</bdi>
+      </>
+    );
+  }
+  if (state !== 'FULFILLED' || !createTime || !updateTime) return null;
+  const warnings = fulfillmentContext?.warnings ?? [];
+  return (
+    <>
+      in {longDuration(Date.parse(updateTime) - Date.parse(createTime))}
+      {warnings.map((warning) => (
+        <bdi key={warning} className="sub">
+          {warning}
+        </bdi>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,158 @@
+/** The stages of the duchies, from the protocol and from what the duchies report. */
+import {
+  type Progress,
+  type ProtocolConfig,
+  type Requisition,
+  stepsOf,
+} from '@measurement-exchange/contract';
+import { longDuration } from '../../../parts/format.ts';
+import type { Lane, StageCell } from '../../../parts/Lanes.tsx';
+import { listed, type NameOf } from '../../../parts/names.ts';
+
+interface StageWords {
+  /** The heading of a column. */
+  stage: string;
+  /** The words for a duchy in this stage: `Beta is shuffling`. */
+  doing: string;
+  /** The words for a duchy after it: `Beta has shuffled`. */
+  done: string;
+}
+
+const STAGES: Record<string, StageWords> = {
+  SETUP_PHASE: { stage: 'Set up', doing: 'setting up', done: 'set up' },
+  SHUFFLE_PHASE: { stage: 'Shuffle, add noise', doing: 'shuffling', done: 'shuffled' },
+  AGGREGATION_PHASE: { stage: 'Count', doing: 'counting', done: 'counted' },
+  EXECUTION_PHASE: { stage: 'Combine, decrypt', doing: 'combining', done: 'combined' },
+  EXECUTION_PHASE_ONE: { stage: 'Round 1', doing: 'computing round 1', done: 'computed round 1' },
+  EXECUTION_PHASE_TWO: { stage: 'Round 2', doing: 'computing round 2', done: 'computed round 2' },
+  EXECUTION_PHASE_THREE: { stage: 'Round 3', doing: 'computing round 3', done: 'computed round 3' },
+};
+
+export function stageWords(stage: string): StageWords {
+  return STAGES[stage] ?? { stage, doing: `in ${stage}`, done: `finished ${stage}` };
+}
+
+/** A duchy's work on one stage, from its reports. */
+export interface StageWork {
+  attempt: number;
+  /** From 0 to 1, or undefined if the duchy does not say. */
+  share: number | undefined;
+  isDone: boolean;
+  sinceMs: number;
+  /** The time that the rest of the stage takes at the same speed. */
+  leftMs: number | undefined;
+  lastReport: Progress;
+}
+
+/** Returns the work of a duchy on a stage, or undefined if it has reported nothing about it. */
+export function workOf(
+  reports: readonly Progress[],
+  duchy: string,
+  stage: string,
+  now: number,
+): StageWork | undefined {
+  const own = reports.filter((report) => report.duchy === duchy && report.stage === stage);
+  const last = own.at(-1);
+  if (last === undefined) return undefined;
+  const first = own.find(({ attempt }) => attempt === last.attempt)!;
+  const isDone = last.progress === 1;
+  const start = Date.parse(first.time);
+  const share = last.progress;
+  const worked = Date.parse(last.time) - start;
+  const isEstimable = !isDone && share !== undefined && share - (first.progress ?? 0) >= 0.05;
+  return {
+    attempt: last.attempt,
+    share,
+    isDone,
+    sinceMs: (isDone ? Date.parse(last.time) : now) - start,
+    leftMs: isEstimable ? (worked * (1 - share)) / (share - (first.progress ?? 0)) : undefined,
+    lastReport: last,
+  };
+}
+
+export interface Computation {
+  protocolConfig: ProtocolConfig;
+  state: string;
+  requisitions: readonly Requisition[];
+  reports: readonly Progress[];
+  /** The parties that the measurement waits for. */
+  waitsFor: readonly string[];
+}
+
+/** The columns and lanes of a computation, or undefined if no duchies take part. */
+export function lanesOf(
+  computation: Computation,
+  nameOf: NameOf,
+  now: number,
+): { stages: string[]; lanes: Lane[] } | undefined {
+  const steps = stepsOf(computation.protocolConfig);
+  if (steps.length === 0) return undefined;
+  const stages = [...new Set(steps.map(({ stage }) => stage))];
+  const duchies = [...new Set(steps.map(({ duchy }) => duchy))];
+  const aggregator = steps.at(-1)!.duchy;
+  const lanes = duchies.map((duchy) => {
+    const own = steps.filter((step) => step.duchy === duchy).map(({ stage }) => stage);
+    return {
+      duchy: nameOf(duchy),
+      role: duchy === aggregator ? 'signs the result' : 'receives data',
+      cells: [
+        receiveCell(computation, duchy),
+        ...stages.map((stage) =>
+          own.includes(stage) ? stageCell(computation, duchy, own, stage, nameOf, now) : NOT_ITS_PART,
+        ),
+      ],
+    };
+  });
+  return { stages: ['Receive', ...stages.map((stage) => stageWords(stage).stage)], lanes };
+}
+
+const NOT_ITS_PART: StageCell = { state: 'none', title: 'Not its part' };
+
+function receiveCell({ requisitions, state }: Computation, duchy: string): StageCell {
+  if (requisitions.every(({ fulfillingDuchy }) => fulfillingDuchy === undefined)) {
+    return { state: 'waits', title: 'Waits', detail: 'for the keys of all duchies' };
+  }
+  const own = requisitions.filter(({ fulfillingDuchy }) => fulfillingDuchy === duchy);
+  if (own.length === 0) return NOT_ITS_PART;
+  const received = own.filter((requisition) => requisition.state === 'FULFILLED').length;
+  const title = `${received} of ${own.length}`;
+  if (received === own.length) return { state: 'done', title };
+  return { state: state === 'AWAITING_REQUISITION_FULFILLMENT' ? 'running' : 'waits', title };
+}
+
+function stageCell(
+  { reports, state, waitsFor }: Computation,
+  duchy: string,
+  own: string[],
+  stage: string,
+  nameOf: NameOf,
+  now: number,
+): StageCell {
+  const work = workOf(reports, duchy, stage, now);
+  const isPast = own
+    .slice(own.indexOf(stage) + 1)
+    .some((later) => workOf(reports, duchy, later, now) !== undefined);
+  const tries = work && work.attempt > 1 ? `${work.attempt} tries` : undefined;
+  if (work?.isDone || isPast || state === 'SUCCEEDED') {
+    const took = work && work.sinceMs >= 100 ? longDuration(work.sinceMs) : undefined;
+    return { state: 'done', title: 'Done', detail: [took, tries].filter(Boolean).join(', ') };
+  }
+  if (state === 'FAILED' || state === 'CANCELLED') {
+    return work
+      ? { state: 'failed', title: 'Stopped', ...(tries && { detail: tries }) }
+      : { state: 'waits', title: 'Not reached' };
+  }
+  if (work === undefined) {
+    const others = waitsFor.filter((party) => party !== duchy).map(nameOf);
+    const isNext = waitsFor.includes(duchy);
+    return {
+      state: 'waits',
+      title: isNext || others.length === 0 ? 'Waits' : `Waits for ${listed(others.slice(0, 2))}`,
+    };
+  }
+  const share = work.share === undefined ? '' : `, ${Math.floor(work.share * 100)} %`;
+  const since = `since ${longDuration(work.sinceMs)}`;
+  const ordinal = work.attempt > 1 ? `, attempt ${work.attempt}` : '';
+  const isFailing = work.attempt >= 3;
+  return { state: isFailing ? 'failed' : 'running', title: `Running${share}`, detail: `${since}${ordinal}` };
+}

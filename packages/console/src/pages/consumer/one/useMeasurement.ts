@@ -1,0 +1,59 @@
+/** Everything about one measurement. All of it stays up to date while the page is open. */
+import { isTerminal, type Timeline } from '@measurement-exchange/contract';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { useQuestion } from '../../../companion/useOpened.ts';
+import { useResource } from '../../../live/useResource.ts';
+import { useSession } from '../../../session/session.ts';
+
+/** The change feed has neither the reports of duchies nor the times when parties were last seen, so these are polled. */
+const COMPUTING_MS = 2000;
+const WAITING_MS = 10_000;
+
+export function useMeasurement(name: string) {
+  const measurement = useResource('measurements', ['one', name], ({ client }, signal) =>
+    client.getMeasurement({ name, signal }),
+  );
+  useRequestsAgain(measurement.data?.updateTime);
+  const state = measurement.data?.state;
+  const isOpen = state !== undefined && !isTerminal(state);
+  const again = isOpen ? { refetchInterval: state === 'COMPUTING' ? COMPUTING_MS : WAITING_MS } : {};
+  const known = { enabled: measurement.data !== undefined, ...again };
+  const requisitions = useResource(
+    'requisitions',
+    ['of', name],
+    ({ client }, signal) => Array.fromAsync(client.listMeasurementRequisitions({ parent: name, signal })),
+    { enabled: known.enabled },
+  );
+  const explanation = useResource(
+    'requisitions',
+    ['why', name],
+    ({ client }, signal) => client.explainMeasurement({ name, signal }),
+    known,
+  );
+  const timeline = useResource(
+    'requisitions',
+    ['timeline', name],
+    async ({ client }, signal): Promise<Timeline> => {
+      const pages = await Array.fromAsync(
+        client.getMeasurementTimeline({ name, pageSize: 200, signal }).pages(),
+      );
+      return { transitions: pages.flatMap(({ transitions }) => transitions), progress: pages[0]?.progress };
+    },
+    known,
+  );
+  const question = useQuestion(name, { enabled: known.enabled });
+  return { measurement, isOpen, requisitions, explanation, timeline, question };
+}
+
+/** Reads everything about the requests again when the measurement itself has changed. */
+function useRequestsAgain(updateTime: string | undefined): void {
+  const { principal } = useSession();
+  const queries = useQueryClient();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs whenever the measurement has changed
+  useEffect(() => {
+    void queries.invalidateQueries({ queryKey: [principal, 'requisitions'] });
+  }, [updateTime]);
+}
+
+export type MeasurementQueries = ReturnType<typeof useMeasurement>;

@@ -1,0 +1,145 @@
+/** Why a measurement waits, or why it ended, in words for the consumer. */
+import type { Explanation, Progress, Requisition, Wait, WaitCode } from '@measurement-exchange/contract';
+import type { ChipTone } from '../../../parts/Chip.tsx';
+import { ago, duration, longMoment } from '../../../parts/format.ts';
+import type { IconName } from '../../../parts/Icon.tsx';
+import { inWords, listed, type NameOf } from '../../../parts/names.ts';
+import { stageWords, workOf } from './stages.ts';
+
+export interface Why {
+  tone: Exclude<ChipTone, undefined>;
+  icon: IconName;
+  chip: string;
+  title: string;
+  text: string;
+  /** The words of a party, to be quoted. */
+  quote?: string;
+  /** The advice for the reader. */
+  todo: string;
+  lastSeen?: string;
+  deadline?: string;
+  /** From 0 to 1. */
+  share?: number;
+  /** The words of the API. */
+  code: string;
+}
+
+export interface Circumstances {
+  requisitions: readonly Requisition[];
+  reports: readonly Progress[];
+  nameOf: NameOf;
+  now: number;
+}
+
+const NOTHING = 'Nothing for you to do.';
+
+/** Explains an open measurement: the most severe wait first. */
+export function whyItWaits(explanation: Explanation, about: Circumstances): Why | undefined {
+  const [wait, ...others] = explanation.waitingFor;
+  if (wait === undefined) return undefined;
+  const { nameOf, now } = about;
+  const who = nameOf(wait.party);
+  const more = [...new Set(others.map(({ party }) => party))]
+    .filter((party) => party !== wait.party)
+    .map(nameOf);
+  const words = WORDS[wait.code](wait, who, about);
+  const also = more.length > 0 ? ` It waits for ${listed(more.slice(0, 3))} as well.` : '';
+  return {
+    tone: CALM.includes(wait.code) ? 'run' : 'warn',
+    icon: CALM.includes(wait.code) ? 'run' : 'clock',
+    chip: `Waits for ${who}`,
+    ...words,
+    text: `${words.text}${also}`,
+    lastSeen:
+      wait.lastSeen === undefined
+        ? `${who} has never been seen`
+        : `${who} was last seen ${ago(wait.lastSeen, now)}`,
+    ...(explanation.nextDeadline && {
+      deadline: `Ends without a result on ${longMoment(explanation.nextDeadline)}`,
+    }),
+    code: wait.code,
+  };
+}
+
+/** The usual course of things, in which nobody has to act. */
+const CALM: WaitCode[] = [
+  'ASKED',
+  'PARAMETERS_MISSING',
+  'UPLOAD_MISSING',
+  'CONFIRMATION_MISSING',
+  'STAGE_RUNNING',
+];
+
+type Words = Pick<Why, 'title' | 'text' | 'todo'> & Partial<Pick<Why, 'quote' | 'share'>>;
+
+/** The sentences of the exchange, with names for people. */
+const told =
+  (title: string) =>
+  (wait: Wait, _who: string, { nameOf }: Circumstances): Words => ({
+    title,
+    text: inWords(wait.detail, nameOf),
+    todo: inWords(wait.remedy, nameOf),
+  });
+
+const titled =
+  (title: (who: string) => string) =>
+  (wait: Wait, who: string, about: Circumstances): Words =>
+    told(title(who))(wait, who, about);
+
+const WORDS: Record<WaitCode, (wait: Wait, who: string, about: Circumstances) => Words> = {
+  ASKED: (wait, who, { now }) => ({
+    title: `${who} was asked ${ago(wait.since, now)}`,
+    text: 'Publishers usually answer within 10 s.',
+    todo: NOTHING,
+  }),
+  DEFERRED: (wait, who, { requisitions }) => {
+    const deferral = requisitions.find(({ dataProvider }) => dataProvider === wait.party)?.deferral;
+    if (deferral === undefined) return { title: `${who} deferred the request`, text: '', todo: NOTHING };
+    return {
+      title: `${who} will have the data on ${longMoment(deferral.until)}`,
+      text: `${who} deferred the request and gave its reason.`,
+      quote: deferral.reason,
+      todo: `${NOTHING} If that is too late, talk to ${who} or cancel the measurement.`,
+    };
+  },
+  STAGE_RUNNING: (wait, who, about) => ({
+    ...stageTitle(wait, who, about),
+    text: 'All publishers have answered.',
+    todo: NOTHING,
+  }),
+  SILENT: (wait, who, { now }) => ({
+    title: `${who} has not answered for ${duration(now - Date.parse(wait.since))}`,
+    text: `${who} is connected, but has neither answered nor refused nor deferred the request.`,
+    todo: `Ask ${who} why, or cancel the measurement.`,
+  }),
+  OFFLINE: titled((who) => `${who} is out of reach`),
+  NOT_SEEN: titled((who) => `${who} has not been seen since you asked`),
+  SUSPENDED: titled((who) => `${who} is suspended`),
+  CERTIFICATE_EXPIRED: titled((who) =>
+    who === 'You' ? 'Your certificate has expired' : `The certificate of ${who} has expired`,
+  ),
+  KEY_CHANGED: titled((who) => `${who} has changed its key since you asked`),
+  PARAMETERS_MISSING: titled((who) => `${who} makes its keys`),
+  UPLOAD_MISSING: titled((who) => `${who} has not sent its data yet`),
+  CONFIRMATION_MISSING: titled((who) => `${who} checks that it has all data`),
+  STAGE_FAILING: titled((who) => `${who} fails again and again`),
+  REVOCATION_RUNNING: titled(() => 'A certificate was revoked, so this measurement is going to fail'),
+};
+
+/** Such as `Beta is shuffling: 64 %, about 40 s left`. */
+function stageTitle(
+  { party }: Wait,
+  who: string,
+  { reports, now }: Circumstances,
+): Pick<Words, 'title' | 'share'> {
+  const stage = reports.findLast(({ duchy }) => duchy === party)?.stage;
+  const work = stage === undefined ? undefined : workOf(reports, party, stage, now);
+  if (work === undefined || work.isDone) return { title: `${who} is about to compute` };
+  const { share, leftMs } = work;
+  const facts = [
+    ...(share === undefined ? [] : [`${Math.floor(share * 100)} %`]),
+    ...(leftMs === undefined ? [] : [`about ${duration(leftMs)} left`]),
+  ];
+  const title = `${who} is ${stageWords(stage!).doing}${facts.length > 0 ? `: ${facts.join(', ')}` : ''}`;
+  return { title, ...(share !== undefined && { share }) };
+}

@@ -1,0 +1,57 @@
+/** States as the console shows them: always a color, an icon and a word. */
+import type { Measurement, Requisition } from '@measurement-exchange/contract';
+import type { ReactNode } from 'react';
+import { Icon, type IconName, type Tone } from './Icon.tsx';
+
+export type ChipTone = Tone | 'run' | undefined;
+
+export function Chip({ tone, icon, children }: { tone?: ChipTone; icon: IconName; children: ReactNode }) {
+  return (
+    <span className={tone ? `chip ${tone}` : 'chip'}>
+      <Icon name={icon} />
+      {children}
+    </span>
+  );
+}
+
+type Shown = { word: string; icon: IconName; tone?: ChipTone };
+
+const MEASUREMENT: Record<Measurement['state'], Shown> = {
+  AWAITING_REQUISITION_FULFILLMENT: { word: 'Waiting', icon: 'clock', tone: 'warn' },
+  COMPUTING: { word: 'Computing', icon: 'run', tone: 'run' },
+  SUCCEEDED: { word: 'Succeeded', icon: 'check', tone: 'ok' },
+  FAILED: { word: 'Failed', icon: 'x', tone: 'bad' },
+  CANCELLED: { word: 'Canceled', icon: 'minus' },
+};
+
+/** The state of a measurement. A failure says whether a publisher refused. */
+export function MeasurementChip({ state, failure }: Pick<Measurement, 'state' | 'failure'>) {
+  const { word, icon, tone } = MEASUREMENT[state];
+  const isRefused = failure?.reason === 'REQUISITION_REFUSED';
+  return (
+    <Chip tone={tone} icon={icon}>
+      {isRefused ? 'Refused' : word}
+    </Chip>
+  );
+}
+
+const REQUEST: Record<Requisition['state'], Shown> = {
+  UNFULFILLED: { word: 'Asked', icon: 'clock', tone: 'run' },
+  FULFILLED: { word: 'Answered', icon: 'check', tone: 'ok' },
+  REFUSED: { word: 'Refused', icon: 'x', tone: 'bad' },
+  WITHDRAWN: { word: 'Withdrawn', icon: 'minus' },
+};
+
+/** The state of a request to a publisher (a requisition). */
+export function RequestChip({ state, deferral }: Pick<Requisition, 'state' | 'deferral'>) {
+  const isDeferred =
+    state === 'UNFULFILLED' && deferral !== undefined && Date.parse(deferral.until) > Date.now();
+  const { word, icon, tone } = isDeferred
+    ? ({ word: 'Deferred', icon: 'clock', tone: 'warn' } as const)
+    : REQUEST[state];
+  return (
+    <Chip tone={tone} icon={icon}>
+      {word}
+    </Chip>
+  );
+}
