@@ -28,6 +28,7 @@ const COMMANDS = {
   certificates: async () => (await import('./party/certificates.ts')).certificatesCommand(),
   verify: async () => (await import('./verify/command.ts')).verifyCommand(),
   watch: async () => (await import('./party/watch.ts')).watchCommand(),
+  summary: async () => (await import('./party/summary.ts')).summaryCommand(),
   why: async () => (await import('./party/why.ts')).whyCommand(),
   webhooks: async () => (await import('./party/webhooks.ts')).webhooksCommand(),
   whoami: async () => (await import('./party/whoami.ts')).whoamiCommand(),
@@ -54,6 +55,7 @@ const GROUPS: Record<string, { [Name in keyof typeof COMMANDS]?: string }> = {
     'event-groups': 'what can be measured: list, get, create, update, delete',
     populations: 'whom duchies can count across providers: list, show',
     watch: 'what changes for you, as it changes',
+    summary: 'how many you have in each state, and what needs your attention',
     why: 'what something of yours waits for and for whom, or why it ended',
   },
   'Provide data:': {

@@ -1,11 +1,15 @@
 export { CHANGE_KINDS, Change, type ChangeKind } from './codecs/change.ts';
 export {
+  ATTENTION_CODES,
   ATTRIBUTE_TYPES,
+  Attention,
+  type AttentionCode,
   AuditEntry,
   Capabilities,
   Certificate,
   Computation,
   ComputationRequisition,
+  Count,
   DataProvider,
   DataProviderEntry,
   Deferral,
@@ -34,6 +38,7 @@ export {
   LogRequest,
   liquidLegionsOf,
   MAX_ATTRIBUTES,
+  MAX_COUNT,
   MAX_QUESTION_BYTES,
   MAX_RING_MODULUS,
   MAX_VID,
@@ -48,6 +53,7 @@ export {
   type ParticipantState,
   PartyInput,
   type PartyState,
+  PartySummary,
   Population,
   PopulationInput,
   PopulationUpdate,
@@ -66,6 +72,7 @@ export {
   type SignatureAlgorithm,
   type SignatureAlgorithmName,
   SignedMessage,
+  StateCount,
   signatureHash,
   sketchMembers,
   Timeline,
@@ -77,6 +84,7 @@ export {
   type WebhookState,
   WebhookUpdate,
   WhoAmI,
+  WorkSummary,
   wishedProtocol,
 } from './codecs/components.ts';
 export {

@@ -10,6 +10,7 @@ export * from './party.ts';
 export * from './population.ts';
 export * from './principal.ts';
 export * from './requisition.ts';
+export * from './summary.ts';
 export * from './timeline.ts';
 export * from './trustedRoot.ts';
 export * from './webhook.ts';

@@ -34,7 +34,7 @@ const ENDING_CODES = [
   'REMOVED',
 ] as const;
 
-const MAX_WORDS = 5000;
+export const MAX_WORDS = 5000;
 
 export const Wait = s.object({
   party: s.nameOf('measurementConsumer', 'dataProvider', 'duchy'),

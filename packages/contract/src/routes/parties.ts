@@ -6,6 +6,7 @@ import {
   MeasurementConsumer,
   PartyInput,
 } from '../codecs/party.ts';
+import { PartySummary } from '../codecs/summary.ts';
 import type { Reason } from '../errors/reasons.ts';
 import * as s from '../json/schema.ts';
 import { wordsOf } from '../values/names.ts';
@@ -48,6 +49,16 @@ const routesOf = <const C extends string, const M extends string, I extends s.TS
       summary: `List the ${wordsOf(collection)}`,
     },
     { ...row.READ, ...party, operation: 'getParty', access: of.get, summary: `Read a ${noun}` },
+    {
+      ...row.READ,
+      operation: 'getPartySummary',
+      path: party.path,
+      verb: 'summary',
+      access: { [member]: 'own' } as row.Access,
+      response: PartySummary,
+      errors: [],
+      summary: `Count what a ${noun} has by state, and list what needs its attention`,
+    },
     {
       ...row.UPDATE,
       ...party,

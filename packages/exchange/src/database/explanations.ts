@@ -4,17 +4,26 @@
  */
 import type { Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
-import { dependenciesOf, type Trigger } from '../domain/aggregate.ts';
+import { dependenciesOf, type MeasurementOutline, type Trigger } from '../domain/aggregate.ts';
 import { type Certificate, certificateName } from '../domain/certificate.ts';
-import type { ExplainedAggregate, PartyFacts } from '../domain/explain/facts.ts';
+import type { ExplainedAggregate, PartyFacts, RequisitionWithKey } from '../domain/explain/facts.ts';
 import { latestReports, type ProgressRecord } from './computations.ts';
 import { type Queryable, sql } from './db.ts';
-import { aggregates, EXPLAINED, EXPLAINED_REQUISITION } from './measurementTables.ts';
+import { aggregates, EXPLAINED, EXPLAINED_REQUISITION, type JoinedRow } from './measurementTables.ts';
 import { column, optional, optionalGroup, table } from './table.ts';
 
-const explained = object({ row: EXPLAINED.reader, cause: cell<Trigger>('cause') });
+/** A measurement to explain, and the cause of its last transition. */
+export interface Explained {
+  aggregate: ExplainedAggregate;
+  cause: Trigger;
+}
+interface ExplainedRow {
+  row: JoinedRow<MeasurementOutline, RequisitionWithKey>;
+  cause: Trigger;
+}
+export const explained = object<ExplainedRow>({ row: EXPLAINED.reader, cause: cell('cause') });
 /** The cause of the last transition of measurement `m`. */
-const CAUSE = `(SELECT cause FROM transitions t
+export const CAUSE = `(SELECT cause FROM transitions t
   WHERE t.measurement = m.id AND t.requisition = '' AND t.version = m.version) AS cause`;
 
 const STATEMENTS = {
@@ -48,10 +57,17 @@ export async function explainedAggregate(
   viewer: keyof typeof STATEMENTS,
   party: string,
   id: string,
-): Promise<{ aggregate: ExplainedAggregate; cause: Trigger } | undefined> {
-  const rows = await db.query(STATEMENTS[viewer], [party, id]);
-  const [aggregate] = aggregates(rows.map(({ row }) => row));
-  return aggregate && { aggregate, cause: rows[0]!.cause };
+): Promise<Explained | undefined> {
+  return withCauses(await db.query(STATEMENTS[viewer], [party, id]))[0];
+}
+
+/** Groups rows by measurement. The rows of a measurement must be adjacent, in the order of its requisitions. */
+export function withCauses(rows: ExplainedRow[]): Explained[] {
+  const causes = new Map(rows.map(({ row, cause }) => [row.measurement.id, cause]));
+  return aggregates(rows.map(({ row }) => row)).map((aggregate) => ({
+    aggregate,
+    cause: causes.get(aggregate.measurement.id)!,
+  }));
 }
 
 const parties = table<PartyFacts>('parties', {
@@ -91,18 +107,26 @@ export interface Circumstances {
   reports: ProgressRecord[];
 }
 
-/** Reads the parties and certificates that a measurement refers to, and the latest progress report of each duchy. */
+/** Reads the parties and certificates that measurements refer to, and the latest progress report of each of their duchies. */
 export async function circumstancesOf(
   db: Queryable,
-  aggregate: ExplainedAggregate,
+  explained: ExplainedAggregate[],
   lastSeen: (party: string, stored: Timestamp | undefined) => Timestamp | undefined,
 ): Promise<Circumstances> {
-  const named = dependenciesOf(aggregate);
-  const owners = named.map(({ party }) => party);
+  const dependencies = explained.flatMap(dependenciesOf);
+  const named = new Map(dependencies.map((one) => [certificateName(one.party, one.id ?? ''), one]));
+  const owners = [...named.values()].map(({ party }) => party);
+  const ids = [...named.values()].map(({ id }) => id);
+  const computed = explained.filter(({ participants }) => participants.length > 0);
   const [partyRows, certificateRows, reports] = await Promise.all([
     db.query(PARTIES, [[...new Set(owners)]]),
-    db.query(CERTIFICATES, [owners, named.map(({ id }) => id)]),
-    aggregate.participants.length === 0 ? [] : latestReports(db, [aggregate.measurement.id]),
+    db.query(CERTIFICATES, [owners, ids]),
+    computed.length === 0
+      ? []
+      : latestReports(
+          db,
+          computed.map(({ measurement }) => measurement.id),
+        ),
   ]);
   return {
     parties: new Map(partyRows.map((p) => [p.name, { ...p, lastSeen: lastSeen(p.name, p.lastSeen) }])),

@@ -1,7 +1,7 @@
 /** Stores the parties' webhooks. The secrets of webhooks are encrypted in the database. */
 import type { Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';
-import type { WebhookRecord } from '../domain/webhook.ts';
+import type { WebhookHealth, WebhookRecord } from '../domain/webhook.ts';
 import type { Position } from './changes.ts';
 import { type Queryable, sql } from './db.ts';
 import { type Cursor, pageRow, pageText } from './page.ts';
@@ -59,6 +59,18 @@ export const listWebhooks = read.page(
     'create_time, id',
   ),
   pageRow(webhook),
+);
+
+/** Reads the health of the webhooks of these parties, which have at most ten webhooks each. */
+export const webhookHealth = read.all(
+  (parties: string[]) => [parties],
+  sql<WebhookHealth>(
+    'webhook_health',
+    `SELECT w.party, w.id, w.state, w.pause_reason AS "pauseReason", w.update_time AS "updateTime",
+            (SELECT min(d.first_failure_time) FROM webhook_deliveries d
+              WHERE d.webhook = w.id AND d.state = 'PENDING') AS "failingSince"
+       FROM webhooks w WHERE w.party = ANY($1::text[]) ORDER BY w.party, w.create_time, w.id`,
+  ),
 );
 
 const CHANGEABLE = only(

@@ -34,6 +34,12 @@ export interface WebhookRecord {
   updateTime: Timestamp;
 }
 
+export interface WebhookHealth extends Pick<WebhookRecord, 'party' | 'id' | 'state' | 'updateTime'> {
+  pauseReason: string | null;
+  /** When the oldest delivery that is still to be sent first failed; null if none has failed. */
+  failingSince: Timestamp | null;
+}
+
 export const MAX_WEBHOOKS = 10;
 /**
  * How long the old secret stays valid after a rotation. During this time, both secrets sign each delivery, so that

@@ -1,4 +1,4 @@
-import { circumstancesOf, explainedAggregate } from '../database/explanations.ts';
+import { circumstancesOf, type Explained, explainedAggregate } from '../database/explanations.ts';
 import { getRequisitionTombstone, getTombstones } from '../database/retention.ts';
 import { partyName } from '../domain/access.ts';
 import type { Facts, Viewer } from '../domain/explain/facts.ts';
@@ -34,13 +34,29 @@ export const explainComputation: Handler<'explainComputation'> = async (exchange
 };
 
 async function factsOf(
-  { db, clock, deadlines, lastSeen }: Exchange,
+  exchange: Exchange,
   viewer: Viewer,
   party: string,
   id: string,
 ): Promise<Facts | undefined> {
-  const found = await explainedAggregate(db, viewer, party, id);
-  if (found === undefined) return undefined;
-  const around = await circumstancesOf(db, found.aggregate, (name, stored) => lastSeen.latest(name, stored));
-  return { viewer, ...found, ...around, deadlines, now: clock() };
+  const found = await explainedAggregate(exchange.db, viewer, party, id);
+  return found && (await factsOfAll(exchange, viewer, [found]))[0];
+}
+
+/** Reads what explains these measurements, requisitions or computations. */
+export async function factsOfAll(
+  { db, clock, deadlines, lastSeen }: Exchange,
+  viewer: Viewer,
+  found: Explained[],
+): Promise<Facts[]> {
+  const aggregates = found.map(({ aggregate }) => aggregate);
+  const { reports, ...around } = await circumstancesOf(db, aggregates, (name, stored) =>
+    lastSeen.latest(name, stored),
+  );
+  const now = clock();
+  const byComputation = Map.groupBy(reports, ({ computation }) => computation);
+  return found.map(({ aggregate, cause }) => ({
+    ...{ viewer, aggregate, cause, ...around, deadlines, now },
+    reports: byComputation.get(aggregate.measurement.id) ?? [],
+  }));
 }

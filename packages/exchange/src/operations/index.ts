@@ -40,6 +40,7 @@ import { getMeasurementTimeline } from './measurements/timeline.ts';
 import { createParty } from './parties/create.ts';
 import { getParty } from './parties/get.ts';
 import { listParties } from './parties/list.ts';
+import { getPartySummary } from './parties/summary.ts';
 import { resumeParty, suspendParty } from './parties/suspend.ts';
 import { updateParty } from './parties/update.ts';
 import { createPopulation } from './populations/create.ts';
@@ -130,6 +131,7 @@ export const operations: { [O in Operation]: Handler<O> } = {
 
   createParty,
   getParty,
+  getPartySummary,
   listParties,
   updateParty,
   suspendParty,

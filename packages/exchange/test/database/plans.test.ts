@@ -184,6 +184,34 @@ describe('the plan of each statement', () => {
   });
 });
 
+describe('a summary', () => {
+  const times = [`'2026-01-01'`, `'2026-01-02'`, `'2026-01-02 23:00'`];
+  it.each([
+    ['measurements', CONSUMER.name],
+    ['requisitions', PROVIDERS[0]!.name],
+    ['computations', 'duchies/d1'],
+  ])('of %s reads at most 1,001 rows for a count, in the order of an index', async (table, owner) => {
+    const values = [`'${owner}'`, ...times, '1001'];
+    const plan = nodes(await explain(`summary_count_${table}`, 'ANALYZE,', values));
+    const scans = plan.filter((node) => node['Relation Name'] === table);
+    // A bitmap would be made of all rows before the limit applies.
+    expect(scans.map((node) => node['Node Type'])).toEqual(scans.map(() => expect.stringMatching(/^Index/)));
+    const most = Math.max(...scans.map((node) => node['Actual Rows']!));
+    expect(most).toBeGreaterThan(100);
+    expect(most).toBeLessThanOrEqual(1001);
+  });
+
+  it('explains at most the 50 oldest that are open, whatever there is', async () => {
+    const plan = await explain('summary_notable_measurements', 'ANALYZE,', [
+      ...[`'${CONSUMER.name}'`, times[0]!, '51', '11'],
+    ]);
+    const rows = nodes(plan)
+      .filter((node) => node['Relation Name'] === 'measurements')
+      .map((node) => node['Actual Rows']!);
+    expect(Math.max(...rows)).toBeLessThanOrEqual(51);
+  });
+});
+
 interface List {
   name: string;
   table: string;

@@ -55,6 +55,10 @@ describe('operations of every resource', () => {
       const duchies = await Array.fromAsync(operator().listParties({ collection: 'duchies' }));
       expect(duchies.map((d) => d.name)).toEqual([made.party]);
     },
+    getPartySummary: async () => {
+      const { measurements, time } = await acme().getPartySummary({ name: cast.acme.name });
+      expect([measurements!.states.length, Date.parse(time) > 0]).toEqual([5, true]);
+    },
     updateParty: async () => {
       const { displayName } = await operator().updateParty({ name: made.party!, body: { displayName: 'W' } });
       expect(displayName).toBe('W');

@@ -148,6 +148,10 @@ export const MATRIX: Record<string, Row> = {
     may: { dataProvider: 'any', duchy: 'any', operator: 'any' },
     absent: 'DUCHY_NOT_FOUND',
   },
+  // Party summary: own.
+  [`GET ${MC}:summary`]: { may: consumerOwn },
+  [`GET ${DP}:summary`]: { may: providerOwn },
+  'GET duchies/*:summary': { may: { duchy: 'own' } },
   // DataProviders list: MC, operator.
   'GET dataProviders': { may: { measurementConsumer: 'any', operator: 'any' } },
   // Own party update: own; operator any.

@@ -20,7 +20,7 @@ import {
 } from './facts.ts';
 
 /** A provider is late if it has not responded for this long. Its agent may have to scan a lot of data. */
-const SILENT_AFTER_MS = 10 * 60_000;
+export const SILENT_AFTER_MS = 10 * 60_000;
 
 /** A stage is reported as failing once its attempt number reaches this limit. */
 const FAILING_ATTEMPTS = 3;

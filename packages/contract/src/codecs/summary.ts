@@ -1,0 +1,97 @@
+import * as s from '../json/schema.ts';
+import { MAX_WORDS } from './explanation.ts';
+
+/** Counts stop here, so that the cost of a summary does not grow with the number of resources. */
+export const MAX_COUNT = 1000;
+
+const count = {
+  count: s.integer(0, MAX_COUNT),
+  more: s.optional(s.boolean(), `Set where there are more than ${MAX_COUNT}: counting stops there.`),
+};
+export const Count = s.object(count);
+export type Count = s.Static<typeof Count>;
+
+export const StateCount = s.object({ state: s.text(100), ...count });
+export type StateCount = s.Static<typeof StateCount>;
+
+/** Counts of the measurements of a consumer, the requisitions of a provider, or the computations of a duchy. */
+export const WorkSummary = s.object({
+  states: s.array(StateCount, { description: 'How many there are in each state.' }),
+  openByAge: s.object(
+    { underHour: Count, underDay: Count, older: Count },
+    'How many have not ended, by the time since they were created; computations, since they last changed.',
+  ),
+  recentlyEnded: s.array(StateCount, {
+    description: 'How many ended in each final state since `recentSince`.',
+  }),
+});
+export type WorkSummary = s.Static<typeof WorkSummary>;
+
+/** The codes of explanations that need attention, and codes for certificates and webhooks. */
+export const ATTENTION_CODES = [
+  'REFUSED',
+  'CERTIFICATE_REVOKED',
+  'DUCHY_GAVE_UP',
+  'DEADLINE_MISSED',
+  'CERTIFICATE_EXPIRED',
+  'SUSPENDED',
+  'NOT_SEEN',
+  'OFFLINE',
+  'SILENT',
+  'DEFERRED',
+  'KEY_CHANGED',
+  'PARAMETERS_MISSING',
+  'UPLOAD_MISSING',
+  'CONFIRMATION_MISSING',
+  'STAGE_FAILING',
+  'DEADLINE_NEAR',
+  'CERTIFICATE_EXPIRES',
+  'CERTIFICATE_MISSING',
+  'WEBHOOK_PAUSED',
+  'WEBHOOK_FAILING',
+] as const;
+export type AttentionCode = (typeof ATTENTION_CODES)[number];
+
+export const Attention = s.object({
+  code: s.enumOf(ATTENTION_CODES),
+  /** The resource that needs attention, under the name that the caller knows. */
+  name: s.text(300, 1),
+  party: s.optional(s.nameOf('measurementConsumer', 'dataProvider', 'duchy'), 'Whom it waits for.'),
+  /** Since when it is so, or when it happened. */
+  time: s.timestamp(),
+  until: s.optional(
+    s.timestamp(),
+    'DEFERRED: when the provider will have the data. Certificates: when the certificate expires.',
+  ),
+  deadline: s.optional(s.timestamp(), 'When it ends unless what it waits for has come.'),
+  detail: s.text(MAX_WORDS),
+  remedy: s.text(MAX_WORDS),
+});
+export type Attention = s.Static<typeof Attention>;
+
+export const PartySummary = s.object({
+  time: s.timestamp(),
+  recentSince: s.timestamp(),
+  measurements: s.optional(WorkSummary, 'Only for a measurement consumer.'),
+  requisitions: s.optional(WorkSummary, 'Only for a data provider.'),
+  computations: s.optional(WorkSummary, 'Only for a duchy.'),
+  eventGroups: s.optional(Count, 'Active ones: those of a data provider, or those described to a consumer.'),
+  certificate: s.optional(
+    s.object({
+      name: s.nameOf('measurementConsumerCertificate', 'dataProviderCertificate', 'duchyCertificate'),
+      notAfter: s.timestamp(),
+    }),
+    'The preferred certificate of the party.',
+  ),
+  webhooks: s.object(
+    { active: s.integer(0, MAX_COUNT), paused: s.integer(0, MAX_COUNT), failing: s.integer(0, MAX_COUNT) },
+    'Those that fail are active, too.',
+  ),
+  attention: s.array(Attention, {
+    description:
+      'What the party should look at: what failed or was refused since `recentSince`, latest first; of the 50 oldest that are ' +
+      'open, those that wait for more than their turn, oldest first; then certificate and webhooks. At most 10 of each.',
+  }),
+  moreAttention: s.optional(s.boolean(), 'Set where `attention` was cut, or more than 50 are open.'),
+});
+export type PartySummary = s.Static<typeof PartySummary>;
