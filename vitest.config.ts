@@ -33,6 +33,7 @@ const ALONE = [
 /** These files stub the environment or start programs, and share a process with each other only. */
 const PROGRAMS = [
   'packages/cli/test/**/*.test.ts',
+  'packages/console/test/**/*.test.ts',
   'packages/exchange/src/postgres/**/*.test.ts',
   'packages/exchange/test/hostile/{connections,descriptorFuzz,descriptorWork}.test.ts',
   'packages/exchange/test/production/**/*.test.ts',
@@ -63,6 +64,7 @@ const isStress = process.env.MEX_STRESS !== undefined;
 /** Tests of pure functions: they need no database. */
 const UNITS = [
   'packages/{contract,consent,mpc}/{src,test}/**/*.test.ts',
+  'packages/console/src/**/*.test.ts',
   'packages/exchange/src/{auth,domain,operations}/**/*.test.ts',
   'packages/sdk/src/{client,consumer}/**/*.test.ts',
 ];

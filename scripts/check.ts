@@ -161,7 +161,7 @@ const RULES: Rule[] = [
     [
       'contract',
       'sdk/identity',
-      ...['auth', 'dev', 'domain', 'database'].map((part) => `${EXCHANGE}/${part}`),
+      ...['apiReference/html.ts', 'auth', 'dev', 'domain', 'database'].map((part) => `${EXCHANGE}/${part}`),
     ],
   ],
   [SDK, ['contract', 'consent', 'mpc', ...['consent.ts', ...SDK_LAYERS].map((part) => `${SDK}/${part}`)]],
@@ -225,7 +225,10 @@ const RULES: Rule[] = [
   [`${CLI}/provider/operations.ts`, ['sdk', 'server', `${CLI}/provider`]],
   ...layers(
     CLI,
-    ['contract', 'sdk', 'duchy', 'exchange', 'console', 'server/signIn', 'server/telemetry'],
+    [
+      ...['contract', 'sdk', 'duchy', 'exchange', 'console', 'server/signIn', 'server/telemetry'],
+      'packages/cli/package.json',
+    ],
     [
       'terminal',
       'files',
@@ -252,15 +255,7 @@ const RULES: Rule[] = [
   [
     'packages/testkit/src',
     [
-      'contract',
-      'consent',
-      'mpc',
-      'sdk',
-      'server',
-      'duchy',
-      'exchange',
-      'console',
-      'cli',
+      ...['contract', 'consent', 'mpc', 'sdk', 'server', 'duchy', 'exchange', 'console', 'cli'],
       'packages/testkit/src',
     ],
   ],
@@ -274,8 +269,12 @@ const IN_BROWSERS = [
   CONSENT,
   SDK,
   ...['index.ts', 'privacy', 'protocols.ts'].map((part) => `${MPC}/${part}`),
+  CONSOLE,
 ];
-const ON_NODE = [`${CONSENT}/sealing`, `${SDK}/endpoints.ts`, `${SDK}/provider`];
+const ON_NODE = [
+  ...[`${CONSENT}/sealing`, `${SDK}/endpoints.ts`, `${SDK}/provider`],
+  ...['build.ts', 'files.ts'].map((file) => `${CONSOLE}/${file}`),
+];
 
 const isInBrowsers = (file: string) =>
   IN_BROWSERS.some((place) => isIn(place, file)) && !ON_NODE.some((place) => isIn(place, file));

@@ -1,13 +1,22 @@
-/** Builds the console into `dist`: files with hashes in their names, and nothing inline. */
+/** Builds the console into `dist/web`: files with hashes in their names, nothing inline, and a list of their hashes. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
+import { ENCODINGS, LIST, sumOf } from './src/files.ts';
+
+const COMPRESS = { br: promisify(brotliCompress), gzip: promisify(gzip) };
+/** A shorter file is sent as it is. */
+const MIN_COMPRESSED = 512;
 
 export default defineConfig({
   root: import.meta.dirname,
   base: '/',
-  plugins: [react()],
+  plugins: [react(), compressAndList()],
   build: {
-    outDir: 'dist',
+    outDir: 'dist/web',
     target: 'es2024',
     // An inlined file would be a data: URL, which the Content-Security-Policy forbids.
     assetsInlineLimit: 0,
@@ -15,3 +24,27 @@ export default defineConfig({
     reportCompressedSize: false,
   },
 });
+
+/** Writes a compressed copy of each file, and the list of all files with their SHA-256. */
+function compressAndList(): Plugin {
+  return {
+    name: 'compress-and-list',
+    apply: 'build',
+    async writeBundle({ dir }, bundle) {
+      const sums: [name: string, sum: string][] = [];
+      const add = (name: string, bytes: Uint8Array) => sums.push([name, sumOf(bytes)]);
+      const each = Object.keys(bundle).map(async (name) => {
+        const bytes = await readFile(join(dir!, name));
+        add(name, bytes);
+        if (bytes.length < MIN_COMPRESSED) return;
+        for (const [encoding, extension] of Object.entries(ENCODINGS)) {
+          const copy = await COMPRESS[encoding as keyof typeof COMPRESS](bytes);
+          await writeFile(join(dir!, `${name}${extension}`), copy);
+          add(`${name}${extension}`, copy);
+        }
+      });
+      await Promise.all(each);
+      await writeFile(join(dir!, LIST), `${JSON.stringify(Object.fromEntries(sums.sort()), null, 1)}\n`);
+    },
+  };
+}

@@ -38,11 +38,15 @@ const COMMANDS = {
   backup: async () => (await import('./exchange/backup.ts')).backupCommand(),
   restore: async () => (await import('./exchange/restore.ts')).restoreCommand(),
   migrate: async () => (await import('./exchange/migrate.ts')).migrateCommand(),
+  console: async () => (await import('./console/command.ts')).consoleCommand(),
   completion: async () => (await import('./completion/command.ts')).completionCommand(),
 };
 
 /** The headings in the output of `mex --help`, and the commands under each heading. */
 const GROUPS: Record<string, { [Name in keyof typeof COMMANDS]?: string }> = {
+  'See it:': {
+    console: 'a web page with your measurements, requests and results, on this machine',
+  },
   'Try it:': {
     demo: 'a whole measurement with three publishers, compared with the truth',
     serve: 'start an exchange; --dev with demo parties',

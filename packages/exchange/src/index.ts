@@ -3,5 +3,5 @@
  * `./devIssuer` load only parts of the exchange.
  */
 export { demoDuchies, demoProtocols } from './config/duchies.ts';
-export { type Running, start } from './main.ts';
+export { type AddPages, type PageContext, type Running, start } from './main.ts';
 export { createLog } from './observability/log.ts';

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { ExchangeError, timestampOf } from '@measurement-exchange/contract';
 import { listenAt, Secrets } from '@measurement-exchange/server';
 import { telemetry } from '@measurement-exchange/server/telemetry';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { registerApiReference } from './apiReference/index.ts';
 import { createPrincipalResolver } from './auth/principals.ts';
@@ -20,6 +20,7 @@ import { migrate, RESTORED } from './database/migrate.ts';
 import { OpenMeasurements } from './database/openMeasurements.ts';
 import { findPrincipal } from './database/principals.ts';
 import { type Development, devKeys, startDevelopment } from './dev/index.ts';
+import { registerDevIssuer } from './dev/issuerPages.ts';
 import type { Protocols } from './domain/protocol.ts';
 import { ChangeBus } from './feed/changeBus.ts';
 import { Feed } from './feed/feed.ts';
@@ -33,6 +34,7 @@ import { createLog } from './observability/log.ts';
 import { Metrics } from './observability/metrics.ts';
 import type { Exchange } from './operations/index.ts';
 import { PageTokens } from './operations/paging.ts';
+import { credentialsIn } from './serving/credentials.ts';
 import { Pipeline } from './serving/pipeline.ts';
 
 export interface Running {
@@ -43,7 +45,21 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-export async function start(config: Config, log: Logger = createLog(config.logLevel)): Promise<Running> {
+/** Adds pages that are not part of the exchange, such as the console. They begin at `/`. */
+export type AddPages = (app: FastifyInstance, context: PageContext) => void;
+
+export interface PageContext {
+  /** Returns the name of the caller whom the request's bearer token identifies. Throws if the token is bad. */
+  callerOf(request: FastifyRequest): Promise<string>;
+  /** Undefined in production mode, and until the server is listening. */
+  development(): Development | undefined;
+}
+
+export async function start(
+  config: Config,
+  log: Logger = createLog(config.logLevel),
+  addPages?: AddPages,
+): Promise<Running> {
   await using opened = new AsyncDisposableStack();
   const production = config.mode === 'production';
   const connections = await openStorage(config, log, opened);
@@ -96,7 +112,13 @@ export async function start(config: Config, log: Logger = createLog(config.logLe
       ...{ ...config, tls, pipeline, metrics },
       headers: production ? {} : { 'x-mex-mode': 'development' },
       ready: async () => tokens !== undefined && (await db.isReachable()),
-      pages: (pages) => registerPages(pages, production, () => development),
+      pages: (pages) => {
+        registerPages(pages, production, () => development, addPages === undefined);
+        addPages?.(pages, {
+          development: () => development,
+          callerOf: (request) => callerOf(pipeline, request),
+        });
+      },
     }),
   );
   opened.defer(stop);
@@ -172,11 +194,15 @@ function registerPages(
   pages: FastifyInstance,
   production: boolean,
   development: () => Development | undefined,
+  isHome: boolean,
 ): void {
-  registerApiReference(pages, () => development()?.parties);
-  if (production) return;
-  pages.get('/dev/.well-known/openid-configuration', () => development()?.issuer.discovery);
-  pages.get('/dev/jwks', () => development()?.issuer.jwks);
+  registerApiReference(pages, () => development()?.parties, isHome);
+  if (!production) registerDevIssuer(pages, development);
+}
+
+async function callerOf(pipeline: Pipeline, { headers, ip, progress }: FastifyRequest): Promise<string> {
+  const { principal } = await pipeline.authenticate(credentialsIn(headers.authorization, ip), progress);
+  return principal.name;
 }
 
 function starting(): ExchangeError {

@@ -22,12 +22,20 @@ export interface ClientOptions extends TokenOptions {
 /** The maximum number of attempts for a call. It is low because a person is waiting for the response. */
 const MAX_ATTEMPTS = 3;
 
+/** The exchange that a command calls, and the token that it sends. */
+export interface Access {
+  baseUrl: string;
+  token: () => Promise<string>;
+  /** True if a program runs unattended. Such a program can retry more often than a person would wait. */
+  isProgram: boolean;
+}
+
 /**
- * Connects with the first address and token found in the options, the environment, the chosen profile, or the development
+ * Returns the first address and token found in the options, the environment, the chosen profile, or the development
  * exchange in the data directory. The token of a profile or of the development exchange is never sent to any other
  * exchange.
  */
-export async function connect(options: ClientOptions): Promise<ExchangeClient> {
+export async function accessOf(options: ClientOptions): Promise<Access> {
   const { dataDir } = loadConfig(process.env, { mode: 'development' });
   const dev = await readDevFile(dataDir).catch(() => undefined);
   // Ignore the profile for a demo party, because the data directory contains everything that the demo party needs.
@@ -40,17 +48,22 @@ export async function connect(options: ClientOptions): Promise<ExchangeClient> {
     );
   }
   const baseUrl = withoutSlash(url);
-  const { token, isProgram } = tokenSource(options, {
+  const { token, isProgram = false } = tokenSource(options, {
     baseUrl,
     isNamed: named !== undefined,
     profile,
     dev,
     dataDir,
   });
+  return { baseUrl, token: remembering(token), isProgram };
+}
+
+export async function connect(options: ClientOptions): Promise<ExchangeClient> {
+  const { baseUrl, token, isProgram } = await accessOf(options);
   const { onWarning = warn } = options;
   return createClient({
     baseUrl,
-    token: remembering(token),
+    token,
     ...(!isProgram && { maxAttempts: MAX_ATTEMPTS }),
     userAgent: 'mex',
     onWarning,

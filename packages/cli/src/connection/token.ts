@@ -7,9 +7,12 @@ import { clientCredentials, signInOfEnvironment } from '../signIn/clientCredenti
 import { loginToken } from '../signIn/logins.ts';
 import type { NamedProfile } from '../signIn/profiles.ts';
 
+/** The operator's name. */
+export const OPERATOR = 'operator';
+
 export interface TokenOptions {
   token?: string;
-  /** A demo party of the development exchange in the data directory. */
+  /** A demo party of the development exchange in the data directory, or its operator. */
   as?: string;
   /** Path of a file containing the bearer token. The file is reread on every call, so the token can be rotated. */
   tokenFile?: string;
@@ -66,11 +69,10 @@ function devToken({ baseUrl, dev, dataDir }: Place, as?: string): Chosen['token'
         : `--as is for the development exchange here, not for ${baseUrl}: give --token instead.`,
     );
   }
-  if (as !== undefined) findDevParty(dev, as);
-  return async () => {
-    const now = await readDevFile(dataDir);
-    return as === undefined ? now.operator.token : findDevParty(now, as).token;
-  };
+  const tokenOf = (file: DevFile) =>
+    as === undefined || as === OPERATOR ? file.operator.token : findDevParty(file, as).token;
+  tokenOf(dev);
+  return async () => tokenOf(await readDevFile(dataDir));
 }
 
 export function readText(path: string): Promise<string> {

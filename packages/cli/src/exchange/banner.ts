@@ -7,7 +7,7 @@ import { quoteWord } from '../terminal/shell.ts';
 
 type Development = NonNullable<Running['development']>;
 
-export function banner(config: Config, url: string, development: Development): string {
+export function banner(config: Config, url: string, development: Development, isConsoleOn: boolean): string {
   const { dataDir, databaseUrl } = config;
   const { duchies } = development.parties;
   return `
@@ -15,6 +15,7 @@ ${paint('yellow', '  DEVELOPMENT MODE: demo parties, a built-in token issuer, lo
 
   ${paint('bold', 'Measurement Exchange')} is listening on ${paint('green', url)}
 
+  Console         ${isConsoleOn ? `${url}/   (see, ask and answer in a browser)` : 'off'}
   API reference   ${url}/docs
   Demo parties    ${dataDir}/dev.json   (names, tokens, keys)
   Database        ${databaseUrl === undefined ? `${dataDir}/pg   (embedded PostgreSQL)` : 'DATABASE_URL'}

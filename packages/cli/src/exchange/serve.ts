@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { Running } from '@measurement-exchange/exchange';
+import type { AddPages, Running } from '@measurement-exchange/exchange';
 import { type Config, loadConfig } from '@measurement-exchange/exchange/config';
 import { telemetry } from '@measurement-exchange/server/telemetry';
 import { Command } from 'commander';
@@ -29,12 +29,15 @@ export function serveCommand(): Command {
       const { createLog, demoDuchies, start } = await import('@measurement-exchange/exchange');
       const log = createLog(quiet ? 'warn' : given.logLevel);
       const config = await withDatabases(given, demoDuchies(given), log);
-      const running = await start(config, log);
+      const pages = await consoleOf(config, log);
+      const running = await start(config, log, pages);
       // Handle signals before printing the banner, because a program that reads the banner may stop the exchange right
       // away.
       using stopped = new StopSignal();
       await describeEvents(running, log);
-      if (running.development !== undefined) print(banner(config, running.url, running.development));
+      if (running.development !== undefined) {
+        print(banner(config, running.url, running.development, pages !== undefined));
+      }
       setTimeout(giveBackMemory, 1_000).unref();
       const started = await startPrograms(config, running, log);
       await stopped.wait();
@@ -43,6 +46,18 @@ export function serveCommand(): Command {
       await telemetry?.stop();
       process.exit(0);
     });
+}
+
+/** Loads the console if it is on. A development exchange can serve requests without it. */
+async function consoleOf(config: Config, log: Logger): Promise<AddPages | undefined> {
+  const isDevelopment = config.mode === 'development';
+  if (!(config.console ?? isDevelopment)) return undefined;
+  const { consolePages } = await import('./consolePages.ts');
+  return consolePages(config).catch((error: Error) => {
+    if (!isDevelopment) throw error;
+    log.warn({ component: 'console', reason: error.message }, 'started without the console');
+    return undefined;
+  });
 }
 
 /**

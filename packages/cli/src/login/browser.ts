@@ -55,7 +55,7 @@ const OPENERS: Partial<Record<NodeJS.Platform, [string, ...string[]]>> = {
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-function openBrowser(address: string): void {
+export function openBrowser(address: string): void {
   const [program, ...words] = OPENERS[process.platform] ?? ['xdg-open'];
   const opener = spawn(program, [...words, address], { stdio: 'ignore', detached: true });
   opener.on('error', () => {});

@@ -9,14 +9,35 @@ import { ConnectionContext } from './LiveState.tsx';
 import { SwitchContext } from './PartySwitch.tsx';
 import { makeRouter } from './router.tsx';
 import { SignIn } from './SignIn.tsx';
+import { SignInAgain } from './SignInAgain.tsx';
 
 export function App({ servedBy }: { servedBy: ServedBy }) {
   const [session, setSession] = useState<Session>();
-  if (session === undefined) return <SignIn servedBy={servedBy} onSession={setSession} />;
-  return <Signed key={session.principal} session={session} leave={() => setSession(undefined)} />;
+  // Everybody who signed in stays in memory, so that switching back needs no sign-in.
+  const [sessions, setSessions] = useState<readonly Session[]>([]);
+  const without = ({ principal }: Session) => sessions.filter((other) => other.principal !== principal);
+  if (session === undefined) {
+    const enter = (entered: Session) => {
+      setSessions([...without(entered), entered]);
+      setSession(entered);
+    };
+    return <SignIn servedBy={servedBy} sessions={sessions} onSession={enter} />;
+  }
+  const signOut = () => {
+    setSessions(without(session));
+    setSession(undefined);
+  };
+  return (
+    <Signed
+      key={session.principal}
+      session={session}
+      change={() => setSession(undefined)}
+      signOut={signOut}
+    />
+  );
 }
 
-function Signed({ session, leave }: { session: Session; leave: () => void }) {
+function Signed({ session, change, signOut }: { session: Session; change: () => void; signOut: () => void }) {
   const router = useMemo(makeRouter, []);
   const [connection, setConnection] = useState<Connection>('connecting');
   const queries = useMemo(
@@ -30,11 +51,12 @@ function Signed({ session, leave }: { session: Session; leave: () => void }) {
   }, [session, queries]);
   return (
     <SessionProvider value={session}>
-      <SwitchContext value={leave}>
+      <SwitchContext value={change}>
         <ConnectionContext value={connection}>
           <QueryClientProvider client={queries}>
             <RouterProvider router={router} />
           </QueryClientProvider>
+          {session.login && <SignInAgain login={session.login} leave={signOut} />}
         </ConnectionContext>
       </SwitchContext>
     </SessionProvider>

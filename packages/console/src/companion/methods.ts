@@ -196,9 +196,21 @@ export interface ServedBy {
   development: boolean;
   version: string;
   /** For `mex console`: the identities on this machine. The page names one in the header `mex-identity`. */
-  identities?: { id: string; principal: string }[];
+  identities?: {
+    id: string;
+    principal: string;
+    /** Whether the companion can use this identity's keys. */
+    keys: boolean;
+  }[];
   /** For the exchange: how to sign in. */
-  issuers?: { issuer: string; clientId: string; name: string; scope?: string }[];
+  issuers?: {
+    issuer: string;
+    clientId: string;
+    name: string;
+    scope?: string;
+    /** For the development issuer: the demo parties, each of which needs no password. */
+    parties?: { principal: string; displayName: string }[];
+  }[];
   /** Whether `/companion/` answers here. */
   companion: boolean;
 }

@@ -3,6 +3,7 @@ import { createClient, type ExchangeClient } from '@measurement-exchange/sdk/cli
 import { createContext, useContext } from 'react';
 import { type Companion, createCompanion } from '../companion/client.ts';
 import type { ServedBy } from '../companion/methods.ts';
+import { Login } from './login.ts';
 import { type Role, roleOf } from './roles.ts';
 
 export interface Session {
@@ -13,29 +14,40 @@ export interface Session {
   client: ExchangeClient;
   /** Absent where no key is available. Pages then show the command that opens them in `mex console`. */
   companion: Companion | undefined;
+  /** Absent where `mex console` holds the token. */
+  login: Login | undefined;
 }
 
-/** Returns a function that replaces an expired token, or undefined if `mex console` holds the token. */
-export type TokenSource = { token: () => Promise<string> } | { identity: string };
+/** Either somebody who signed in here, or an identity of `mex console`, which holds the token. */
+export type Caller = Login | { identity: string };
 
 /** Connects to the exchange through the page's own origin, and asks it for the caller's name. */
-export async function openSession(servedBy: ServedBy, source: TokenSource): Promise<Session> {
-  const headers = async (): Promise<Record<string, string>> =>
-    'token' in source
-      ? { authorization: `Bearer ${await source.token()}` }
-      : { 'mex-identity': source.identity };
+export async function openSession(servedBy: ServedBy, caller: Caller): Promise<Session> {
+  const login = caller instanceof Login ? caller : undefined;
+  const identity = caller instanceof Login ? undefined : caller.identity;
   const client = createClient({
     baseUrl: servedBy.api || location.origin,
     // `mex console` replaces this text by the token, which never reaches the page.
-    token: 'token' in source ? source.token : 'held-by-mex-console',
-    ...('identity' in source && {
-      fetch: (input, init) =>
-        fetch(input, { ...init, headers: { ...(init?.headers as object), 'mex-identity': source.identity } }),
-    }),
+    token: login?.token ?? 'held-by-mex-console',
+    async fetch(input, init) {
+      const headers = {
+        ...(init?.headers as object),
+        ...(identity !== undefined && { 'mex-identity': identity }),
+      };
+      // The client leaves cookies out. `mex console` knows its page by a cookie.
+      const response = await fetch(input, { ...init, headers, credentials: 'same-origin' });
+      if (response.status === 401) login?.reject();
+      return response;
+    },
   });
   const { principal } = await client.whoAmI();
-  const companion = servedBy.companion ? createCompanion(headers) : undefined;
-  return { servedBy, principal, role: roleOf(principal), client, companion };
+  const hasKeys = login
+    ? principal !== 'operator'
+    : servedBy.identities?.find(({ id }) => id === identity)?.keys === true;
+  const headers = async (): Promise<Record<string, string>> =>
+    login ? { authorization: `Bearer ${await login.token()}` } : { 'mex-identity': identity! };
+  const companion = servedBy.companion && hasKeys ? createCompanion(headers) : undefined;
+  return { servedBy, principal, role: roleOf(principal), client, companion, login };
 }
 
 const SessionContext = createContext<Session | undefined>(undefined);

@@ -27,11 +27,12 @@ function makeDocument() {
 
 /**
  * Adds the pages to the server. The examples call the API as the parties from `parties()`, which returns undefined in
- * production and until the demo parties exist.
+ * production and until the demo parties exist. `isHome` redirects browsers from `/` to the page.
  */
 export function registerApiReference(
   app: FastifyInstance,
   parties: () => ExampleParties | undefined = () => undefined,
+  isHome = true,
 ): void {
   made ??= makeDocument();
   const { document, json } = made;
@@ -51,6 +52,7 @@ export function registerApiReference(
     if (typeof query === 'string' && query.trim() !== '') return reply.send(search(query));
     return sendCompressed(request, reply, page(addressOf(request)));
   });
+  if (!isHome) return;
   // Browsers are redirected to the page. Other callers get the same error as for an unknown path.
   app.get('/', (request, reply) => {
     if (/\btext\/html\b/i.test(request.headers.accept ?? '')) return reply.redirect('/docs', 302);

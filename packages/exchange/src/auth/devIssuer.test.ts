@@ -36,7 +36,14 @@ it('mints tokens that the common verification accepts, by its keys at their real
   expect(issuer.discovery).toEqual({
     issuer: issuer.issuer,
     jwks_uri: `${issuer.issuer}/jwks`,
-    response_types_supported: ['id_token'],
+    authorization_endpoint: `${issuer.issuer}/authorize`,
+    token_endpoint: `${issuer.issuer}/token`,
+    response_types_supported: ['code'],
+    grant_types_supported: ['authorization_code'],
+    code_challenge_methods_supported: ['S256'],
+    token_endpoint_auth_methods_supported: ['none'],
+    scopes_supported: ['openid'],
+    authorization_response_iss_parameter_supported: true,
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['ES256'],
   });

@@ -8,7 +8,7 @@ import type { IssuerConfig } from './tokens.ts';
 export const DEV_AUDIENCE = 'measurement-exchange-dev';
 const PRINCIPAL_CLAIM = 'mex_principal';
 const ALGORITHM = 'ES256';
-const LIFETIME_SECONDS = 12 * 3600;
+export const LIFETIME_SECONDS = 12 * 3600;
 
 export type DevIssuer = Awaited<ReturnType<typeof createDevIssuer>>;
 
@@ -56,9 +56,16 @@ export async function createDevIssuer(options: {
     discovery: {
       issuer,
       jwks_uri: jwksUri,
-      response_types_supported: ['id_token'],
+      authorization_endpoint: `${issuer}/authorize`,
+      token_endpoint: `${issuer}/token`,
+      response_types_supported: ['code'],
+      grant_types_supported: ['authorization_code'],
+      code_challenge_methods_supported: ['S256'],
+      token_endpoint_auth_methods_supported: ['none'],
+      scopes_supported: ['openid'],
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: [ALGORITHM],
+      authorization_response_iss_parameter_supported: true,
     },
     jwks: { keys: [publicJwk] },
     issuerConfig: {

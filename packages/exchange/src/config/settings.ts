@@ -129,6 +129,11 @@ export const SETTINGS = {
   ),
   rates: setting(recordOf(Rate), {}, 'the same by principal, `{"dataProviders/streamly": {…}}`'),
   corsOrigins: setting(array(string()), [], 'browser origins that may call'),
+  console: optionalSetting(
+    boolean(),
+    'serve the [web console](console.md) at `/`: people sign in at `issuers`, whose `audience` is the client ID, and see what needs no key. By default on in development mode only',
+    'MEX_CONSOLE',
+  ),
   computations: setting<TSchema, Deadlines>(
     object(partial(Deadlines.properties)),
     {

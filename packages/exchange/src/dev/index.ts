@@ -21,6 +21,8 @@ export { devKeyFile };
 export interface Development {
   issuer: DevIssuer;
   parties: DemoParties;
+  /** All demo parties and the operator, in the order in which pages show them. */
+  everybody: { name: string; displayName: string }[];
   /** The names of the data providers in `parties` whose agents run as long as the exchange. */
   publishers: string[];
   stop(): void;
@@ -82,7 +84,19 @@ export async function startDevelopment(options: {
   await file.write();
   file.startRenewal();
   const names = publishers ? PUBLISHERS.map(({ name }) => name) : [];
-  return { issuer, parties, publishers: names, stop: () => file.stop() };
+  return { issuer, parties, everybody: everybodyOf(parties), publishers: names, stop: () => file.stop() };
+}
+
+function everybodyOf({
+  measurementConsumers,
+  dataProviders,
+  duchies,
+}: DemoParties): Development['everybody'] {
+  const parties = [...measurementConsumers, ...dataProviders, ...duchies];
+  return [
+    ...parties.map(({ name, displayName }) => ({ name, displayName })),
+    { name: 'operator', displayName: 'Operator' },
+  ];
 }
 
 async function ensureParty(db: Database, party: DescribedParty, now: Timestamp): Promise<void> {

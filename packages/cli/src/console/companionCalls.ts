@@ -1,0 +1,54 @@
+/** Calls the companion's methods with JSON, for `mex console` and for a development exchange. */
+import { COMPANION_METHODS, type CompanionMethod } from '@measurement-exchange/console/companion';
+import type { Acting } from '../connection/credentials.ts';
+import { toJson } from '../terminal/output.ts';
+import type { Companion, CompanionOptions } from './companion.ts';
+
+export interface CompanionAnswer {
+  status: number;
+  json: string;
+}
+
+/** Calls the methods of one party. The party's keys are loaded at the first call. */
+export class CompanionCalls {
+  private readonly load: () => Promise<Acting>;
+  private readonly options: CompanionOptions;
+  private methods: Promise<Companion> | undefined;
+
+  constructor(load: () => Promise<Acting>, options: CompanionOptions = {}) {
+    this.load = load;
+    this.options = options;
+  }
+
+  async call(method: string, input: unknown): Promise<CompanionAnswer> {
+    if (!isMethod(method)) {
+      const message = `The companion has no method ${method.slice(0, 40)}.`;
+      return { status: 404, json: toJson({ reason: 'METHOD_NOT_FOUND', message }) };
+    }
+    try {
+      const methods = await this.loaded();
+      return { status: 200, json: toJson((await methods[method](input)) ?? null) };
+    } catch (error) {
+      const { failureOf } = await import('./companion/failure.ts');
+      const failure = failureOf(error);
+      return { status: failure.status, json: toJson(failure) };
+    }
+  }
+
+  private loaded(): Promise<Companion> {
+    const loading = async () => {
+      // Import the methods only here, because they load what decrypts and verifies.
+      const { createCompanionMethods } = await import('./companion.ts');
+      return createCompanionMethods(await this.load(), this.options);
+    };
+    this.methods ??= loading().catch((error) => {
+      this.methods = undefined;
+      throw error;
+    });
+    return this.methods;
+  }
+}
+
+function isMethod(method: string): method is CompanionMethod {
+  return (COMPANION_METHODS as readonly string[]).includes(method);
+}

@@ -1,0 +1,99 @@
+/** Forwards calls of the API to the exchange. The token is added here, so that the page never has it. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { API_PREFIX } from '@measurement-exchange/contract';
+import { readBody } from './body.ts';
+import type { Identity } from './identities.ts';
+import { Refusal } from './refusal.ts';
+
+const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'];
+/** No other headers reach the exchange, or come back from it. */
+const REQUEST_HEADERS = ['accept', 'content-type', 'last-event-id', 'traceparent'];
+const RESPONSE_HEADERS = [
+  ...['content-type', 'retry-after', 'x-mex-findings', 'x-mex-mode', 'x-request-id'],
+  ...['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'],
+];
+/** The largest body that any exchange accepts. */
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
+
+export async function forward(
+  { baseUrl, token }: Pick<Identity, 'baseUrl' | 'token'>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { method = '' } = request;
+  if (!METHODS.includes(method))
+    throw new Refusal(405, 'METHOD_NOT_ALLOWED', `The API has no method ${method}.`);
+  const url = targetOf(baseUrl, request.url!);
+  const hasBody = method !== 'GET' && method !== 'DELETE';
+  const body = hasBody ? await readBody(request, MAX_BODY_BYTES) : null;
+  const ended = new AbortController();
+  response.once('close', () => ended.abort());
+  const send = (bearer: string) =>
+    fetch(url, {
+      method,
+      headers: {
+        ...picked(request.headers, REQUEST_HEADERS),
+        'user-agent': 'mex console',
+        authorization: `Bearer ${bearer}`,
+      },
+      body,
+      redirect: 'error',
+      signal: ended.signal,
+    }).catch((error) => {
+      throw unreachable(baseUrl, error);
+    });
+  const answer = await withToken(token, send);
+  response.writeHead(answer.status, {
+    ...picked(Object.fromEntries(answer.headers), RESPONSE_HEADERS),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
+  // An event stream may send its first event only minutes later.
+  response.flushHeaders();
+  if (answer.body === null) return void response.end();
+  // Ignore errors here, because either side may end the stream.
+  await pipeline(Readable.fromWeb(answer.body as never), response).catch(() => {});
+}
+
+/** Throws unless the address is one of the API. `new URL` resolves `..`, also where it is encoded. */
+export function targetOf(baseUrl: string, path: string): URL {
+  const base = new URL(baseUrl);
+  const url = URL.parse(`${base.origin}${base.pathname.replace(/\/$/, '')}${path}`);
+  const prefix = `${base.pathname.replace(/\/$/, '')}${API_PREFIX}/`;
+  if (url?.origin === base.origin && url.pathname.startsWith(prefix)) return url;
+  throw new Refusal(404, 'ROUTE_NOT_FOUND', 'No operation has this path.');
+}
+
+/** Asks for the token again after a 401, because it may have been renewed. */
+async function withToken(
+  token: Identity['token'],
+  send: (bearer: string) => Promise<Response>,
+): Promise<Response> {
+  const bearer = await tokenOf(token);
+  const answer = await send(bearer);
+  if (answer.status !== 401) return answer;
+  const renewed = await tokenOf(token);
+  if (renewed === bearer) return answer;
+  await answer.body?.cancel();
+  return send(renewed);
+}
+
+/** An error says which command signs in again. */
+function tokenOf(token: Identity['token']): Promise<string> {
+  return token().catch((error: Error) => {
+    throw new Refusal(401, 'SIGN_IN_EXPIRED', error.message);
+  });
+}
+
+function picked(headers: NodeJS.Dict<string | string[]>, names: string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]]] : [])),
+  );
+}
+
+function unreachable(baseUrl: string, error: Error & { cause?: { code?: string } }): Error {
+  const why = error.cause?.code ?? error.message;
+  return new Refusal(503, 'UNREACHABLE', `The exchange ${baseUrl} cannot be reached (${why}).`);
+}

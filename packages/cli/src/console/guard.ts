@@ -1,0 +1,82 @@
+/**
+ * Decides who may use the console. Other pages in the same browser and other users of this machine can reach its port, so
+ * each request must come from the page itself, in a browser that opened a link which works once.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { Refusal } from './refusal.ts';
+
+export const OPEN_PATH = '/open';
+const COOKIE = 'mex-console';
+const SECRET_BYTES = 32;
+
+const digest = (secret: string) => createHash('sha256').update(secret).digest('base64');
+const newSecret = () => randomBytes(SECRET_BYTES).toString('base64url');
+
+export class Guard {
+  private readonly origin: URL;
+  /** The hashes of all links, and whether each of them was used. */
+  private readonly links = new Map<string, { used: boolean }>();
+  /** The hashes of the secrets in cookies. */
+  private readonly sessions = new Set<string>();
+
+  /** `origin` is the console's address as browsers know it. */
+  constructor(origin: string) {
+    this.origin = new URL(origin);
+  }
+
+  /** Returns an address that opens the console in one browser. */
+  newLink(): string {
+    const token = newSecret();
+    this.links.set(digest(token), { used: false });
+    return `${this.origin.origin}${OPEN_PATH}?token=${token}`;
+  }
+
+  /** Throws if the request was made for another host, or by another page. */
+  checkOrigin({ headers }: IncomingMessage): void {
+    const { host, origin, 'sec-fetch-site': site } = headers;
+    if (host !== this.origin.host) {
+      throw new Refusal(403, 'FOREIGN_HOST', `This console answers only at ${this.origin.origin}.`);
+    }
+    const isForeign = origin !== undefined && origin !== this.origin.origin;
+    if (isForeign || (site !== undefined && site !== 'same-origin' && site !== 'none')) {
+      throw new Refusal(
+        403,
+        'FOREIGN_ORIGIN',
+        'Another page made this request. The console answers only its own page.',
+      );
+    }
+  }
+
+  /** Exchanges the token of a link for a cookie. */
+  open(token: string | null): string {
+    const link = token === null ? undefined : this.links.get(digest(token));
+    if (link === undefined || link.used) {
+      throw new Refusal(
+        403,
+        link ? 'LINK_USED' : 'LINK_UNKNOWN',
+        link
+          ? 'This link was used already. If it was not you, stop mex console. Press Enter there for a new link.'
+          : 'This is not a link of this console. Open the link that mex console printed.',
+      );
+    }
+    link.used = true;
+    const secret = newSecret();
+    this.sessions.add(digest(secret));
+    return `${COOKIE}=${secret}; Path=/; HttpOnly; SameSite=Strict`;
+  }
+
+  /** Throws unless the browser has opened a link. */
+  checkCookie({ headers }: IncomingMessage): void {
+    const cookies = (headers.cookie ?? '').split(';').map((cookie) => cookie.trim());
+    const secrets = cookies
+      .filter((cookie) => cookie.startsWith(`${COOKIE}=`))
+      .map((cookie) => cookie.slice(COOKIE.length + 1));
+    if (secrets.some((secret) => this.sessions.has(digest(secret)))) return;
+    throw new Refusal(
+      401,
+      'NO_SESSION',
+      'This browser has not opened the console. Open the link that mex console printed; press Enter there for a new one.',
+    );
+  }
+}

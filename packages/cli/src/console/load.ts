@@ -1,0 +1,15 @@
+/** Loads the files of the console, which are an optional package. */
+import type { ConsoleFiles } from '@measurement-exchange/console/files';
+
+/** Returns the files. In a clone of the repository, builds them first if their sources have changed. */
+export async function loadConsole(connectTo: readonly string[] = []): Promise<ConsoleFiles> {
+  const { ensureBuilt } = await import('@measurement-exchange/console/build').catch(missing);
+  const { readConsole } = await import('@measurement-exchange/console/files').catch(missing);
+  await ensureBuilt();
+  return readConsole(connectTo);
+}
+
+function missing(error: NodeJS.ErrnoException): never {
+  if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+  throw new Error('The console is not installed here: npm install @measurement-exchange/console');
+}

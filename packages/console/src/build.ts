@@ -1,0 +1,86 @@
+/** Builds the console if there is no current build. Runs on Node, in a clone of the repository. */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, globSync } from 'node:fs';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { FOLDER } from './files.ts';
+
+const PACKAGE = fileURLToPath(new URL('../', import.meta.url));
+/** Everything that the build reads, from the folder of all packages. */
+const SOURCES = [
+  ...['console/index.html', 'console/package.json', 'console/vite.config.ts', 'console/src/**/*.*'],
+  ...['consent', 'contract', 'mpc', 'sdk'].map((name) => `${name}/src/**/*.ts`),
+  '../package-lock.json',
+];
+/** Another process takes less than this for its build, unless it was killed. */
+const STALE_LOCK_MS = 180_000;
+
+/** Builds the console, unless the last build is of the same sources. A published package is built already. */
+export async function ensureBuilt(): Promise<void> {
+  if (!existsSync(join(PACKAGE, 'vite.config.ts'))) return;
+  const lock = join(PACKAGE, 'dist', 'lock');
+  await mkdir(dirname(lock), { recursive: true });
+  const sources = await hashOf();
+  while (!(await isCurrent(sources))) {
+    if (await take(lock)) {
+      await build(sources).finally(() => rm(lock, { recursive: true, force: true }));
+      return;
+    }
+    await setTimeout(200);
+  }
+}
+
+async function isCurrent(sources: string): Promise<boolean> {
+  return (await readFile(stampOf(FOLDER), 'utf8').catch(() => '')) === sources;
+}
+
+/** The hash of the sources lies beside the folder, because the folder has only what is served. */
+const stampOf = (folder: string) => `${folder.replace(/\/$/, '')}.sources`;
+
+async function take(lock: string): Promise<boolean> {
+  const age = await stat(lock).then(
+    ({ mtimeMs }) => Date.now() - mtimeMs,
+    () => 0,
+  );
+  if (age > STALE_LOCK_MS) await rm(lock, { recursive: true, force: true });
+  return mkdir(lock).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Builds in another folder and moves it, so that nobody reads half of a build. */
+async function build(sources: string): Promise<void> {
+  const folder = join(PACKAGE, 'dist', `web-${process.pid}`);
+  const vite = join(dirname(createRequire(import.meta.url).resolve('vite/package.json')), 'bin', 'vite.js');
+  const args = [vite, 'build', '--logLevel', 'error', '--outDir', folder, '--emptyOutDir', PACKAGE];
+  const { NODE_OPTIONS: _options, NODE_ENV: _mode, VITEST: _vitest, ...env } = process.env;
+  try {
+    await promisify(execFile)(process.execPath, args, { cwd: PACKAGE, env });
+    await rm(stampOf(FOLDER), { force: true });
+    await rm(FOLDER, { recursive: true, force: true });
+    await rename(folder, FOLDER);
+    await writeFile(stampOf(FOLDER), sources);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function hashOf(): Promise<string> {
+  const packages = join(PACKAGE, '..');
+  const files = globSync(SOURCES, { cwd: packages }).filter((file) => !/\.test\.tsx?$/.test(file));
+  const hash = createHash('sha256');
+  for (const file of files.sort())
+    hash
+      .update(file)
+      .update('\0')
+      .update(await readFile(join(packages, file)));
+  return hash.digest('hex');
+}
+
+if (import.meta.main) await ensureBuilt();

@@ -1,0 +1,132 @@
+/** The built files of the console, as a server sends them. Runs on Node. */
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The folder with the built files. It is the same for the sources and for the published package. */
+export const FOLDER = fileURLToPath(new URL('../dist/web/', import.meta.url));
+/** Lists the SHA-256 of every file in the folder, in base64. */
+export const LIST = 'files.json';
+
+const TYPES: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+/** The extension of a compressed copy, by its encoding, best first. */
+export const ENCODINGS = { br: '.br', gzip: '.gz' } as const;
+type Encoding = keyof typeof ENCODINGS;
+
+interface StoredFile {
+  bytes: Buffer;
+  compressed: Partial<Record<Encoding, Buffer>>;
+}
+
+export interface FileRequest {
+  /** The path of the URL, without the query. */
+  path: string;
+  accept: string | undefined;
+  acceptEncoding: string | undefined;
+}
+
+export interface FileResponse {
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+export interface ConsoleFiles {
+  /** Returns undefined if there is no such file, unless the caller is a browser that opens a page of the console. */
+  respond(request: FileRequest): FileResponse | undefined;
+}
+
+/** Reads all files, and checks them against the list. `connectTo` are the origins that the page may call. */
+export async function readConsole(connectTo: readonly string[] = [], folder = FOLDER): Promise<ConsoleFiles> {
+  const list = await readFile(join(folder, LIST), 'utf8').catch(() => {
+    throw new Error(`The console is not built: ${folder} is missing. Run npm run build.`);
+  });
+  const sums = Object.entries(JSON.parse(list) as Record<string, string>);
+  const stored = new Map(await Promise.all(sums.map((entry) => readStored(folder, sums, entry))));
+  const headers = headersOf(connectTo);
+  return {
+    respond({ path, accept, acceptEncoding }) {
+      const name = path === '/' ? 'index.html' : path.slice(1);
+      const found = stored.get(name) ?? (acceptsHtml(accept) ? stored.get('index.html') : undefined);
+      if (found === undefined) return undefined;
+      const isHashed = stored.has(name) && name.startsWith('assets/');
+      const encoding = encodingFor(found, acceptEncoding);
+      return {
+        headers: {
+          ...headers,
+          'content-type':
+            TYPES[extname(stored.has(name) ? name : 'index.html')] ?? 'application/octet-stream',
+          'cache-control': isHashed ? 'public, max-age=31536000, immutable' : 'no-store',
+          vary: 'accept-encoding',
+          ...(encoding && { 'content-encoding': encoding }),
+        },
+        body: encoding ? found.compressed[encoding]! : found.bytes,
+      };
+    },
+  };
+}
+
+type Entry = [name: string, sum: string];
+
+async function readStored(folder: string, sums: Entry[], [name, sum]: Entry): Promise<[string, StoredFile]> {
+  const bytes = await readChecked(folder, name, sum);
+  const compressed: StoredFile['compressed'] = {};
+  for (const [encoding, extension] of Object.entries(ENCODINGS)) {
+    const copy = sums.find(([other]) => other === `${name}${extension}`);
+    if (copy) compressed[encoding as Encoding] = await readChecked(folder, ...copy);
+  }
+  return [name, { bytes, compressed }];
+}
+
+async function readChecked(folder: string, name: string, sum: string): Promise<Buffer> {
+  const bytes = await readFile(join(folder, name));
+  if (sumOf(bytes) === sum) return bytes;
+  throw new Error(
+    `${join(folder, name)} is not the file that ${LIST} lists: install or build the console again.`,
+  );
+}
+
+export const sumOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('base64');
+
+/**
+ * Returns the headers of every file. The policy lets the page load and call only its own origin, and `connectTo`: the
+ * issuers where people sign in.
+ */
+export function headersOf(connectTo: readonly string[]): Record<string, string> {
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' blob:",
+    ["connect-src 'self'", ...connectTo].join(' '),
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+  ];
+  return {
+    'content-security-policy': policy.join('; '),
+    // A page that signs in keeps its hold on the window of the issuer. No other page may hold this one.
+    'cross-origin-opener-policy': connectTo.length > 0 ? 'same-origin-allow-popups' : 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+  };
+}
+
+const acceptsHtml = (accept = '') => /\btext\/html\b/i.test(accept);
+
+/** Chooses the best compressed copy that the caller accepts. `q=0` excludes an encoding. */
+function encodingFor({ compressed }: StoredFile, accepted = ''): Encoding | undefined {
+  const names = accepted
+    .split(',')
+    .filter((part) => !/;\s*q=0(?:\.0*)?\s*$/.test(part))
+    .map((part) => part.split(';')[0]!.trim().toLowerCase());
+  return (Object.keys(ENCODINGS) as Encoding[]).find((name) => names.includes(name) && compressed[name]);
+}

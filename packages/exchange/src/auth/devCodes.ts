@@ -1,0 +1,40 @@
+/** The one-time codes with which the development issuer's page signs somebody in (RFC 6749, with PKCE of RFC 7636). */
+import { createHash, randomBytes } from 'node:crypto';
+
+const LIFETIME_MS = 60_000;
+/** A page that asks for more codes than this loses the oldest of them. */
+const MAX_CODES = 1000;
+
+/** The parameters that the token request must repeat, or prove to know. */
+export interface Grant {
+  principal: string;
+  redirectUri: string;
+  /** The SHA-256 of the secret that the token request must contain, in base64url. */
+  codeChallenge: string;
+}
+
+export class DevCodes {
+  private readonly grants = new Map<string, Grant & { expiresAt: number }>();
+  private readonly clock: () => number;
+
+  constructor(clock: () => number = Date.now) {
+    this.clock = clock;
+  }
+
+  issue(grant: Grant): string {
+    const code = randomBytes(32).toString('base64url');
+    this.grants.set(code, { ...grant, expiresAt: this.clock() + LIFETIME_MS });
+    if (this.grants.size > MAX_CODES) this.grants.delete(this.grants.keys().next().value!);
+    return code;
+  }
+
+  /** Returns the principal, or undefined if the code is unknown, used, expired, or was issued to another page. */
+  redeem(code: string, redirectUri: string, codeVerifier: string): string | undefined {
+    const grant = this.grants.get(code);
+    this.grants.delete(code);
+    if (grant === undefined || grant.expiresAt <= this.clock() || grant.redirectUri !== redirectUri)
+      return undefined;
+    const challenge = createHash('sha256').update(codeVerifier).digest('base64url');
+    return challenge === grant.codeChallenge ? grant.principal : undefined;
+  }
+}

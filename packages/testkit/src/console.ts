@@ -1,0 +1,118 @@
+/** The console in a real browser, on a real exchange: as `mex console` serves it, or as the exchange does. */
+
+import { findIdentities } from '@measurement-exchange/cli/internal/console/identities';
+import { loadConsole } from '@measurement-exchange/cli/internal/console/load';
+import { type RunningConsole, startConsole } from '@measurement-exchange/cli/internal/console/server';
+import type { Config } from '@measurement-exchange/exchange/config';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { launchChromium } from './chromium.ts';
+import { startExchange, type TestExchange } from './exchange.ts';
+import { type ExchangeProcess, startExchangeProcess } from './process.ts';
+
+export interface ConsoleOptions {
+  /** Settings of the exchange. */
+  exchange?: Partial<Config>;
+  /** True starts the exchange as `npm start` does, with three duchies and three publishers that answer. It takes longer. */
+  alive?: boolean;
+}
+
+export interface PageOptions extends BrowserContextOptions {
+  /** The path of the first page. */
+  path?: string;
+}
+
+/** A page, and everything that went wrong in it: exceptions, errors on the console, responses with a status of 500. */
+export interface OpenPage {
+  page: Page;
+  context: BrowserContext;
+  errors: string[];
+}
+
+export interface TestConsole {
+  exchange: TestExchange | ExchangeProcess;
+  browser: Browser;
+  /** A page of `mex console --as <party>`, in a browser profile of its own. Several parties are side by side. */
+  open(party: string | string[], options?: PageOptions): Promise<OpenPage>;
+  close(): Promise<void>;
+}
+
+export async function openConsole(options: ConsoleOptions = {}): Promise<TestConsole> {
+  await using opened = new AsyncDisposableStack();
+  const browser = await launchChromium();
+  opened.defer(() => browser.close());
+  const exchange = options.alive ? await startAlive(opened) : await startQuiet(options.exchange, opened);
+  const dataDirBefore = process.env.MEX_DATA_DIR;
+  process.env.MEX_DATA_DIR = exchange.dataDir;
+  opened.defer(() => {
+    if (dataDirBefore === undefined) delete process.env.MEX_DATA_DIR;
+    else process.env.MEX_DATA_DIR = dataDirBefore;
+  });
+  const files = await loadConsole();
+  const all = opened.move();
+  return {
+    exchange,
+    browser,
+    async open(party, { path = '/', ...contextOptions } = {}) {
+      const identities = await findIdentities({ as: [party].flat() });
+      const running = await startConsole({ identities, files });
+      all.defer(() => running.stop());
+      const context = await browser.newContext(contextOptions);
+      all.defer(() => context.close());
+      return show(context, running, path);
+    },
+    close: () => all.disposeAsync(),
+  };
+}
+
+async function startQuiet(
+  config: Partial<Config> | undefined,
+  opened: AsyncDisposableStack,
+): Promise<TestExchange> {
+  const exchange = await startExchange(config);
+  opened.defer(async () => {
+    expect(await exchange.stop()).toEqual([]);
+  });
+  return exchange;
+}
+
+async function startAlive(opened: AsyncDisposableStack): Promise<ExchangeProcess> {
+  const exchange = await startExchangeProcess({ env: { MEX_DUCHIES: 'on', MEX_AGENTS: 'on' } });
+  opened.defer(async () => {
+    await exchange.kill();
+    await exchange.remove();
+  });
+  return exchange;
+}
+
+/** Opens the link, and then the path. */
+async function show(context: BrowserContext, running: RunningConsole, path: string): Promise<OpenPage> {
+  const page = await context.newPage();
+  const errors = watchErrors(page);
+  await page.goto(running.newLink());
+  if (path !== '/') await page.goto(`${running.url}${path}`);
+  await page.locator('#main').waitFor();
+  return { page, context, errors };
+}
+
+export function watchErrors(page: Page): string[] {
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text());
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 500) errors.push(`${response.status()} ${response.url()}`);
+  });
+  return errors;
+}
+
+/** Opens the console before the tests of this file, and closes it after them. The returned object is filled then. */
+export function useConsole(options: ConsoleOptions = {}): TestConsole {
+  const console = {} as TestConsole;
+  beforeAll(async () => {
+    Object.assign(console, await openConsole(options));
+  });
+  afterAll(() => console.close?.());
+  return console;
+}
