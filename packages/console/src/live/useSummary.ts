@@ -1,0 +1,36 @@
+import type { PartySummary } from '@measurement-exchange/contract';
+import { type UseQueryResult, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { useSession } from '../session/session.ts';
+import { onChange } from './live.ts';
+import { useResource } from './useResource.ts';
+
+/** A summary counts everything, so it is read again only some time after a change. */
+const WAIT_MS = 3_000;
+const REFRESH_MS = 60_000;
+
+/** The party's summary: counts by state, and what needs attention. The operator has no summary. */
+export function useSummary(): UseQueryResult<PartySummary> {
+  const { principal, role } = useSession();
+  const queries = useQueryClient();
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const read = () => {
+      timer = undefined;
+      void queries.invalidateQueries({ queryKey: [principal, 'summary'] });
+    };
+    const end = onChange(() => {
+      timer ??= setTimeout(read, WAIT_MS);
+    });
+    return () => {
+      clearTimeout(timer);
+      end();
+    };
+  }, [queries, principal]);
+  return useResource(
+    'summary',
+    [],
+    ({ client }, signal) => client.getPartySummary({ name: principal, signal }),
+    { enabled: role !== 'operator', refetchInterval: REFRESH_MS },
+  );
+}
