@@ -1,3 +1,39 @@
 import type { Page } from '../../app/page.ts';
 
-export const operatorPages: Page[] = [];
+const roles = ['operator'] as const;
+
+export const operatorPages: Page[] = [
+  { path: '/', roles, load: () => import('./parties/Parties.tsx') },
+  {
+    path: '/parties',
+    roles,
+    load: () => import('./parties/Parties.tsx'),
+    nav: { label: 'Parties', icon: 'party', group: 'main', key: 'P' },
+  },
+  { path: '/parties/add', roles, load: () => import('./add/AddParty.tsx') },
+  { path: '/parties/$kind/$id', roles, load: () => import('./party/Party.tsx') },
+  {
+    path: '/principals',
+    roles,
+    load: () => import('./principals/Principals.tsx'),
+    nav: { label: 'Principals', icon: 'key', group: 'main' },
+  },
+  {
+    path: '/populations',
+    roles,
+    load: () => import('./populations/Populations.tsx'),
+    nav: { label: 'Populations', icon: 'catalog', group: 'main' },
+  },
+  {
+    path: '/roots',
+    roles,
+    load: () => import('./roots/Roots.tsx'),
+    nav: { label: 'Trusted roots', icon: 'shield', group: 'main' },
+  },
+  {
+    path: '/audit',
+    roles,
+    load: () => import('./audit/Audit.tsx'),
+    nav: { label: 'Audit log', icon: 'list', group: 'more', key: 'A' },
+  },
+];

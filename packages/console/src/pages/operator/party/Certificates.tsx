@@ -1,0 +1,123 @@
+import type { Certificate } from '@measurement-exchange/contract';
+import { type CertificateFacts, describeCertificate } from '@measurement-exchange/sdk/onboarding';
+import { useResource } from '../../../live/useResource.ts';
+import { Chip } from '../../../parts/Chip.tsx';
+import { day } from '../../../parts/format.ts';
+import { Empty, Loaded } from '../../../parts/states.tsx';
+import { idOf } from '../../../session/roles.ts';
+import { WHOLE_LIST } from '../data.ts';
+import { LifeBar } from '../LifeBar.tsx';
+
+interface Described {
+  certificate: Certificate;
+  /** Undefined if the certificate cannot be read here. */
+  facts: CertificateFacts | undefined;
+}
+
+/** The certificates of a party, the newest first. */
+export function Certificates({ party }: { party: string }) {
+  const query = useResource('certificates', [party], async ({ client }, signal): Promise<Described[]> => {
+    const list = await Array.fromAsync(client.listCertificates({ parent: party, ...WHOLE_LIST, signal }));
+    const described = list.map(async (certificate) => ({
+      certificate,
+      facts: await describeCertificate(certificate.x509Der).catch(() => undefined),
+    }));
+    return (await Promise.all(described)).reverse();
+  });
+  return (
+    <section className="card">
+      <header>
+        <h2>Certificates</h2>
+      </header>
+      <Loaded query={query}>
+        {(certificates) =>
+          certificates.length === 0 ? (
+            <Empty title="No certificate">
+              <p>Others cannot verify anything that it signs. Add the party again with its party.json.</p>
+            </Empty>
+          ) : (
+            <CertificateTable certificates={certificates} />
+          )
+        }
+      </Loaded>
+    </section>
+  );
+}
+
+function CertificateTable({ certificates }: { certificates: Described[] }) {
+  return (
+    <table className="fold">
+      <thead>
+        <tr>
+          <th>Certificate</th>
+          <th>State</th>
+          <th>SHA-256 fingerprint</th>
+          <th>Time left</th>
+        </tr>
+      </thead>
+      <tbody>
+        {certificates.map(({ certificate, facts }) => (
+          <tr key={certificate.name}>
+            <td>
+              <bdi>{facts?.subject ?? 'Not readable here'}</bdi>
+              <span className="sub mono">{idOf(certificate.name!)}</span>
+            </td>
+            <td data-l="State">
+              <CertificateChip certificate={certificate} />
+            </td>
+            <td data-l="Fingerprint" className="mono xs">
+              {facts?.fingerprint}
+            </td>
+            <td data-l="Time left">
+              <LifeBar notAfter={certificate.notAfter} />
+              <span className="sub">
+                {day(certificate.notBefore)} – {day(certificate.notAfter)}
+              </span>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function CertificateChip({
+  certificate: { revocationState, notBefore, notAfter },
+}: {
+  certificate: Certificate;
+}) {
+  const now = Date.now();
+  if (revocationState === 'REVOKED') {
+    return (
+      <Chip tone="bad" icon="x">
+        Revoked
+      </Chip>
+    );
+  }
+  if (revocationState === 'HOLD') {
+    return (
+      <Chip tone="warn" icon="clock">
+        On hold
+      </Chip>
+    );
+  }
+  if (Date.parse(notAfter) < now) {
+    return (
+      <Chip tone="bad" icon="x">
+        Ended
+      </Chip>
+    );
+  }
+  if (Date.parse(notBefore) > now) {
+    return (
+      <Chip tone="warn" icon="clock">
+        Not yet valid
+      </Chip>
+    );
+  }
+  return (
+    <Chip tone="ok" icon="check">
+      Valid
+    </Chip>
+  );
+}

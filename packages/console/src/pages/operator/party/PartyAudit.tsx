@@ -1,0 +1,55 @@
+import type { AuditEntry } from '@measurement-exchange/contract';
+import { useResource } from '../../../live/useResource.ts';
+import { A } from '../../../parts/A.tsx';
+import { Loaded } from '../../../parts/states.tsx';
+import type { Session } from '../../../session/session.ts';
+import { AuditTimeline } from '../audit/AuditTimeline.tsx';
+import { EVERY, WHOLE_LIST } from '../data.ts';
+
+const SHOWN = 8;
+
+/** The latest changes of a party, its certificates and its bindings. */
+export function PartyAudit({ party }: { party: string }) {
+  const query = useResource(
+    'auditEntries',
+    ['party', party],
+    (session, signal) => entriesOf(session, party, signal),
+    EVERY,
+  );
+  return (
+    <section className="card">
+      <header>
+        <h2>Changes</h2>
+        <p>Of the party, its certificates and its sign-ins</p>
+      </header>
+      <Loaded query={query}>
+        {(entries) => (
+          <>
+            <div className="in-card">
+              <AuditTimeline entries={entries.slice(0, SHOWN)} />
+            </div>
+            <footer>
+              <span>
+                {Math.min(SHOWN, entries.length)} of {entries.length}
+              </span>
+              <A to={`/audit?name=${party}`}>Search the log</A>
+            </footer>
+          </>
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+async function entriesOf({ client }: Session, party: string, signal: AbortSignal): Promise<AuditEntry[]> {
+  const [certificates, principals] = await Promise.all([
+    client.listCertificates({ parent: party, pageSize: 10, signal }).page(),
+    client.listPrincipals({ 'filter.resource': party, pageSize: 10, signal }).page(),
+  ]);
+  const names = [party, ...[...certificates.certificates, ...principals.principals].map(({ name }) => name!)];
+  const lists = names.map((name) =>
+    client.listAuditEntries({ 'filter.name': name, ...WHOLE_LIST, signal }).page(),
+  );
+  const entries = (await Promise.all(lists)).flatMap(({ auditEntries }) => auditEntries);
+  return entries.sort((a, b) => b.time.localeCompare(a.time));
+}

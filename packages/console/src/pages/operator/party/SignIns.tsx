@@ -1,0 +1,30 @@
+import { A } from '../../../parts/A.tsx';
+import { Empty, Loaded } from '../../../parts/states.tsx';
+import { usePrincipals } from '../data.ts';
+import { PrincipalTable } from '../principals/PrincipalTable.tsx';
+
+/** The subjects whose tokens speak for a party. */
+export function SignIns({ party }: { party: string }) {
+  const query = usePrincipals(party);
+  return (
+    <section className="card">
+      <header>
+        <h2>Who speaks for it</h2>
+        <A className="btn sm" to={`/principals?bind=${party}`}>
+          Bind a sign-in
+        </A>
+      </header>
+      <Loaded query={query}>
+        {(principals) =>
+          principals.length === 0 ? (
+            <Empty title="Nobody yet">
+              <p>No token is accepted for this party until a subject is bound to it.</p>
+            </Empty>
+          ) : (
+            <PrincipalTable principals={principals} />
+          )
+        }
+      </Loaded>
+    </section>
+  );
+}
