@@ -15,6 +15,7 @@ import type {
   BudgetReport,
   ConfirmedReference,
   HeldQuestion,
+  PrivacyAmount,
   RejectedUpload,
   ResponseCounts,
   StoredResponse,
@@ -165,6 +166,8 @@ export interface OpenedSpec {
   measurement?: SpecFacts;
   /** One part for each event group, or one part without an event group for a population. */
   parts: { eventGroup?: string; interval?: { start: string; end: string }; filter?: string }[];
+  /** What an answer with the usual noise costs for each reference and day. Absent if nothing is charged for it. */
+  charge?: PrivacyAmount;
 }
 
 type WithoutKeys<S> = S extends PlainSpec ? Omit<S, 'measurementPublicKey' | 'nonceHashes'> : never;

@@ -7,6 +7,8 @@ export function ConfirmDialog({
   title,
   verb,
   keep = 'Keep it',
+  tone = 'danger',
+  disabled = false,
   onConfirm,
   onClose,
   children,
@@ -16,6 +18,10 @@ export function ConfirmDialog({
   verb: string;
   /** The words of the button that changes nothing. */
   keep?: string;
+  /** `main` for an action that can be undone. */
+  tone?: 'danger' | 'main';
+  /** Whether something is still missing in the dialog's fields. */
+  disabled?: boolean;
   onConfirm: () => Promise<unknown>;
   onClose: () => void;
   /** Says what will happen, with numbers. */
@@ -47,7 +53,12 @@ export function ConfirmDialog({
           <button type="button" className="btn" onClick={onClose}>
             {keep}
           </button>
-          <button type="button" className="btn danger" disabled={busy} onClick={() => void confirm()}>
+          <button
+            type="button"
+            className={`btn ${tone}`}
+            disabled={busy || disabled}
+            onClick={() => void confirm()}
+          >
             {verb}
           </button>
         </div>

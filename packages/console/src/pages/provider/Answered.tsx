@@ -1,0 +1,77 @@
+import type { Requisition } from '@measurement-exchange/contract';
+import { moment } from '../../parts/format.ts';
+import { JUSTIFICATIONS } from './words.ts';
+
+/** What was answered: a result, a refusal, or a deferral. Nothing while it is open and was not deferred. */
+export function Answered({ requisition }: { requisition: Requisition }) {
+  const { state, refusal, deferral, fulfillmentContext: context, measurementState, updateTime } = requisition;
+  const isAnswered = state === 'FULFILLED';
+  if (!isAnswered && refusal === undefined && deferral === undefined) return null;
+  return (
+    <section className="card">
+      <header>
+        <h2>What was answered</h2>
+      </header>
+      <div className="in-card">
+        <dl className="kv">
+          {isAnswered && (
+            <>
+              <dt>Answered</dt>
+              <dd>
+                {updateTime && moment(updateTime)}. The content is sealed; nobody here can read it again.
+              </dd>
+            </>
+          )}
+          {context?.buildLabel && (
+            <>
+              <dt>By</dt>
+              <dd>
+                <bdi>{context.buildLabel}</bdi>
+              </dd>
+            </>
+          )}
+          {context?.warnings?.map((warning) => (
+            <Warning key={warning} text={warning} />
+          ))}
+          {refusal && (
+            <>
+              <dt>Refused</dt>
+              <dd>
+                {JUSTIFICATIONS[refusal.justification].title}
+                {refusal.message && (
+                  <>
+                    : <bdi>{refusal.message}</bdi>
+                  </>
+                )}
+                <span className="sub">
+                  <code>{refusal.justification}</code>
+                </span>
+              </dd>
+            </>
+          )}
+          {deferral && (
+            <>
+              <dt>Deferred</dt>
+              <dd>
+                until {moment(deferral.until)}: <bdi>{deferral.reason}</bdi>
+              </dd>
+            </>
+          )}
+          <dt>Measurement</dt>
+          <dd>{measurementState?.replaceAll('_', ' ').toLowerCase()}</dd>
+        </dl>
+      </div>
+    </section>
+  );
+}
+
+function Warning({ text }: { text: string }) {
+  return (
+    <>
+      <dt>Warning</dt>
+      <dd className="warn">
+        <bdi>{text}</bdi>
+      </dd>
+    </>
+  );
+}

@@ -1,0 +1,105 @@
+/** The privacy budget: limit, spent and left, by day, by advertiser and by measurement. */
+import { useSearch } from '@tanstack/react-router';
+import type { BudgetView } from '../../companion/methods.ts';
+import { day, percent } from '../../parts/format.ts';
+import { Icon } from '../../parts/Icon.tsx';
+import { PageHead } from '../../parts/PageHead.tsx';
+import { Segment } from '../../parts/Segment.tsx';
+import { Empty } from '../../parts/states.tsx';
+import { BudgetTable } from './BudgetTable.tsx';
+import { amountWords, referencesOf } from './budgetDays.ts';
+import { LedgerPart } from './LedgerPart.tsx';
+import { useBudget } from './requests.ts';
+import { Spenders } from './Spenders.tsx';
+
+export default function Budget() {
+  return (
+    <>
+      <PageHead
+        title="Privacy budget"
+        meta={['What all advertisers together may still learn about one day of one reference']}
+      />
+      <LedgerPart query={useBudget()}>{(view) => <Shown view={view} />}</LedgerPart>
+    </>
+  );
+}
+
+function Shown({ view }: { view: BudgetView }) {
+  const { reference } = useSearch({ strict: false }) as { reference?: string };
+  const references = referencesOf(view);
+  const chosen = references.find((each) => each.reference === reference) ?? references[0];
+  return (
+    <>
+      <Faults faults={view.faults} />
+      <section className="card">
+        <header>
+          <h2>By reference</h2>
+          <p>
+            {view.limit
+              ? `Limit for each reference and day: ${amountWords(view.limit)}. The figures are exact.`
+              : 'The limit is unknown: no agent of this version has used the ledger yet.'}
+          </p>
+        </header>
+        {chosen === undefined ? (
+          <Empty title="Nothing is spent yet">
+            <p>A request is charged when the agent answers it.</p>
+          </Empty>
+        ) : (
+          <>
+            <BudgetTable references={references} more={view.moreLikeTheLast} />
+            <div className="in-card stack">
+              {references.length > 1 && (
+                <Segment
+                  label="Reference"
+                  options={references.slice(0, 12).map((each) => ({
+                    to: `/budget?reference=${encodeURIComponent(each.reference)}`,
+                    text: each.reference || 'all (earlier version)',
+                    current: each === chosen,
+                  }))}
+                />
+              )}
+              <AlmostSpent budget={chosen} />
+            </div>
+          </>
+        )}
+      </section>
+      <Spenders view={view} />
+    </>
+  );
+}
+
+/** A budget with less than a tenth left is worth a warning. */
+const LITTLE = 0.9;
+
+function AlmostSpent({ budget }: { budget: ReturnType<typeof referencesOf>[number] }) {
+  const { date, share } = budget.fullest;
+  if (share < LITTLE) return null;
+  return (
+    <div className="note warn">
+      <Icon name="warn" />
+      <div>
+        <b>
+          {day(date)} has {percent(Math.max(0, 1 - share))} left.
+        </b>{' '}
+        The agent refuses requests that need more of this day.
+      </div>
+    </div>
+  );
+}
+
+function Faults({ faults }: { faults: readonly string[] }) {
+  if (faults.length === 0) return null;
+  return (
+    <div className="note bad" role="alert">
+      <Icon name="x" />
+      <div>
+        <b>The ledger does not add up.</b> Stop the agent, and restore the ledger from a backup.
+        {faults.map((fault) => (
+          <p key={fault}>
+            <bdi>{fault}</bdi>
+          </p>
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,158 @@
+/** Creates or changes an event group. Says so if somebody else changed it in the meantime, and shows both versions. */
+import type { EventGroup } from '@measurement-exchange/contract';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { useResource } from '../../live/useResource.ts';
+import { A } from '../../parts/A.tsx';
+import { PageHead } from '../../parts/PageHead.tsx';
+import { ErrorNote, Loaded } from '../../parts/states.tsx';
+import { idOf } from '../../session/roles.ts';
+import { useSession } from '../../session/session.ts';
+import { ChangedMeanwhile } from './ChangedMeanwhile.tsx';
+import { EventGroupForm } from './EventGroupForm.tsx';
+import { type Draft, differencesOf, draftOf, inputOf, problemsOf } from './eventGroupDraft.ts';
+import { useEventGroup } from './eventGroups.ts';
+import { FindingList } from './FindingList.tsx';
+
+export default function EditEventGroup() {
+  const { id } = useParams({ strict: false }) as { id?: string };
+  return id === undefined ? <Editor /> : <ExistingEditor id={id} />;
+}
+
+function ExistingEditor({ id }: { id: string }) {
+  const query = useEventGroup(id);
+  return <Loaded query={query}>{(group) => <Editor key={id} latest={group} />}</Loaded>;
+}
+
+/** `latest` is read again when the event group changes, and `base` is the version that the reader began with. */
+function Editor({ latest }: { latest?: EventGroup }) {
+  const [base, setBase] = useState(latest);
+  const [draft, setDraft] = useState(() => draftOf(latest));
+  const [tried, setTried] = useState(false);
+  const problems = useMemo(() => problemsOf(draft), [draft]);
+  const consumers = useConsumers();
+  const save = useSave(base);
+  const isStale = latest?.updateTime !== base?.updateTime;
+  const title = base ? `Edit ${base.eventGroupReferenceId || idOf(base.name!)}` : 'Describe an event group';
+  const submit = () => {
+    setTried(true);
+    if (problems.size === 0) void save.run(draft);
+  };
+  const theirs = save.changed ?? (isStale ? latest : undefined);
+  return (
+    <>
+      <PageHead
+        title={title}
+        meta={[
+          <A key="back" to={base ? `/event-groups/${idOf(base.name!)}` : '/event-groups'}>
+            Back
+          </A>,
+        ]}
+      />
+      {theirs && (
+        <ChangedMeanwhile
+          differences={differencesOf(draftOf(theirs), draft)}
+          time={theirs.updateTime}
+          takeTheirs={() => {
+            setBase(theirs);
+            setDraft(draftOf(theirs));
+            save.reset();
+          }}
+          keepMine={() => {
+            setBase(theirs);
+            save.reset();
+          }}
+        />
+      )}
+      <form
+        className="card"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <div className="in-card stack wide">
+          <EventGroupForm
+            draft={draft}
+            change={(next) => {
+              setDraft(next);
+              if (save.findings || save.error) save.reset();
+            }}
+            problems={tried ? problems : new Map()}
+            consumers={consumers}
+            isNew={base === undefined}
+          />
+          {save.error && <ErrorNote error={save.error} />}
+          <FindingList findings={save.findings} />
+          <div className="row">
+            <button type="submit" className="btn main" disabled={save.busy || theirs !== undefined}>
+              {save.findings ? 'Save anyway' : base ? 'Save changes' : 'Describe event group'}
+            </button>
+            {theirs && <span className="sm soft">Choose a version first.</span>}
+            {tried && problems.size > 0 && <span className="sm bad">{[...problems.values()][0]}</span>}
+          </div>
+        </div>
+      </form>
+    </>
+  );
+}
+
+/** Lists the advertisers of the newest event groups. */
+function useConsumers(): string[] {
+  const query = useResource('eventGroups', ['consumers'], async ({ client, principal }, signal) => {
+    const { eventGroups } = await client.listEventGroups({ parent: principal, pageSize: 200, signal }).page();
+    return [...new Set(eventGroups.map(({ measurementConsumer }) => idOf(measurementConsumer)))].sort();
+  });
+  return query.data ?? [];
+}
+
+interface SaveState {
+  busy?: boolean;
+  error?: Error;
+  /** The version that somebody else saved in the meantime. */
+  changed?: EventGroup;
+  /** Warnings of the exchange. The next attempt saves in spite of them. */
+  findings?: EventGroup['findings'];
+}
+
+/** Saves a draft, unless the event group has changed since `base` was read. */
+function useSave(base: EventGroup | undefined) {
+  const { client, principal } = useSession();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [requestId] = useState(() => crypto.randomUUID());
+  const [state, setState] = useState<SaveState>({});
+  const write = (draft: Draft, validateOnly: boolean) => {
+    const body = inputOf(draft, base);
+    return base === undefined
+      ? client.createEventGroup({
+          parent: principal,
+          body,
+          validateOnly,
+          ...(!validateOnly && { requestId }),
+        })
+      : client.updateEventGroup({ name: base.name!, body, validateOnly });
+  };
+  /** Returns what keeps the draft from being saved right now. */
+  const obstacle = async (draft: Draft): Promise<SaveState | undefined> => {
+    const current = base && (await client.getEventGroup({ name: base.name! }));
+    if (current?.updateTime !== base?.updateTime) return { changed: current! };
+    if (state.findings !== undefined) return undefined;
+    const { findings = [] } = await write(draft, true);
+    return findings.length > 0 ? { findings } : undefined;
+  };
+  const run = async (draft: Draft) => {
+    setState({ ...state, busy: true });
+    try {
+      const found = await obstacle(draft);
+      if (found !== undefined) return setState(found);
+      const saved = await write(draft, false);
+      await queries.invalidateQueries({ queryKey: [principal, 'eventGroups'] });
+      await navigate({ to: `/event-groups/${idOf(saved.name!)}` as '.' });
+    } catch (error) {
+      setState({ error: error as Error });
+    }
+  };
+  return { ...state, run, reset: () => setState({}) };
+}

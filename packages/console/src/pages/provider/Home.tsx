@@ -1,0 +1,117 @@
+/** The publisher's first page: what needs attention, what is open, what is left of the budget, and how the agent is. */
+import { usePages } from '../../live/usePages.ts';
+import { A } from '../../parts/A.tsx';
+import { ago } from '../../parts/format.ts';
+import { Icon } from '../../parts/Icon.tsx';
+import { PageHead } from '../../parts/PageHead.tsx';
+import { RowList } from '../../parts/RowList.tsx';
+import { Empty } from '../../parts/states.tsx';
+import { idOf } from '../../session/roles.ts';
+import { useSession } from '../../session/session.ts';
+import { AgentState } from './AgentState.tsx';
+import { BudgetTable } from './BudgetTable.tsx';
+import { referencesOf } from './budgetDays.ts';
+import { HeldCard } from './HeldNote.tsx';
+import { LedgerPart } from './LedgerPart.tsx';
+import { RequestTable } from './RequestTable.tsx';
+import { rowOf, useAgent, useBudget } from './requests.ts';
+
+export default function Home() {
+  const { principal } = useSession();
+  return (
+    <>
+      <PageHead
+        title={idOf(principal)}
+        meta={[<Seen key="seen" />]}
+        actions={
+          <A className="btn main" to="/event-groups/new">
+            <Icon name="plus" /> Describe an event group
+          </A>
+        }
+      />
+      <Held />
+      <Open />
+      <div className="cols c57">
+        <LedgerPart query={useAgent()}>{(view) => <AgentState view={view} />}</LedgerPart>
+        <Glance />
+      </div>
+    </>
+  );
+}
+
+function Seen() {
+  const { data } = useAgent();
+  if (data === undefined || 'missing' in data || data.view.agent?.pollTime === undefined) return null;
+  return <span className="muted">Agent seen {ago(data.view.agent.pollTime)}</span>;
+}
+
+function Held() {
+  const { data } = useAgent();
+  if (data === undefined || 'missing' in data) return null;
+  return data.view.heldQuestions
+    .slice(0, 3)
+    .map((held) => <HeldCard key={held.requisition} held={held} isLinked />);
+}
+
+const SHOWN = 8;
+
+/** The newest requests, open or not. */
+function Open() {
+  const pages = usePages('requisitions', ['home'], async ({ client, principal }, page) => {
+    const listing = client.listRequisitions({
+      parent: principal,
+      pageSize: SHOWN,
+      orderBy: 'createTime desc',
+      ...page,
+    });
+    return { rows: (await listing.page()).requisitions.map(rowOf) };
+  });
+  const { companion } = useSession();
+  return (
+    <section className="card">
+      <header>
+        <h2>Requests to you</h2>
+        <A to="/requests">All requests</A>
+        <p>
+          {companion
+            ? 'Decoded with your key on this computer. The exchange cannot read them.'
+            : 'Sealed: only your key opens them, in mex console.'}
+        </p>
+      </header>
+      <RowList
+        pages={pages}
+        empty={
+          <Empty title="No request yet">
+            <p>A request appears here as soon as an advertiser asks about one of your event groups.</p>
+          </Empty>
+        }
+      >
+        {(rows) => <RequestTable rows={rows} />}
+      </RowList>
+    </section>
+  );
+}
+
+function Glance() {
+  return (
+    <section className="card">
+      <header>
+        <h2>Privacy budget</h2>
+        <A to="/budget">Day by day</A>
+      </header>
+      <LedgerPart query={useBudget()}>
+        {(view) => {
+          const references = referencesOf(view).slice(0, 5);
+          if (references.length === 0) {
+            return (
+              <Empty title="Nothing is spent yet">
+                <p>A request is charged when the agent answers it.</p>
+              </Empty>
+            );
+          }
+          return <BudgetTable references={references} more={view.moreLikeTheLast} />;
+        }}
+      </LedgerPart>
+    </section>
+  );
+}

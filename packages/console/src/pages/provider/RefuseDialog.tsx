@@ -1,0 +1,78 @@
+/** Refuses a request for good. Says that the measurement fails, and asks once. */
+import {
+  REFUSAL_JUSTIFICATIONS,
+  type RefusalJustification,
+  type Requisition,
+} from '@measurement-exchange/contract';
+import { retryOnAborted } from '@measurement-exchange/sdk/client';
+import { useQueryClient } from '@tanstack/react-query';
+import { useId, useState } from 'react';
+import { ConfirmDialog } from '../../parts/Dialog.tsx';
+import { percent } from '../../parts/format.ts';
+import { useSession } from '../../session/session.ts';
+import { useCosts } from './requests.ts';
+import { JUSTIFICATIONS } from './words.ts';
+
+const MAX_MESSAGE = 2000;
+
+export function RefuseDialog({ requisition, close }: { requisition: Requisition; close: () => void }) {
+  const { client, principal } = useSession();
+  const queries = useQueryClient();
+  const [justification, setJustification] = useState<RefusalJustification>('DECLINED');
+  const [message, setMessage] = useState('');
+  const name = requisition.name!;
+  const cost = useCosts().get(name);
+  const consumer = requisition.measurement?.split('/')[1];
+  const messageId = useId();
+  const refuse = async () => {
+    const refusal = { justification, ...(message !== '' && { message }) };
+    await retryOnAborted(
+      () => client.getRequisition({ name }),
+      ({ etag }) => client.refuseRequisition({ name, body: { refusal, etag: etag! } }),
+    );
+    await queries.invalidateQueries({ queryKey: [principal, 'requisitions'] });
+  };
+  return (
+    <ConfirmDialog title="Refuse this request?" verb="Refuse request" onConfirm={refuse} onClose={close}>
+      <p>
+        The measurement of <bdi>{consumer}</bdi> fails permanently, and what other publishers answered is
+        discarded.{' '}
+        {cost === undefined
+          ? 'Nothing was charged to your budget.'
+          : `You have already charged ${percent(cost)} of your budget. That stays spent.`}{' '}
+        If you only need more time, defer it.
+      </p>
+      <fieldset className="stack tight">
+        <legend className="lab">Why</legend>
+        {REFUSAL_JUSTIFICATIONS.toReversed().map((each) => (
+          <label key={each} className="pick">
+            <input
+              type="radio"
+              name="justification"
+              checked={each === justification}
+              onChange={() => setJustification(each)}
+            />
+            <span>
+              <b>{JUSTIFICATIONS[each].title}</b>
+              <span className="xs">{JUSTIFICATIONS[each].meaning}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <div className="field">
+        <label htmlFor={messageId}>What the advertiser should know</label>
+        <textarea
+          id={messageId}
+          className="in"
+          rows={2}
+          maxLength={MAX_MESSAGE}
+          value={message}
+          onChange={({ target }) => setMessage(target.value)}
+        />
+        <span className="hint">
+          The advertiser and the exchange read it. Say nothing about single people.
+        </span>
+      </div>
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,96 @@
+/** A table of requests, decoded with the provider's key where there is one. */
+import { A } from '../../parts/A.tsx';
+import { Chip, RequestChip } from '../../parts/Chip.tsx';
+import { ago, dateRange, moment, percent } from '../../parts/format.ts';
+import { VirtualTable } from '../../parts/VirtualTable.tsx';
+import { idOf } from '../../session/roles.ts';
+import { useReference } from './eventGroups.ts';
+import { type RequestRow, useCosts, useHeld, useOpenedRequest } from './requests.ts';
+
+export function RequestTable({ rows, onNearEnd }: { rows: readonly RequestRow[]; onNearEnd?: () => void }) {
+  const costs = useCosts();
+  const held = useHeld();
+  return (
+    <VirtualTable
+      rows={rows}
+      keyOf={({ name }) => name}
+      {...(onNearEnd && { onNearEnd })}
+      head={
+        <>
+          <th>From</th>
+          <th>Request</th>
+          <th>Events</th>
+          <th>State</th>
+          <th className="num">Cost a day</th>
+          <th className="num">Age</th>
+        </>
+      }
+    >
+      {(row) => <Cells row={row} cost={costs.get(row.name)} isHeld={held.has(row.name)} />}
+    </VirtualTable>
+  );
+}
+
+function Cells({ row, cost, isHeld }: { row: RequestRow; cost: number | undefined; isHeld: boolean }) {
+  return (
+    <>
+      <td>
+        <A to={`/requests/${idOf(row.name)}`}>
+          <bdi>{row.consumer || idOf(row.name)}</bdi>
+        </A>
+      </td>
+      <td data-l="Request">{row.isRemoved ? <span className="muted">content removed</span> : row.what}</td>
+      <td data-l="Events">{!row.isRemoved && <Events name={row.name} />}</td>
+      <td data-l="State">
+        {isHeld && row.state === 'UNFULFILLED' ? (
+          <Chip tone="warn" icon="clock">
+            Held
+          </Chip>
+        ) : (
+          <RequestChip state={row.state} deferral={row.deferral} />
+        )}
+      </td>
+      <td className="num" data-l="Cost a day">
+        {cost !== undefined && percent(cost)}
+      </td>
+      <td className="num muted" data-l="Age">
+        <span title={row.createTime && moment(row.createTime)}>{row.createTime && ago(row.createTime)}</span>
+      </td>
+    </>
+  );
+}
+
+/** The first event group, the days and the filter of a request. */
+function Events({ name }: { name: string }) {
+  const { data, error, isLoading } = useOpenedRequest(name);
+  if (isLoading) return <span className="sk w1" />;
+  const [part, ...more] = data?.spec?.parts ?? [];
+  if (part === undefined) {
+    const why = data?.error ?? error?.message;
+    return why ? <span className="bad">cannot be decoded</span> : <span className="muted">sealed</span>;
+  }
+  return (
+    <>
+      {part.eventGroup === undefined ? 'the population' : <Reference name={part.eventGroup} />}
+      {more.length > 0 && ` and ${more.length} more`}
+      <span className="sub">
+        {part.interval && dateRange(part.interval.start, part.interval.end)}{' '}
+        {part.filter && (
+          <code>
+            <bdi>{part.filter}</bdi>
+          </code>
+        )}
+      </span>
+    </>
+  );
+}
+
+/** The reference of an event group, or its identifier until the reference is known. */
+export function Reference({ name }: { name: string }) {
+  const reference = useReference(name);
+  return (
+    <code>
+      <bdi>{reference ?? idOf(name)}</bdi>
+    </code>
+  );
+}

@@ -1,0 +1,96 @@
+/** Who spent the budget, and on what. */
+import type { BudgetView } from '../../companion/methods.ts';
+import { A } from '../../parts/A.tsx';
+import { count, dateRange, moment, percent } from '../../parts/format.ts';
+import { VirtualTable } from '../../parts/VirtualTable.tsx';
+import { idOf } from '../../session/roles.ts';
+import { amountWords, shareOf } from './budgetDays.ts';
+
+const DAY_MS = 86_400_000;
+
+export function Spenders({ view }: { view: BudgetView }) {
+  if (view.measurements.length === 0) return null;
+  return (
+    <>
+      <section className="card">
+        <header>
+          <h2>By advertiser</h2>
+          <p>The most that each spent on one reference and day.</p>
+        </header>
+        <table className="fold dense">
+          <thead>
+            <tr>
+              <th>Advertiser</th>
+              <th className="num">Measurements</th>
+              <th className="num">Most on a day</th>
+            </tr>
+          </thead>
+          <tbody>
+            {view.consumers.map(({ measurementConsumer, measurements, most }) => (
+              <tr key={measurementConsumer}>
+                <td>
+                  <bdi>{measurementConsumer ? idOf(measurementConsumer) : 'earlier version'}</bdi>
+                </td>
+                <td className="num" data-l="Measurements">
+                  {count(measurements)}
+                </td>
+                <td className="num" data-l="Most on a day">
+                  {view.limit && <b>{percent(shareOf(most, view.limit))}</b>}
+                  <span className="sub">{amountWords(most)}</span>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      <section className="card">
+        <header>
+          <h2>By measurement</h2>
+          <p>The newest {count(view.measurements.length)} that were charged.</p>
+        </header>
+        <MeasurementTable view={view} />
+      </section>
+    </>
+  );
+}
+
+function MeasurementTable({ view: { measurements, limit } }: { view: BudgetView }) {
+  return (
+    <VirtualTable
+      rows={measurements}
+      keyOf={({ requisition }) => requisition}
+      head={
+        <>
+          <th>Asked</th>
+          <th>Advertiser</th>
+          <th>References</th>
+          <th>Days</th>
+          <th className="num">Cost a day</th>
+        </>
+      }
+    >
+      {({ requisition, measurement, askTime, references, firstDay, lastDay, cost }) => (
+        <>
+          <td>
+            <A to={`/requests/${idOf(requisition)}`}>{askTime ? moment(askTime) : idOf(requisition)}</A>
+          </td>
+          <td data-l="Advertiser">
+            <bdi>{measurement?.split('/')[1]}</bdi>
+          </td>
+          <td data-l="References">
+            <code className="cut">
+              <bdi>{references.join(', ')}</bdi>
+            </code>
+          </td>
+          <td data-l="Days" className="nowrap">
+            {dateRange(firstDay, new Date(Date.parse(lastDay) + DAY_MS).toISOString())}
+          </td>
+          <td className="num" data-l="Cost a day">
+            {limit && percent(shareOf(cost, limit))}
+            <span className="sub">{amountWords(cost)}</span>
+          </td>
+        </>
+      )}
+    </VirtualTable>
+  );
+}

@@ -1,0 +1,43 @@
+/** What happened, oldest first. */
+import type { Timeline } from '@measurement-exchange/contract';
+import { day, moment } from '../../parts/format.ts';
+import { idOf } from '../../session/roles.ts';
+
+export function TimelineList({ transitions }: { transitions: Timeline['transitions'] }) {
+  const last = transitions.length - 1;
+  return (
+    <ol className="time">
+      {transitions.map(({ time, from, to, actor, cause, requestId, findings = [] }, i) => (
+        <li
+          key={`${time} ${to} ${cause}`}
+          className={BAD.has(to) ? 'bad' : i === last && !ENDED.has(to) ? 'now' : ''}
+        >
+          <time dateTime={time} title={moment(time)}>
+            {day(time)} {new Date(time).toISOString().slice(11, 19)}
+          </time>
+          <div>
+            <b>{wordsOf(cause)}</b>
+            <span className="sub">
+              {from !== undefined && from !== to && `${wordsOf(from)} → `}
+              {wordsOf(to)}, by <bdi>{idOf(actor)}</bdi> · request {requestId}
+            </span>
+            {findings.map(({ code, message }) => (
+              <span key={code} className="sub warn">
+                <bdi>{message}</bdi>
+              </span>
+            ))}
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+const BAD: ReadonlySet<string> = new Set(['FAILED', 'REFUSED']);
+const ENDED: ReadonlySet<string> = new Set(['SUCCEEDED', 'FULFILLED', 'WITHDRAWN', 'CANCELLED', ...BAD]);
+
+/** `REQUISITION_REFUSED` and `requisition_refused` become `Requisition refused`. */
+function wordsOf(code: string): string {
+  const words = code.replaceAll('_', ' ').toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

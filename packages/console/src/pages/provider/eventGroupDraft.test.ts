@@ -1,0 +1,74 @@
+import type { EventGroup } from '@measurement-exchange/contract';
+import { expect, it } from 'vitest';
+import { differencesOf, draftOf, inputOf, problemsOf } from './eventGroupDraft.ts';
+
+const GROUP: EventGroup = {
+  name: 'dataProviders/streamly/eventGroups/a',
+  state: 'ACTIVE',
+  measurementConsumer: 'measurementConsumers/acme',
+  eventGroupReferenceId: 'autumn-video',
+  mediaTypes: ['VIDEO'],
+  dataAvailabilityInterval: { startTime: '2026-09-01T06:30:00Z', endTime: '2026-11-01T00:00:00Z' },
+  attributes: [{ name: 'device', type: 'STRING', exampleValues: ['a, b', 'tv'] }],
+  eventGroupMetadata: { adMetadata: { campaignMetadata: { brandName: 'Acme', campaignName: 'Autumn' } } },
+  encryptedMetadata: { ciphertext: new Uint8Array([1]), typeUrl: 'type.googleapis.com/x' },
+  createTime: '2026-09-01T00:00:00Z',
+};
+
+it('shows the last day, and saves an unchanged event group as it was', () => {
+  const draft = draftOf(GROUP);
+  expect(draft).toMatchObject({ consumer: 'acme', from: '2026-09-01', until: '2026-10-31' });
+  const { name: _n, state: _s, createTime: _c, ...input } = GROUP;
+  expect(inputOf(draft, GROUP)).toEqual(input);
+});
+
+it('saves whole days and split examples where somebody changed them', () => {
+  const draft = draftOf(GROUP);
+  const changed = {
+    ...draft,
+    from: '2026-09-02',
+    until: '2026-11-30',
+    attributes: [{ ...draft.attributes[0]!, examples: 'phone,  tv,' }],
+  };
+  expect(inputOf(changed, GROUP)).toMatchObject({
+    dataAvailabilityInterval: { startTime: '2026-09-02T00:00:00Z', endTime: '2026-12-01T00:00:00Z' },
+    attributes: [{ name: 'device', exampleValues: ['phone', 'tv'] }],
+    encryptedMetadata: GROUP.encryptedMetadata,
+  });
+});
+
+it('can remove what was set', () => {
+  const emptied = {
+    ...draftOf(GROUP),
+    from: '',
+    until: '',
+    brand: '',
+    campaign: '',
+    mediaTypes: [],
+    attributes: [],
+  };
+  const input = inputOf(emptied, GROUP);
+  expect(input).toMatchObject({ mediaTypes: [], attributes: [] });
+  expect(input).not.toHaveProperty('dataAvailabilityInterval');
+  expect(input).not.toHaveProperty('eventGroupMetadata');
+});
+
+it('names what keeps a draft from being saved', () => {
+  expect([...problemsOf(draftOf()).keys()]).toEqual(['consumer', 'reference']);
+  const draft = draftOf(GROUP);
+  const attribute = draft.attributes[0]!;
+  expect([...problemsOf({ ...draft, until: '2026-08-01' })]).toEqual([
+    ['until', 'The last day is before the first'],
+  ]);
+  expect(problemsOf({ ...draft, attributes: [attribute, attribute] }).get('attributes')).toContain('twice');
+  expect(problemsOf({ ...draft, attributes: [{ ...attribute, name: 'a b' }] }).get('attributes')).toContain(
+    '"a b"',
+  );
+});
+
+it('compares two versions field by field', () => {
+  const mine = { ...draftOf(GROUP), campaign: 'Winter' };
+  expect(differencesOf(draftOf(GROUP), mine)).toEqual([
+    { label: 'Campaign', theirs: 'Autumn', mine: 'Winter' },
+  ]);
+});

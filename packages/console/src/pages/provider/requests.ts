@@ -1,0 +1,81 @@
+/** Reads the requests (requisitions) of the data provider, and what its keys and its ledger say about them. */
+import type { Requisition } from '@measurement-exchange/contract';
+import { useQuery } from '@tanstack/react-query';
+import { limited } from '../../companion/useOpened.ts';
+import { useResource } from '../../live/useResource.ts';
+import { specWords } from '../../parts/specWords.ts';
+import { useSession } from '../../session/session.ts';
+import { shareOf } from './budgetDays.ts';
+
+/** A row of a list: a small part of each request, because a list may be long. */
+export interface RequestRow {
+  name: string;
+  consumer: string;
+  what: string;
+  state: Requisition['state'];
+  deferral: Requisition['deferral'];
+  createTime: string;
+  isRemoved: boolean;
+}
+
+export function rowOf(requisition: Requisition): RequestRow {
+  const { name, measurement, state, deferral, createTime, deleteTime, measurementSpec } = requisition;
+  return {
+    name: name!,
+    consumer: measurement?.split('/')[1] ?? '',
+    what: specWords(measurementSpec?.message)?.what ?? '',
+    state,
+    deferral,
+    createTime: createTime ?? '',
+    isRemoved: deleteTime !== undefined,
+  };
+}
+
+const atMost3 = limited(3);
+
+/** Decrypts a request. It never changes, so it is opened once and kept. */
+export function useOpenedRequest(name: string, { enabled = true } = {}) {
+  const { companion, principal } = useSession();
+  return useQuery({
+    queryKey: ['requests', principal, name],
+    queryFn: ({ signal }) => atMost3(() => companion!.requisition({ name }, { signal })),
+    enabled: enabled && companion !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** The agent stores its own account every 30 s, so there is no change to follow. */
+const LEDGER_INTERVAL_MS = 15_000;
+
+export function useAgent() {
+  const { companion } = useSession();
+  return useResource('requisitions', ['agent'], (_session, signal) => companion!.agent({}, { signal }), {
+    enabled: companion !== undefined,
+    refetchInterval: LEDGER_INTERVAL_MS,
+  });
+}
+
+export function useBudget() {
+  const { companion } = useSession();
+  return useResource('requisitions', ['budget'], (_session, signal) => companion!.budget({}, { signal }), {
+    enabled: companion !== undefined,
+    refetchInterval: LEDGER_INTERVAL_MS,
+  });
+}
+
+/** Returns what each request cost, as a share of the limit of each of its days. */
+export function useCosts(): ReadonlyMap<string, number> {
+  const { data } = useBudget();
+  if (data === undefined || 'missing' in data) return NOTHING;
+  const { limit, measurements } = data.view;
+  if (limit === undefined) return NOTHING;
+  return new Map(measurements.map(({ requisition, cost }) => [requisition, shareOf(cost, limit)]));
+}
+const NOTHING: ReadonlyMap<string, number> = new Map();
+
+/** Returns the names of the requests that the agent holds until somebody confirms their references. */
+export function useHeld(): ReadonlySet<string> {
+  const { data } = useAgent();
+  if (data === undefined || 'missing' in data) return new Set();
+  return new Set(data.view.heldQuestions.map(({ requisition }) => requisition));
+}

@@ -1,0 +1,96 @@
+/** Reads the messages and enums of a FileDescriptorSet in proto3 JSON, as the exchange returns it. */
+import { type EventGroupMetadataDescriptor, toBase64 } from '@measurement-exchange/contract';
+
+export interface SchemaMessage {
+  /** The full name, such as `shows.Episode`. */
+  name: string;
+  file: string;
+  fields: SchemaField[];
+}
+
+export interface SchemaField {
+  name: string;
+  number: number;
+  /** A word such as `string`, or the full name of a message or enum. */
+  type: string;
+  repeated: boolean;
+  /** The values of an enum of the same schema. */
+  values?: string[];
+}
+
+interface FileJson {
+  name?: string;
+  package?: string;
+  messageType?: MessageJson[];
+  enumType?: EnumJson[];
+}
+interface MessageJson {
+  name: string;
+  field?: { name: string; number: number; type?: string; typeName?: string; label?: string }[];
+  nestedType?: MessageJson[];
+  enumType?: EnumJson[];
+}
+interface EnumJson {
+  name: string;
+  value?: { name: string }[];
+}
+
+/** Returns all messages, each nested one after the message that contains it. The files of protobuf itself are left out. */
+export function messagesOf({ descriptorSet }: EventGroupMetadataDescriptor): SchemaMessage[] {
+  const files = ((descriptorSet as { file?: FileJson[] } | null)?.file ?? []).filter(
+    ({ name = '' }) => !name.startsWith('google/'),
+  );
+  const enums = new Map(files.flatMap((file) => enumsBelow(file, file.package ?? '')));
+  return files.flatMap((file) =>
+    (file.messageType ?? []).flatMap((message) => below(message, file.package ?? '', file.name ?? '', enums)),
+  );
+}
+
+const join = (prefix: string, name: string) => (prefix === '' ? name : `${prefix}.${name}`);
+
+function below(
+  message: MessageJson,
+  prefix: string,
+  file: string,
+  enums: ReadonlyMap<string, string[]>,
+): SchemaMessage[] {
+  const name = join(prefix, message.name);
+  const fields = (message.field ?? []).map(({ name, number, type = '', typeName, label }): SchemaField => {
+    const full = typeName?.replace(/^\./, '');
+    const values = full === undefined ? undefined : enums.get(full);
+    return {
+      name,
+      number,
+      type: full ?? type.replace('TYPE_', '').toLowerCase(),
+      repeated: label === 'LABEL_REPEATED',
+      ...(values && { values }),
+    };
+  });
+  return [
+    { name, file, fields },
+    ...(message.nestedType ?? []).flatMap((nested) => below(nested, name, file, enums)),
+  ];
+}
+
+function enumsBelow(
+  { enumType = [], ...rest }: Pick<MessageJson, 'enumType' | 'nestedType'> & Pick<FileJson, 'messageType'>,
+  prefix: string,
+): [string, string[]][] {
+  const own = enumType.map(({ name, value = [] }): [string, string[]] => [
+    join(prefix, name),
+    value.map((each) => each.name),
+  ]);
+  const nested = (rest.messageType ?? rest.nestedType ?? []).flatMap((message) =>
+    enumsBelow(message, join(prefix, message.name)),
+  );
+  return [...own, ...nested];
+}
+
+/** Reads a chosen file. JSON begins with a brace, which a serialized FileDescriptorSet never does. */
+export async function readDescriptorSet(file: Blob): Promise<unknown> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  if (bytes.length === 0) throw new Error('The file is empty.');
+  const text = new TextDecoder().decode(bytes);
+  if (/^\s*\{/.test(text)) return JSON.parse(text);
+  return toBase64(bytes);
+}

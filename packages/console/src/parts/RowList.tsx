@@ -1,0 +1,41 @@
+import type { ReactNode } from 'react';
+import type { Pages } from '../live/usePages.ts';
+import { count } from './format.ts';
+import { ErrorNote, Skeleton } from './states.tsx';
+
+/** Shows a list that is read page by page, or what keeps it from being shown. */
+export function RowList<Row>({
+  pages,
+  empty,
+  children,
+}: {
+  pages: Pages<Row>;
+  empty: ReactNode;
+  children: (rows: Row[], readMore: () => void) => ReactNode;
+}) {
+  const { rows, error, isComplete, isStale, readAgain, readMore } = pages;
+  if (rows === undefined) {
+    return (
+      <div className="in-card">
+        {error ? <ErrorNote error={error} retry={readAgain} /> : <Skeleton rows={8} />}
+      </div>
+    );
+  }
+  if (rows.length === 0) return empty;
+  return (
+    <>
+      {error && <ErrorNote error={error} retry={readAgain} />}
+      {children(rows, readMore)}
+      <footer role="status">
+        <span>
+          {isComplete ? `All ${count(rows.length)}` : `The newest ${count(rows.length)}. Scroll for more`}
+        </span>
+        {isStale && (
+          <button type="button" className="btn sm" onClick={readAgain}>
+            The list has changed. Read it again
+          </button>
+        )}
+      </footer>
+    </>
+  );
+}

@@ -1,0 +1,68 @@
+/** Says in words what a MeasurementSpec asks for. The exchange and all parties of the measurement can read this part. */
+import { decodeMeasurementSpec, type PlainSpec, type PrivacyParams } from '@measurement-exchange/contract';
+
+export interface SpecWords {
+  /** Such as `Reach and frequency up to 10+`. */
+  what: string;
+  /** Such as `Privacy of the reach`, with the parameters behind it. */
+  facts: [label: string, value: string][];
+}
+
+export function specWords(message: Uint8Array | undefined): SpecWords | undefined {
+  if (message === undefined) return undefined;
+  const decoded = decodeMeasurementSpec(message);
+  if ('error' in decoded) return { what: 'Cannot be read', facts: [['Specification', decoded.error]] };
+  const { spec } = decoded;
+  const { what, facts } = typeWords(spec);
+  const { start, width } = spec.vidSamplingInterval ?? { start: 0, width: 1 };
+  if (width < 1)
+    facts.push(['Sample', `${short(width * 100)} % of the people, from ${short(start * 100)} %`]);
+  if (spec.modelLine !== undefined) facts.push(['Model line', spec.modelLine]);
+  return { what, facts };
+}
+
+function typeWords(spec: PlainSpec): SpecWords {
+  switch (spec.measurementType) {
+    case 'REACH':
+      return { what: 'Reach', facts: [['Privacy', privacy(spec.reach.privacyParams)]] };
+    case 'REACH_AND_FREQUENCY': {
+      const { reachPrivacyParams, frequencyPrivacyParams, maximumFrequency } = spec.reachAndFrequency;
+      return {
+        what: `Reach and frequency up to ${maximumFrequency}+`,
+        facts: [
+          ['Privacy of the reach', privacy(reachPrivacyParams)],
+          ['Privacy of the frequencies', privacy(frequencyPrivacyParams)],
+        ],
+      };
+    }
+    case 'IMPRESSION': {
+      const { privacyParams, maximumFrequencyPerUser } = spec.impression;
+      return {
+        what: 'Impressions',
+        facts: [
+          ['Privacy', privacy(privacyParams)],
+          ['For each person', `at most ${maximumFrequencyPerUser} impressions count`],
+        ],
+      };
+    }
+    case 'DURATION': {
+      const { privacyParams, maximumWatchDurationPerUser = 0 } = spec.duration;
+      return {
+        what: 'Watch duration',
+        facts: [
+          ['Privacy', privacy(privacyParams)],
+          ['For each person', `at most ${maximumWatchDurationPerUser} s count`],
+        ],
+      };
+    }
+    case 'POPULATION':
+      return { what: 'Size of the population', facts: [] };
+  }
+}
+
+function privacy(params: PrivacyParams | undefined): string {
+  return params === undefined ? 'none' : `ε ${params.epsilon}, δ ${params.delta}`;
+}
+
+/** Rounds to 6 digits. Sampling bounds are 32-bit floats, so 0.1 would otherwise read 0.10000000149. */
+const short = (value: number) => String(Number(value.toPrecision(6)));
