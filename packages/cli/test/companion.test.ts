@@ -184,6 +184,7 @@ describe('a data provider', () => {
           filter: 'age > 30',
         },
       ],
+      charge: { epsilon: 1, delta: 0, rho: 0 },
     });
     expect(steps.every(({ holds }) => holds)).toBe(true);
     const foreign = `${w.chirper.name}/requisitions/x`;

@@ -166,7 +166,7 @@ export interface OpenedSpec {
   measurement?: SpecFacts;
   /** One part for each event group, or one part without an event group for a population. */
   parts: { eventGroup?: string; interval?: { start: string; end: string }; filter?: string }[];
-  /** What an answer with the usual noise costs for each reference and day. Absent if nothing is charged for it. */
+  /** The cost of an answer with the usual noise, for each reference and day. Absent if nothing is charged for it. */
   charge?: PrivacyAmount;
 }
 

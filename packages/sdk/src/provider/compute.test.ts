@@ -7,7 +7,14 @@ import { seededRandom } from '@measurement-exchange/testkit/mpc/seededRandom';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { costInUnits } from '../charges/amounts.ts';
 import { capMillis } from '../charges/releases.ts';
-import { chargesFor, computeResult, daysOf, type Methodology, requireComputable } from './compute.ts';
+import {
+  chargesFor,
+  computeResult,
+  daysOf,
+  expectedCost,
+  type Methodology,
+  requireComputable,
+} from './compute.ts';
 import { type Events, openEvents } from './events.ts';
 import { openPopulation } from './population.ts';
 import type { VerifiedRequisition } from './verify.ts';
@@ -246,6 +253,14 @@ describe('charges', () => {
         ['summer', '2026-07-02', 'events[1], day 2'],
         ['summer', '2026-07-03', 'events[1], day 3'],
       ].map(([reference, day, at]) => ({ reference, day, at, cost: costInUnits({ epsilon: 0.25 }) })),
+    );
+  });
+
+  it('are what expectedCost tells before', () => {
+    const { spec } = asking(reach(laplace));
+    expect(expectedCost(spec, { direct: {} })).toEqual({ epsilon: 0.25, delta: 0, rho: 0 });
+    expect(costInUnits(expectedCost(asking(reach(gaussian)).spec, { direct: {} }))).toEqual(
+      cost(asking(reach(gaussian)))[0],
     );
   });
 

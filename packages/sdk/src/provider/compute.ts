@@ -3,7 +3,13 @@
  * reference system. Like that system, they use the width of the sampling interval as a 32-bit float.
  */
 import { create } from '@bufbuild/protobuf';
-import { type PlainSpec, type PrivacyParams, specs } from '@measurement-exchange/contract';
+import {
+  liquidLegionsOf,
+  type PlainSpec,
+  type PrivacyParams,
+  type ProtocolConfig,
+  specs,
+} from '@measurement-exchange/contract';
 import { drawNoise, type RandomSource, secureRandom } from '@measurement-exchange/mpc';
 import { exactRational } from '@measurement-exchange/mpc/privacy/rational';
 import { costInUnits, fromUnits, type PrivacyAmount, type Units } from '../charges/amounts.ts';
@@ -13,7 +19,7 @@ import { RefusalError } from '../refusals/refusalError.ts';
 import { queryOf } from './eventQuery.ts';
 import type { EventQuery, Events } from './events.ts';
 import type { Charge } from './ledger/charges.ts';
-import { computationCharge } from './multiParty/charge.ts';
+import { type Chargeable, computationCharge } from './multiParty/charge.ts';
 import type { Population } from './population.ts';
 import type { VerifiedRequisition } from './verify.ts';
 
@@ -93,10 +99,26 @@ export function reachCost(
   return fromUnits(directCost(spec as PlainSpec, choice));
 }
 
-function costOf(verified: VerifiedRequisition, methodology: Methodology): Units {
-  if (verified.shareShuffle) return costInUnits(computationCharge(verified));
-  if (verified.liquidLegions) return costInUnits(computationCharge(verified));
-  return directCost(verified.spec, methodology);
+/**
+ * Returns the cost of a result for each event group reference and day, as the agent would charge it. The spec must be
+ * valid, and the protocol must fit it.
+ */
+export function expectedCost(
+  spec: PlainSpec,
+  protocolConfig: ProtocolConfig,
+  choice: NoiseChoice = {},
+): PrivacyAmount {
+  const { honestMajorityShareShuffle: config } = protocolConfig;
+  const liquidLegions = liquidLegionsOf(protocolConfig);
+  const shareShuffle = config && { config };
+  return fromUnits(
+    costOf({ spec, ...(shareShuffle && { shareShuffle }), ...(liquidLegions && { liquidLegions }) }, choice),
+  );
+}
+
+function costOf(request: Chargeable, choice: NoiseChoice): Units {
+  if (request.shareShuffle || request.liquidLegions) return costInUnits(computationCharge(request));
+  return directCost(request.spec, choice);
 }
 
 /**

@@ -31,7 +31,10 @@ async function open(acting: Acting, requisition: Requisition): Promise<OpenedReq
   const { verifyRequisitionSteps } = await import('@measurement-exchange/sdk/provider');
   const steps = await verifyRequisitionSteps(acting, requisition);
   const { question, questionError } = await readAsked(requisition, acting);
-  if (question !== undefined) return { spec: specOf(requisition, question), steps };
+  if (question !== undefined) {
+    const charge = steps.every(({ holds }) => holds) ? await chargeOf(requisition) : undefined;
+    return { spec: { ...specOf(requisition, question), ...(charge && { charge }) }, steps };
+  }
   const { code: reason, message } = questionError!;
   return { steps, error: `It cannot be read: ${message}.`, reason };
 }
@@ -46,6 +49,14 @@ function specOf({ measurementSpec }: Requisition, parts: AskedPart[]): OpenedSpe
       ...(filter !== undefined && { filter }),
     })),
   };
+}
+
+/** Returns the cost of an answer to a verified request, or undefined if nothing is charged for it. */
+async function chargeOf({ measurementSpec, protocolConfig }: Requisition): Promise<OpenedSpec['charge']> {
+  const decoded = decodeMeasurementSpec(measurementSpec!.message);
+  if ('error' in decoded || decoded.spec.measurementType === 'POPULATION') return undefined;
+  const { expectedCost } = await import('@measurement-exchange/sdk/provider');
+  return expectedCost(decoded.spec, protocolConfig!);
 }
 
 type Decoded = Extract<ReturnType<typeof decodeMeasurementSpec>, { spec: unknown }>['spec'];

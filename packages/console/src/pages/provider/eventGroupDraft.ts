@@ -51,7 +51,7 @@ export function draftOf(group: Partial<EventGroup> = {}): Draft {
   };
 }
 
-/** Returns the event group that the draft describes. What the form does not show stays as it is in `current`. */
+/** Returns the event group that the draft describes. Values that the form does not show stay as they are in `current`. */
 export function inputOf(draft: Draft, current: Partial<EventGroup> = {}): EventGroupInput {
   const before = draftOf(current);
   const { brand, campaign, attributes, mediaTypes, reference } = draft;

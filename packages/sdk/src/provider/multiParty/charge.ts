@@ -3,16 +3,21 @@ import type { PrivacyAmount } from '../../charges/amounts.ts';
 import { duchyCost } from '../../charges/computation.ts';
 import { privacyParamsOf } from '../verify/duchies.ts';
 import { outOfRange } from '../verify/limits.ts';
+import type { VerifiedLiquidLegions } from '../verify/liquidLegions.ts';
+import type { VerifiedShareShuffle } from '../verify/shareShuffle.ts';
 import type { VerifiedRequisition } from '../verify.ts';
+
+/** The parts of a verified requisition that its cost depends on. */
+export interface Chargeable {
+  spec: VerifiedRequisition['spec'];
+  shareShuffle?: Pick<VerifiedShareShuffle, 'config'>;
+  liquidLegions?: Pick<VerifiedLiquidLegions, 'protocol' | 'config'>;
+}
 
 /**
  * Returns the cost for each event group reference and day. Throws a refusal if no noise can meet the privacy parameters.
  */
-export function computationCharge({
-  spec,
-  shareShuffle,
-  liquidLegions,
-}: VerifiedRequisition): Partial<PrivacyAmount> {
+export function computationCharge({ spec, shareShuffle, liquidLegions }: Chargeable): Partial<PrivacyAmount> {
   const protocol = liquidLegions?.protocol ?? 'honestMajorityShareShuffle';
   const config = liquidLegions?.config ?? shareShuffle!.config;
   try {
