@@ -1,10 +1,11 @@
 /** Plans a measurement: asks the exchange what it would create, and computes the expected uncertainty and the cost. */
 import type { EventGroup, Finding, Measurement, PlainSpec, Protocol } from '@measurement-exchange/contract';
 import { PROTOCOLS } from '@measurement-exchange/contract';
-import { costInUnits, fromUnits, type PrivacyAmount, type Units } from '../charges/amounts.ts';
+import { costInUnits, fromUnits, MEASURES, type PrivacyAmount, type Units } from '../charges/amounts.ts';
 import { duchyCost } from '../charges/computation.ts';
 import { daysOf } from '../charges/days.ts';
 import { directCost, releasesOf } from '../charges/releases.ts';
+import { DEVELOPMENT_BUDGET } from '../charges/usual.ts';
 import { createMeasurement, prepareMeasurement, send } from './create.ts';
 import type { Dependencies } from './deps.ts';
 import { type ExpectedFigure, expectedFigures } from './expected.ts';
@@ -31,6 +32,11 @@ export interface PlannedCharge {
    * Gaussian noise, epsilon for other noise. Absent if no noise can meet the privacy parameters.
    */
   charge?: Partial<PrivacyAmount>;
+  /**
+   * The share of a day's usual budget that the charge takes: epsilon 10, delta 1e-6, rho 1. More than 1 is more than the
+   * whole budget. Only the provider knows its own limits. Absent if there is no charge.
+   */
+  ofUsualBudget?: number;
 }
 
 /** A preview of the measurement that would be created now. */
@@ -76,7 +82,7 @@ export async function planMeasurement(
     dataProviders: dataProviders.map(({ name, selection }) => ({
       name,
       days: chargedDays(selection),
-      ...(charge && { charge }),
+      ...(charge && { charge, ofUsualBudget: usualShare(charge) }),
     })),
     warnings: [
       ...planWarnings(spec, { figures, charge, assumed }),
@@ -120,6 +126,10 @@ function chargeOf(
     throw error;
   }
   return Object.fromEntries(Object.entries(fromUnits(units)).filter(([, amount]) => amount > 0));
+}
+
+function usualShare(charge: Partial<PrivacyAmount>): number {
+  return Math.max(...MEASURES.map((measure) => (charge[measure] ?? 0) / DEVELOPMENT_BUDGET[measure]));
 }
 
 function chargedDays(selection: Selection): number {

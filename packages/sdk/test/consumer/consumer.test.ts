@@ -288,6 +288,9 @@ describe('creating', () => {
     const plan = await w.consumer.plan({ ...asking(w), requestId: 'planned' });
     expect(plan).toMatchObject({ protocol: 'direct', duchies: [], findings: [], warnings: [] });
     expect(plan.rejection).toBeUndefined();
+    const [{ charge, ofUsualBudget }] = plan.dataProviders as [(typeof plan.dataProviders)[number]];
+    // Gaussian noise is charged in rho, and the usual budget of a day is 1.
+    expect(ofUsualBudget).toBe(charge!.rho);
     expect(await measurementCount()).toBe(before);
     const created = await plan.create();
     expect(await measurementCount()).toBe(before + 1);
