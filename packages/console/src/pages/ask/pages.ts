@@ -1,3 +1,12 @@
 import type { Page } from '../../app/page.ts';
 
-export const askPages: Page[] = [];
+export const askPages: Page[] = [
+  { path: '/new', roles: ['consumer'], load: () => import('./NewMeasurement.tsx') },
+  {
+    path: '/catalog',
+    roles: ['consumer'],
+    load: () => import('./catalog/Catalog.tsx'),
+    nav: { label: 'Catalog', icon: 'catalog', group: 'main', key: 'C' },
+  },
+  { path: '/catalog/$id', roles: ['consumer'], load: () => import('./catalog/CatalogEntry.tsx') },
+];

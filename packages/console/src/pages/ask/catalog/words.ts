@@ -1,0 +1,26 @@
+/** Event groups in words. */
+import type { EventGroup, MediaType } from '@measurement-exchange/contract';
+import { dateRange, day } from '../../../parts/format.ts';
+
+export const MEDIA_WORDS: Record<MediaType, string> = {
+  VIDEO: 'Video',
+  DISPLAY: 'Display',
+  NATIVE: 'Native',
+  OTHER: 'Other',
+};
+
+export const mediaText = ({ mediaTypes = [] }: EventGroup) =>
+  mediaTypes.map((type) => MEDIA_WORDS[type]).join(', ') || 'not said';
+
+/** Such as `Oct 1 – Oct 28`, or `since Jan 1`. */
+export function daysText({ dataAvailabilityInterval: interval }: EventGroup): string {
+  if (interval === undefined) return 'not said';
+  const { startTime, endTime } = interval;
+  return endTime === undefined ? `since ${day(startTime)}` : dateRange(startTime, endTime);
+}
+
+/** The brand and the campaign, which the publisher tells everyone who can see the event group. */
+export function campaignOf({ eventGroupMetadata }: EventGroup): string {
+  const { brandName, campaignName } = eventGroupMetadata?.adMetadata.campaignMetadata ?? {};
+  return [brandName, campaignName].filter(Boolean).join(' · ');
+}

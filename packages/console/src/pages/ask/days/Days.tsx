@@ -1,0 +1,150 @@
+/** Picks the days to count. */
+import { useCallback, useId } from 'react';
+import { day as dayText } from '../../../parts/format.ts';
+import { Icon } from '../../../parts/Icon.tsx';
+import { Swatch } from '../../../parts/Publisher.tsx';
+import { missingDays } from '../form/checks.ts';
+import { Step } from '../form/Step.tsx';
+import type { Ask } from '../form/useAsk.ts';
+import { Calendar } from './Calendar.tsx';
+import { addDays, countOf, type Day, type DayRange } from './days.ts';
+import { campaignRange, lastDays, lastMonth, recordedOn } from './recorded.ts';
+
+export function Days({ ask }: { ask: Ask }) {
+  const { publishers, days, change, now } = ask;
+  const marks = useCallback(
+    (at: Day) =>
+      publishers.map(({ groups, ...publisher }) => ({
+        publisher,
+        recorded: recordedOn(
+          at,
+          groups.map((group) => group.dataAvailabilityInterval),
+          now,
+        ),
+      })),
+    [publishers, now],
+  );
+  const onRange = (days: DayRange) => change({ days });
+  return (
+    <Step
+      id="days"
+      number={3}
+      title="Days"
+      hint="Marks under a day show which publishers have recorded it. All days are in UTC."
+      done
+    >
+      <Ends days={days} onRange={onRange} />
+      <Presets ask={ask} onRange={onRange} />
+      <Calendar range={days} onRange={onRange} marks={marks} now={now} />
+      <Legend ask={ask} />
+      <Unrecorded ask={ask} />
+    </Step>
+  );
+}
+
+function Ends({ days, onRange }: { days: DayRange; onRange: (range: DayRange) => void }) {
+  const [from, until] = [useId(), useId()];
+  return (
+    <div className="row">
+      <div className="field">
+        <label htmlFor={from}>From</label>
+        <input
+          className="in"
+          type="date"
+          id={from}
+          value={days.from}
+          onChange={({ target }) => target.value && onRange(withFrom(target.value, days))}
+        />
+      </div>
+      <div className="field">
+        <label htmlFor={until}>Until</label>
+        <input
+          className="in"
+          type="date"
+          id={until}
+          value={days.until}
+          onChange={({ target }) => target.value && onRange(withUntil(target.value, days))}
+        />
+      </div>
+      <span className="hint">{countOf(days) === 1 ? '1 day' : `${countOf(days)} days`}</span>
+    </div>
+  );
+}
+
+/** A first day after the last one makes a range of one day. */
+const withFrom = (from: Day, { until }: DayRange) => ({ from, until: from > until ? from : until });
+const withUntil = (until: Day, { from }: DayRange) => ({ from: until < from ? until : from, until });
+
+function Presets({ ask: { picked, now }, onRange }: { ask: Ask; onRange: (range: DayRange) => void }) {
+  const whole = campaignRange(
+    picked.map((group) => group.dataAvailabilityInterval),
+    now,
+  );
+  return (
+    <div className="acts">
+      <button type="button" className="btn sm" onClick={() => onRange(lastDays(28, now))}>
+        Last 28 days
+      </button>
+      <button type="button" className="btn sm" onClick={() => onRange(lastMonth(now))}>
+        Last month
+      </button>
+      {whole && (
+        <button type="button" className="btn sm" onClick={() => onRange(whole)}>
+          All days with data
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Legend({ ask: { publishers } }: { ask: Ask }) {
+  if (publishers.length === 0 || publishers.length > 4) return null;
+  return (
+    <div className="legend">
+      {publishers.map(({ name, label, look }) => (
+        <span key={name}>
+          <Swatch look={look} />
+          <span>
+            <bdi>{label}</bdi> has data
+          </span>
+        </span>
+      ))}
+      <span>
+        <svg viewBox="0 0 18 11" className="cal" aria-hidden="true">
+          <rect className="miss" x="4" y="1.5" width="8" height="8" />
+        </svg>
+        outline: no data, pale: in part
+      </span>
+    </div>
+  );
+}
+
+/** Says which publisher lacks days at the end of the range, and leaves them out with one press. */
+function Unrecorded({ ask: { publishers, days, now, change } }: { ask: Ask }) {
+  return publishers.map((publisher) => {
+    const missing = missingDays(publisher, days.from, days.until, now);
+    if (missing.length === 0) return null;
+    const first = missing[0]!;
+    const isTail =
+      missing.at(-1) === days.until && countOf({ from: first, until: days.until }) === missing.length;
+    const rest = isTail && first > days.from ? { from: days.from, until: addDays(first, -1) } : undefined;
+    return (
+      <div key={publisher.name} className="note warn">
+        <Icon name="warn" />
+        <div>
+          <b>
+            <bdi>{publisher.label}</bdi> has no complete data for{' '}
+            {missing.length === 1 ? '' : `${missing.length} days from `}
+            {dayText(first)}.
+          </b>{' '}
+          Days that are still to come are answered when they are complete.{' '}
+          {rest && (
+            <button type="button" className="as-link" onClick={() => change({ days: rest })}>
+              {missing.length === 1 ? 'Leave out this day' : 'Leave out these days'}
+            </button>
+          )}
+        </div>
+      </div>
+    );
+  });
+}

@@ -1,0 +1,135 @@
+/** One month of the calendar. */
+import type { Publisher } from '../../../parts/Publisher.tsx';
+import { addDays, type Day, type DayRange, isWithin, weeksOf } from './days.ts';
+import type { Recorded } from './recorded.ts';
+
+/** Which publishers have recorded a day. */
+export type DayMarks = readonly { publisher: Publisher; recorded: Recorded }[];
+
+const WEEKDAYS = ['Mo', 'Tu', 'We', 'Th', 'Fr', 'Sa', 'Su'];
+const MONTH = new Intl.DateTimeFormat('en-US', { month: 'long', year: 'numeric', timeZone: 'UTC' });
+const LONG = new Intl.DateTimeFormat('en-US', {
+  month: 'long',
+  day: 'numeric',
+  year: 'numeric',
+  timeZone: 'UTC',
+});
+
+interface DayProps {
+  range: DayRange;
+  marks: (day: Day) => DayMarks;
+  today: Day;
+  /** The day that the Tab key reaches. */
+  tabStop: Day | undefined;
+  onPick: (day: Day) => void;
+  onHover: (day: Day) => void;
+}
+
+export function Month({ month, ...props }: DayProps & { month: Day }) {
+  const title = MONTH.format(new Date(month));
+  return (
+    <div>
+      <h3>{title}</h3>
+      {/* biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a table of days is a grid */}
+      <table className="cal" role="grid" aria-label={title} aria-multiselectable="true">
+        <thead>
+          <tr>
+            {WEEKDAYS.map((weekday) => (
+              <th key={weekday} scope="col">
+                {weekday}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {weeksOf(month).map((week, i) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the weeks of a month keep their order
+            <tr key={i}>
+              {week.map((day, i) =>
+                // biome-ignore lint/suspicious/noArrayIndexKey: a week has seven places
+                day === undefined ? <td key={i} /> : <DayCell key={day} day={day} {...props} />,
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function DayCell({ day, range, marks, today, tabStop, onPick, onHover }: DayProps & { day: Day }) {
+  const recorded = marks(day);
+  const isIn = isWithin(day, range);
+  const isEnd = day === range.from || day === range.until;
+  const isLeft = day === range.from || !isWithin(addDays(day, -1), range);
+  const isRight = day === range.until || !isWithin(addDays(day, 1), range);
+  const isOff = day > today || (recorded.length > 0 && recorded.every((mark) => mark.recorded === 'none'));
+  const classes = [
+    'd',
+    isIn && 'in-r',
+    isEnd && 'end',
+    isIn && isLeft && 'l',
+    isIn && isRight && 'r',
+    isOff && 'off',
+  ];
+  return (
+    // biome-ignore lint/a11y/useAriaPropsSupportedByRole: a cell of a grid can be selected
+    <td aria-selected={isIn}>
+      <button
+        type="button"
+        className={classes.filter(Boolean).join(' ')}
+        data-day={day}
+        tabIndex={day === tabStop ? 0 : -1}
+        aria-label={labelOf(day, recorded, day > today)}
+        onClick={() => onPick(day)}
+        onMouseEnter={() => onHover(day)}
+      >
+        {Number(day.slice(8))}
+        <Marks marks={recorded} />
+      </button>
+    </td>
+  );
+}
+
+function labelOf(day: Day, marks: DayMarks, isFuture: boolean): string {
+  const date = LONG.format(new Date(day));
+  if (isFuture) return `${date}: in the future`;
+  if (marks.length === 0) return date;
+  const [whole, part] = (['all', 'part'] as const).map(
+    (of) => marks.filter(({ recorded }) => recorded === of).length,
+  );
+  const partly = part === 0 ? '' : `, ${part} in part`;
+  return `${date}: ${whole} of ${marks.length} publishers have data${partly}`;
+}
+
+/** As many publishers have a shape of their own. */
+const SHAPES = 4;
+
+/** A filled shape for each publisher with data, and an outline for each one without. Partly recorded: half as high. */
+function Marks({ marks }: { marks: DayMarks }) {
+  if (marks.length === 0) return null;
+  if (marks.length > SHAPES) {
+    const whole = marks.filter(({ recorded }) => recorded === 'all').length;
+    return (
+      <small>
+        {whole}/{marks.length}
+      </small>
+    );
+  }
+  return (
+    <svg viewBox={`0 0 ${marks.length * 9} 9`} aria-hidden="true">
+      {marks.map(({ publisher, recorded }, i) => (
+        <Shape key={publisher.name} look={publisher.look} recorded={recorded} x={i * 9} />
+      ))}
+    </svg>
+  );
+}
+
+function Shape({ look, recorded, x }: { look: Publisher['look']; recorded: Recorded; x: number }) {
+  const name = recorded === 'all' ? `f${look}` : recorded === 'part' ? `f${look} part` : 'miss';
+  if (recorded === 'unknown') return null;
+  if (look === 1) return <circle className={name} cx={x + 4.5} cy="4.5" r="2.6" />;
+  if (look === 2) return <rect className={name} x={x + 2} y="2" width="5" height="5" />;
+  if (look === 3) return <path className={name} d={`M${x + 4.5} 1.6 ${x + 7.5} 7h-6z`} />;
+  return <path className={name} d={`M${x + 4.5} 1 ${x + 8} 4.5 ${x + 4.5} 8 ${x + 1} 4.5z`} />;
+}

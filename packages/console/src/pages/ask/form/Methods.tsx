@@ -1,0 +1,155 @@
+/** How to count across publishers: what each way costs in error and time. */
+import type { Protocol } from '@measurement-exchange/contract';
+import { duration, percent } from '../../../parts/format.ts';
+import { PROTOCOL_WORDS } from '../../../parts/protocols.ts';
+import { Term } from '../../../parts/Term.tsx';
+import { idOf } from '../../../session/roles.ts';
+import { marginText } from './expected.ts';
+import { Step } from './Step.tsx';
+import type { Ask } from './useAsk.ts';
+import { type Method, useMethods } from './usePlan.ts';
+import { useUsualTimes } from './usualTimes.ts';
+
+export function Methods({ ask }: { ask: Ask }) {
+  const { form, request, assumed, planned } = ask;
+  const methods = useMethods(request, assumed);
+  const times = useUsualTimes();
+  const chosen = form.protocol ?? planned.plan?.protocol;
+  const margins = methods.map((method) => usable(method)?.figures[0]?.margin ?? 0);
+  const longest = Math.max(1, ...methods.map(({ protocol }) => times.get(protocol) ?? 0));
+  return (
+    <Step
+      id="methods"
+      number={5}
+      title={methods.length > 0 ? 'How to count across publishers' : 'How to count'}
+      hint={
+        methods.length > 0
+          ? 'What each way costs in error and time, for this question.'
+          : 'With one publisher, or without people to count once, each publisher counts alone. No duchy takes part.'
+      }
+      done={chosen !== undefined}
+    >
+      {methods.length > 0 && (
+        <fieldset className="stack tight">
+          <legend className="sr">How to count</legend>
+          {methods.map((method, i) => (
+            <MethodCard
+              key={method.protocol}
+              {...{ ask, method, isChosen: method.protocol === chosen }}
+              errorShare={margins[i]! / Math.max(1, ...margins)}
+              time={times.get(method.protocol)}
+              timeShare={(times.get(method.protocol) ?? 0) / longest}
+            />
+          ))}
+        </fieldset>
+      )}
+      {chosen !== undefined && chosen !== 'direct' && <Duchies names={planned.plan?.duchies ?? []} />}
+    </Step>
+  );
+}
+
+/** Returns the plan of a method, unless the exchange would use another protocol instead. */
+function usable({ protocol, plan }: Method) {
+  return plan?.protocol === protocol ? plan : undefined;
+}
+
+/** The reason why the exchange would not use the protocol. */
+function unusedBecause({ protocol, plan, error }: Method): string | undefined {
+  if (error) return error.message;
+  if (plan === undefined || plan.protocol === protocol) return undefined;
+  const finding = plan.findings.find(
+    ({ code, message }) => code === 'PROTOCOL_NOT_USED' && message.startsWith(protocol),
+  );
+  const reason = finding?.message.replace(/^\w+ is not used: /, '') ?? 'the exchange does not offer it.';
+  return `Not possible: ${reason}`;
+}
+
+function MethodCard({
+  ask: { form, change, assumed, planned },
+  method,
+  isChosen,
+  ...bars
+}: {
+  ask: Ask;
+  method: Method;
+  isChosen: boolean;
+  errorShare: number;
+  time: number | undefined;
+  timeShare: number;
+}) {
+  const { protocol } = method;
+  const { label, meaning, name } = PROTOCOL_WORDS[protocol];
+  const against = unusedBecause(method);
+  const isRecommended = form.protocol === undefined && planned.plan?.protocol === protocol;
+  const figure = usable(method)?.figures[0];
+  return (
+    <label className={against ? 'pick no' : 'pick'} title={name}>
+      <input
+        type="radio"
+        name="protocol"
+        disabled={against !== undefined}
+        checked={isChosen}
+        onChange={() => change({ protocol: protocol as Protocol })}
+      />
+      <span className="cols pr3">
+        <span className="stack tight">
+          <b>
+            {label} {isRecommended && <span className="chip ok">chosen by the exchange</span>}
+          </b>
+          <span className="hint">{against ?? meaning}</span>
+        </span>
+        <Bar
+          value={figure ? `± ${marginText(figure)}${protocol === 'direct' ? ' each' : ''}` : '–'}
+          beside={figure?.margin === undefined ? '' : percent(figure.margin / assumed, 2)}
+          share={figure ? bars.errorShare : 0}
+          look="f2"
+          what="error"
+        />
+        <Bar
+          value={bars.time === undefined ? 'not known yet' : `about ${duration(Math.max(1000, bars.time))}`}
+          beside=""
+          share={bars.timeShare}
+          look="f1"
+          what={bars.time === undefined ? 'time' : 'time, from your last ones'}
+        />
+      </span>
+    </label>
+  );
+}
+
+function Bar({
+  value,
+  beside,
+  share,
+  look,
+  what,
+}: Record<'value' | 'beside' | 'look' | 'what', string> & { share: number }) {
+  return (
+    <span>
+      <span className="row between xs">
+        <b>{value}</b>
+        <span className="muted">{beside}</span>
+      </span>
+      <svg className="plot" height="10" aria-hidden="true">
+        <rect className="soft0" x="0" y="2" width="100%" height="6" rx="3" />
+        <rect className={look} x="0" y="2" width={`${Math.min(100, share * 100)}%`} height="6" rx="3" />
+      </svg>
+      <span className="hint">{what}</span>
+    </span>
+  );
+}
+
+function Duchies({ names }: { names: readonly string[] }) {
+  if (names.length === 0) return null;
+  return (
+    <p className="hint">
+      Computed by <bdi>{names.map(idOf).join(', ')}</bdi>, the{' '}
+      <Term word="duchies">
+        <b>Duchy</b>
+        An independent server that helps count people across publishers without seeing who they are. No single
+        one can read the data.
+      </Term>{' '}
+      that you accept.
+    </p>
+  );
+}

@@ -1,0 +1,106 @@
+import type { EventGroup } from '@measurement-exchange/contract';
+import { describe, expect, it } from 'vitest';
+import { blockOf, checksOf, missingDays } from './checks.ts';
+import { DEFAULTS } from './form.ts';
+import type { Ask } from './useAsk.ts';
+import { usualTimes } from './usualTimes.ts';
+
+const NOW = new Date('2026-11-18T09:30:00Z');
+const october = { startTime: '2026-10-01T00:00:00Z', endTime: '2026-10-29T00:00:00Z' };
+const group = (publisher: string, dataAvailabilityInterval = october) =>
+  ({
+    name: `measurementConsumers/acme/eventGroups/${publisher}`,
+    dataProvider: `dataProviders/${publisher}`,
+    dataAvailabilityInterval,
+  }) as EventGroup;
+const PLAN = {
+  ...{ protocol: 'honestMajorityShareShuffle', duchies: ['duchies/a', 'duchies/b', 'duchies/c'] },
+  ...{ findings: [], figures: [], dataProviders: [], warnings: [] },
+} as const;
+
+/** A form with two publishers whose plan is without a problem, unless `changes` says otherwise. */
+function askWith(changes: Partial<Ask> & { plan?: object; error?: Error } = {}): Ask {
+  const { plan, error, ...others } = changes;
+  const picked = [group('streamly'), group('chirper')];
+  return {
+    form: DEFAULTS,
+    picked,
+    publishers: picked.map((of, i) => ({
+      name: of.dataProvider!,
+      label: `P${i + 1}`,
+      look: 1,
+      groups: [of],
+    })),
+    days: { from: '2026-10-01', until: '2026-10-28' },
+    now: NOW,
+    filterProblem: undefined,
+    planned: { plan: { ...PLAN, ...plan }, error: error ?? null, isCurrent: true, time: 0, retry: () => {} },
+    ...others,
+  } as Ask;
+}
+const block = (ask: Ask) => blockOf(ask, checksOf(ask));
+const titles = (ask: Ask) => checksOf(ask).map(({ tone, title }) => `${tone}: ${title}`);
+
+describe('a measurement', () => {
+  it('can be sent if nothing is wrong', () => {
+    expect(block(askWith())).toBeUndefined();
+    expect(titles(askWith())).toEqual(['ok: Each person counts once', 'ok: Keys and certificates']);
+  });
+
+  it('needs a publisher', () => expect(block(askWith({ picked: [] }))).toBe('Pick a publisher'));
+
+  it('waits for its check', () => {
+    const { planned } = askWith();
+    expect(block(askWith({ planned: { ...planned, isCurrent: false } }))).toBe('Being checked');
+  });
+
+  it('is held by a wrong filter, a failed plan, a finding and rejected duchies', () => {
+    expect(block(askWith({ filterProblem: { message: 'Wrong.', line: 1, column: 8 } }))).toBe(
+      'Fix the filter',
+    );
+    const some = { message: 'Wrong.', publishers: ['dataProviders/chirper'] };
+    expect(block(askWith({ filterProblem: some }))).toBe('P2 would refuse the filter');
+    expect(block(askWith({ error: new Error('No.') }))).toBe('The exchange would not accept it');
+    const finding = { code: 'CERTIFICATE_UNTRUSTED', field: 'f', message: 'Not trusted.', remedy: 'Ask.' };
+    expect(block(askWith({ plan: { findings: [finding] } }))).toBe('Not trusted.');
+    const rejection = { code: 'DUCHY_UNACCEPTED', message: 'No.', duchies: ['duchies/a'] };
+    expect(block(askWith({ plan: { rejection } }))).toBe('You do not accept its duchies');
+  });
+
+  it('is not held by a warning, or by a choice of the exchange', () => {
+    const finding = { code: 'REACH_NOT_DEDUPLICATED', field: 'f', message: 'Alone.', remedy: 'Read.' };
+    const ask = askWith({ plan: { findings: [finding], duchies: [], warnings: ['Noisy.'] } });
+    expect(block(ask)).toBeUndefined();
+    expect(titles(ask)).toEqual(['warn: Alone.', 'warn: Noisy.', 'ok: Keys and certificates']);
+    expect(titles({ ...ask, form: { ...DEFAULTS, protocol: 'direct' } })).not.toContain('warn: Alone.');
+  });
+
+  it('names days that are not recorded', () => {
+    const days = { from: '2026-10-28', until: '2026-10-30' };
+    expect(titles(askWith({ days }))).toContain('warn: P1 has not recorded 2 of the days, such as Oct 29');
+    expect(missingDays({ groups: [group('a')] }, days.from, days.until, NOW)).toEqual([
+      '2026-10-29',
+      '2026-10-30',
+    ]);
+    const open = [{ ...group('a'), dataAvailabilityInterval: { startTime: '2026-10-01T00:00:00Z' } }];
+    const [publisher] = askWith().publishers;
+    const later = askWith({
+      days: { from: '2026-11-17', until: '2026-11-18' },
+      publishers: [{ ...publisher!, groups: open }],
+    });
+    expect(titles(later)).toContain('warn: P1 has not finished Nov 18 yet');
+  });
+});
+
+it('knows how long half of the measurements took', () => {
+  const took = (seconds: number, protocolConfig = { direct: {} }) =>
+    ({
+      state: 'SUCCEEDED',
+      protocolConfig,
+      createTime: '2026-11-18T00:00:00Z',
+      updateTime: new Date(Date.parse('2026-11-18T00:00:00Z') + seconds * 1000).toISOString(),
+    }) as const;
+  expect(usualTimes([took(30), took(1), took(2), { state: 'SUCCEEDED' }])).toEqual(
+    new Map([['direct', 2000]]),
+  );
+});

@@ -1,0 +1,116 @@
+/** The list "Before you send": what keeps the measurement from being sent, and what deserves attention. */
+import type { Finding } from '@measurement-exchange/contract';
+import { day } from '../../../parts/format.ts';
+import { addDays, type Day, dayOf } from '../days/days.ts';
+import { recordedOn } from '../days/recorded.ts';
+import type { Asked } from './catalogue.ts';
+import { countsPeople } from './form.ts';
+import type { Ask } from './useAsk.ts';
+
+export interface Check {
+  /** `bad` keeps the measurement from being sent. */
+  tone: 'ok' | 'warn' | 'bad';
+  title: string;
+  detail?: string;
+  /** The part of the form that it is about. */
+  at?: 'groups' | 'days' | 'filter' | 'methods' | 'privacy';
+}
+
+export function checksOf(ask: Ask): Check[] {
+  const { picked, filterProblem, planned } = ask;
+  if (picked.length === 0) return [{ tone: 'bad', title: 'Pick a publisher', at: 'groups' }];
+  const { error, isCurrent } = planned;
+  return [
+    ...(filterProblem ? [filterCheck(ask)] : []),
+    ...dayChecks(ask),
+    ...(error && isCurrent && !filterProblem
+      ? [{ tone: 'bad', title: 'The exchange would not accept it', detail: error.message } as const]
+      : []),
+    ...(filterProblem || error ? [] : planChecks(ask)),
+  ];
+}
+
+/** Returns why the measurement cannot be sent, or undefined if it can. */
+export function blockOf(ask: Ask, checks: readonly Check[]): string | undefined {
+  const bad = checks.find(({ tone }) => tone === 'bad');
+  if (bad) return bad.title;
+  return ask.planned.isCurrent && ask.planned.plan ? undefined : 'Being checked';
+}
+
+function filterCheck({ filterProblem, publishers }: Ask): Check {
+  const { line, column, message, publishers: refusing } = filterProblem!;
+  const place = line === undefined ? '' : `Line ${line}, column ${column}. `;
+  const labels = publishers.filter(({ name }) => refusing?.includes(name)).map(({ label }) => label);
+  const title = refusing ? `${labels.join(' and ')} would refuse the filter` : 'Fix the filter';
+  return { tone: 'bad', title, detail: `${place}${message}`, at: 'filter' };
+}
+
+function dayChecks({ form, publishers, days, now }: Ask): Check[] {
+  if (form.type === 'population') return [];
+  return publishers.flatMap((publisher): Check[] => {
+    const missing = missingDays(publisher, days.from, days.until, now);
+    if (missing.length === 0) return [];
+    const isLater = missing[0]! >= dayOf(now);
+    return [
+      {
+        tone: 'warn',
+        title: isLater
+          ? `${publisher.label} has not finished ${day(missing[0]!)} yet`
+          : `${publisher.label} has not recorded ${shortened(missing)}`,
+        detail: isLater
+          ? 'It would defer its answer until the days are complete.'
+          : 'Nothing is counted there on these days.',
+        at: 'days',
+      },
+    ];
+  });
+}
+
+/** Returns the days of the range that the publisher has not recorded whole. */
+export function missingDays({ groups }: Pick<Asked, 'groups'>, from: Day, until: Day, now: Date): Day[] {
+  const intervals = groups.map((group) => group.dataAvailabilityInterval);
+  const missing: Day[] = [];
+  for (let at = from; at <= until && missing.length < MAX_DAYS; at = addDays(at, 1)) {
+    const recorded = recordedOn(at, intervals, now);
+    if (recorded === 'none' || recorded === 'part') missing.push(at);
+  }
+  return missing;
+}
+
+const MAX_DAYS = 1000;
+
+function shortened(days: readonly Day[]): string {
+  return days.length === 1 ? day(days[0]!) : `${days.length} of the days, such as ${day(days[0]!)}`;
+}
+
+/** The findings that describe the choice of the protocol. They reject nothing. */
+const ABOUT_CHOICE = ['REACH_NOT_DEDUPLICATED', 'PROTOCOL_NOT_USED'];
+
+function planChecks({ form, publishers, planned: { plan } }: Ask): Check[] {
+  if (plan === undefined) return [];
+  const { rejection, findings, warnings, duchies } = plan;
+  const isChoice = ({ code }: Finding) => ABOUT_CHOICE.includes(code);
+  const wantedAlone = form.protocol === 'direct';
+  const isTogether = countsPeople(form.type) && publishers.length > 1;
+  return [
+    ...(rejection ? [rejectionCheck(rejection)] : []),
+    ...findings
+      .filter((finding) => !isChoice(finding))
+      .map(({ message, remedy }): Check => ({ tone: 'bad', title: message, detail: remedy })),
+    ...findings
+      .filter((finding) => isChoice(finding) && !wantedAlone)
+      .map(({ message, remedy }): Check => ({ tone: 'warn', title: message, detail: remedy, at: 'methods' })),
+    ...warnings.map((title): Check => ({ tone: 'warn', title, at: 'privacy' })),
+    ...(isTogether && duchies.length > 0
+      ? [{ tone: 'ok', title: 'Each person counts once', detail: 'across the publishers' } as const]
+      : []),
+    { tone: 'ok', title: 'Keys and certificates', detail: `valid for ${publisherCount(publishers.length)}` },
+  ];
+}
+
+function rejectionCheck({ message, duchies }: { message: string; duchies: string[] }): Check {
+  const title = duchies.length > 0 ? 'You do not accept its duchies' : 'You would not accept its result';
+  return { tone: 'bad', title, detail: message, at: 'methods' };
+}
+
+export const publisherCount = (count: number) => (count === 1 ? '1 publisher' : `${count} publishers`);

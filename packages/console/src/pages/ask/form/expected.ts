@@ -1,0 +1,36 @@
+/** The expected error of a measurement, in words. */
+import type { ExpectedFigure } from '@measurement-exchange/sdk';
+import { count, percent } from '../../../parts/format.ts';
+
+/** Such as `129`, or `2.1 s` for a watch time. */
+export function marginText({ figure, margin }: ExpectedFigure): string {
+  if (margin === undefined) return 'unknown';
+  if (figure === 'frequencyShare') return percent(margin, 2);
+  const text = margin > 0 && margin < 10 ? String(Number(margin.toPrecision(2))) : count(margin);
+  return figure === 'watchDurationSeconds' ? `${text} s` : text;
+}
+
+export const FIGURE_WORDS: Record<ExpectedFigure['figure'], { title: string; assumed: string }> = {
+  reach: { title: 'People', assumed: 'people are reached' },
+  frequencyShare: { title: 'Share', assumed: 'people are reached' },
+  impressions: { title: 'Impressions', assumed: 'impressions are counted' },
+  watchDurationSeconds: { title: 'Seconds', assumed: 'seconds are watched' },
+  population: { title: 'People', assumed: 'people are counted' },
+};
+
+/**
+ * Returns half of the axis of the preview. It stays the same while the margin fits, so that the curve is seen to change
+ * when a slider moves.
+ */
+export function axisFor(margin: number, current: number | undefined): number {
+  if (current !== undefined && margin <= current && margin >= current / 12) return current;
+  const wanted = margin * 3;
+  const size = 10 ** Math.floor(Math.log10(wanted));
+  return [1, 2, 5, 10].map((step) => step * size).find((limit) => limit >= wanted)!;
+}
+
+/** The positions of the slider are decimal logarithms of epsilon. */
+export const SLIDER = { min: -2, max: 1, step: 0.02 };
+export const toEpsilon = (position: number) => Number((10 ** position).toPrecision(2));
+export const toPosition = (epsilon: number) =>
+  Math.min(SLIDER.max, Math.max(SLIDER.min, Math.log10(epsilon)));

@@ -1,0 +1,152 @@
+/** The form of a new measurement, and the request that it becomes. */
+import type { EventGroup, Protocol } from '@measurement-exchange/contract';
+import type {
+  MeasurementRequest,
+  Question,
+  RequestedDataProvider,
+  RequestType,
+} from '@measurement-exchange/sdk';
+import { idOf } from '../../../session/roles.ts';
+import { type DayRange, intervalOf, rangeOfInterval } from '../days/days.ts';
+
+export interface AskForm {
+  title: string;
+  type: RequestType;
+  /** The IDs of the picked event groups. */
+  groups: readonly string[];
+  /** Undefined: the days that the picked event groups have recorded. */
+  days: DayRange | undefined;
+  filter: string;
+  /** Undefined: the exchange chooses. */
+  protocol: Protocol | undefined;
+  epsilon: number;
+  delta: number;
+  /** The highest frequency in the distribution. */
+  maximumFrequency: number;
+  /** The maximum number of impressions that are counted per person. */
+  impressionsPerPerson: number;
+  /** The maximum watch time that is counted per person. */
+  secondsPerPerson: number;
+  /** The sample of people: where it starts, and how wide it is. Both are from 0 to 1. */
+  sampleStart: number;
+  sampleWidth: number;
+  modelLine: string;
+  referenceId: string;
+}
+
+export const DEFAULTS: AskForm = {
+  title: '',
+  type: 'reach',
+  groups: [],
+  days: undefined,
+  filter: '',
+  protocol: undefined,
+  epsilon: 1,
+  delta: 1e-9,
+  maximumFrequency: 10,
+  impressionsPerPerson: 10,
+  secondsPerPerson: 600,
+  sampleStart: 0,
+  sampleWidth: 1,
+  modelLine: '',
+  referenceId: '',
+};
+
+/** Whether people of several publishers can be counted once for this type, which then has a choice of protocols. */
+export const countsPeople = (type: RequestType) => type === 'reach' || type === 'reachAndFrequency';
+
+/** Returns the request without its ID. `groups` are the picked event groups, and `days` the days to count. */
+export function requestOf(form: AskForm, groups: readonly EventGroup[], days: DayRange): MeasurementRequest {
+  const { title, type, epsilon, delta, protocol, modelLine, referenceId } = form;
+  const isPopulation = type === 'population';
+  const isSample = !isPopulation && (form.sampleStart !== 0 || form.sampleWidth !== 1);
+  return {
+    type,
+    ...(title.trim() !== '' && { title: title.trim() }),
+    dataProviders: dataProvidersOf(form, groups, days),
+    ...(!isPopulation && { privacy: { epsilon, delta } }),
+    ...(type === 'reachAndFrequency' && { maximumFrequency: form.maximumFrequency }),
+    ...(type === 'impression' && { maximumFrequencyPerUser: form.impressionsPerPerson }),
+    ...(type === 'duration' && { maximumWatchDurationSeconds: form.secondsPerPerson }),
+    ...(isSample && { vidSampling: { start: form.sampleStart, width: form.sampleWidth } }),
+    ...(protocol !== undefined && countsPeople(type) && { protocol }),
+    ...(modelLine.trim() !== '' && { modelLine: modelLine.trim() }),
+    ...(referenceId.trim() !== '' && { referenceId: referenceId.trim() }),
+  };
+}
+
+function dataProvidersOf(
+  { type, filter }: AskForm,
+  groups: readonly EventGroup[],
+  days: DayRange,
+): RequestedDataProvider[] {
+  const filtered = filter.trim() === '' ? {} : { filter };
+  const interval = intervalOf(days);
+  return [...Map.groupBy(groups, ({ dataProvider }) => dataProvider!)].map(([name, of]) =>
+    type === 'population'
+      ? { name, population: filtered }
+      : {
+          name,
+          eventGroups: of.map((group) => ({
+            name: `${name}/eventGroups/${idOf(group.name!)}`,
+            interval,
+            ...filtered,
+          })),
+        },
+  );
+}
+
+/** A form filled from an earlier question, and what the form cannot repeat of it. */
+export interface Cloned {
+  form: AskForm;
+  /** The publishers of a population, whose event groups the question does not name. */
+  publishers: readonly string[];
+  notes: string[];
+}
+
+/** Fills the form from an earlier question. */
+export function formOf(question: Question): Cloned {
+  const asked = question.dataProviders.flatMap(({ eventGroups = [] }) => eventGroups);
+  const filters = new Set(
+    [...asked, ...question.dataProviders.map(({ population }) => population)].flatMap((part) =>
+      part === undefined ? [] : [part.filter ?? ''],
+    ),
+  );
+  const ranges = asked.map(({ interval }) => rangeOfInterval(interval));
+  const distinct = new Set(ranges.map(({ from, until }) => `${from} ${until}`));
+  const { privacy, vidSampling } = question;
+  const form: AskForm = {
+    ...DEFAULTS,
+    title: question.title ?? '',
+    type: question.type,
+    groups: asked.map(({ name }) => idOf(name)),
+    days: ranges[0],
+    filter: [...filters][0] ?? '',
+    protocol: question.protocol,
+    ...(privacy && { epsilon: privacy.epsilon, delta: privacy.delta }),
+    ...(question.maximumFrequency !== undefined && { maximumFrequency: question.maximumFrequency }),
+    ...(question.maximumFrequencyPerUser !== undefined && {
+      impressionsPerPerson: question.maximumFrequencyPerUser,
+    }),
+    ...(question.maximumWatchDurationSeconds !== undefined && {
+      secondsPerPerson: question.maximumWatchDurationSeconds,
+    }),
+    ...(vidSampling && { sampleStart: vidSampling.start, sampleWidth: vidSampling.width }),
+    modelLine: question.modelLine ?? '',
+  };
+  return {
+    form,
+    publishers: question.dataProviders.map(({ name }) => name),
+    notes: notesOf(question, filters.size, distinct.size),
+  };
+}
+
+function notesOf({ frequencyPrivacy }: Question, filters: number, ranges: number): string[] {
+  return [
+    ...(filters > 1 ? ['It had several filters. The first one is filled in for all event groups.'] : []),
+    ...(ranges > 1
+      ? ['It had several ranges of days. The first one is filled in for all event groups.']
+      : []),
+    ...(frequencyPrivacy ? ['It had other noise for the frequencies. Here both have the same.'] : []),
+  ];
+}

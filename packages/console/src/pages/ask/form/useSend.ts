@@ -1,0 +1,38 @@
+/** Sends the measurement once, however often the button is pressed. */
+import type { MeasurementRequest } from '@measurement-exchange/sdk';
+import { useNavigate } from '@tanstack/react-router';
+import { useRef, useState } from 'react';
+import { idOf } from '../../../session/roles.ts';
+import { useSession } from '../../../session/session.ts';
+
+export function useSend(request: MeasurementRequest | undefined) {
+  const { companion } = useSession();
+  const navigate = useNavigate();
+  // The exchange creates one measurement for one ID, also when a response was lost and the same form is sent again.
+  const [requestId] = useState(newRequestId);
+  const isRunning = useRef(false);
+  const [isSending, setSending] = useState(false);
+  const [error, setError] = useState<Error>();
+  const send = async () => {
+    if (request === undefined || isRunning.current) return;
+    isRunning.current = true;
+    setSending(true);
+    setError(undefined);
+    try {
+      const { name } = await companion!.create({ request: { ...request, requestId } });
+      await navigate({ to: `/measurements/${idOf(name)}` as '.' });
+    } catch (error) {
+      setError(error as Error);
+    } finally {
+      isRunning.current = false;
+      setSending(false);
+    }
+  };
+  return { send: () => void send(), isSending, error };
+}
+
+/** Returns a random ID. `crypto.randomUUID` is missing where the page has no secure origin. */
+function newRequestId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return `console-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}
