@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { group } from '../calls/command.ts';
 import { auditCommand } from './audit.ts';
 import { certificatesCommand } from './certificates.ts';
+import { healthCommand } from './health.ts';
 import { onboardCommand } from './onboard.ts';
 import { operatorCommand } from './operator.ts';
 import { partiesCommand } from './parties.ts';
@@ -13,7 +14,7 @@ import { rootsCommand } from './roots.ts';
 export function adminCommand(): Command {
   return group(
     'admin',
-    'run an exchange: parties, principals, certificates, roots, populations, retention, audit',
+    'run an exchange: parties, principals, certificates, roots, populations, health, retention, audit',
     [
       onboardCommand(),
       partiesCommand(),
@@ -21,6 +22,7 @@ export function adminCommand(): Command {
       certificatesCommand(),
       rootsCommand(),
       populationsCommand(),
+      healthCommand(),
       auditCommand(),
       retentionCommand(),
       operatorCommand(),

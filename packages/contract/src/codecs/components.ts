@@ -7,6 +7,7 @@ export * from './descriptor.ts';
 export * from './eventGroup.ts';
 export * from './measurement.ts';
 export * from './party.ts';
+export * from './partyHealth.ts';
 export * from './population.ts';
 export * from './principal.ts';
 export * from './requisition.ts';

@@ -1,4 +1,5 @@
 import * as s from '../json/schema.ts';
+import { certificateName } from './common.ts';
 import { MAX_WORDS } from './explanation.ts';
 
 /** Counts stop here, so that the cost of a summary does not grow with the number of resources. */
@@ -14,13 +15,21 @@ export type Count = s.Static<typeof Count>;
 export const StateCount = s.object({ state: s.text(100), ...count });
 export type StateCount = s.Static<typeof StateCount>;
 
+export const CountsByAge = s.object(
+  { underHour: Count, underDay: Count, older: Count },
+  'By the time since the creation; computations, since their last change.',
+);
+
+export const WebhookCounts = s.object(
+  { active: s.integer(0, MAX_COUNT), paused: s.integer(0, MAX_COUNT), failing: s.integer(0, MAX_COUNT) },
+  'Those that fail are active, too.',
+);
+export type WebhookCounts = s.Static<typeof WebhookCounts>;
+
 /** Counts of the measurements of a consumer, the requisitions of a provider, or the computations of a duchy. */
 export const WorkSummary = s.object({
   states: s.array(StateCount, { description: 'How many there are in each state.' }),
-  openByAge: s.object(
-    { underHour: Count, underDay: Count, older: Count },
-    'How many have not ended, by the time since they were created; computations, since they last changed.',
-  ),
+  openByAge: CountsByAge,
   recentlyEnded: s.array(StateCount, {
     description: 'How many ended in each final state since `recentSince`.',
   }),
@@ -77,16 +86,10 @@ export const PartySummary = s.object({
   computations: s.optional(WorkSummary, 'Only for a duchy.'),
   eventGroups: s.optional(Count, 'Active ones: those of a data provider, or those described to a consumer.'),
   certificate: s.optional(
-    s.object({
-      name: s.nameOf('measurementConsumerCertificate', 'dataProviderCertificate', 'duchyCertificate'),
-      notAfter: s.timestamp(),
-    }),
-    'The preferred certificate of the party.',
+    s.object({ name: certificateName, notAfter: s.timestamp() }),
+    'The preferred certificate of the party; absent where all are revoked or on hold.',
   ),
-  webhooks: s.object(
-    { active: s.integer(0, MAX_COUNT), paused: s.integer(0, MAX_COUNT), failing: s.integer(0, MAX_COUNT) },
-    'Those that fail are active, too.',
-  ),
+  webhooks: WebhookCounts,
   attention: s.array(Attention, {
     description:
       'What the party should look at: what failed or was refused since `recentSince`, latest first; of the 50 oldest that are ' +

@@ -31,6 +31,7 @@ const DESCRIPTIONS: Record<Collection, string> = {
   deliveries: 'What was sent to a webhook, how that went, and when it is tried again.',
   principals: 'Which subject of which token issuer speaks for which party, or for the operator.',
   trustedRoots: 'Root certificates against which the exchange checks those of the parties.',
+  partyHealth: 'How the parties do, for the operator: times and counts only.',
   auditEntries: 'Every mutation outside the transition log.',
   whoami: 'Who the exchange takes the caller for.',
 };

@@ -1,3 +1,4 @@
+import { PartyHealth } from '../codecs/partyHealth.ts';
 import { AuditEntry, PrincipalBinding, PrincipalInput } from '../codecs/principal.ts';
 import { WhoAmI } from '../codecs/timeline.ts';
 import { TrustedRoot, TrustedRootInput } from '../codecs/trustedRoot.ts';
@@ -74,6 +75,15 @@ export const OPERATOR_ROUTES = [
     response: TrustedRoot,
     errors: ['TRUSTED_ROOT_NOT_FOUND'],
     summary: 'Stop trusting a root; returns what it was',
+  },
+  {
+    ...row.LIST,
+    operation: 'listPartyHealth',
+    path: 'partyHealth',
+    access,
+    response: s.object({ partyHealth: s.array(PartyHealth), nextPageToken: row.nextPageToken }),
+    summary:
+      'List how all parties do, by name, at most 100 a page: last seen, certificate, open work, webhooks',
   },
   {
     ...row.LIST,

@@ -22,7 +22,7 @@ export const MAX_OPEN = 50;
 const FAILURES = 11;
 
 /** The table of each kind of party's work. `opened` is the column that open rows are sorted by. */
-const WORK = {
+export const WORK = {
   measurementConsumer: {
     ...{ table: 'measurements', owner: 'consumer', opened: 'create_time' },
     ...{ states: MEASUREMENT_STATES, open: PENDING_MEASUREMENT_STATES, failed: 'FAILED', failures: FAILURES },

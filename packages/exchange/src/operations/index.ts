@@ -39,6 +39,7 @@ import { listMeasurements } from './measurements/list.ts';
 import { getMeasurementTimeline } from './measurements/timeline.ts';
 import { createParty } from './parties/create.ts';
 import { getParty } from './parties/get.ts';
+import { listPartyHealth } from './parties/health.ts';
 import { listParties } from './parties/list.ts';
 import { getPartySummary } from './parties/summary.ts';
 import { resumeParty, suspendParty } from './parties/suspend.ts';
@@ -158,6 +159,7 @@ export const operations: { [O in Operation]: Handler<O> } = {
   createTrustedRoot,
   listTrustedRoots,
   deleteTrustedRoot,
+  listPartyHealth,
   listAuditEntries,
   whoAmI,
 };

@@ -201,6 +201,17 @@ describe('a summary', () => {
     expect(most).toBeLessThanOrEqual(1001);
   });
 
+  it('of all parties for the operator reads at most 1,001 rows for a count, in the order of an index', async () => {
+    const values = [`''`, times[2]!, '100', times[1]!, times[2]!, '1001'];
+    const plan = nodes(await explain('party_health', 'ANALYZE,', values));
+    const scans = plan.filter((node) =>
+      ['measurements', 'requisitions', 'computations'].includes(node['Relation Name']!),
+    );
+    expect(scans.length).toBeGreaterThanOrEqual(12);
+    expect(scans.map((node) => node['Node Type'])).toEqual(scans.map(() => expect.stringMatching(/^Index/)));
+    expect(Math.max(...scans.map((node) => node['Actual Rows']!))).toBeLessThanOrEqual(1001);
+  });
+
   it('explains at most the 50 oldest that are open, whatever there is', async () => {
     const plan = await explain('summary_notable_measurements', 'ANALYZE,', [
       ...[`'${CONSUMER.name}'`, times[0]!, '51', '11'],

@@ -183,6 +183,7 @@ export const LISTS: Record<string, List> = {
   'GET measurementConsumers': parties('measurementConsumers'),
   'GET dataProviders': parties('dataProviders'),
   'GET duchies': parties('duchies'),
+  'GET partyHealth': { ...parties(''), paths: ['partyHealth'], where: 'true', orders: { '': 'name' } },
   'GET duchies/*/computations': {
     paths: [`${FIRST_DUCHY}/computations`, `${SECOND_DUCHY}/computations`],
     table: 'computations',

@@ -180,6 +180,7 @@ export const MATRIX: Record<string, Row> = {
   'GET trustedRoots': { may: operator },
   'DELETE trustedRoots/*': { may: operator, absent: 'TRUSTED_ROOT_NOT_FOUND' },
   'GET auditEntries': { may: operator },
+  'GET partyHealth': { may: operator },
 };
 
 function webhookRows(owner: string, may: Row['may']): Record<string, Row> {

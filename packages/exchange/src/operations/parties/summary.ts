@@ -1,8 +1,6 @@
 import {
   type Attention,
-  type Count,
   isTerminal,
-  MAX_COUNT,
   type MeasurementState,
   type WorkSummary,
 } from '@measurement-exchange/contract';
@@ -21,6 +19,7 @@ import { certificateName } from '../../domain/certificate.ts';
 import type { Facts, Viewer } from '../../domain/explain/facts.ts';
 import { hoursBefore } from '../../domain/time.ts';
 import type { Handler } from '../context.ts';
+import { countOf, countWebhooks } from '../counts.ts';
 import { factsOfAll } from '../explain.ts';
 
 /** How long something that failed or ended counts as recent. */
@@ -55,16 +54,11 @@ export const getPartySummary: Handler<'getPartySummary'> = async (exchange, _cal
     recentSince,
     [MEMBERS[viewer]]: workSummary(states),
     eventGroups: eventGroups === undefined ? undefined : countOf(eventGroups),
-    certificate: certificate && {
-      name: certificateName(party, certificate.id),
-      notAfter: certificate.notAfter,
-    },
-    webhooks: {
-      active: webhooks.filter(({ state }) => state === 'ACTIVE').length,
-      paused: webhooks.filter(({ state }) => state === 'PAUSED').length,
-      failing: webhooks.filter(({ state, failingSince }) => state === 'ACTIVE' && failingSince !== null)
-        .length,
-    },
+    certificate:
+      certificate === undefined || certificate.revocationState !== undefined
+        ? undefined
+        : { name: certificateName(party, certificate.id), notAfter: certificate.notAfter },
+    webhooks: countWebhooks(webhooks),
     attention: [...work.shown, ...others.filter((one) => one !== undefined)],
     moreAttention: work.isCut || undefined,
   };
@@ -96,8 +90,4 @@ function workSummary(rows: StateRow[]): WorkSummary {
     openByAge: { underHour: ofOpen('underHour'), underDay: ofOpen('underDay'), older: ofOpen('older') },
     recentlyEnded: ended.map(({ state, recent }) => ({ state, ...countOf(recent!) })),
   };
-}
-
-function countOf(counted: number): Count {
-  return counted > MAX_COUNT ? { count: MAX_COUNT, more: true } : { count: counted };
 }
