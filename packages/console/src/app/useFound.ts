@@ -81,26 +81,33 @@ function pagesLike(text: string, role: Role): Found[] {
   );
 }
 
+/** A resource name, or an ID as the exchange makes them. */
+const ID = /^(?:[\w/-]+\/[\w-]{1,63}|[a-z0-9]{12,63})$/;
+
 /** The resources that have this name, ID or reference. */
 async function byName(session: Session, text: string, signal: AbortSignal): Promise<Found[]> {
   const { client, principal, role } = session;
-  const id = /^[\w-]{1,63}$/.test(idOf(text)) ? idOf(text) : undefined;
+  const id = ID.test(text) ? idOf(text) : undefined;
   const found = (name: string, kind: string, icon: IconName): Found[] => {
     const path = pathOf(name, role);
     return path === undefined ? [] : [{ words: idOf(name), kind, icon, path }];
   };
-  const one = async (kind: string, icon: IconName, read: (id: string) => Promise<{ name?: string }>) =>
-    id === undefined ? [] : found((await ifFound(read(id)))?.name ?? '', kind, icon);
+  const one = async (
+    collection: string,
+    [kind, icon]: [string, IconName],
+    read: (name: string) => Promise<{ name?: string }>,
+  ) => {
+    const isOther = text.includes('/') && text.split('/').at(-2) !== collection;
+    if (id === undefined || isOther) return [];
+    return found((await ifFound(read(`${principal}/${collection}/${id}`)))?.name ?? '', kind, icon);
+  };
   const group = () =>
-    one('Event group', 'catalog', (id) =>
-      client.getEventGroup({ name: `${principal}/eventGroups/${id}`, signal }),
-    );
+    one('eventGroups', ['Event group', 'catalog'], (name) => client.getEventGroup({ name, signal }));
   switch (role) {
     case 'consumer': {
-      const name = `${principal}/measurements/`;
       const filter = { parent: principal, 'filter.measurementReferenceId': text, pageSize: MOST, signal };
       const [byId, groups, { measurements }] = await Promise.all([
-        one('Measurement', 'measure', (id) => client.getMeasurement({ name: name + id, signal })),
+        one('measurements', ['Measurement', 'measure'], (name) => client.getMeasurement({ name, signal })),
         group(),
         client.listMeasurements(filter).page(),
       ]);
@@ -108,14 +115,13 @@ async function byName(session: Session, text: string, signal: AbortSignal): Prom
       return [...byId, ...referenced, ...groups];
     }
     case 'provider': {
-      const name = `${principal}/requisitions/`;
-      const request = one('Request', 'list', (id) => client.getRequisition({ name: name + id, signal }));
-      return [...(await request), ...(await group())];
+      const request = await one('requisitions', ['Request', 'list'], (name) =>
+        client.getRequisition({ name, signal }),
+      );
+      return [...request, ...(await group())];
     }
-    case 'duchy': {
-      const name = `${principal}/computations/`;
-      return one('Computation', 'run', (id) => client.getComputation({ name: name + id, signal }));
-    }
+    case 'duchy':
+      return one('computations', ['Computation', 'run'], (name) => client.getComputation({ name, signal }));
     case 'operator':
       return parties(session, text, signal);
   }

@@ -62,7 +62,7 @@ export function ErrorNote({ error, retry }: { error: Error; retry?: () => void }
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="empty">
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       {children}
     </div>
   );
