@@ -1,29 +1,37 @@
 /** Opens questions and results with the party's keys. Neither ever changes, so each is opened once and kept. */
-import { type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { useSession } from '../session/session.ts';
+import { queryOptions, type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { type Session, useSession } from '../session/session.ts';
 import type { Companion } from './client.ts';
 import type { OpenedQuestion, OpenedResult } from './methods.ts';
 
-/** The question of a measurement, or undefined without a companion. Questions that a page needs at once are opened together. */
-export function useQuestion(name: string, { enabled = true } = {}): UseQueryResult<OpenedQuestion> {
-  const { companion, principal } = useSession();
-  return useQuery({
+/** The question of a measurement. Questions that a page needs at once are opened together. */
+export function questionQuery({ companion, principal }: Session, name: string) {
+  return queryOptions({
     queryKey: ['questions', principal, name],
     queryFn: () => questionsOf(companion!)(name),
-    enabled: enabled && companion !== undefined,
+    enabled: companion !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
 
 /** The decrypted and verified result of a measurement that succeeded. */
-export function useResult(name: string, { enabled = true } = {}): UseQueryResult<OpenedResult> {
-  const { companion, principal } = useSession();
-  return useQuery({
+export function resultQuery({ companion, principal }: Session, name: string) {
+  return queryOptions({
     queryKey: ['results', principal, name],
     queryFn: ({ signal }) => atMost3(() => companion!.result({ name }, { signal })),
-    enabled: enabled && companion !== undefined,
+    enabled: companion !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   });
+}
+
+export function useQuestion(name: string, { enabled = true } = {}): UseQueryResult<OpenedQuestion> {
+  const query = questionQuery(useSession(), name);
+  return useQuery({ ...query, enabled: enabled && query.enabled === true });
+}
+
+export function useResult(name: string, { enabled = true } = {}): UseQueryResult<OpenedResult> {
+  const query = resultQuery(useSession(), name);
+  return useQuery({ ...query, enabled: enabled && query.enabled === true });
 }
 
 const MAX_NAMES = 100;

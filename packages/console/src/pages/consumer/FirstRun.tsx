@@ -9,7 +9,7 @@ import { capital, listed } from '../../parts/names.ts';
 import { usePublishers } from '../../parts/Publisher.tsx';
 import { idOf } from '../../session/roles.ts';
 import { useSession } from '../../session/session.ts';
-import { NewMeasurement } from './Measurements.tsx';
+import { NewMeasurement } from './NewMeasurement.tsx';
 
 export function FirstRun() {
   const { companion, principal } = useSession();

@@ -14,8 +14,9 @@ import { COLUMNS, MeasurementRow } from './list/MeasurementRow.tsx';
 import type { Row } from './list/rows.ts';
 import { type MeasurementList, useMeasurementList } from './list/useMeasurementList.ts';
 import './list/list.css';
-import { NewMeasurement, Stale } from './Measurements.tsx';
+import { Stale } from './list/Stale.tsx';
 import { NeedsAttention } from './NeedsAttention.tsx';
+import { NewMeasurement } from './NewMeasurement.tsx';
 
 const NEWEST = 8;
 const ALL = {};

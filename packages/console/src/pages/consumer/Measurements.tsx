@@ -3,15 +3,17 @@ import type { MeasurementState } from '@measurement-exchange/contract';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
 import { A } from '../../parts/A.tsx';
-import { count, moment } from '../../parts/format.ts';
+import { count } from '../../parts/format.ts';
 import { Icon } from '../../parts/Icon.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { Segment } from '../../parts/Segment.tsx';
 import { Empty, ErrorNote, Skeleton } from '../../parts/states.tsx';
 import { WHISKER_SCALE } from '../../parts/Whisker.tsx';
 import { idOf } from '../../session/roles.ts';
+import { Stale } from './list/Stale.tsx';
 import { type MeasurementList, useMeasurementList } from './list/useMeasurementList.ts';
 import { VirtualRows } from './list/VirtualRows.tsx';
+import { NewMeasurement } from './NewMeasurement.tsx';
 
 const VIEWS: Record<string, { text: string; states?: MeasurementState[] }> = {
   all: { text: 'All' },
@@ -85,14 +87,6 @@ function amount({ rows, isComplete }: MeasurementList): string[] {
   return [isComplete ? `${count(rows.length)} in all` : `${count(rows.length)} loaded, more below`];
 }
 
-export function NewMeasurement() {
-  return (
-    <A className="btn main" to="/new">
-      <Icon name="plus" /> New measurement <kbd>N</kbd>
-    </A>
-  );
-}
-
 function Rows({
   list,
   isFiltered,
@@ -123,16 +117,6 @@ function Rows({
       <p>Pick publishers, pick the days, and see how exact the answer will be before you send anything.</p>
       <NewMeasurement />
     </Empty>
-  );
-}
-
-/** Shown above rows that could not be read again. */
-export function Stale({ error, list }: { error: Error; list: MeasurementList }) {
-  return (
-    <div className="stack tight">
-      <p className="sm warn">What you see is from {moment(new Date(list.readAt))} and may be out of date.</p>
-      <ErrorNote error={error} retry={list.readAgain} />
-    </div>
   );
 }
 

@@ -1,0 +1,13 @@
+import { moment } from '../../../parts/format.ts';
+import { ErrorNote } from '../../../parts/states.tsx';
+import type { MeasurementList } from './useMeasurementList.ts';
+
+/** Shown above rows that could not be read again. */
+export function Stale({ error, list }: { error: Error; list: MeasurementList }) {
+  return (
+    <div className="stack tight">
+      <p className="sm warn">What you see is from {moment(new Date(list.readAt))} and may be out of date.</p>
+      <ErrorNote error={error} retry={list.readAgain} />
+    </div>
+  );
+}
