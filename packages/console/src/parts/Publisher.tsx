@@ -2,16 +2,17 @@
 import { useMemo } from 'react';
 import { useResource } from '../live/useResource.ts';
 import { idOf } from '../session/roles.ts';
+import { Swatch } from './Chart.tsx';
 import './publisher.css';
 
 export interface Publisher {
   name: string;
   label: string;
-  /** The number of its hue and shape, from 1 to 4. */
-  look: 1 | 2 | 3 | 4;
+  /** Its place among all publishers, which decides its hue and shape. */
+  index: number;
 }
 
-/** Returns a function from the name of a publisher to how it is shown. The oldest publishers have the first looks. */
+/** Returns a function from the name of a publisher to how it is shown. The oldest publisher is the first. */
 export function usePublishers(): (name: string) => Publisher {
   const { data } = useResource(
     'dataProviders',
@@ -30,7 +31,7 @@ export function usePublishers(): (name: string) => Publisher {
     const places = new Map(sorted.map(({ name, displayName }, i) => [name, { i, displayName }]));
     return (name) => {
       const { i = letters(name), displayName } = places.get(name) ?? {};
-      return { name, label: displayName || idOf(name), look: ((i % 4) + 1) as Publisher['look'] };
+      return { name, label: displayName || idOf(name), index: i };
     };
   }, [data]);
 }
@@ -42,10 +43,10 @@ const keyOf = ({ createTime = '', name = '' }: { createTime?: string; name?: str
 const letters = (name: string) => [...name].reduce((sum, letter) => sum + letter.charCodeAt(0), 0);
 
 export function PublisherTag({ name }: { name: string }) {
-  const { label, look } = usePublishers()(name);
+  const { label, index } = usePublishers()(name);
   return (
     <span className="tag" title={name}>
-      <Swatch look={look} />
+      <Swatch index={index} />
       <bdi>{label}</bdi>
     </span>
   );
@@ -58,17 +59,5 @@ export function PublisherTags({ names }: { names: readonly string[] }) {
         <PublisherTag key={name} name={name} />
       ))}
     </span>
-  );
-}
-
-/** The shape of a publisher: circle, square, triangle, diamond. */
-export function Swatch({ look }: { look: Publisher['look'] }) {
-  return (
-    <svg className="sw" viewBox="0 0 11 11" aria-hidden="true">
-      {look === 1 && <circle className="f1" cx="5.5" cy="5.5" r="5" />}
-      {look === 2 && <rect className="f2" x="1" y="1" width="9" height="9" />}
-      {look === 3 && <path className="f3" d="M5.5.3 11 10.3H0z" />}
-      {look === 4 && <path className="f4" d="M5.5-.4 11.4 5.5 5.5 11.4-.4 5.5z" />}
-    </svg>
   );
 }

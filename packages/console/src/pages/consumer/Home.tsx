@@ -6,7 +6,6 @@ import { A } from '../../parts/A.tsx';
 import { capital } from '../../parts/names.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { ErrorNote, Skeleton } from '../../parts/states.tsx';
-import { WHISKER_SCALE } from '../../parts/Whisker.tsx';
 import { idOf } from '../../session/roles.ts';
 import { useSession } from '../../session/session.ts';
 import { FirstRun } from './FirstRun.tsx';
@@ -14,6 +13,7 @@ import { COLUMNS, MeasurementRow } from './list/MeasurementRow.tsx';
 import type { Row } from './list/rows.ts';
 import { type MeasurementList, useMeasurementList } from './list/useMeasurementList.ts';
 import './list/list.css';
+import { Scale } from './list/Scale.tsx';
 import { Stale } from './list/Stale.tsx';
 import { NeedsAttention } from './NeedsAttention.tsx';
 import { NewMeasurement } from './NewMeasurement.tsx';
@@ -81,7 +81,7 @@ function Newest({ list }: { list: MeasurementList }) {
             </div>
           )}
           <footer>
-            <span>Intervals are 95 %, drawn on a scale of ± {WHISKER_SCALE * 100} %.</span>
+            <Scale />
           </footer>
         </div>
       </section>

@@ -18,7 +18,7 @@ import { Asked } from './one/Asked.tsx';
 import { CancelButton } from './one/CancelButton.tsx';
 import { Duchies } from './one/Duchies.tsx';
 import { Publishers } from './one/Publishers.tsx';
-import { Results } from './one/Results.tsx';
+import { Results, Verified } from './one/Results.tsx';
 import { TimelineCard } from './one/TimelineCard.tsx';
 import { type MeasurementQueries, useMeasurement } from './one/useMeasurement.ts';
 import { WhyCard } from './one/WhyCard.tsx';
@@ -101,6 +101,7 @@ function Body({ measurement, queries }: Props) {
         <Duchies measurement={measurement} {...{ requisitions, reports, waitsFor, now }} />
       </div>
       <div className="stack wide">
+        <Verified measurement={measurement} />
         <Asked measurement={measurement} question={queries.question} />
         <Loaded query={queries.timeline}>
           {(timeline) => <TimelineCard id={id} timeline={timeline} requisitions={requisitions} />}

@@ -4,12 +4,11 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
 import { A } from '../../parts/A.tsx';
 import { count } from '../../parts/format.ts';
-import { Icon } from '../../parts/Icon.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { Segment } from '../../parts/Segment.tsx';
 import { Empty, ErrorNote, Skeleton } from '../../parts/states.tsx';
-import { WHISKER_SCALE } from '../../parts/Whisker.tsx';
 import { idOf } from '../../session/roles.ts';
+import { Scale } from './list/Scale.tsx';
 import { Stale } from './list/Stale.tsx';
 import { type MeasurementList, useMeasurementList } from './list/useMeasurementList.ts';
 import { VirtualRows } from './list/VirtualRows.tsx';
@@ -65,9 +64,7 @@ export default function Measurements() {
           isFiltered={view !== 'all' || reference !== undefined}
         />
         <footer>
-          <span>
-            <Icon name="info" /> Intervals are 95 %, drawn on a scale of ± {WHISKER_SCALE * 100} %.
-          </span>
+          <Scale />
         </footer>
       </div>
     </>

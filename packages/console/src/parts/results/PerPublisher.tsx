@@ -4,11 +4,16 @@ import { Chart } from '../Chart.tsx';
 import { count } from '../format.ts';
 import { figureOf, listOf, type NameOf, timeOf } from './answers.ts';
 
-type Props = { result: MeasurementResult; nameOf: NameOf; file: string };
+type Props = {
+  result: MeasurementResult;
+  nameOf: NameOf;
+  file: string;
+  placeOf?: (resource: string) => number;
+};
 
 /** The figure of each publisher, if each counted alone. */
-export function PerPublisher({ result, nameOf, file }: Props) {
-  const { bars, unit, title } = barsOf(result, nameOf);
+export function PerPublisher({ result, nameOf, file, placeOf }: Props) {
+  const { bars, unit, title } = barsOf(result, nameOf, placeOf);
   if (bars.length < 2) return null;
   return (
     <section className="card">
@@ -24,9 +29,9 @@ export function PerPublisher({ result, nameOf, file }: Props) {
 }
 
 /** The bounds on the reach of several publishers that counted alone, and the claim that adding up would make. */
-export function ReachBounds({ result, nameOf, file }: Props) {
+export function ReachBounds({ result, nameOf, file, placeOf }: Props) {
   const { bounds } = result.total.reach!;
-  const { bars, title } = barsOf(result, nameOf);
+  const { bars, title } = barsOf(result, nameOf, placeOf);
   const addedUp: Bar = { label: 'Added up', value: bounds[1], look: 'striped', note: 'at most' };
   const names = listOf(result.dataProviders.map(({ name }) => nameOf(name)));
   return (
@@ -54,13 +59,16 @@ export function ReachBounds({ result, nameOf, file }: Props) {
 function barsOf(
   { dataProviders, total }: MeasurementResult,
   nameOf: NameOf,
+  placeOf?: (resource: string) => number,
 ): { bars: Bar[]; unit: Unit; title: string } {
   const barsWith = (
     figure: (each: (typeof dataProviders)[number]) => Pick<Bar, 'value' | 'interval'> | undefined,
   ) =>
     dataProviders.flatMap((each, i): Bar[] => {
       const found = figure(each);
-      return found ? [{ ...found, label: nameOf(each.name), series: seriesAt(i) }] : [];
+      return found
+        ? [{ ...found, label: nameOf(each.name), series: seriesAt(placeOf?.(each.name) ?? i) }]
+        : [];
     });
   const { watchDurationSeconds: watched } = total;
   if (watched) {

@@ -17,14 +17,16 @@ export interface ResultViewProps {
   addedUp?: number;
   /** The name of a party as people know it. The default is the last part of the resource name. */
   nameOf?: NameOf;
+  /** The place of a publisher among all publishers, so that its color is that of other pages. */
+  placeOf?: (resource: string) => number;
 }
 
-export function ResultView({ result, population, addedUp, nameOf = idOf }: ResultViewProps) {
+export function ResultView({ result, population, addedUp, nameOf = idOf, placeOf }: ResultViewProps) {
   const answer = answerOf(result, nameOf);
   const file = idOf(result.measurement);
   const { deduplicated } = result.total;
   const isAlone = deduplicated === undefined;
-  const parts = { result, nameOf, file };
+  const parts = { result, nameOf, file, ...(placeOf && { placeOf }) };
   return (
     <div className="stack wide">
       {answer ? (

@@ -1,8 +1,10 @@
 /** The result of a measurement in a list: the figure, its ±, and the interval on a scale that all rows share. */
+import { isTerminal } from '@measurement-exchange/contract';
+import { miniWhisker } from '../../../charts/index.ts';
 import { useResult } from '../../../companion/useOpened.ts';
-import { isBounded, mainFigure, marginOf } from '../../../parts/estimate.ts';
-import { count } from '../../../parts/format.ts';
-import { RelativeWhisker } from '../../../parts/Whisker.tsx';
+import { Drawing } from '../../../parts/Chart.tsx';
+import { around, count } from '../../../parts/format.ts';
+import { answerOf } from '../../../parts/results/answers.ts';
 import { useSession } from '../../../session/session.ts';
 import type { Row } from './rows.ts';
 
@@ -10,39 +12,33 @@ export function ResultCell({ row, isSettled }: { row: Row; isSettled: boolean })
   const { companion } = useSession();
   const isOpened = row.state === 'SUCCEEDED' && !row.isRemoved;
   const { data, error } = useResult(row.name, { enabled: isSettled && isOpened });
-  if (!isOpened)
-    return (
-      <Muted
-        text={
-          row.state === 'AWAITING_REQUISITION_FULFILLMENT' || row.state === 'COMPUTING' ? 'not yet' : 'none'
-        }
-      />
-    );
+  if (!isOpened) return <Muted text={isTerminal(row.state) ? 'none' : 'not yet'} />;
   if (companion === undefined) return <Muted text="sealed" />;
   if (error) return <Muted text="cannot be opened" />;
   if (data === undefined) return <span className="sk w3" />;
-  const figure = data.result && mainFigure(data.result);
-  if (figure === undefined) return <span className="bad">not verified</span>;
-  if (Array.isArray(figure)) {
-    return (
-      <span className="num">
-        <b>
-          {count(figure[0])} – {count(figure[1])}
-        </b>
-        <span className="sub">each publisher alone</span>
-      </span>
-    );
-  }
-  const { estimate, show } = figure;
+  if (data.result === undefined) return <span className="bad">not verified</span>;
+  const answer = answerOf(data.result);
+  if (answer === undefined) return <Bounds bounds={data.result.total.reach?.bounds ?? [0, 0]} />;
+  const { figure, unit } = answer;
   return (
     <span className="bar-in">
       <span className="num">
-        <b>{show(estimate.value)}</b>{' '}
-        <span className="xs muted">
-          {isBounded(estimate) ? `± ${show(marginOf(estimate))}` : '± unknown'}
-        </span>
+        <b>{unit.text(figure.value)}</b>{' '}
+        <span className="xs muted">{figure.interval && around(figure.value, figure.interval, unit)}</span>
       </span>
-      {isBounded(estimate) && <RelativeWhisker {...estimate} />}
+      <Drawing tree={miniWhisker(figure)} />
+    </span>
+  );
+}
+
+/** Publishers that counted alone have no common figure. */
+function Bounds({ bounds: [most, sum] }: { bounds: [number, number] }) {
+  return (
+    <span className="num">
+      <b>
+        {count(most)} – {count(sum)}
+      </b>
+      <span className="sub">each publisher alone</span>
     </span>
   );
 }

@@ -4,7 +4,6 @@ import type { Question } from '@measurement-exchange/sdk';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { OpenedQuestion } from '../../../companion/methods.ts';
-import { useResource } from '../../../live/useResource.ts';
 import { A } from '../../../parts/A.tsx';
 import { count } from '../../../parts/format.ts';
 import { PublisherTag } from '../../../parts/Publisher.tsx';
@@ -13,6 +12,7 @@ import { idOf } from '../../../session/roles.ts';
 import { useSession } from '../../../session/session.ts';
 import { daysOf, protocolWords, typeWords } from '../words.ts';
 import { EventGroups, filtersOf } from './EventGroups.tsx';
+import { usePopulation } from './usePopulation.ts';
 
 export function Asked({
   measurement,
@@ -59,7 +59,7 @@ export function Asked({
               </>
             )}
           </Fact>
-          <PopulationFact config={measurement.protocolConfig} />
+          <PopulationFact measurement={measurement} />
           <Fact name="Privacy">{spec && privacyWords(spec)}</Fact>
           <Fact name="Reference">
             {measurement.measurementReferenceId && (
@@ -142,17 +142,9 @@ function privacyWords(spec: PlainSpec): string | undefined {
 const short = (value: number) => String(Number(value.toPrecision(4)));
 
 /** The population that the duchies count, which the consumer may read. */
-function PopulationFact({ config }: { config: Measurement['protocolConfig'] }) {
-  const name = config?.honestMajorityShareShuffle?.population;
-  const { data } = useResource(
-    'populations',
-    ['one', name],
-    ({ client }, signal) => client.getPopulation({ name: name!, signal }),
-    {
-      enabled: name !== undefined,
-      staleTime: 300_000,
-    },
-  );
+function PopulationFact({ measurement }: { measurement: Measurement }) {
+  const name = measurement.protocolConfig?.honestMajorityShareShuffle?.population;
+  const { data } = usePopulation(measurement);
   if (name === undefined) return null;
   return (
     <Fact name="Population">

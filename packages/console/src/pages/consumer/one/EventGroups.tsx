@@ -3,6 +3,7 @@ import type { Question } from '@measurement-exchange/sdk';
 import { useResource } from '../../../live/useResource.ts';
 import { PublisherTag } from '../../../parts/Publisher.tsx';
 import { idOf } from '../../../session/roles.ts';
+import type { Session } from '../../../session/session.ts';
 
 export function EventGroups({ question }: { question: Question }) {
   return question.dataProviders.map(({ name, eventGroups = [] }) => (
@@ -19,18 +20,18 @@ export function EventGroups({ question }: { question: Question }) {
 /** The reference of an event group, or its ID if it cannot be read any more. */
 function EventGroupReference({ name }: { name: string }) {
   const id = idOf(name);
-  const { data } = useResource(
-    'eventGroups',
-    ['one', id],
-    ({ client, principal }, signal) =>
-      client.getEventGroup({ name: `${principal}/eventGroups/${id}`, signal }),
-    { staleTime: 300_000 },
-  );
+  const { data } = useResource('eventGroups', ['references'], readReferences, { staleTime: 300_000 });
   return (
     <bdi className="mono xs" title={name}>
-      {data?.eventGroupReferenceId || id}
+      {data?.get(id) || id}
     </bdi>
   );
+}
+
+/** Reads the references by ID. One list costs less than a call for each event group, of which some may be gone. */
+async function readReferences({ client, principal }: Session, signal: AbortSignal) {
+  const { eventGroups } = await client.listEventGroups({ parent: principal, pageSize: 1000, signal }).page();
+  return new Map(eventGroups.map((group) => [idOf(group.name!), group.eventGroupReferenceId]));
 }
 
 /** The different filters of a question. */

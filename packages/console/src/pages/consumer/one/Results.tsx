@@ -1,17 +1,33 @@
 /** The result: decrypted and verified where the keys are. */
 import type { Measurement } from '@measurement-exchange/contract';
 import { useResult } from '../../../companion/useOpened.ts';
+import { useNames } from '../../../parts/names.ts';
+import { usePublishers } from '../../../parts/Publisher.tsx';
+import { ResultView } from '../../../parts/results/ResultView.tsx';
+import { VerificationChip, VerificationList } from '../../../parts/results/VerificationList.tsx';
 import { ErrorNote, NeedsKey, Skeleton } from '../../../parts/states.tsx';
 import { useSession } from '../../../session/session.ts';
-import { Figures } from './Figures.tsx';
+import { usePopulation } from './usePopulation.ts';
+
+const hasResult = ({ state, deleteTime }: Measurement) => state === 'SUCCEEDED' && deleteTime === undefined;
 
 export function Results({ measurement }: { measurement: Measurement }) {
   const { companion } = useSession();
-  const result = useResult(measurement.name!, {
-    enabled: measurement.state === 'SUCCEEDED' && !measurement.deleteTime,
-  });
-  if (measurement.deleteTime) return null;
-  if (measurement.state !== 'SUCCEEDED') return <NoResultYet state={measurement.state} />;
+  const nameOf = useNames();
+  const publisher = usePublishers();
+  const result = useResult(measurement.name!, { enabled: hasResult(measurement) });
+  const { data: population } = usePopulation(measurement);
+  if (!hasResult(measurement)) return <NoResultYet state={measurement.state} />;
+  if (result.data?.result) {
+    return (
+      <ResultView
+        result={result.data.result}
+        nameOf={nameOf}
+        placeOf={(name) => publisher(name).index}
+        {...(population?.size && { population: { size: population.size } })}
+      />
+    );
+  }
   return (
     <section className="card">
       <header>
@@ -21,19 +37,32 @@ export function Results({ measurement }: { measurement: Measurement }) {
         {companion === undefined && <NeedsKey what="The result is sealed for you." />}
         {result.isLoading && <Skeleton />}
         {result.error && <ErrorNote error={result.error} retry={() => void result.refetch()} />}
-        {result.data?.error && (
-          <div className="note bad" role="alert">
-            <div>The result is not shown: {result.data.error}</div>
-          </div>
-        )}
-        {result.data?.result && <Figures result={result.data.result} />}
+        {result.data?.error && <p className="bad">The result is not shown: {result.data.error}</p>}
+      </div>
+    </section>
+  );
+}
+
+/** Every step of the verification of the result. */
+export function Verified({ measurement }: { measurement: Measurement }) {
+  const nameOf = useNames();
+  const { data } = useResult(measurement.name!, { enabled: hasResult(measurement) });
+  if (data === undefined || !hasResult(measurement)) return null;
+  return (
+    <section className="card">
+      <header>
+        <h2>Verified</h2>
+        <VerificationChip steps={data.steps} />
+      </header>
+      <div className="in-card">
+        <VerificationList steps={data.steps} nameOf={nameOf} />
       </div>
     </section>
   );
 }
 
 function NoResultYet({ state }: { state: Measurement['state'] }) {
-  if (state === 'FAILED' || state === 'CANCELLED') return null;
+  if (state !== 'AWAITING_REQUISITION_FULFILLMENT' && state !== 'COMPUTING') return null;
   return (
     <section className="card">
       <header>

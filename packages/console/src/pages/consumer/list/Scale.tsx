@@ -1,0 +1,11 @@
+import { MINI_RANGE } from '../../../charts/index.ts';
+import { Icon } from '../../../parts/Icon.tsx';
+
+/** States the scale of the whiskers in a list. */
+export function Scale() {
+  return (
+    <span>
+      <Icon name="info" /> Lines show the 95 % interval on a scale of ± {MINI_RANGE * 100} %.
+    </span>
+  );
+}

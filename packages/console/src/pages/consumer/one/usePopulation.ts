@@ -1,0 +1,17 @@
+import type { Measurement, Population } from '@measurement-exchange/contract';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { useResource } from '../../../live/useResource.ts';
+
+/** The population in which the duchies count, if the protocol names one. */
+export function usePopulation({ protocolConfig }: Measurement): UseQueryResult<Population> {
+  const name = protocolConfig?.honestMajorityShareShuffle?.population;
+  return useResource(
+    'populations',
+    ['one', name],
+    ({ client }, signal) => client.getPopulation({ name: name!, signal }),
+    {
+      enabled: name !== undefined,
+      staleTime: 300_000,
+    },
+  );
+}
