@@ -1,8 +1,8 @@
 /** Picks the days to count. */
 import { useCallback, useId } from 'react';
+import { Swatch } from '../../../parts/Chart.tsx';
 import { day as dayText } from '../../../parts/format.ts';
 import { Icon } from '../../../parts/Icon.tsx';
-import { Swatch } from '../../../parts/Publisher.tsx';
 import { missingDays } from '../form/checks.ts';
 import { Step } from '../form/Step.tsx';
 import type { Ask } from '../form/useAsk.ts';
@@ -101,9 +101,9 @@ function Legend({ ask: { publishers } }: { ask: Ask }) {
   if (publishers.length === 0 || publishers.length > 4) return null;
   return (
     <div className="legend">
-      {publishers.map(({ name, label, look }) => (
+      {publishers.map(({ name, label, index }) => (
         <span key={name}>
-          <Swatch look={look} />
+          <Swatch index={index} />
           <span>
             <bdi>{label}</bdi> has data
           </span>

@@ -1,4 +1,5 @@
 /** One month of the calendar. */
+import { seriesAt } from '../../../charts/index.ts';
 import type { Publisher } from '../../../parts/Publisher.tsx';
 import { addDays, type Day, type DayRange, isWithin, weeksOf } from './days.ts';
 import type { Recorded } from './recorded.ts';
@@ -119,17 +120,18 @@ function Marks({ marks }: { marks: DayMarks }) {
   return (
     <svg viewBox={`0 0 ${marks.length * 9} 9`} aria-hidden="true">
       {marks.map(({ publisher, recorded }, i) => (
-        <Shape key={publisher.name} look={publisher.look} recorded={recorded} x={i * 9} />
+        <Shape key={publisher.name} index={publisher.index} recorded={recorded} x={i * 9} />
       ))}
     </svg>
   );
 }
 
-function Shape({ look, recorded, x }: { look: Publisher['look']; recorded: Recorded; x: number }) {
-  const name = recorded === 'all' ? `f${look}` : recorded === 'part' ? `f${look} part` : 'miss';
+function Shape({ index, recorded, x }: { index: number; recorded: Recorded; x: number }) {
+  const { hue, shape } = seriesAt(index);
+  const name = recorded === 'all' ? `f${hue}` : recorded === 'part' ? `f${hue} part` : 'miss';
   if (recorded === 'unknown') return null;
-  if (look === 1) return <circle className={name} cx={x + 4.5} cy="4.5" r="2.6" />;
-  if (look === 2) return <rect className={name} x={x + 2} y="2" width="5" height="5" />;
-  if (look === 3) return <path className={name} d={`M${x + 4.5} 1.6 ${x + 7.5} 7h-6z`} />;
+  if (shape === 'circle') return <circle className={name} cx={x + 4.5} cy="4.5" r="2.6" />;
+  if (shape === 'square') return <rect className={name} x={x + 2} y="2" width="5" height="5" />;
+  if (shape === 'triangle') return <path className={name} d={`M${x + 4.5} 1.6 ${x + 7.5} 7h-6z`} />;
   return <path className={name} d={`M${x + 4.5} 1 ${x + 8} 4.5 ${x + 4.5} 8 ${x + 1} 4.5z`} />;
 }

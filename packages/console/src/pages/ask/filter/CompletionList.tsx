@@ -1,5 +1,6 @@
+import { Swatch } from '../../../parts/Chart.tsx';
 import { Icon } from '../../../parts/Icon.tsx';
-import { type Publisher, Swatch } from '../../../parts/Publisher.tsx';
+import type { Publisher } from '../../../parts/Publisher.tsx';
 import { literalsOf, type OfferedAttribute, TYPE_WORDS } from './attributes.ts';
 import type { Completion } from './completion.ts';
 
@@ -69,8 +70,8 @@ function AttributeFacts({
         </span>
       )}
       <span className="row">
-        {having.map(({ name, look }) => (
-          <Swatch key={name} look={look} />
+        {having.map(({ name, index }) => (
+          <Swatch key={name} index={index} />
         ))}
       </span>
     </>

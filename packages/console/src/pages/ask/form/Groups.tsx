@@ -2,7 +2,7 @@
 import type { EventGroup } from '@measurement-exchange/contract';
 import { useMemo, useState } from 'react';
 import { A } from '../../../parts/A.tsx';
-import { Swatch } from '../../../parts/Publisher.tsx';
+import { Swatch } from '../../../parts/Chart.tsx';
 import { idOf } from '../../../session/roles.ts';
 import { daysText, mediaText } from '../catalog/words.ts';
 import { type Asked, labelOf, useByPublisher } from './catalogue.ts';
@@ -121,7 +121,7 @@ function PublisherRow({ ask: { form, change }, publisher }: { ask: Ask; publishe
             onChange={(event) => toggle(event.target.checked)}
           />
           <span className="tag">
-            <Swatch look={publisher.look} />
+            <Swatch index={publisher.index} />
             <bdi>{publisher.label}</bdi>
           </span>
         </label>

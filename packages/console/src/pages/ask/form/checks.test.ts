@@ -28,7 +28,7 @@ function askWith(changes: Partial<Ask> & { plan?: object; error?: Error } = {}):
     publishers: picked.map((of, i) => ({
       name: of.dataProvider!,
       label: `P${i + 1}`,
-      look: 1,
+      index: 0,
       groups: [of],
     })),
     days: { from: '2026-10-01', until: '2026-10-28' },
