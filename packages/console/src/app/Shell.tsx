@@ -88,8 +88,9 @@ function Navigation() {
 
 function Foot() {
   const { servedBy, companion, principal, role } = useSession();
-  const where =
+  const keys =
     servedBy.by === 'mex console' ? 'Keys stay on this computer' : companion ? 'Demo keys' : 'No keys here';
+  const where = role === 'operator' ? 'Counts only, no content' : keys;
   return (
     <div className="foot">
       <span title={`${ROLE_WORDS[role]} ${idOf(principal)}`}>

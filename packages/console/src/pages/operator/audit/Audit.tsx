@@ -38,7 +38,9 @@ export default function Audit() {
         </header>
         {log.error && <ErrorNote error={log.error} retry={() => void log.refetch()} />}
         {log.isPending && <Skeleton />}
-        {log.data && found.length === 0 && !log.isFetching && <Empty title="No change matches" />}
+        {log.data && found.length === 0 && !log.isFetching && (
+          <Empty title={entries.length === 0 ? 'No changes yet' : 'No change matches'} />
+        )}
         {found.length > 0 && (
           <AuditRows entries={found} onEnd={() => log.hasNextPage && void log.fetchNextPage()} />
         )}

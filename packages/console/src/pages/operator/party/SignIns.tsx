@@ -1,6 +1,7 @@
 import { A } from '../../../parts/A.tsx';
-import { Empty, Loaded } from '../../../parts/states.tsx';
+import { Loaded } from '../../../parts/states.tsx';
 import { usePrincipals } from '../data.ts';
+import { NobodyBound } from '../principals/NobodyBound.tsx';
 import { PrincipalTable } from '../principals/PrincipalTable.tsx';
 
 /** The subjects whose tokens speak for a party. */
@@ -16,13 +17,7 @@ export function SignIns({ party }: { party: string }) {
       </header>
       <Loaded query={query}>
         {(principals) =>
-          principals.length === 0 ? (
-            <Empty title="Nobody yet">
-              <p>No token is accepted for this party until a subject is bound to it.</p>
-            </Empty>
-          ) : (
-            <PrincipalTable principals={principals} />
-          )
+          principals.length === 0 ? <NobodyBound /> : <PrincipalTable principals={principals} />
         }
       </Loaded>
     </section>

@@ -6,6 +6,7 @@ import { useFilters } from '../../../parts/useFilters.ts';
 import { usePrincipals } from '../data.ts';
 import '../operator.css';
 import { BindForm } from './BindForm.tsx';
+import { NobodyBound } from './NobodyBound.tsx';
 import { PrincipalTable } from './PrincipalTable.tsx';
 
 export default function Principals() {
@@ -33,8 +34,9 @@ export default function Principals() {
               const found = principals.filter(({ resource, subject, issuer }) =>
                 isFound(resource, subject, issuer),
               );
+              if (principals.length === 0) return <NobodyBound />;
               return found.length === 0 ? (
-                <Empty title={text === '' ? 'Nobody is bound yet' : 'No sign-in matches'} />
+                <Empty title="No sign-in matches" />
               ) : (
                 <>
                   <PrincipalTable principals={found} />
