@@ -20,14 +20,18 @@ const SOURCES = [
 /** Another process takes less than this for its build, unless it was killed. */
 const STALE_LOCK_MS = 180_000;
 
-/** Builds the console, unless the last build is of the same sources. A published package is built already. */
-export async function ensureBuilt(): Promise<void> {
+/**
+ * Builds the console, unless the last build is of the same sources. A published package is built already. Calls `onBuild`
+ * before it builds, which takes seconds.
+ */
+export async function ensureBuilt(onBuild: () => void = () => {}): Promise<void> {
   if (!existsSync(join(PACKAGE, 'vite.config.ts'))) return;
   const lock = join(PACKAGE, 'dist', 'lock');
   await mkdir(dirname(lock), { recursive: true });
   const sources = await hashOf();
   while (!(await isCurrent(sources))) {
     if (await take(lock)) {
+      onBuild();
       await build(sources).finally(() => rm(lock, { recursive: true, force: true }));
       return;
     }
@@ -83,4 +87,4 @@ async function hashOf(): Promise<string> {
   return hash.digest('hex');
 }
 
-if (import.meta.main) await ensureBuilt();
+if (import.meta.main) await ensureBuilt(() => console.log('Building the console.'));

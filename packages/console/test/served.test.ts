@@ -1,13 +1,132 @@
+/** Who serves the console: `mex console` and a development exchange, each in a real browser. */
 import { lacksChromium } from '@measurement-exchange/testkit/chromium';
 import { useConsole } from '@measurement-exchange/testkit/console';
-import { expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 
 const c = useConsole();
 
-it.skipIf(lacksChromium)('mex console shows its page in a browser, signed in, without an error', async () => {
-  const { page, errors } = await c.open('acme');
-  await page.getByRole('heading', { level: 1 }).waitFor();
-  expect(await page.locator('.who').first().textContent()).toContain('acme');
-  expect(new URL(page.url()).search).toBe('');
-  expect(errors).toEqual([]);
+/** Everything that a script of the page's origin can read without calling anybody. */
+const reachable = (page: Page) =>
+  page.evaluate(async () => {
+    const databases = (await indexedDB.databases()).map(({ name }) => name);
+    const { href } = location;
+    return JSON.stringify([
+      { ...localStorage },
+      { ...sessionStorage },
+      document.cookie,
+      databases,
+      await caches.keys(),
+      href,
+    ]);
+  });
+
+const secrets = () => {
+  const [acme] = c.exchange.dev.measurementConsumers as unknown as Record<string, string>[];
+  const { token, privateKeyPem, encryptionPrivateKey } = acme!;
+  return [token!, privateKeyPem!.split('\n')[1]!, encryptionPrivateKey!];
+};
+
+describe.skipIf(lacksChromium)('mex console', () => {
+  it('shows its page signed in, calls only itself, and gives the page no secret', async () => {
+    const calls: string[] = [];
+    const { page, errors } = await c.open('acme');
+    page.on('request', (request) => {
+      const { authorization } = request.headers();
+      calls.push(`${new URL(request.url()).origin} ${authorization ?? ''}`);
+    });
+    await page.reload();
+    await page.locator('.app').waitFor();
+    expect(await page.locator('.who').first().textContent()).toContain('acme');
+    const { origin, search } = new URL(page.url());
+    expect(search).toBe('');
+    expect(new Set(calls)).toEqual(new Set([`${origin} `, `${origin} Bearer held-by-mex-console`]));
+    const [state, html] = [await reachable(page), await page.content()];
+    for (const secret of secrets()) expect(`${state}${html}`).not.toContain(secret);
+    const [local, session, ...others] = JSON.parse(state);
+    // The router keeps how far each page was scrolled.
+    expect(
+      [...Object.keys(local), ...Object.keys(session)].filter((key) => !key.startsWith('tsr-scroll')),
+    ).toEqual([]);
+    expect(others).toEqual(['', [], [], `${origin}/`]);
+    expect(errors).toEqual([]);
+  });
+
+  it('has several identities side by side, and keeps those that were opened', async () => {
+    const { page, errors } = await c.open(['acme', 'streamly', 'operator']);
+    await page.getByRole('button', { name: /^ST streamly/i }).click();
+    await page.locator('.who', { hasText: 'streamly' }).first().click();
+    await page.getByRole('heading', { name: 'Signed in here' }).waitFor();
+    await page.getByRole('button', { name: /operator/i }).click();
+    await page.locator('.who', { hasText: 'operator' }).first().waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  it('tells a browser without the link what to do', async () => {
+    const { page } = await c.open('acme');
+    const stranger = await c.browser.newPage();
+    const response = await stranger.goto(page.url());
+    expect(response!.status()).toBe(401);
+    expect(await stranger.textContent('body')).toContain('Open the link that mex console printed');
+    await stranger.close();
+  });
+});
+
+describe.skipIf(lacksChromium)('the exchange', () => {
+  it('signs in as a demo party with one click, keeps the token in memory only, and follows a link to a page', async () => {
+    const { page, errors } = await c.openAtExchange('Acme Beverages', { path: '/absent/page' });
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/absent/page');
+    const [state, html] = [await reachable(page), await page.content()];
+    expect(`${state}${html}`).not.toMatch(/eyJ[\w-]{20}/);
+    for (const secret of secrets()) expect(`${state}${html}`).not.toContain(secret);
+    expect(errors).toEqual([]);
+  });
+
+  it('lets others sign in at a page of the issuer, whose window closes by itself', async () => {
+    const context = await c.browser.newContext();
+    const page = await context.newPage();
+    // The issuer as another one would be described: without the list of parties.
+    await page.route('**/console.json', async (route) => {
+      const about = await (await route.fetch()).json();
+      const issuers = about.issuers.map(({ parties: _parties, ...issuer }: { parties: unknown }) => issuer);
+      await route.fulfill({ json: { ...about, issuers } });
+    });
+    await page.goto(c.exchange.url);
+    const [popup] = await Promise.all([
+      page.waitForEvent('popup'),
+      page.getByRole('button', { name: 'Continue with Demo parties' }).click(),
+    ]);
+    await page.getByRole('heading', { name: 'Continue in the other window' }).waitFor();
+    await popup.getByRole('link', { name: /Streamly TV/ }).click();
+    await page.locator('.who', { hasText: 'streamly' }).first().waitFor();
+    await expect.poll(() => popup.isClosed()).toBe(true);
+    await context.close();
+  });
+
+  it('asks to sign in again when the token has expired, over the page, which goes on afterward', async () => {
+    const { page, errors } = await c.openAtExchange('Acme Beverages');
+    await page.clock.install();
+    await page.clock.fastForward('13:00:00');
+    // The page reads again when somebody comes back to it.
+    await page.evaluate(() => dispatchEvent(new Event('visibilitychange')));
+    const dialog = page.getByRole('dialog', { name: 'Your sign-in has expired' });
+    await dialog.waitFor();
+    // The issuer's clock has not moved.
+    await page.clock.setSystemTime(new Date());
+    await dialog.getByRole('button', { name: 'Sign in again' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page
+      .getByRole('status')
+      .filter({ hasText: /Live|Refreshed/ })
+      .waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  it('sends people who type localhost to the address that its issuer has', async () => {
+    const page = await c.browser.newPage();
+    await page.goto(c.exchange.url.replace('127.0.0.1', 'localhost'));
+    expect(new URL(page.url()).origin).toBe(c.exchange.url);
+    await page.close();
+  });
 });

@@ -3,6 +3,7 @@
 import { findIdentities } from '@measurement-exchange/cli/internal/console/identities';
 import { loadConsole } from '@measurement-exchange/cli/internal/console/load';
 import { type RunningConsole, startConsole } from '@measurement-exchange/cli/internal/console/server';
+import { consolePages } from '@measurement-exchange/cli/internal/exchange/consolePages';
 import type { Config } from '@measurement-exchange/exchange/config';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
@@ -34,6 +35,8 @@ export interface TestConsole {
   browser: Browser;
   /** A page of `mex console --as <party>`, in a browser profile of its own. Several parties are side by side. */
   open(party: string | string[], options?: PageOptions): Promise<OpenPage>;
+  /** A page that the exchange serves, signed in as the demo party with this display name, such as `Acme Beverages`. */
+  openAtExchange(displayName: string, options?: PageOptions): Promise<OpenPage>;
   close(): Promise<void>;
 }
 
@@ -61,6 +64,16 @@ export async function openConsole(options: ConsoleOptions = {}): Promise<TestCon
       all.defer(() => context.close());
       return show(context, running, path);
     },
+    async openAtExchange(displayName, { path = '/', ...contextOptions } = {}) {
+      const context = await browser.newContext(contextOptions);
+      all.defer(() => context.close());
+      const page = await context.newPage();
+      const errors = watchErrors(page);
+      await page.goto(`${exchange.url}${path}`);
+      await page.getByRole('button', { name: displayName }).click();
+      await page.locator('.app').waitFor();
+      return { page, context, errors };
+    },
     close: () => all.disposeAsync(),
   };
 }
@@ -69,7 +82,8 @@ async function startQuiet(
   config: Partial<Config> | undefined,
   opened: AsyncDisposableStack,
 ): Promise<TestExchange> {
-  const exchange = await startExchange(config);
+  const pages = await consolePages({ issuers: config?.issuers ?? [] });
+  const exchange = await startExchange(config, undefined, pages);
   opened.defer(async () => {
     expect(await exchange.stop()).toEqual([]);
   });
@@ -77,7 +91,9 @@ async function startQuiet(
 }
 
 async function startAlive(opened: AsyncDisposableStack): Promise<ExchangeProcess> {
-  const exchange = await startExchangeProcess({ env: { MEX_DUCHIES: 'on', MEX_AGENTS: 'on' } });
+  const exchange = await startExchangeProcess({
+    env: { MEX_CONSOLE: 'on', MEX_DUCHIES: 'on', MEX_AGENTS: 'on' },
+  });
   opened.defer(async () => {
     await exchange.kill();
     await exchange.remove();

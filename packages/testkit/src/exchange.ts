@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { createLog, start } from '@measurement-exchange/exchange';
+import { type AddPages, createLog, start } from '@measurement-exchange/exchange';
 import { type Config, loadConfig } from '@measurement-exchange/exchange/config';
 import { doctor } from '@measurement-exchange/exchange/maintenance';
 import pg from 'pg';
@@ -63,6 +63,7 @@ export const UNLIMITED = { perSecond: 1e6, burst: 1e6 };
 export async function startExchange(
   overrides: Partial<Config> = {},
   prepare: Prepare = async () => {},
+  pages?: AddPages,
 ): Promise<TestExchange> {
   const dataDir = await mkdtemp(join(tmpdir(), 'mex-'));
   const database = await createDatabase();
@@ -79,7 +80,7 @@ export async function startExchange(
     {},
     { mode: 'development', port: 0, dataDir, databaseUrl: database.url, ...alone, ...overrides },
   );
-  const running = await start(config, createLog(config.logLevel, sink));
+  const running = await start(config, createLog(config.logLevel, sink), pages);
   return {
     url: running.url,
     dev: JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8')),

@@ -114,7 +114,7 @@ export interface ExchangeProcessOptions extends MexOptions {
 }
 
 /**
- * `mex serve --dev`, ready to serve, without demo duchies and agents unless `env` has MEX_DUCHIES and MEX_AGENTS. It logs
+ * `mex serve --dev`, ready to serve, without the console, demo duchies and agents unless `env` has MEX_CONSOLE, MEX_DUCHIES and MEX_AGENTS. It logs
  * warnings and errors only: a request that failed is an error.
  */
 export async function startExchangeProcess(options: ExchangeProcessOptions = {}): Promise<ExchangeProcess> {
@@ -129,6 +129,7 @@ export async function startExchangeProcess(options: ExchangeProcessOptions = {})
       PORT: '0',
       MEX_DUCHIES: 'off',
       MEX_AGENTS: 'off',
+      MEX_CONSOLE: 'off',
       MEX_DATA_DIR: dataDir,
       MEX_CONFIG: configFile,
       ...(databaseUrl && { DATABASE_URL: databaseUrl }),

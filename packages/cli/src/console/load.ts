@@ -1,11 +1,12 @@
 /** Loads the files of the console, which are an optional package. */
 import type { ConsoleFiles } from '@measurement-exchange/console/files';
+import { note } from '../terminal/output.ts';
 
 /** Returns the files. In a clone of the repository, builds them first if their sources have changed. */
 export async function loadConsole(connectTo: readonly string[] = []): Promise<ConsoleFiles> {
   const { ensureBuilt } = await import('@measurement-exchange/console/build').catch(missing);
   const { readConsole } = await import('@measurement-exchange/console/files').catch(missing);
-  await ensureBuilt();
+  await ensureBuilt(() => note('Building the console. The next start finds it built.'));
   return readConsole(connectTo);
 }
 

@@ -12,7 +12,7 @@ import { loadConsole } from '../console/load.ts';
 type App = Parameters<AddPages>[0];
 type Issuers = NonNullable<ServedBy['issuers']>;
 
-export async function consolePages({ issuers }: Config): Promise<AddPages> {
+export async function consolePages({ issuers }: Pick<Config, 'issuers'>): Promise<AddPages> {
   const files = await loadConsole(issuers.map(({ issuer }) => new URL(issuer).origin));
   // The exchange accepts ID tokens whose audience is the client, so the audience is the client's ID.
   const clients = issuers.map(({ issuer, audience }) => ({
