@@ -11,9 +11,14 @@ export interface AddingUp {
   once: Figure;
   addedUp: number;
   population?: number;
+  /** False if another chart beside this one shows the interval. */
+  hasCloseUp?: boolean;
 }
 
-export function addingUpChart(title: string, { once, addedUp, population }: AddingUp): Chart {
+export function addingUpChart(
+  title: string,
+  { once, addedUp, population, hasCloseUp = true }: AddingUp,
+): Chart {
   const ends = [once.value, ...(once.interval ?? []), addedUp, population ?? 0];
   const scale = scaleFromZero(ends, PEOPLE);
   const excess = addedUp / once.value - 1;
@@ -21,7 +26,7 @@ export function addingUpChart(title: string, { once, addedUp, population }: Addi
     `${title}: ${spread(once.value, once.interval, PEOPLE)}${population ? ` of ${count(population)} people` : ''}; ` +
     `adding up would claim ${count(addedUp)}${once.value > 0 ? `, ${percent(excess, 0)} too many` : ''}`;
   const top = population === undefined ? 78 : 100;
-  const isClose = isTooNarrow(scale, once);
+  const isClose = hasCloseUp && isTooNarrow(scale, once);
   const close = isClose && [
     node('text', { x: 0, y: top + 8 }, 'Close-up'),
     node(
@@ -83,7 +88,9 @@ function addedUpRow(scale: Scale, addedUp: number): Node[] {
 function target({ at }: Scale, population: number): Node[] {
   const x = at(population);
   return [
-    node('line', { class: 'target', x1: across(x), x2: across(x), y1: 14, y2: 80 }),
+    ...[17, 59].map((y) =>
+      node('line', { class: 'target', x1: across(x), x2: across(x), y1: y - 2, y2: y + 17 }),
+    ),
     node(
       'text',
       { x: across(x), y: 93, 'text-anchor': x > 85 ? 'end' : 'middle' },

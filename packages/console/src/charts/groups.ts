@@ -37,7 +37,7 @@ export function groupChart(
     drawing: picture(
       finding,
       { class: 'ch' },
-      legend(names),
+      legend(names, (i) => groups.some(({ figures }) => figures[i] !== undefined)),
       node(
         'div',
         { class: 'dw' },
@@ -55,12 +55,12 @@ export function groupChart(
   };
 }
 
-/** Names each series beside its mark. */
-export function legend(names: readonly string[]): Node {
+/** Names each series beside its mark. `isShown` tells which series are in the chart. */
+export function legend(names: readonly string[], isShown: (index: number) => boolean = () => true): Node {
   return node(
     'div',
     { class: 'legend' },
-    names.map((name, i) => node('span', {}, swatch(seriesAt(i)), node('bdi', {}, name))),
+    names.map((name, i) => isShown(i) && node('span', {}, swatch(seriesAt(i)), node('bdi', {}, name))),
   );
 }
 
@@ -71,7 +71,7 @@ function row({ label, sub, figures }: Group, scale: Scale, unit: Unit): Node[] {
       'span',
       { class: 'dl' },
       node('b', {}, node('bdi', {}, label)),
-      sub !== undefined && node('span', { class: 'sub' }, sub),
+      sub !== undefined && node('span', { class: 'sub room' }, sub),
     ),
     plot(
       height,

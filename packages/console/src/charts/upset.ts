@@ -2,6 +2,7 @@
 import { around, intervalText, spread } from '../parts/format.ts';
 import { stripes } from './bars.ts';
 import { type Chart, cellsOf, FIGURE_COLUMNS, type Figure, picture, plot } from './chart.ts';
+import { legend } from './groups.ts';
 import { across, type Node, node } from './node.ts';
 import { axisTexts, type Scale, scaleFromZero } from './scale.ts';
 import { NEUTRAL, seriesAt, shapeAt } from './series.ts';
@@ -38,6 +39,7 @@ export function upsetChart(
     drawing: picture(
       finding,
       { class: 'ch' },
+      legend(publishers),
       node(
         'div',
         { class: 'up' },

@@ -30,14 +30,7 @@ export function AnswerCard({
         <div className="big">
           <span className="v">{unit.text(value)}</span>
           <span className="pm">
-            {isExact ? (
-              'exact: counted without noise'
-            ) : (
-              <>
-                95 %: {intervalText(interval, unit)}{' '}
-                <span className="muted">({around(value, interval, unit)})</span>
-              </>
-            )}
+            <Doubt answer={answer} />
           </span>
         </div>
         {!isExact && <Drawing tree={whiskerChart(label, figure, unit).drawing} />}
@@ -45,6 +38,20 @@ export function AnswerCard({
         {children}
       </div>
     </section>
+  );
+}
+
+/** The interval in words, or why it is missing. */
+function Doubt({ answer: { figure, unit } }: { answer: Answer }) {
+  const { value, interval: [low, high] = [value, value] } = figure;
+  if (low === high) return 'exact: counted without noise';
+  if (low === 0 && high === Number.POSITIVE_INFINITY)
+    return 'error unknown: the result does not state its noise';
+  return (
+    <>
+      95 %: {intervalText([low, high], unit)}{' '}
+      <span className="muted">({around(value, [low, high], unit)})</span>
+    </>
   );
 }
 

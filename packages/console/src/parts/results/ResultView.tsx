@@ -57,14 +57,14 @@ type AddedUpProps = { answer: Answer; addedUp: number; population: Population | 
 /** The answer beside the claim that adding up would make. */
 function AddedUp({ answer: { label, figure }, addedUp, population, file }: AddedUpProps) {
   const excess = addedUp / figure.value - 1;
-  const size = population && { population: population.size };
+  const options = { hasCloseUp: false, ...(population && { population: population.size }) };
   return (
     <>
       <p className="sm soft">
         Adding up the publishers' own figures would claim {count(addedUp)}
         {figure.value > 0 && excess > 0 && <>: {percent(excess, 0)} too many</>}.
       </p>
-      <Chart chart={addingUpChart(label, { once: figure, addedUp, ...size })} file={`${file}-added-up`} />
+      <Chart chart={addingUpChart(label, { once: figure, addedUp, ...options })} file={`${file}-added-up`} />
     </>
   );
 }

@@ -23,10 +23,17 @@ export function figureOf({ value, interval: [low, high] }: JsonEstimate): Figure
   return { value, interval: [low ?? 0, high ?? Number.POSITIVE_INFINITY] };
 }
 
+/** Signs that change the direction of the text after them. A name must not reorder the words around it. */
+const DIRECTIONS = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
 /** Writes names as a list: `Streamly, Chirper and Dailynews`. Names beyond the first few are only counted. */
 export function listOf(names: readonly string[]): string {
-  if (names.length > 5) return `${names.slice(0, 4).join(', ')} and ${names.length - 4} others`;
-  return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((part) => part !== '').join(' and ');
+  const short = names.map((name) => {
+    const plain = name.replace(DIRECTIONS, '');
+    return plain.length > 60 ? `${plain.slice(0, 60)}…` : plain;
+  });
+  if (short.length > 5) return `${short.slice(0, 4).join(', ')} and ${short.length - 4} others`;
+  return [short.slice(0, -1).join(', '), ...short.slice(-1)].filter((part) => part !== '').join(' and ');
 }
 
 /**
