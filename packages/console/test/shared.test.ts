@@ -70,9 +70,9 @@ describe.skipIf(lacksChromium)('a party', () => {
     const { page, errors } = await c.open('acme', { path: '/changes' });
     const main = page.locator('main');
     for (const title of [IMAGE, REVERSED, LONG])
-      await main.getByRole('link', { name: title, exact: true }).waitFor();
+      await main.getByRole('link', { name: title, exact: true }).first().waitFor();
     const name = await ask('Seen at once', 'ref-007');
-    await main.getByRole('link', { name: 'Seen at once' }).waitFor({ timeout: 3000 });
+    await main.getByRole('link', { name: 'Seen at once' }).first().waitFor({ timeout: 3000 });
     await acme.client.cancelMeasurement({ name });
     await main.getByRole('listitem').filter({ hasText: 'Seen at once' }).getByText('was canceled').waitFor();
     await expectSound(page, errors);

@@ -49,7 +49,8 @@ function FindDialog({ onClose }: { onClose: () => void }) {
     <dialog ref={dialog} className="finder" aria-label="Find" onClose={onClose}>
       <input
         className="in"
-        type="search"
+        type="text"
+        autoComplete="off"
         role="combobox"
         aria-label="Title, name or reference"
         aria-expanded={found.length > 0}

@@ -79,20 +79,11 @@ function Log({ feed: { changes, isCut } }: { feed: Feed }) {
 }
 
 function Row({ change }: { change: Change }) {
-  const { role } = useSession();
   const now = useNow(10_000);
   const { what, happened, icon, tone } = changeWords(change);
-  const path = pathOf(change.name, role);
-  const isAsked = change.kind === 'MEASUREMENT' && role === 'consumer';
-  const { data } = useQuestion(change.name, { enabled: isAsked });
-  const title = data?.question?.title;
-  const words = title ? <bdi>{title}</bdi> : <bdi className="mono">{idOf(change.name)}</bdi>;
   return (
     <li>
-      <div className="cut">
-        {!title && `${what} `}
-        {path ? <A to={path}>{words}</A> : words}
-      </div>
+      <Subject change={change} what={what} />
       <Chip tone={tone} icon={icon}>
         {happened}
       </Chip>
@@ -100,5 +91,22 @@ function Row({ change }: { change: Change }) {
         {ago(change.time, now)}
       </time>
     </li>
+  );
+}
+
+/** The resource that changed. A consumer knows its measurements by their titles, and requests by their measurement. */
+function Subject({ change: { name, kind }, what }: { change: Change; what: string }) {
+  const { role } = useSession();
+  const measurement = name.split('/').slice(0, 4).join('/');
+  const isAsked = role === 'consumer' && name.split('/')[2] === 'measurements';
+  const { data } = useQuestion(measurement, { enabled: isAsked });
+  const title = isAsked ? data?.question?.title : undefined;
+  const path = pathOf(name, role);
+  const words = title ? <bdi>{title}</bdi> : <bdi className="mono">{idOf(name)}</bdi>;
+  return (
+    <div className="subject">
+      {title ? kind === 'REQUISITION' && 'Request of ' : `${what} `}
+      {path ? <A to={path}>{words}</A> : words}
+    </div>
   );
 }

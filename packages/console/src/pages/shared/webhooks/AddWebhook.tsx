@@ -1,10 +1,11 @@
 /** The form for a new webhook, which then shows its secret once. */
-import { CHANGE_KINDS, type ChangeKind, type Webhook } from '@measurement-exchange/contract';
+import type { ChangeKind, Webhook } from '@measurement-exchange/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
 import { CommandLine } from '../../../parts/CommandLine.tsx';
 import { KIND_WORDS } from '../../../parts/changeWords.ts';
 import { ErrorNote } from '../../../parts/states.tsx';
+import type { Role } from '../../../session/roles.ts';
 import { useSession } from '../../../session/session.ts';
 import '../../../parts/dialog.css';
 
@@ -101,7 +102,16 @@ function WebhookForm({ onCreated, onClose }: { onCreated: (webhook: Webhook) => 
   );
 }
 
+/** The kinds of changes that each role gets. */
+const KINDS: Record<Role, ChangeKind[]> = {
+  consumer: ['MEASUREMENT', 'REQUISITION', 'EVENT_GROUP', 'CERTIFICATE', 'PARTY'],
+  provider: ['REQUISITION', 'EVENT_GROUP', 'DESCRIPTOR', 'CERTIFICATE', 'PARTY'],
+  duchy: ['COMPUTATION', 'CERTIFICATE', 'PARTY'],
+  operator: [],
+};
+
 function KindBoxes({ kinds, onKinds }: { kinds: ChangeKind[]; onKinds: (kinds: ChangeKind[]) => void }) {
+  const { role } = useSession();
   const toggle = (kind: ChangeKind) =>
     onKinds(kinds.includes(kind) ? kinds.filter((each) => each !== kind) : [...kinds, kind]);
   return (
@@ -109,7 +119,7 @@ function KindBoxes({ kinds, onKinds }: { kinds: ChangeKind[]; onKinds: (kinds: C
       <legend className="lab">Only these changes</legend>
       <span className="hint">None chosen: all changes are sent.</span>
       <div className="row">
-        {CHANGE_KINDS.map((kind) => (
+        {KINDS[role].map((kind) => (
           <label key={kind} className="tag">
             <input type="checkbox" checked={kinds.includes(kind)} onChange={() => toggle(kind)} />
             {KIND_WORDS[kind]}

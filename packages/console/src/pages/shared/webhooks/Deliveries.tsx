@@ -64,7 +64,7 @@ function Delivery({ webhook, delivery }: { webhook: string; delivery: WebhookDel
           {ago(lastAttemptTime ?? createTime!, now)}
         </time>
       </td>
-      <td className="num">
+      <td className="num full">
         {delivery.kind !== 'TEST' && <Resend webhook={webhook} webhookId={delivery.webhookId} />}
       </td>
     </tr>

@@ -145,7 +145,9 @@ function DeleteDialog({
         Nothing is sent to <bdi className="mono">{webhook.url}</bdi> anymore.{' '}
         {waiting === 0
           ? 'No delivery is waiting.'
-          : `${count(waiting)} ${waiting === 1 ? 'delivery that waits is' : 'deliveries that wait are'} dropped.`}
+          : waiting === 1
+            ? 'The delivery that waits is dropped.'
+            : `${count(waiting)} deliveries that wait are dropped.`}
       </p>
       <p>Its secret and the list of its deliveries are lost. A new webhook gets another secret.</p>
     </ConfirmDialog>
