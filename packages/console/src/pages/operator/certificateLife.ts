@@ -16,10 +16,15 @@ export interface Life {
   days: number;
 }
 
+function lasting(days: number): string {
+  if (days > 2 * FULL_DAYS) return `${Math.floor(days / FULL_DAYS)} years`;
+  return days === 1 ? '1 day' : `${days} days`;
+}
+
 export function certificateLife(notAfter: string | Date, now = Date.now()): Life {
   const left = new Date(notAfter).getTime() - now;
   const days = Math.floor(left / DAY_MS);
-  const words = left <= 0 ? 'Ended' : days === 0 ? 'Ends today' : days === 1 ? '1 day' : `${days} days`;
+  const words = left <= 0 ? 'Ended' : days === 0 ? 'Ends today' : lasting(days);
   const tone = days <= URGENT_DAYS ? 'bad' : days <= WARN_DAYS ? 'warn' : undefined;
   return { words, tone, share: Math.min(1, Math.max(0, days / FULL_DAYS)), days };
 }

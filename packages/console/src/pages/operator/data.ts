@@ -2,6 +2,7 @@
 import {
   PARTY_COLLECTIONS,
   type PartyCollection,
+  type PartyHealth,
   type PrincipalBinding,
 } from '@measurement-exchange/contract';
 import type { ResponseOf } from '@measurement-exchange/sdk/client';
@@ -62,3 +63,13 @@ export function useRefresh(): () => Promise<void> {
 export const partyPath = (name: string) => `/parties/${name}`;
 
 export const collectionOf = (name: string) => name.split('/')[0] as PartyCollection;
+
+/** The health of all parties: last seen, certificate, open work and webhooks, but no contents. */
+export function useHealth() {
+  return useResource(
+    'partyHealth',
+    ['all'],
+    ({ client }, signal) => Array.fromAsync<PartyHealth>(client.listPartyHealth({ pageSize: 100, signal })),
+    EVERY,
+  );
+}

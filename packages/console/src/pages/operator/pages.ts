@@ -3,7 +3,12 @@ import type { Page } from '../../app/page.ts';
 const roles = ['operator'] as const;
 
 export const operatorPages: Page[] = [
-  { path: '/', roles, load: () => import('./parties/Parties.tsx') },
+  {
+    path: '/',
+    roles,
+    load: () => import('./overview/Overview.tsx'),
+    nav: { label: 'Overview', icon: 'home', group: 'main', key: 'H' },
+  },
   {
     path: '/parties',
     roles,
@@ -17,6 +22,12 @@ export const operatorPages: Page[] = [
     roles,
     load: () => import('./principals/Principals.tsx'),
     nav: { label: 'Principals', icon: 'key', group: 'main' },
+  },
+  {
+    path: '/duchies',
+    roles,
+    load: () => import('./Duchies.tsx'),
+    nav: { label: 'Duchies, protocols', icon: 'duchy', group: 'main', key: 'D' },
   },
   {
     path: '/populations',
@@ -35,5 +46,11 @@ export const operatorPages: Page[] = [
     roles,
     load: () => import('./audit/Audit.tsx'),
     nav: { label: 'Audit log', icon: 'list', group: 'more', key: 'A' },
+  },
+  {
+    path: '/webhooks',
+    roles,
+    load: () => import('./WebhookHealth.tsx'),
+    nav: { label: 'Webhook health', icon: 'hook', group: 'more' },
   },
 ];

@@ -4,11 +4,12 @@ import { useState } from 'react';
 import { useResource } from '../../../live/useResource.ts';
 import { A } from '../../../parts/A.tsx';
 import { Chip } from '../../../parts/Chip.tsx';
-import { day } from '../../../parts/format.ts';
+import { ago, day, moment } from '../../../parts/format.ts';
 import { PageHead } from '../../../parts/PageHead.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { idOf, ROLE_WORDS, roleOf } from '../../../session/roles.ts';
-import { EVERY, type Party } from '../data.ts';
+import { EVERY, type Party, useHealth } from '../data.ts';
+import { countWords, openWords } from '../health.ts';
 import '../operator.css';
 import { Certificates } from './Certificates.tsx';
 import { PartyAudit } from './PartyAudit.tsx';
@@ -79,6 +80,35 @@ export function PartyChip({ state }: { state: Party['state'] }) {
   );
 }
 
+/** When the party was last seen, and how much waits for it. */
+function Work({ name }: { name: string }) {
+  const health = useHealth().data?.find((each) => each.name === name);
+  if (health === undefined) return null;
+  const { lastSeen, open, openByAge, oldestOpenTime, webhooks } = health;
+  return (
+    <>
+      <dt>Last seen</dt>
+      <dd>{lastSeen ? <span title={moment(lastSeen)}>{ago(lastSeen)}</span> : 'Never'}</dd>
+      <dt>Open work</dt>
+      <dd>
+        {open.count === 0
+          ? 'None'
+          : `${openWords(health)}, ${countWords(openByAge.older)} of them older than a day`}
+        {oldestOpenTime && <span className="sub">The oldest since {moment(oldestOpenTime)}</span>}
+      </dd>
+      {webhooks.active + webhooks.paused > 0 && (
+        <>
+          <dt>Webhooks</dt>
+          <dd>
+            {webhooks.active - webhooks.failing} delivering, {webhooks.failing} failing, {webhooks.paused}{' '}
+            paused
+          </dd>
+        </>
+      )}
+    </>
+  );
+}
+
 function Facts({ party }: { party: Party }) {
   const endpoint = 'endpoint' in party ? party.endpoint : undefined;
   const capabilities = 'capabilities' in party ? party.capabilities : undefined;
@@ -89,6 +119,7 @@ function Facts({ party }: { party: Party }) {
     <section className="card">
       <div className="in-card">
         <dl className="kv">
+          <Work name={party.name!} />
           <dt>Public key</dt>
           <dd>
             {party.publicKey ? 'Set, signed with its certificate' : 'None: nobody can encrypt for it yet'}

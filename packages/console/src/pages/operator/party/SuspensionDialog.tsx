@@ -1,7 +1,8 @@
 import { ConfirmDialog } from '../../../parts/Dialog.tsx';
 import { idOf, roleOf } from '../../../session/roles.ts';
 import { useSession } from '../../../session/session.ts';
-import { type Party, useRefresh } from '../data.ts';
+import { type Party, useHealth, useRefresh } from '../data.ts';
+import { countWords } from '../health.ts';
 
 /** Suspends or resumes a party, after saying what happens then. */
 export function SuspensionDialog({ party, onClose }: { party: Party; onClose: () => void }) {
@@ -27,25 +28,36 @@ export function SuspensionDialog({ party, onClose }: { party: Party; onClose: ()
           Its tokens are accepted again at once, within 30 s at every replica. What waited for it continues.
         </p>
       ) : (
-        <Effects role={roleOf(name)} />
+        <Effects name={name} />
       )}
     </ConfirmDialog>
   );
 }
 
-function Effects({ role }: { role: ReturnType<typeof roleOf> }) {
+const OPEN_WORK = {
+  consumer: (n: string) => `Its ${n} open measurements go on. It reads their results once it is resumed.`,
+  provider: (n: string) =>
+    `No new measurement may name it. The ${n} requests that it has not answered stay open.`,
+  duchy: (n: string) =>
+    `No protocol that needs it is offered. The ${n} computations in which it takes part wait for it.`,
+  operator: () => '',
+};
+const NO_WORK = {
+  consumer: 'It has no open measurement.',
+  provider: 'No new measurement may name it. No request waits for it.',
+  duchy: 'No protocol that needs it is offered. No computation waits for it.',
+  operator: '',
+};
+
+function Effects({ name }: { name: string }) {
+  const role = roleOf(name);
+  const health = useHealth().data?.find((each) => each.name === name);
   return (
     <>
       <p>
         Its tokens are rejected at once, within 30 s at every replica, and nothing is sent to its webhooks.
       </p>
-      {role === 'provider' && (
-        <p>No new measurement may name it. Requests that it has not answered stay open.</p>
-      )}
-      {role === 'consumer' && <p>Its open measurements go on. It reads their results once it is resumed.</p>}
-      {role === 'duchy' && (
-        <p>No protocol that needs it is offered. Computations in which it takes part wait for it.</p>
-      )}
+      <p>{health && health.open.count > 0 ? OPEN_WORK[role](countWords(health.open)) : NO_WORK[role]}</p>
       <p>You can resume it at any time.</p>
     </>
   );

@@ -1,0 +1,108 @@
+/** The operator's first page: what needs somebody, then how much is going on. */
+import { A } from '../../../parts/A.tsx';
+import { Chip } from '../../../parts/Chip.tsx';
+import { count } from '../../../parts/format.ts';
+import { Icon } from '../../../parts/Icon.tsx';
+import { PageHead } from '../../../parts/PageHead.tsx';
+import { Loaded } from '../../../parts/states.tsx';
+import { useHealth } from '../data.ts';
+import '../operator.css';
+import { PartyTable } from '../parties/PartyTable.tsx';
+import { type AttentionItem, attentionOf } from './attention.ts';
+
+const SHOWN_PARTIES = 10;
+const SHOWN_ITEMS = 8;
+
+export default function Overview() {
+  const health = useHealth();
+  const items = attentionOf(health.data ?? []);
+  return (
+    <>
+      <PageHead
+        title="Exchange overview"
+        meta={health.data ? [<Findings key="f" count={items.length} />] : []}
+        actions={
+          <A className="btn main" to="/parties/add">
+            <Icon name="plus" /> Add a party
+          </A>
+        }
+      />
+      <section className="card">
+        <header>
+          <h2>Needs your attention</h2>
+        </header>
+        <Loaded query={health}>{() => <AttentionList items={items} />}</Loaded>
+      </section>
+      <section className="card">
+        <header>
+          <h2>Parties</h2>
+          <p>Who is there, and how much waits for them. You see no requests, results or event groups.</p>
+        </header>
+        <Loaded query={health}>
+          {(health) => (
+            <>
+              <PartyTable health={health.slice(0, SHOWN_PARTIES)} />
+              <footer>
+                <span>
+                  {Math.min(SHOWN_PARTIES, health.length)} of {count(health.length)} parties
+                </span>
+                <A to="/parties">All parties</A>
+              </footer>
+            </>
+          )}
+        </Loaded>
+      </section>
+    </>
+  );
+}
+
+function Findings({ count: found }: { count: number }) {
+  return found === 0 ? (
+    <Chip tone="ok" icon="check">
+      Nothing needs you
+    </Chip>
+  ) : (
+    <Chip tone="warn" icon="clock">
+      {found === 1 ? '1 finding' : `${found} findings`}
+    </Chip>
+  );
+}
+
+function AttentionList({ items }: { items: AttentionItem[] }) {
+  if (items.length === 0) {
+    return (
+      <p className="in-card soft">
+        <Icon name="check" tone="ok" /> Every party was seen or has nothing to do, no certificate ends soon,
+        and the doctor found nothing.
+      </p>
+    );
+  }
+  return (
+    <>
+      <ul className="att">
+        {items.slice(0, SHOWN_ITEMS).map(({ key, tone, icon, party, title, detail, to, action }) => (
+          <li key={key}>
+            <Icon name={icon} tone={tone} />
+            <div>
+              <b>
+                {party && <bdi>{party.label}</bdi>} {title}
+              </b>
+              <p className="sm soft">{detail}</p>
+            </div>
+            <div className="acts">
+              <A className="btn sm" to={to}>
+                {action}
+                <span className="sr"> {party?.label ?? title}</span>
+              </A>
+            </div>
+          </li>
+        ))}
+      </ul>
+      {items.length > SHOWN_ITEMS && (
+        <footer>
+          <A to="/parties">{items.length - SHOWN_ITEMS} more</A>
+        </footer>
+      )}
+    </>
+  );
+}

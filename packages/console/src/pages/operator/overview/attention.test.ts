@@ -1,0 +1,45 @@
+import type { PartyHealth } from '@measurement-exchange/contract';
+import { expect, it } from 'vitest';
+import { attentionOf } from './attention.ts';
+
+const NOW = Date.parse('2026-11-18T12:00:00Z');
+const inDays = (days: number) => new Date(NOW + days * 86_400_000).toISOString();
+const none = { count: 0 };
+
+const healthy = (name: string, changes: Partial<PartyHealth> = {}): PartyHealth => ({
+  name,
+  displayName: '',
+  state: 'ACTIVE',
+  lastSeen: inDays(0),
+  certificate: { name: `${name}/certificates/1`, notAfter: inDays(300), daysLeft: 300 },
+  open: none,
+  openByAge: { underHour: none, underDay: none, older: none },
+  webhooks: { active: 0, paused: 0, failing: 0 },
+  ...changes,
+});
+const titles = (health: PartyHealth[]) =>
+  attentionOf(health, NOW).map(({ party, title }) => `${party?.label ?? ''} ${title}`.trim());
+
+it('is empty while all is well, also for a consumer that nobody waits for', () => {
+  const away = { lastSeen: inDays(-3), open: { count: 2 } };
+  expect(titles([healthy('dataProviders/a'), healthy('measurementConsumers/b', away)])).toEqual([]);
+});
+
+it('puts what stops work before what will stop it', () => {
+  const health = [
+    healthy('dataProviders/soon', { certificate: { name: 'x', notAfter: inDays(38), daysLeft: 38 } }),
+    healthy('dataProviders/off', { state: 'SUSPENDED' }),
+    healthy('dataProviders/quiet', { lastSeen: inDays(-0.2), open: { count: 4 } }),
+    healthy('duchies/new', { lastSeen: undefined, certificate: undefined }),
+    healthy('measurementConsumers/hooks', { webhooks: { active: 2, paused: 1, failing: 2 } }),
+    healthy('measurementConsumers/late', { certificate: { name: 'x', notAfter: inDays(-1), daysLeft: -1 } }),
+  ];
+  expect(titles(health)).toEqual([
+    'quiet was last seen 4 h ago',
+    'late has a certificate that ended Nov 17',
+    'soon has a certificate with 38 days left',
+    'off is suspended',
+    'new has no certificate',
+    'hooks has 1 webhook paused, 2 webhooks failing',
+  ]);
+});

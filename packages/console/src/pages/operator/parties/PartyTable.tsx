@@ -1,0 +1,81 @@
+import type { PartyHealth } from '@measurement-exchange/contract';
+import { Chip } from '../../../parts/Chip.tsx';
+import { ago, moment } from '../../../parts/format.ts';
+import { ROLE_WORDS, roleOf } from '../../../session/roles.ts';
+import { countWords, openWords, statusOf } from '../health.ts';
+import { LifeBar } from '../LifeBar.tsx';
+import { PartyLink } from '../PartyLink.tsx';
+
+/** Parties with their health: counts and times, no contents. */
+export function PartyTable({ health }: { health: readonly PartyHealth[] }) {
+  return (
+    <table className="fold">
+      <thead>
+        <tr>
+          <th>Party</th>
+          <th>Role</th>
+          <th>State</th>
+          <th>Last seen</th>
+          <th>Certificate</th>
+          <th className="num">Open work</th>
+          <th className="num">Older than a day</th>
+        </tr>
+      </thead>
+      <tbody>
+        {health.map((party) => (
+          <PartyRow key={party.name} health={party} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function PartyRow({ health }: { health: PartyHealth }) {
+  const { name, displayName, lastSeen, certificate, openByAge } = health;
+  const { older } = openByAge;
+  return (
+    <tr>
+      <td>
+        <PartyLink name={name} displayName={displayName} />
+        <span className="sub mono">{name}</span>
+      </td>
+      <td data-l="Role">{ROLE_WORDS[roleOf(name)]}</td>
+      <td data-l="State">
+        <HealthChip health={health} />
+      </td>
+      <td data-l="Last seen" className="nowrap">
+        {lastSeen ? <span title={moment(lastSeen)}>{ago(lastSeen)}</span> : 'never'}
+      </td>
+      <td data-l="Certificate">
+        <LifeBar notAfter={certificate?.notAfter} />
+      </td>
+      <td data-l="Open work" className="num">
+        {openWords(health)}
+      </td>
+      <td data-l="Older than a day" className={older.count > 0 ? 'num strong' : 'num muted'}>
+        {countWords(older)}
+      </td>
+    </tr>
+  );
+}
+
+export function HealthChip({ health }: { health: PartyHealth }) {
+  switch (statusOf(health)) {
+    case 'suspended':
+      return <Chip icon="minus">Suspended</Chip>;
+    case 'silent':
+      return (
+        <Chip tone="bad" icon="x">
+          Silent
+        </Chip>
+      );
+    case 'never':
+      return <Chip icon="clock">Not seen yet</Chip>;
+    default:
+      return (
+        <Chip tone="ok" icon="check">
+          Seen
+        </Chip>
+      );
+  }
+}
