@@ -33,6 +33,8 @@ export function usePages<Row>(
     queryFn: ({ pageParam, signal }) => readPage(session, { pageToken: pageParam, signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextPageToken }) => nextPageToken,
+    // Changes are followed only while the list is shown.
+    refetchOnMount: 'always',
   });
   const readAgain = useCoalesced(async () => {
     setStale(false);

@@ -1,20 +1,27 @@
 /** Why something waits, or how it ended: who, since when, until when, and what to do. The code comes last. */
-import type { Explanation } from '@measurement-exchange/contract';
+import type { Ending, Explanation, Wait } from '@measurement-exchange/contract';
 import type { ReactNode } from 'react';
-import { idOf } from '../session/roles.ts';
 import { Chip, type ChipTone } from './Chip.tsx';
 import { ago, moment } from './format.ts';
 import type { IconName } from './Icon.tsx';
+import { capital, inWords, listed, useNames } from './names.ts';
 
 export function ExplanationCard({
   explanation,
+  title,
   children,
 }: {
   explanation: Explanation;
+  /** The first sentence, in the words of the page. */
+  title: string;
+  /** The actions. */
   children?: ReactNode;
 }) {
-  const { waitingFor, ending, risks, nextDeadline, since, summary } = explanation;
+  const { waitingFor, ending, risks, nextDeadline, since } = explanation;
   const [tone, icon, word] = lookOf(explanation);
+  const nameOf = useNames();
+  const reason: Wait | Ending | undefined = waitingFor[0] ?? ending;
+  const others = [...new Set(waitingFor.slice(1).map(({ party }) => party))];
   return (
     <section className={`card why ${tone ?? ''}`} aria-label="Why">
       <div className="in-card stack">
@@ -24,48 +31,45 @@ export function ExplanationCard({
           </Chip>
           <span className="xs muted">since {moment(since)}</span>
         </div>
-        <h2>
-          <bdi>{waitingFor[0]?.detail ?? ending?.detail ?? summary}</bdi>
-        </h2>
-        {[...waitingFor, ...(ending ? [ending] : [])].map(({ code, remedy, ...rest }, i) => (
-          <div key={`${code} ${'party' in rest ? rest.party : ''}`} className="stack tight">
-            {i > 0 && <p>{rest.detail}</p>}
-            <p className="soft">
-              <bdi>{remedy}</bdi>
-            </p>
-            <p className="xs muted">
-              {'party' in rest && (
-                <>
-                  <bdi>{idOf(rest.party)}</bdi>{' '}
-                  {rest.lastSeen ? `was seen ${ago(rest.lastSeen)}` : 'was never seen'} ·{' '}
-                </>
-              )}
-              <code>{code}</code>
-            </p>
-          </div>
-        ))}
-        {risks.map(({ code, detail, at }) => (
-          <p key={code} className="sm warn">
-            <bdi>{detail}</bdi> <span className="xs">{moment(at)}</span>
+        <h2>{title}</h2>
+        {reason && (
+          <p className="soft" dir="auto">
+            {inWords(reason.remedy, nameOf)}
+            {others.length > 0 && ` It waits for ${listed(others.slice(0, 3).map(nameOf))} as well.`}
+          </p>
+        )}
+        {risks.map(({ code, detail }) => (
+          <p key={`${code} ${detail}`} className="sm warn" dir="auto">
+            {inWords(detail, nameOf)}
           </p>
         ))}
-        {nextDeadline && <p className="sm soft">It ends on {moment(nextDeadline)} unless that has come.</p>}
         {children && <div className="row">{children}</div>}
+        {reason && (
+          <div className="row between xs muted">
+            <span>
+              {'party' in reason &&
+                (reason.lastSeen
+                  ? `${capital(nameOf(reason.party))} last called the exchange ${ago(reason.lastSeen)}`
+                  : `${capital(nameOf(reason.party))} never called the exchange`)}
+            </span>
+            <span>{nextDeadline && `Ends without a result on ${moment(nextDeadline)}`}</span>
+            <code title={reason.detail}>{reason.code}</code>
+          </div>
+        )}
       </div>
     </section>
   );
 }
 
 const GOOD: readonly string[] = ['SUCCEEDED', 'FULFILLED'];
+const NEUTRAL: readonly string[] = ['CANCELLED', 'WITHDRAWN', 'REMOVED'];
+const CALM: readonly string[] = ['STAGE_RUNNING', 'ASKED', 'PARAMETERS_MISSING', 'CONFIRMATION_MISSING'];
 
 function lookOf({ waitingFor, ending }: Explanation): [ChipTone, IconName, string] {
   if (ending !== undefined) {
     if (GOOD.includes(ending.code)) return ['ok', 'check', 'Done'];
-    return ending.code === 'CANCELLED' || ending.code === 'WITHDRAWN' || ending.code === 'REMOVED'
-      ? [undefined, 'minus', 'Ended']
-      : ['bad', 'x', 'Failed'];
+    return NEUTRAL.includes(ending.code) ? [undefined, 'minus', 'Ended'] : ['bad', 'x', 'Failed'];
   }
-  const code = waitingFor[0]?.code;
-  if (code === 'STAGE_RUNNING' || code === 'ASKED') return ['run', 'run', 'Under way'];
+  if (CALM.includes(waitingFor[0]?.code ?? '')) return ['run', 'run', 'Under way'];
   return ['warn', 'clock', 'Waits'];
 }

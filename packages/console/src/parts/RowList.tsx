@@ -26,8 +26,8 @@ export function RowList<Row>({
     <>
       {error && <ErrorNote error={error} retry={readAgain} />}
       {children(rows, readMore)}
-      <footer role="status">
-        <span>
+      <footer>
+        <span role="status">
           {isComplete ? `All ${count(rows.length)}` : `The newest ${count(rows.length)}. Scroll for more`}
         </span>
         {isStale && (

@@ -31,6 +31,7 @@ export const capital = (text: string) => text.charAt(0).toUpperCase() + text.sli
 export function inWords(sentence: string, nameOf: NameOf): string {
   return sentence
     .replaceAll(/measurementConsumers\/[\w-]+\/measurements\/[\w-]+\/requisitions\/[\w-]+/g, 'the request')
+    .replaceAll(/dataProviders\/[\w-]+\/requisitions\/[\w-]+/g, 'the request')
     .replaceAll(/\b(?:dataProviders|duchies|measurementConsumers)\/[\w-]+(?!\/)\b/g, (party) =>
       nameOf(party),
     );

@@ -3,7 +3,7 @@ import type { AgentView } from '../../companion/methods.ts';
 import { A } from '../../parts/A.tsx';
 import { Chip } from '../../parts/Chip.tsx';
 import { CommandLine } from '../../parts/CommandLine.tsx';
-import { ago, count, day, duration, moment } from '../../parts/format.ts';
+import { ago, count, counted, day, duration, moment } from '../../parts/format.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { idOf } from '../../session/roles.ts';
@@ -46,8 +46,8 @@ function LastAnswers({ view: { lastResponses, responses } }: { view: AgentView }
       <header>
         <h2>Last answers</h2>
         <p>
-          {count(responses.results)} results, {count(responses.uploads)} sent to duchies,{' '}
-          {count(responses.refusals)} refused in all.
+          In all: {counted(responses.results, 'result')}, {count(responses.uploads)} sent to duchies,{' '}
+          {count(responses.refusals)} refused.
         </p>
       </header>
       {lastResponses.length === 0 ? (

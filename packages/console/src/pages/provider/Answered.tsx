@@ -1,4 +1,5 @@
 import type { Requisition } from '@measurement-exchange/contract';
+import { MeasurementChip } from '../../parts/Chip.tsx';
 import { moment } from '../../parts/format.ts';
 import { JUSTIFICATIONS } from './words.ts';
 
@@ -58,7 +59,7 @@ export function Answered({ requisition }: { requisition: Requisition }) {
             </>
           )}
           <dt>Measurement</dt>
-          <dd>{measurementState?.replaceAll('_', ' ').toLowerCase()}</dd>
+          <dd>{measurementState && <MeasurementChip state={measurementState} failure={undefined} />}</dd>
         </dl>
       </div>
     </section>

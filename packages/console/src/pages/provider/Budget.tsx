@@ -6,6 +6,7 @@ import { Icon } from '../../parts/Icon.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { Segment } from '../../parts/Segment.tsx';
 import { Empty } from '../../parts/states.tsx';
+import { BudgetCalendar } from './BudgetCalendar.tsx';
 import { BudgetTable } from './BudgetTable.tsx';
 import { amountWords, referencesOf } from './budgetDays.ts';
 import { LedgerPart } from './LedgerPart.tsx';
@@ -58,6 +59,7 @@ function Shown({ view }: { view: BudgetView }) {
                   }))}
                 />
               )}
+              <BudgetCalendar budget={chosen} />
               <AlmostSpent budget={chosen} />
             </div>
           </>

@@ -121,7 +121,7 @@ function Attributes({ draft, change, problems }: FormProps) {
       <legend className="lab">Attributes that filters can use</legend>
       <p className="hint">
         Names, types and examples are shown to the advertiser, who writes filters with them. Name only what
-        your files have.
+        your files have. The agent replaces them by those of its settings when it starts.
       </p>
       {attributes.map((attribute, i) => (
         <AttributeRow

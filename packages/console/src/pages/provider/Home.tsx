@@ -1,7 +1,10 @@
 /** The publisher's first page: what needs attention, what is open, what is left of the budget, and how the agent is. */
+import type { PartySummary } from '@measurement-exchange/contract';
 import { usePages } from '../../live/usePages.ts';
+import { useSummary } from '../../live/useSummary.ts';
 import { A } from '../../parts/A.tsx';
-import { ago } from '../../parts/format.ts';
+import { AttentionCard } from '../../parts/Attention.tsx';
+import { ago, count as format } from '../../parts/format.ts';
 import { Icon } from '../../parts/Icon.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { RowList } from '../../parts/RowList.tsx';
@@ -18,11 +21,12 @@ import { rowOf, useAgent, useBudget } from './requests.ts';
 
 export default function Home() {
   const { principal } = useSession();
+  const summary = useSummary();
   return (
     <>
       <PageHead
         title={idOf(principal)}
-        meta={[<Seen key="seen" />]}
+        meta={[...factsOf(summary.data), <Seen key="seen" />]}
         actions={
           <A className="btn main" to="/event-groups/new">
             <Icon name="plus" /> Describe an event group
@@ -30,6 +34,7 @@ export default function Home() {
         }
       />
       <Held />
+      <AttentionCard />
       <Open />
       <div className="cols c57">
         <LedgerPart query={useAgent()}>{(view) => <AgentState view={view} />}</LedgerPart>
@@ -37,6 +42,19 @@ export default function Home() {
       </div>
     </>
   );
+}
+
+function factsOf(summary: PartySummary | undefined): string[] {
+  if (summary?.requisitions === undefined) return [];
+  const { states, recentlyEnded } = summary.requisitions;
+  const find = (counts: typeof states, state: string) => {
+    const { count = 0, more = false } = counts.find((each) => each.state === state) ?? {};
+    return `${format(count)}${more ? '+' : ''}`;
+  };
+  return [
+    `${find(states, 'UNFULFILLED')} open`,
+    `${find(recentlyEnded, 'FULFILLED')} answered in the last 7 days`,
+  ];
 }
 
 function Seen() {

@@ -7,6 +7,7 @@ import { RequestChip } from '../../parts/Chip.tsx';
 import { CopyLink } from '../../parts/CopyLink.tsx';
 import { ExplanationCard } from '../../parts/ExplanationCard.tsx';
 import { moment } from '../../parts/format.ts';
+import { useNames } from '../../parts/names.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { specWords } from '../../parts/specWords.ts';
 import { Loaded } from '../../parts/states.tsx';
@@ -16,6 +17,7 @@ import { Asked } from './Asked.tsx';
 import { DeferDialog } from './DeferDialog.tsx';
 import { HeldNote } from './HeldNote.tsx';
 import { RefuseDialog } from './RefuseDialog.tsx';
+import { requestTitle } from './requestWhy.ts';
 import { TimelineList } from './TimelineList.tsx';
 import { Verified } from './Verified.tsx';
 
@@ -64,12 +66,16 @@ function Why({ requisition }: { requisition: Requisition }) {
   const query = useResource('requisitions', ['why', name], ({ client }, signal) =>
     client.explainRequisition({ name, signal }),
   );
+  const nameOf = useNames();
   const close = () => setDialog(undefined);
   return (
     <>
       <Loaded query={query}>
         {(explanation) => (
-          <ExplanationCard explanation={explanation}>
+          <ExplanationCard
+            explanation={explanation}
+            title={requestTitle(explanation, requisition, nameOf, Date.now())}
+          >
             {requisition.state === 'UNFULFILLED' && (
               <>
                 <button type="button" className="btn" onClick={() => setDialog('defer')}>

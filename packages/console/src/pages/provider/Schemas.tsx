@@ -29,6 +29,9 @@ export default function Schemas() {
         }
       />
       <section className="card">
+        <header>
+          <h2>Registered</h2>
+        </header>
         <Loaded query={query}>
           {({ eventGroupMetadataDescriptors: schemas, nextPageToken }) =>
             schemas.length === 0 ? (

@@ -46,7 +46,7 @@ export function Spenders({ view }: { view: BudgetView }) {
       <section className="card">
         <header>
           <h2>By measurement</h2>
-          <p>The newest {count(view.measurements.length)} that were charged.</p>
+          <p>Those that were charged, newest first.</p>
         </header>
         <MeasurementTable view={view} />
       </section>

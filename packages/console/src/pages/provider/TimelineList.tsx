@@ -16,10 +16,10 @@ export function TimelineList({ transitions }: { transitions: Timeline['transitio
             {day(time)} {new Date(time).toISOString().slice(11, 19)}
           </time>
           <div>
-            <b>{wordsOf(cause)}</b>
+            <b>{cause === 'created' ? 'Asked' : wordsOf(cause)}</b>
             <span className="sub">
-              {from !== undefined && from !== to && `${wordsOf(from)} → `}
-              {wordsOf(to)}, by <bdi>{idOf(actor)}</bdi> · request {requestId}
+              {from !== undefined && from !== to && `${stateOf(from)} → `}
+              {stateOf(to)}, by <bdi>{idOf(actor)}</bdi> · <code>{requestId}</code>
             </span>
             {findings.map(({ code, message }) => (
               <span key={code} className="sub warn">
@@ -35,6 +35,10 @@ export function TimelineList({ transitions }: { transitions: Timeline['transitio
 
 const BAD: ReadonlySet<string> = new Set(['FAILED', 'REFUSED']);
 const ENDED: ReadonlySet<string> = new Set(['SUCCEEDED', 'FULFILLED', 'WITHDRAWN', 'CANCELLED', ...BAD]);
+
+/** The words of the page for the states of a request. */
+const STATES: Record<string, string> = { UNFULFILLED: 'open', FULFILLED: 'answered' };
+const stateOf = (state: string) => STATES[state] ?? wordsOf(state).toLowerCase();
 
 /** `REQUISITION_REFUSED` and `requisition_refused` become `Requisition refused`. */
 function wordsOf(code: string): string {

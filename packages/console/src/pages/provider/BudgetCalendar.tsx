@@ -1,0 +1,29 @@
+import { calendarChart } from '../../charts/index.ts';
+import { Chart } from '../../parts/Chart.tsx';
+import { isolated } from '../../parts/names.ts';
+import { monthsOf, type ReferenceBudget } from './budgetDays.ts';
+
+/** The months that are shown at once. */
+const MONTHS = 3;
+
+/** The days of a reference: the darker, the more is spent. */
+export function BudgetCalendar({ budget: { reference, days } }: { budget: ReferenceBudget }) {
+  const months = monthsOf(days);
+  const [latest, earlier] = [months.slice(0, MONTHS), months.slice(MONTHS)];
+  const title = reference === '' ? 'All references, day by day' : `${isolated(reference)}, day by day`;
+  const chart = (shown: typeof months) => (
+    <Chart chart={calendarChart(title, shown.toReversed().flat(), 'spent', 'nothing spent')} file="budget" />
+  );
+  return (
+    <>
+      <h3>{title}</h3>
+      {chart(latest)}
+      {earlier.length > 0 && (
+        <details>
+          <summary className="sm">Earlier months</summary>
+          {chart(earlier)}
+        </details>
+      )}
+    </>
+  );
+}

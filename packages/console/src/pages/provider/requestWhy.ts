@@ -1,0 +1,52 @@
+/** Why a request waits, or how it ended, in words for the publisher. */
+import type { Explanation, Requisition } from '@measurement-exchange/contract';
+import { duration, longMoment } from '../../parts/format.ts';
+import { isolated, type NameOf } from '../../parts/names.ts';
+
+export function requestTitle(
+  { waitingFor: [wait], ending, summary }: Explanation,
+  { deferral, dataProvider }: Requisition,
+  nameOf: NameOf,
+  now: number,
+): string {
+  if (ending !== undefined) return ENDINGS[ending.code] ?? summary;
+  if (wait === undefined) return summary;
+  const isOwn = wait.party === dataProvider;
+  const who = nameOf(wait.party);
+  const waited = duration(now - Date.parse(wait.since));
+  switch (wait.code) {
+    case 'DEFERRED':
+      return `You deferred it until ${longMoment(deferral!.until)}: ${isolated(deferral!.reason)}`;
+    case 'ASKED':
+      return 'It waits for your answer';
+    case 'SILENT':
+      return `It has waited for your answer for ${waited}`;
+    case 'OFFLINE':
+    case 'NOT_SEEN':
+      return isOwn
+        ? `Your agent is not connected, and it has waited for ${waited}`
+        : `${who} is out of reach`;
+    case 'UPLOAD_MISSING':
+      return isOwn ? 'It waits for your data' : `It waits until ${who} takes your data`;
+    case 'PARAMETERS_MISSING':
+      return `It waits for the keys of ${who}`;
+    case 'KEY_CHANGED':
+      return 'It is encrypted for a key that you no longer publish';
+    case 'SUSPENDED':
+      return isOwn ? 'You are suspended' : `${who} is suspended`;
+    case 'CERTIFICATE_EXPIRED':
+      return isOwn ? 'Your certificate has expired' : `The certificate of ${who} has expired`;
+    case 'REVOCATION_RUNNING':
+      return 'A certificate was revoked, so this measurement is going to fail';
+    default:
+      return summary;
+  }
+}
+
+const ENDINGS: Partial<Record<NonNullable<Explanation['ending']>['code'], string>> = {
+  FULFILLED: 'You answered it',
+  REFUSED: 'You refused it, so the measurement failed',
+  WITHDRAWN: 'It was withdrawn: the measurement ended without your answer',
+  CANCELLED: 'The advertiser canceled the measurement',
+  REMOVED: 'It has ended, and the exchange has removed its content',
+};

@@ -1,0 +1,172 @@
+/** The publisher's pages: a request decoded, refused and deferred, the budget, and event groups, also hostile ones. */
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Consumer, createConsumer, createTrustStore } from '@measurement-exchange/sdk';
+import { lacksChromium } from '@measurement-exchange/testkit/chromium';
+import { useConsole } from '@measurement-exchange/testkit/console';
+import type { TestExchange } from '@measurement-exchange/testkit/exchange';
+import { eventsCsv } from '@measurement-exchange/testkit/providerWorld';
+import { type Party, partyOf, requisitionOf } from '@measurement-exchange/testkit/world';
+import { beforeAll, expect, it } from 'vitest';
+
+const c = useConsole();
+let exchange: TestExchange;
+let acme: Party;
+let streamly: Party;
+let consumer: Consumer;
+let spring: string;
+
+const HOSTILE = `<img src=x onerror=alert(1)>\u202e${'long'.repeat(40)}`;
+
+beforeAll(async () => {
+  if (lacksChromium) return;
+  exchange = c.exchange as TestExchange;
+  acme = partyOf(exchange, exchange.dev.measurementConsumers[0]!);
+  streamly = partyOf(exchange, exchange.dev.dataProviders[0]!);
+  const { certificatePem } = JSON.parse(await readFile(join(exchange.dataDir, 'dev-root.json'), 'utf8'));
+  consumer = createConsumer({
+    client: acme.client,
+    credentials: acme,
+    trust: createTrustStore([{ pem: certificatePem }]),
+  });
+  spring = await describeGroup('spring', 'Autumn');
+  await describeGroup(HOSTILE, HOSTILE);
+});
+
+async function describeGroup(reference: string, campaignName: string): Promise<string> {
+  const body = {
+    measurementConsumer: acme.name,
+    eventGroupReferenceId: reference,
+    attributes: [{ name: 'age', type: 'INT' as const }],
+    eventGroupMetadata: { adMetadata: { campaignMetadata: { campaignName } } },
+  };
+  return (await streamly.client.createEventGroup({ parent: streamly.name, body })).name!;
+}
+
+async function ask(): Promise<{ measurement: string; id: string }> {
+  const interval = { start: '2026-07-01T00:00:00Z', end: '2026-07-04T00:00:00Z' };
+  const { name } = await consumer.create({
+    type: 'reach',
+    dataProviders: [{ name: streamly.name, eventGroups: [{ name: spring, interval, filter: 'age > 30' }] }],
+    privacy: { epsilon: 1, delta: 0 },
+  });
+  const requisition = await requisitionOf(streamly, name!);
+  return { measurement: name!, id: requisition.name!.split('/').at(-1)! };
+}
+
+/** Runs the agent of the publisher once, in a process of its own. */
+async function answerAll(): Promise<void> {
+  const file = join(exchange.dataDir, 'events.csv');
+  await writeFile(file, eventsCsv());
+  const mex = join(import.meta.dirname, '../../cli/src/mex.mjs');
+  const args = [mex, 'provider', 'run', '--as', 'streamly', '--events', file, '--once'];
+  await promisify(execFile)(process.execPath, args, {
+    env: { ...process.env, MEX_DATA_DIR: exchange.dataDir },
+  });
+}
+
+it.skipIf(lacksChromium)(
+  'a publisher sees a request decoded and what it cost, refuses another, and defers one',
+  async () => {
+    const answered = await ask();
+    await answerAll();
+    const refused = await ask();
+    const deferred = await ask();
+    const { page, errors } = await c.open('streamly', { path: '/requests' });
+    await expect.poll(() => page.getByRole('row').count()).toBe(4);
+    await page.locator('tr', { hasText: 'Answered' }).getByText('age > 30').waitFor();
+
+    await page.goto(new URL(`/requests/${answered.id}`, page.url()).href);
+    await page.getByRole('heading', { name: 'Reach, for acme' }).waitFor();
+    await page.getByRole('link', { name: 'spring' }).waitFor();
+    await page.getByText('Jul 1 – Jul 3').waitFor();
+    await page.getByText(/\d+ checks passed/).waitFor();
+    await page.getByText('10.0 % of the budget of each day and reference').waitFor();
+
+    await page.goto(new URL(`/requests/${refused.id}`, page.url()).href);
+    await page.getByRole('heading', { name: 'It waits for your answer' }).waitFor();
+    await page.getByText('Nothing was charged yet.').waitFor();
+    await page.getByRole('button', { name: 'Refuse…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('The measurement of acme fails permanently').waitFor();
+    await dialog.getByText('The request is wrong').click();
+    await dialog.getByLabel('What the advertiser should know').fill('Ask <b>without</b> the filter');
+    await dialog.getByRole('button', { name: 'Refuse request' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.locator('dd', { hasText: 'Ask <b>without</b> the filter' }).waitFor();
+    expect(await acme.client.getMeasurement({ name: refused.measurement })).toMatchObject({
+      state: 'FAILED',
+      failure: { reason: 'REQUISITION_REFUSED' },
+    });
+
+    await page.goto(new URL(`/requests/${deferred.id}`, page.url()).href);
+    await page.getByRole('button', { name: 'Defer…' }).click();
+    await dialog.getByRole('button', { name: 'Defer request', disabled: true }).waitFor();
+    await dialog.getByLabel('Reason').fill('The files arrive tomorrow');
+    await dialog.getByRole('button', { name: 'Defer request' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByText('Deferred', { exact: true }).first().waitFor();
+    const open = await streamly.client.getRequisition({
+      name: `${streamly.name}/requisitions/${deferred.id}`,
+    });
+    expect(open).toMatchObject({ state: 'UNFULFILLED', deferral: { reason: 'The files arrive tomorrow' } });
+    expect(errors).toEqual([]);
+  },
+);
+
+it.skipIf(lacksChromium)('the budget is shown by day, by advertiser and by measurement', async () => {
+  const { page, errors } = await c.open('streamly', { path: '/budget' });
+  await page.getByRole('heading', { name: /spring.*day by day/ }).waitFor();
+  await page.getByRole('img', { name: /3 days, at most 10 % spent/ }).waitFor();
+  await page.locator('.heat .h[title^="July 2: 10 %"]').waitFor();
+  await page.locator('section', { hasText: 'By advertiser' }).getByText('10.0 %').first().waitFor();
+  await page.getByRole('link', { name: 'Agent and files' }).click();
+  await page.getByText('In all: 1 result, 0 sent to duchies, 0 refused.').waitFor();
+  const chirper = await c.open('chirper', { path: '/budget' });
+  await chirper.page.getByText('The agent creates it when it starts').waitFor();
+  expect([errors, chirper.errors]).toEqual([[], []]);
+});
+
+it.skipIf(lacksChromium)('two people edit one event group, and nothing is lost', async () => {
+  const { page, errors } = await c.open('streamly', { path: '/event-groups' });
+  await page.getByRole('link', { name: 'spring' }).click();
+  await page.getByRole('link', { name: 'Edit' }).click();
+  await page.getByLabel('Campaign').fill('Winter');
+  const { name: _n, state: _s, ...current } = await streamly.client.getEventGroup({ name: spring });
+  await streamly.client.updateEventGroup({ name: spring, body: { ...current, mediaTypes: ['VIDEO'] } });
+  await page.getByRole('heading', { name: 'It has changed meanwhile' }).waitFor();
+  await page.locator('tr', { hasText: 'Media' }).getByText('VIDEO').waitFor();
+  expect(await page.getByRole('button', { name: 'Save changes' }).isDisabled()).toBe(true);
+  await page.getByRole('button', { name: 'Take the version at the exchange' }).click();
+  await page.getByLabel('Campaign').fill('Winter');
+  await page.getByLabel('Meaning').fill('In years');
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await page.getByRole('heading', { level: 1, name: 'spring', exact: true }).waitFor();
+  expect(await streamly.client.getEventGroup({ name: spring })).toMatchObject({
+    mediaTypes: ['VIDEO'],
+    attributes: [{ name: 'age', description: 'In years' }],
+    eventGroupMetadata: { adMetadata: { campaignMetadata: { campaignName: 'Winter' } } },
+  });
+  expect(errors).toEqual([]);
+});
+
+it.skipIf(lacksChromium)('a hostile reference is text, on a phone, too', async () => {
+  const viewport = { width: 360, height: 800 };
+  const { page, errors } = await c.open('streamly', { path: '/event-groups', viewport });
+  const link = page.getByRole('link', { name: HOSTILE.slice(0, 20) });
+  await link.waitFor();
+  const widest = () => page.evaluate(() => document.documentElement.scrollWidth);
+  expect(await widest()).toBe(360);
+  await link.click();
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.getByRole('button', { name: 'Delete…' }).click();
+  await page.getByRole('dialog').getByText('can no longer ask about it').waitFor();
+  expect(await widest()).toBe(360);
+  await page.getByRole('button', { name: 'Delete event group' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Event groups' }).waitFor();
+  await expect.poll(() => page.getByRole('row').count()).toBe(2);
+  expect(await page.locator('img').count()).toBe(0);
+  expect(errors).toEqual([]);
+});
