@@ -1,5 +1,6 @@
 /** The list of what needs the party's attention, for its first page. */
-import type { Attention } from '@measurement-exchange/contract';
+import type { Attention, PartySummary } from '@measurement-exchange/contract';
+import { type ComponentType, useState } from 'react';
 import { useQuestion } from '../companion/useOpened.ts';
 import { useNow } from '../live/useNow.ts';
 import { useSummary } from '../live/useSummary.ts';
@@ -10,36 +11,68 @@ import { moment } from './format.ts';
 import { Icon } from './Icon.tsx';
 import { pathOf } from './links.ts';
 import { inWords, isolated, useNames } from './names.ts';
-import { Loaded } from './states.tsx';
+import { Loaded, Skeleton } from './states.tsx';
 
-export function AttentionCard() {
+/** The number of rows that are shown at first. */
+const FIRST = 5;
+
+/** `Work` draws rows about measurements, requests and computations, where a page can say more about them. */
+export function AttentionCard({ Work = AttentionRow }: { Work?: ComponentType<{ one: Attention }> }) {
   const summary = useSummary();
   return (
     <section className="card attention" aria-labelledby="attention">
       <header>
         <h2 id="attention">Needs your attention</h2>
       </header>
-      <Loaded query={summary}>
-        {({ attention, moreAttention }) => (
-          <>
-            {attention.length === 0 ? (
-              <p className="in-card soft">Nothing. Everything takes its usual course.</p>
-            ) : (
-              <ul className="att">
-                {attention.map((one) => (
-                  <Item key={`${one.code} ${one.name}`} one={one} />
-                ))}
-              </ul>
-            )}
-            {moreAttention && <footer>There may be more than these.</footer>}
-          </>
-        )}
+      <Loaded query={summary} skeleton={<SkeletonRows />}>
+        {(data) => <Rows summary={data} Work={Work} />}
       </Loaded>
     </section>
   );
 }
 
-function Item({ one }: { one: Attention }) {
+function SkeletonRows() {
+  return (
+    <div className="in-card">
+      <Skeleton rows={2} />
+    </div>
+  );
+}
+
+function Rows({
+  summary: { attention, moreAttention },
+  Work,
+}: {
+  summary: PartySummary;
+  Work: ComponentType<{ one: Attention }>;
+}) {
+  const [isWhole, setWhole] = useState(false);
+  if (attention.length === 0)
+    return <p className="in-card soft">Nothing. Everything takes its usual course.</p>;
+  const hidden = isWhole ? 0 : Math.max(0, attention.length - FIRST);
+  return (
+    <>
+      <ul className="att">
+        {attention.slice(0, attention.length - hidden).map((one) => {
+          const Row = /\/(?:measurements|requisitions|computations)\//.test(one.name) ? Work : AttentionRow;
+          return <Row key={`${one.code} ${one.name}`} one={one} />;
+        })}
+      </ul>
+      {(hidden > 0 || moreAttention) && (
+        <footer>
+          {hidden > 0 && (
+            <button type="button" className="btn sm" onClick={() => setWhole(true)}>
+              Show {hidden} more
+            </button>
+          )}
+          {moreAttention && <span>There may be more than these.</span>}
+        </footer>
+      )}
+    </>
+  );
+}
+
+export function AttentionRow({ one }: { one: Attention }) {
   const { principal, role } = useSession();
   const now = useNow(60_000);
   const nameOf = useNames();

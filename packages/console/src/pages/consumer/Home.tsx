@@ -63,7 +63,7 @@ function Newest({ list }: { list: MeasurementList }) {
   const { rows, error } = list;
   return (
     <>
-      {rows !== undefined && <NeedsAttention rows={rows} />}
+      <NeedsAttention />
       {error && rows && <Stale error={error} list={list} />}
       <section className="stack">
         <div className="row between">
