@@ -9,7 +9,7 @@ import { PAGES } from './pages.ts';
 import { toggleTheme } from './theme.tsx';
 import './shortcuts.css';
 
-const NEW_MEASUREMENT = '/measurements/new';
+const NEW_MEASUREMENT = '/new';
 /** How long the second key of `G` may take. */
 const SECOND_KEY_MS = 1500;
 

@@ -1,6 +1,5 @@
 /** The page of a new measurement. */
 import { useLocation } from '@tanstack/react-router';
-import { useMemo } from 'react';
 import { useQuestion } from '../../companion/useOpened.ts';
 import { A } from '../../parts/A.tsx';
 import { Icon } from '../../parts/Icon.tsx';
@@ -27,6 +26,9 @@ export default function NewMeasurement() {
   const [from, groups] = [search.get('from'), search.get('groups')];
   return (
     <>
+      <nav className="crumb" aria-label="Path">
+        <A to="/measurements">Measurements</A> / New
+      </nav>
       <PageHead
         title="New measurement"
         meta={['Everything is checked as you type. Nothing is sent until you press Send.']}
@@ -96,10 +98,7 @@ function Notes({ notes }: { notes: readonly string[] }) {
 }
 
 function Form({ catalogue, initial }: { catalogue: Catalogue; initial: AskForm }) {
-  const ask = useAsk(
-    catalogue,
-    useMemo(() => initial, [initial]),
-  );
+  const ask = useAsk(catalogue, initial);
   if (catalogue.groups.size === 0) {
     return (
       <Empty title="No publisher has described its events to you yet">

@@ -23,6 +23,9 @@ export default function CatalogEntry() {
     <Loaded query={group}>
       {(group) => (
         <>
+          <nav className="crumb" aria-label="Path">
+            <A to="/catalog">Catalog</A> / {id}
+          </nav>
           <PageHead
             title={labelOf(group)}
             meta={[

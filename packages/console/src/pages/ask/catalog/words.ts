@@ -24,3 +24,13 @@ export function campaignOf({ eventGroupMetadata }: EventGroup): string {
   const { brandName, campaignName } = eventGroupMetadata?.adMetadata.campaignMetadata ?? {};
   return [brandName, campaignName].filter(Boolean).join(' · ');
 }
+
+const MAX_NAMED = 6;
+
+/** The names of the first attributes, and how many more there are. */
+export function attributeNames({ attributes }: EventGroup): string {
+  if (attributes === undefined) return 'not said';
+  const names = attributes.slice(0, MAX_NAMED).map(({ name }) => name);
+  const more = attributes.length - names.length;
+  return [...names, ...(more > 0 ? [`${more} more`] : [])].join(', ') || 'none';
+}

@@ -3,6 +3,7 @@
  * PageUp and PageDown by a month. Enter or Space picks one end and then the other, and Escape gives up.
  */
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { day as dayText } from '../../../parts/format.ts';
 import { addMonths, type Day, type DayRange, dayOf, movedDay, rangeOf } from './days.ts';
 import { type DayMarks, Month } from './Month.tsx';
 import { useMonths } from './useMonths.ts';
@@ -25,7 +26,7 @@ export function Calendar({
   const [hovered, setHovered] = useState<Day>();
   const [last, setLast] = useState<Day>();
   const grids = useRef<HTMLDivElement>(null);
-  const shownLast = last ?? range.until;
+  const shownLast = last ?? lastShown(range, months, dayOf(now));
   const shown = Array.from({ length: months }, (_, i) => addMonths(shownLast, i - months + 1));
   const current = focused ?? range.from;
   const drawn = anchor ? rangeOf(anchor, hovered ?? current) : range;
@@ -62,7 +63,7 @@ export function Calendar({
         </button>
         <span className="hint" role="status">
           {anchor
-            ? `From ${anchor}. Pick the other end, or press Escape.`
+            ? `From ${dayText(anchor)}. Pick the other end, or press Escape.`
             : 'Pick the first and the last day.'}
         </span>
         <button type="button" className="btn sm" onClick={() => setLast(addMonths(shownLast, 1))}>
@@ -83,6 +84,13 @@ export function Calendar({
       </div>
     </div>
   );
+}
+
+/** Shows the months from the first day on, but no month after both the last day and today. */
+function lastShown({ from, until }: DayRange, months: number, today: Day): Day {
+  const wanted = addMonths(from, months - 1);
+  const latest = until > today ? until : today;
+  return wanted < until ? until : [wanted, latest].toSorted()[0]!;
 }
 
 /** Returns the last month to show so that the day is visible. */

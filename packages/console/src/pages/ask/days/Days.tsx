@@ -45,7 +45,7 @@ export function Days({ ask }: { ask: Ask }) {
 function Ends({ days, onRange }: { days: DayRange; onRange: (range: DayRange) => void }) {
   const [from, until] = [useId(), useId()];
   return (
-    <div className="row">
+    <div className="row ends">
       <div className="field">
         <label htmlFor={from}>From</label>
         <input

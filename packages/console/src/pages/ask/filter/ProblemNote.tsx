@@ -3,6 +3,8 @@ import type { Fix, Problem } from './problems.ts';
 /** As much of a long line is shown before the caret. */
 const BEFORE = 40;
 const AFTER = 24;
+/** A filter of this length fits in one line, also on a phone. */
+const SHORT = 32;
 
 /** Shows where the problem is, what it is, and a button that mends it. */
 export function ProblemNote({
@@ -20,9 +22,8 @@ export function ProblemNote({
   return (
     <div className="ed-problem" id={id} role="alert">
       {place && (
-        <pre className="ptr" aria-hidden="true">
-          {place.text}
-          {'\n'}
+        <pre className={place.line === '' ? 'ptr near' : 'ptr'} aria-hidden="true">
+          {place.line}
           {' '.repeat(place.caret)}^
         </pre>
       )}
@@ -41,14 +42,15 @@ export function ProblemNote({
   );
 }
 
-/** Returns the part of the line around the column. */
-export function excerpt(text: string, line: number, column: number): { text: string; caret: number } {
+/** The line around the column, or nothing if the filter itself is right above the caret. */
+export function excerpt(text: string, line: number, column: number): { line: string; caret: number } {
+  if (text.length <= SHORT && !text.includes('\n')) return { line: '', caret: column - 1 };
   const whole = text.split('\n')[line - 1] ?? '';
   const start = Math.max(0, column - 1 - BEFORE);
   const cutBefore = start > 0 ? '…' : '';
   const cutAfter = whole.length > column - 1 + AFTER ? '…' : '';
   return {
-    text: `${cutBefore}${whole.slice(start, column - 1 + AFTER)}${cutAfter}`,
+    line: `${cutBefore}${whole.slice(start, column - 1 + AFTER)}${cutAfter}\n`,
     caret: column - 1 - start + cutBefore.length,
   };
 }

@@ -4,7 +4,7 @@ import { useMemo, useState } from 'react';
 import { A } from '../../../parts/A.tsx';
 import { Swatch } from '../../../parts/Chart.tsx';
 import { idOf } from '../../../session/roles.ts';
-import { daysText, mediaText } from '../catalog/words.ts';
+import { attributeNames, daysText, mediaText } from '../catalog/words.ts';
 import { type Asked, labelOf, useByPublisher } from './catalogue.ts';
 import { publisherCount } from './checks.ts';
 import { Step } from './Step.tsx';
@@ -151,7 +151,7 @@ function GroupRow({ ask: { form, change }, group }: { ask: Ask; group: EventGrou
       <td data-l="Media">{mediaText(group)}</td>
       <td data-l="Has data">{daysText(group)}</td>
       <td data-l="Filters can use" className="soft">
-        {group.attributes?.map(({ name }) => name).join(', ') ?? 'not said'}
+        {attributeNames(group)}
       </td>
     </tr>
   );

@@ -1,18 +1,19 @@
 /** How to count across publishers: what each way costs in error and time. */
 import type { Protocol } from '@measurement-exchange/contract';
-import { duration, percent } from '../../../parts/format.ts';
+import { duration } from '../../../parts/format.ts';
+import { inWords, useNames } from '../../../parts/names.ts';
 import { PROTOCOL_WORDS } from '../../../parts/protocols.ts';
 import { Term } from '../../../parts/Term.tsx';
 import { idOf } from '../../../session/roles.ts';
-import { marginText } from './expected.ts';
+import { marginText, relative } from './expected.ts';
 import { Step } from './Step.tsx';
 import type { Ask } from './useAsk.ts';
-import { type Method, useMethods } from './usePlan.ts';
+import { type Method, type Planned, useMethods } from './usePlan.ts';
 import { useUsualTimes } from './usualTimes.ts';
 
 export function Methods({ ask }: { ask: Ask }) {
   const { form, request, assumed, planned } = ask;
-  const methods = useMethods(request, assumed);
+  const methods = useMethods(request, assumed).map((method) => orPlanned(method, planned));
   const times = useUsualTimes();
   const chosen = form.protocol ?? planned.plan?.protocol;
   const margins = methods.map((method) => usable(method)?.figures[0]?.margin ?? 0);
@@ -48,6 +49,11 @@ export function Methods({ ask }: { ask: Ask }) {
   );
 }
 
+/** The plan of the form is also the plan of the method that it uses, and is there earlier. */
+function orPlanned(method: Method, { plan }: Planned): Method {
+  return method.plan === undefined && plan?.protocol === method.protocol ? { ...method, plan } : method;
+}
+
 /** Returns the plan of a method, unless the exchange would use another protocol instead. */
 function usable({ protocol, plan }: Method) {
   return plan?.protocol === protocol ? plan : undefined;
@@ -79,7 +85,9 @@ function MethodCard({
 }) {
   const { protocol } = method;
   const { label, meaning, name } = PROTOCOL_WORDS[protocol];
-  const against = unusedBecause(method);
+  const nameOf = useNames();
+  const reason = unusedBecause(method);
+  const against = reason && inWords(reason, nameOf);
   const isRecommended = form.protocol === undefined && planned.plan?.protocol === protocol;
   const figure = usable(method)?.figures[0];
   return (
@@ -100,7 +108,7 @@ function MethodCard({
         </span>
         <Bar
           value={figure ? `± ${marginText(figure)}${protocol === 'direct' ? ' each' : ''}` : '–'}
-          beside={figure?.margin === undefined ? '' : percent(figure.margin / assumed, 2)}
+          beside={figure?.margin === undefined ? '' : relative(figure.margin, assumed)}
           share={figure ? bars.errorShare : 0}
           look="f2"
           what="error"

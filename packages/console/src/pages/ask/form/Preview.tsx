@@ -3,7 +3,7 @@ import { useId, useState } from 'react';
 import { counts, previewChart } from '../../../charts/index.ts';
 import { Drawing } from '../../../parts/Chart.tsx';
 import { count, percent } from '../../../parts/format.ts';
-import { axisFor, FIGURE_WORDS, marginText } from './expected.ts';
+import { axisFor, FIGURE_WORDS, marginText, relative } from './expected.ts';
 import type { Ask } from './useAsk.ts';
 
 export function Preview({ ask: { planned, assumed, assume } }: { ask: Ask }) {
@@ -38,7 +38,7 @@ export function Preview({ ask: { planned, assumed, assume } }: { ask: Ask }) {
         <b className="mid">± {marginText(figure)}</b>
         <span className="sm soft">
           19 of 20 results fall within {count(Math.max(0, assumed - margin))} to {count(assumed + margin)} (
-          {percent(margin / assumed, 2)}){alone && ', for each publisher alone'}
+          {relative(margin, assumed)}){alone && ', for each publisher alone'}
         </span>
       </div>
       <Drawing

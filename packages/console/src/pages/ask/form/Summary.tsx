@@ -3,6 +3,7 @@
 import { useNow } from '../../../live/useNow.ts';
 import { ago, percent } from '../../../parts/format.ts';
 import { Icon } from '../../../parts/Icon.tsx';
+import { inWords, useNames } from '../../../parts/names.ts';
 import { PublisherTag } from '../../../parts/Publisher.tsx';
 import { ErrorNote } from '../../../parts/states.tsx';
 import { blockOf, type Check, checksOf, publisherCount } from './checks.ts';
@@ -41,15 +42,17 @@ export function Summary({ ask }: { ask: Ask }) {
   );
 }
 
-function CheckRow({ check: { tone, title, detail, at } }: { check: Check }) {
+/** The exchange and the SDK write resource names, which are replaced by names for people. */
+function CheckRow({ check: { tone, title, detail = '', at } }: { check: Check }) {
+  const nameOf = useNames();
   const icon = { ok: 'check', warn: 'warn', bad: 'x' } as const;
   return (
     <li>
       {tone === 'ok' ? <Icon name="check" /> : <Icon name={icon[tone]} tone={tone} />}
       <span>
-        <b>{title}</b>
+        <b>{inWords(title, nameOf)}</b>
         <span className="sub">
-          {detail} {at && tone !== 'ok' && <GoTo id={at}>Go there</GoTo>}
+          {inWords(detail, nameOf)} {at && tone !== 'ok' && <GoTo id={at}>Go there</GoTo>}
         </span>
       </span>
     </li>

@@ -38,8 +38,13 @@ function askWith(changes: Partial<Ask> & { plan?: object; error?: Error } = {}):
     ...others,
   } as Ask;
 }
-const block = (ask: Ask) => blockOf(ask, checksOf(ask));
-const titles = (ask: Ask) => checksOf(ask).map(({ tone, title }) => `${tone}: ${title}`);
+/** Removes the marks that isolate a name. */
+const plain = (text: string) => text.replaceAll(/[\u2068\u2069]/g, '');
+const block = (ask: Ask) => {
+  const reason = blockOf(ask, checksOf(ask));
+  return reason && plain(reason);
+};
+const titles = (ask: Ask) => checksOf(ask).map(({ tone, title }) => `${tone}: ${plain(title)}`);
 
 describe('a measurement', () => {
   it('can be sent if nothing is wrong', () => {

@@ -1,6 +1,7 @@
 /** The list "Before you send": what keeps the measurement from being sent, and what deserves attention. */
 import type { Finding } from '@measurement-exchange/contract';
 import { day } from '../../../parts/format.ts';
+import { isolated, listed } from '../../../parts/names.ts';
 import { addDays, type Day, dayOf } from '../days/days.ts';
 import { recordedOn } from '../days/recorded.ts';
 import type { Asked } from './catalogue.ts';
@@ -40,8 +41,10 @@ export function blockOf(ask: Ask, checks: readonly Check[]): string | undefined 
 function filterCheck({ filterProblem, publishers }: Ask): Check {
   const { line, column, message, publishers: refusing } = filterProblem!;
   const place = line === undefined ? '' : `Line ${line}, column ${column}. `;
-  const labels = publishers.filter(({ name }) => refusing?.includes(name)).map(({ label }) => label);
-  const title = refusing ? `${labels.join(' and ')} would refuse the filter` : 'Fix the filter';
+  const labels = publishers
+    .filter(({ name }) => refusing?.includes(name))
+    .map(({ label }) => isolated(label));
+  const title = refusing ? `${listed(labels)} would refuse the filter` : 'Fix the filter';
   return { tone: 'bad', title, detail: `${place}${message}`, at: 'filter' };
 }
 
@@ -55,8 +58,8 @@ function dayChecks({ form, publishers, days, now }: Ask): Check[] {
       {
         tone: 'warn',
         title: isLater
-          ? `${publisher.label} has not finished ${day(missing[0]!)} yet`
-          : `${publisher.label} has not recorded ${shortened(missing)}`,
+          ? `${isolated(publisher.label)} has not finished ${day(missing[0]!)} yet`
+          : `${isolated(publisher.label)} has not recorded ${shortened(missing)}`,
         detail: isLater
           ? 'It would defer its answer until the days are complete.'
           : 'Nothing is counted there on these days.',

@@ -18,6 +18,12 @@ export const FIGURE_WORDS: Record<ExpectedFigure['figure'], { title: string; ass
   population: { title: 'People', assumed: 'people are counted' },
 };
 
+/** The margin as a share of the figure, such as `0.03 %`. */
+export function relative(margin: number, value: number): string {
+  const share = margin / value;
+  return share > 0 && share < 0.0001 ? '< 0.01 %' : percent(share, 2);
+}
+
 /**
  * Returns half of the axis of the preview. It stays the same while the margin fits, so that the curve is seen to change
  * when a slider moves.

@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { lacksChromium } from '@measurement-exchange/testkit/chromium';
+import { useConsole } from '@measurement-exchange/testkit/console';
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+
+const c = useConsole({ alive: true });
+const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+
+/** The rules that a page breaks, and whether it scrolls sideways. */
+async function faultsOf(page: Page): Promise<string[]> {
+  await page.evaluate(`${AXE};0`);
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: { id: string }[] }> } };
+    const { violations } = await axe.run();
+    const isWide = document.documentElement.scrollWidth > window.innerWidth;
+    return [...violations.map(({ id }) => id), ...(isWide ? ['scrolls sideways'] : [])];
+  });
+}
+
+const filterOf = (page: Page) => page.getByRole('textbox', { name: 'Only events where' });
+const sendOf = (page: Page) => page.getByRole('button', { name: /^Send/ });
+const day = (page: Page, name: RegExp) => page.getByRole('button', { name });
+
+it.skipIf(lacksChromium)('a new measurement is asked from the form, once', { timeout: 180_000 }, async () => {
+  const { page, errors } = await c.open('acme', { path: '/new' });
+  const created: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/companion/create')) created.push(request.postData()!);
+  });
+
+  // Nothing is picked: the reason is beside the button.
+  await expect.poll(() => page.locator('#ask-send-why').textContent()).toBe('Pick a publisher');
+  expect(await sendOf(page).isDisabled()).toBe(true);
+  await page.getByRole('checkbox', { name: 'Harbor News' }).check();
+  await page.getByRole('checkbox', { name: 'Northlight TV' }).check();
+
+  // The days that both have, their error and their charge.
+  await page.getByText(/^19 of 20 results fall within/).waitFor();
+  expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe('2026-10-01');
+  expect(await page.getByLabel('Until', { exact: true }).inputValue()).toBe('2026-10-28');
+  expect(await page.getByText('of each of 28 days').count()).toBe(2);
+  await page.getByRole('radio', { name: /^Share shuffle.*± \d/ }).waitFor();
+  await page.getByRole('radio', { name: /^Each publisher alone.*± \d+ each/ }).waitFor();
+  expect(await faultsOf(page)).toEqual([]);
+
+  // By keyboard only: October 7 to October 20.
+  await day(page, /^October 1, 2026: 2 of 2 publishers have data/).focus();
+  for (const key of ['ArrowDown', 'ArrowLeft', 'Enter', 'PageDown', 'PageUp', 'ArrowDown', 'ArrowDown']) {
+    await page.keyboard.press(key);
+  }
+  expect(await page.evaluate(() => document.activeElement!.getAttribute('aria-label'))).toMatch(
+    /^October 21/,
+  );
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('Space');
+  expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe('2026-10-07');
+  expect(await page.getByLabel('Until', { exact: true }).inputValue()).toBe('2026-10-20');
+
+  // A wrong filter is mended with one press.
+  await filterOf(page).fill('device = "phone"');
+  await page.getByText('Line 1, column 8: Compare with ==, not =.').waitFor();
+  expect(await page.locator('#ask-send-why').textContent()).toBe('Fix the filter');
+  expect(await faultsOf(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Change to ==' }).click();
+  expect(await filterOf(page).inputValue()).toBe('device == "phone"');
+
+  // Completion: a join, a name, an operator and a value.
+  await filterOf(page).press('End');
+  await filterOf(page).pressSequentially(' ');
+  await page.getByRole('option', { name: '&& and' }).click();
+  await filterOf(page).pressSequentially('gen');
+  await filterOf(page).press('Enter');
+  await filterOf(page).press('Tab');
+  expect(await filterOf(page).inputValue()).toBe('device == "phone" && gender == "F"');
+
+  await page.getByLabel('Title', { exact: true }).fill('Women on phones, two publishers');
+  await expect.poll(() => sendOf(page).isEnabled()).toBe(true);
+  await sendOf(page).dblclick();
+  await page.waitForURL(/\/measurements\/[^/]+$/);
+  expect(created).toHaveLength(1);
+  expect(JSON.parse(created[0]!).request.requestId).toMatch(/^console-[0-9a-f]{32}$/);
+  await page.getByRole('heading', { level: 1, name: 'Women on phones, two publishers' }).waitFor();
+
+  // The same question again: everything is filled in.
+  await page.getByRole('link', { name: 'Clone', exact: true }).click();
+  await expect.poll(() => filterOf(page).inputValue()).toBe('device == "phone" && gender == "F"');
+  expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe('2026-10-07');
+  expect(await page.getByRole('checkbox', { name: 'Northlight TV' }).isChecked()).toBe(true);
+  expect(await page.getByRole('checkbox', { name: 'Pinwheel Social' }).isChecked()).toBe(false);
+  expect(errors).toEqual([]);
+});
+
+it.skipIf(lacksChromium)('a plan that fails keeps everything that was typed', async () => {
+  const { page } = await c.open('acme', { path: '/new', viewport: { width: 390, height: 800 } });
+  await page.getByRole('checkbox', { name: 'Harbor News' }).check();
+  await page.route('**/companion/plan', (route) => route.abort());
+  await page.getByLabel('Title', { exact: true }).fill('Kept');
+  await filterOf(page).fill('device == "tv"');
+  await page.getByText('The exchange would not accept it').first().waitFor();
+  expect(await sendOf(page).isDisabled()).toBe(true);
+  await page.unroute('**/companion/plan');
+  await page.getByRole('button', { name: 'Check again' }).click();
+  await expect.poll(() => sendOf(page).isEnabled()).toBe(true);
+  expect(await page.getByLabel('Title', { exact: true }).inputValue()).toBe('Kept');
+  expect(await filterOf(page).inputValue()).toBe('device == "tv"');
+  expect(await faultsOf(page)).toEqual([]);
+});
+
+it.skipIf(lacksChromium)('the catalog leads to the question about one event group', async () => {
+  const { page, errors } = await c.open('acme', { path: '/catalog', viewport: { width: 768, height: 900 } });
+  await page.getByRole('link', { name: 'autumn-display' }).first().waitFor();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.getByLabel('Media').selectOption('VIDEO');
+  await expect.poll(() => page.getByRole('link', { name: 'autumn-display' }).count()).toBe(0);
+  await page.getByRole('link', { name: 'autumn-video' }).first().click();
+  await page.getByRole('cell', { name: '"18-34", "35-54", "55+"' }).waitFor();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.getByRole('link', { name: 'Ask about this' }).click();
+  await page.getByText('1 publisher, 1 event group.').waitFor();
+  expect(errors).toEqual([]);
+});
