@@ -1,6 +1,6 @@
 /**
  * Measures the product beside its yardsticks: tables on the screen, every round in a JSON file.
- * npm run bench -- [--only http,growth,fleet,fairness,start,sdk,direct,mpc,feed] [--operations get,create]
+ * npm run bench -- [--only http,growth,fleet,fairness,start,sdk,direct,mpc,feed,console] [--operations get,create]
  *   [--rounds 5] [--quick] [--json file]
  */
 import { execFileSync } from 'node:child_process';
@@ -8,6 +8,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { webConsole } from './console.ts';
 import { direct } from './direct.ts';
 import { fairness } from './fairness.ts';
 import { feed } from './feed.ts';
@@ -33,6 +34,7 @@ const SECTIONS: Record<string, (bench: Bench) => Promise<Section>> = {
   direct,
   mpc,
   feed,
+  console: webConsole,
 };
 
 const { values: options } = parseArgs({
