@@ -1,8 +1,11 @@
 /** The consumer's first page: what needs attention, and the newest measurements. */
 
+import { PENDING_MEASUREMENT_STATES } from '@measurement-exchange/contract';
 import { useNow } from '../../live/useNow.ts';
 import { useResource } from '../../live/useResource.ts';
+import { useSummary } from '../../live/useSummary.ts';
 import { A } from '../../parts/A.tsx';
+import { counted } from '../../parts/format.ts';
 import { capital } from '../../parts/names.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { ErrorNote, Skeleton } from '../../parts/states.tsx';
@@ -19,6 +22,7 @@ import { NeedsAttention } from './NeedsAttention.tsx';
 import { NewMeasurement } from './NewMeasurement.tsx';
 
 const NEWEST = 8;
+const OPEN: readonly string[] = PENDING_MEASUREMENT_STATES;
 const ALL = {};
 const TODAY = new Intl.DateTimeFormat('en-US', {
   weekday: 'long',
@@ -34,7 +38,7 @@ export default function Home() {
     <>
       <PageHead
         title={`${greeting(new Date().getHours())}, ${useOwnName()}`}
-        meta={[...stateOf(list), TODAY.format(new Date())]}
+        meta={[...stateOf(list), ...useCounts(), TODAY.format(new Date())]}
         actions={!isFirstRun && <NewMeasurement />}
       />
       {isFirstRun ? <FirstRun /> : <Newest list={list} />}
@@ -52,6 +56,20 @@ function useOwnName(): string {
     client.getParty({ name: principal, signal }),
   );
   return data?.displayName || capital(idOf(principal));
+}
+
+/** Counts of what is open and of what needs attention. */
+function useCounts(): string[] {
+  const { attention = [], measurements } = useSummary().data ?? {};
+  const open = (measurements?.states ?? [])
+    .filter(({ state }) => OPEN.includes(state))
+    .reduce((sum, { count }) => sum + count, 0);
+  return [
+    ...(attention.length > 0
+      ? [`${counted(attention.length, 'thing')} ${attention.length === 1 ? 'needs' : 'need'} you`]
+      : []),
+    ...(open > 0 ? [`${counted(open, 'measurement')} ${open === 1 ? 'is' : 'are'} open`] : []),
+  ];
 }
 
 function stateOf({ rows, error }: MeasurementList): string[] {

@@ -88,6 +88,11 @@ function Body({ measurement, queries }: Props) {
   const requisitions = queries.requisitions.data ?? [];
   const reports = queries.timeline.data?.progress ?? [];
   const waitsFor = queries.explanation.data?.waitingFor.map(({ party }) => party) ?? [];
+  const timeline = (
+    <Loaded query={queries.timeline}>
+      {(timeline) => <TimelineCard id={id} timeline={timeline} requisitions={requisitions} />}
+    </Loaded>
+  );
   return (
     <div className="cols c21">
       <div className="stack wide">
@@ -99,13 +104,12 @@ function Body({ measurement, queries }: Props) {
           )}
         </Loaded>
         <Duchies measurement={measurement} {...{ requisitions, reports, waitsFor, now }} />
+        {!queries.isOpen && timeline}
       </div>
       <div className="stack wide">
-        <Verified measurement={measurement} />
         <Asked measurement={measurement} question={queries.question} />
-        <Loaded query={queries.timeline}>
-          {(timeline) => <TimelineCard id={id} timeline={timeline} requisitions={requisitions} />}
-        </Loaded>
+        <Verified measurement={measurement} />
+        {queries.isOpen && timeline}
         <CommandLine command={`mex why ${id} --as ${idOf(principal)}`} />
       </div>
     </div>

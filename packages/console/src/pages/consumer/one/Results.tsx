@@ -48,14 +48,19 @@ export function Verified({ measurement }: { measurement: Measurement }) {
   const nameOf = useNames();
   const { data } = useResult(measurement.name!, { enabled: hasResult(measurement) });
   if (data === undefined || !hasResult(measurement)) return null;
+  const isPassed = data.steps.every(({ holds }) => holds === true);
   return (
     <section className="card">
       <header>
         <h2>Verified</h2>
         <VerificationChip steps={data.steps} />
+        <p>Decrypted and checked where your keys are, from your signature to the figures.</p>
       </header>
       <div className="in-card">
-        <VerificationList steps={data.steps} nameOf={nameOf} />
+        <details open={!isPassed}>
+          <summary className="sm">Every step</summary>
+          <VerificationList steps={data.steps} nameOf={nameOf} />
+        </details>
       </div>
     </section>
   );

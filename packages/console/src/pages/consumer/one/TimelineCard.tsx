@@ -39,13 +39,13 @@ export function TimelineCard({
       <div className="in-card">
         {shown.length === 0 && <p className="soft sm">No problems.</p>}
         <ol className="time">
-          {shown.map(({ time, tone, text, detail }) => (
-            <li key={`${time} ${text}`} className={CLASSES[tone]}>
+          {shown.map(({ time, tone, who, text, detail }) => (
+            <li key={`${time} ${who} ${text}`} className={CLASSES[tone]}>
               <time dateTime={time} title={timeOf(time)}>
                 {time.slice(11, 19)}
               </time>
               <div>
-                {text}
+                {who && <b>{who}</b>} {text}
                 {detail && <span className="sub">{detail}</span>}
               </div>
             </li>

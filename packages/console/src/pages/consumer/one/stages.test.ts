@@ -77,19 +77,22 @@ it('tells what happened, oldest first, and finds the problems', () => {
     transitions: [
       step(measurement, 'created', '14:56:02'),
       step(`${measurement}/requisitions/s`, 'created', '14:56:02'),
+      step(`${ALPHA}/computations/m1`, 'parametersSet', '14:56:03'),
+      step(`${BETA}/computations/m1`, 'parametersSet', '14:56:04'),
       step(`${measurement}/requisitions/s`, 'fulfilled', '14:56:09'),
       step(`${measurement}/requisitions/c`, 'deferred', '14:58:40'),
     ],
     progress: [report(BETA, 'SHUFFLE_PHASE', '14:59:31', 0.2, { message: 'Failed; it is tried again.' })],
   };
   const moments = momentsOf(timeline, [request('s', 'FULFILLED'), request('c', 'UNFULFILLED')], nameOf);
-  expect(moments.map(({ text, detail }) => [text, detail])).toEqual([
+  expect(moments.map(({ who, text, detail }) => [`${who} ${text}`.trim(), detail])).toEqual([
     ['You asked 2 publishers', undefined],
-    ['s answered', '+ 7 s'],
+    ['alpha and beta made keys', '+ 2 s'],
+    ['s answered', '+ 5 s'],
     ['c deferred the request', '+ 2 min 31 s'],
     ['beta failed while shuffling', 'Attempt 1; tried again'],
   ]);
-  expect(problemsOf(moments).map(({ text }) => text)).toEqual([
+  expect(problemsOf(moments).map(({ who, text }) => `${who} ${text}`)).toEqual([
     'c deferred the request',
     'beta failed while shuffling',
   ]);

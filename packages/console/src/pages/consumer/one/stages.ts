@@ -14,11 +14,12 @@ interface StageWords {
   stage: string;
   /** The words for a duchy in this stage: `Beta is shuffling`. */
   doing: string;
-  /** The words for a duchy after it: `Beta has shuffled`. */
+  /** The words for a duchy after it: `Beta shuffled`. */
   done: string;
 }
 
 const STAGES: Record<string, StageWords> = {
+  INITIALIZED: { stage: 'Keys', doing: 'making keys', done: 'made keys' },
   SETUP_PHASE: { stage: 'Set up', doing: 'setting up', done: 'set up' },
   SHUFFLE_PHASE: { stage: 'Shuffle, add noise', doing: 'shuffling', done: 'shuffled' },
   AGGREGATION_PHASE: { stage: 'Count', doing: 'counting', done: 'counted' },

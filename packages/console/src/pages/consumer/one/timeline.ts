@@ -6,19 +6,23 @@ import {
   type Timeline,
 } from '@measurement-exchange/contract';
 import { counted, longDuration } from '../../../parts/format.ts';
-import type { NameOf } from '../../../parts/names.ts';
+import { listed, type NameOf } from '../../../parts/names.ts';
 import { stageWords } from './stages.ts';
 
 export interface Moment {
   time: string;
   tone: 'done' | 'bad' | 'wait';
+  /** The parties that acted. Empty if the sentence is about the measurement. */
+  who: string;
+  /** The rest of the sentence. */
   text: string;
   detail?: string | undefined;
 }
 
 type Transition = Timeline['transitions'][number];
+type Words = Pick<Moment, 'tone' | 'text'>;
 
-const MEASUREMENT: Record<string, Pick<Moment, 'tone' | 'text'>> = {
+const MEASUREMENT: Record<string, Words> = {
   allFulfilled: { tone: 'done', text: 'All publishers have answered' },
   computed: { tone: 'done', text: 'Succeeded' },
   refused: { tone: 'bad', text: 'Failed, because a publisher refused' },
@@ -29,17 +33,17 @@ const MEASUREMENT: Record<string, Pick<Moment, 'tone' | 'text'>> = {
   overdue: { tone: 'bad', text: 'Failed, because a deadline passed' },
 };
 
-const REQUEST: Record<string, { tone: Moment['tone']; text: (who: string) => string }> = {
-  fulfilled: { tone: 'done', text: (who) => `${who} answered` },
-  refused: { tone: 'bad', text: (who) => `${who} refused` },
-  deferred: { tone: 'wait', text: (who) => `${who} deferred the request` },
+const REQUEST: Record<string, Words> = {
+  fulfilled: { tone: 'done', text: 'answered' },
+  refused: { tone: 'bad', text: 'refused' },
+  deferred: { tone: 'wait', text: 'deferred the request' },
 };
 
-const DUCHY: Record<string, { tone: Moment['tone']; text: (who: string) => string }> = {
-  parametersSet: { tone: 'done', text: (who) => `${who} set up its keys` },
-  keysSet: { tone: 'done', text: (who) => `${who} set up its keys` },
-  confirmed: { tone: 'done', text: (who) => `${who} has all data` },
-  failed: { tone: 'bad', text: (who) => `${who} gave up` },
+const DUCHY: Record<string, Words> = {
+  parametersSet: { tone: 'done', text: 'made keys' },
+  keysSet: { tone: 'done', text: 'made keys' },
+  confirmed: { tone: 'done', text: 'received all data' },
+  failed: { tone: 'bad', text: 'gave up' },
 };
 
 /** Returns what happened, oldest first. */
@@ -52,7 +56,7 @@ export function momentsOf(
     ...transitions.flatMap((transition) => momentOf(transition, requisitions, nameOf)),
     ...progress.flatMap((report) => reportMoment(report, nameOf)),
   ].sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
-  return withPauses(moments);
+  return withPauses(together(moments));
 }
 
 function momentOf(
@@ -61,25 +65,20 @@ function momentOf(
   nameOf: NameOf,
 ): Moment[] {
   const detail = findings.map(({ message }) => message).join(' ') || undefined;
+  const of = (words: Words | undefined, who = ''): Moment[] =>
+    words ? [{ time, who, ...words, detail }] : [];
   const collection = resource.split('/').at(-2);
   if (collection === 'measurements') {
-    const asked = counted(requisitions.length, 'publisher');
-    const words =
-      cause === 'created' ? { tone: 'done' as const, text: `You asked ${asked}` } : MEASUREMENT[cause];
-    return words ? [{ time, ...words, detail }] : [];
+    const asked = `You asked ${counted(requisitions.length, 'publisher')}`;
+    return of(cause === 'created' ? { tone: 'done', text: asked } : MEASUREMENT[cause]);
   }
   if (collection === 'requisitions') {
-    const requisition = requisitions.find(({ name }) => name === resource);
-    const words = REQUEST[cause];
-    if (words === undefined || requisition?.dataProvider === undefined) return [];
-    const { tone, text } = words;
-    return [{ time, tone, text: text(nameOf(requisition.dataProvider)), detail }];
+    const publisher = requisitions.find(({ name }) => name === resource)?.dataProvider;
+    return publisher === undefined ? [] : of(REQUEST[cause], nameOf(publisher));
   }
-  const words = DUCHY[cause];
-  return words ? [{ time, tone: words.tone, text: words.text(nameOf(duchyOf(resource))), detail }] : [];
+  const duchy = resource.split('/').slice(0, 2).join('/');
+  return of(DUCHY[cause], nameOf(duchy));
 }
-
-const duchyOf = (computation: string) => computation.split('/').slice(0, 2).join('/');
 
 /** A report of a duchy: a stage that is done, or a problem. Mere progress is shown in the lanes. */
 function reportMoment(
@@ -88,14 +87,38 @@ function reportMoment(
 ): Moment[] {
   const { doing, done } = stageWords(stage);
   const who = nameOf(duchy);
-  if (progress === 1) return [{ time, tone: 'done', text: `${who} has ${done}` }];
+  // The transition of the duchy tells that it has its keys.
+  if (stage === 'INITIALIZED' && progress === 1) return [];
+  if (progress === 1) return [{ time, tone: 'done', who, text: done }];
   if (message === PROGRESS_CODES.RUNNING) return [];
   if (message.startsWith(PROGRESS_CODES.RETRIED)) {
-    return [
-      { time, tone: 'bad', text: `${who} failed while ${doing}`, detail: `Attempt ${attempt}; tried again` },
-    ];
+    const detail = `Attempt ${attempt}; tried again`;
+    return [{ time, tone: 'bad', who, text: `failed while ${doing}`, detail }];
   }
-  return [{ time, tone: 'wait', text: `${who} waits while ${doing}`, detail: message }];
+  return [{ time, tone: 'wait', who, text: `waits while ${doing}`, detail: message }];
+}
+
+const TOGETHER_MS = 5000;
+
+/** Joins what several parties did one after the other: `Alpha, Beta and Gamma made keys`. */
+function together(moments: Moment[]): Moment[] {
+  const groups: Moment[][] = [];
+  for (const moment of moments) {
+    const last = groups.at(-1)?.at(-1);
+    const isSame =
+      last?.text === moment.text &&
+      moment.tone === 'done' &&
+      moment.who !== '' &&
+      moment.detail === undefined &&
+      Date.parse(moment.time) - Date.parse(last.time) < TOGETHER_MS;
+    if (isSame) groups.at(-1)!.push(moment);
+    else groups.push([moment]);
+  }
+  return groups.map((group) => ({
+    ...group[0]!,
+    time: group.at(-1)!.time,
+    who: listed([...new Set(group.map(({ who }) => who))]),
+  }));
 }
 
 /** Adds the time since the moment before. */

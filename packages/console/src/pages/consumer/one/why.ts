@@ -62,7 +62,7 @@ export function whyItWaits(explanation: Explanation, about: Circumstances): Why 
 }
 
 /** The usual course of things, in which nobody has to act. */
-const CALM: WaitCode[] = [
+export const CALM: WaitCode[] = [
   'ASKED',
   'PARAMETERS_MISSING',
   'UPLOAD_MISSING',
