@@ -7,7 +7,10 @@ export function A({
   className,
   children,
   ...rest
-}: { to: string; className?: string; children: ReactNode } & Record<`aria-${string}`, string>) {
+}: { to: string; className?: string; children: ReactNode; 'data-key'?: string } & Record<
+  `aria-${string}`,
+  string
+>) {
   const [path, query = ''] = to.split('?');
   return (
     <Link

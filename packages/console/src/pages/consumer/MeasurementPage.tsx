@@ -71,7 +71,7 @@ function Head({ measurement, queries }: Props) {
               <CancelButton name={name} requisitions={queries.requisitions.data} />
             )}
             <CopyLink />
-            <A className="btn main" to={`/new?from=${id}`}>
+            <A data-key="C" className="btn main" to={`/new?from=${id}`}>
               <Icon name="clone" /> Clone
             </A>
           </>

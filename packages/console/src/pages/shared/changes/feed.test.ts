@@ -1,0 +1,58 @@
+import { type Change, ExchangeError } from '@measurement-exchange/contract';
+import type { ExchangeClient } from '@measurement-exchange/sdk/client';
+import { expect, it } from 'vitest';
+import { MAX_KEPT, readFeed } from './feed.ts';
+
+const change = (version: number) => ({ name: 'x', kind: 'PARTY', version, time: '' }) as unknown as Change;
+
+/** A log of changes. A token is the number of changes before it, and those before `first` are no longer kept. */
+function logOf(length: number, first = 0) {
+  const log = { length, first };
+  const listChanges = async ({
+    pageToken,
+    from,
+    pageSize = 50,
+  }: {
+    pageToken?: string;
+    from?: string;
+    pageSize?: number;
+  }) => {
+    const at = pageToken === undefined ? (from === 'NOW' ? log.length : log.first) : Number(pageToken);
+    if (at < log.first) throw new ExchangeError('CHANGE_TOKEN_EXPIRED', 'It is no longer kept.');
+    const end = Math.min(log.length, at + pageSize);
+    return {
+      changes: Array.from({ length: end - at }, (_, i) => change(at + i)),
+      nextPageToken: String(end),
+    };
+  };
+  return { log, client: { listChanges } as unknown as ExchangeClient };
+}
+const { signal } = new AbortController();
+const versions = ({ changes }: { changes: readonly Change[] }) => changes.map(({ version }) => version);
+
+it('reads the log newest first, and then only what is new', async () => {
+  const { log, client } = logOf(3);
+  const first = await readFeed(client, 'p', undefined, signal);
+  expect(versions(first)).toEqual([2, 1, 0]);
+  log.length = 5;
+  expect(versions(await readFeed(client, 'p', first, signal))).toEqual([4, 3, 2, 1, 0]);
+});
+
+it('starts over where the log no longer has what followed', async () => {
+  const { log, client } = logOf(3);
+  const first = await readFeed(client, 'p', undefined, signal);
+  log.first = 10;
+  log.length = 12;
+  expect(versions(await readFeed(client, 'p', first, signal))).toEqual([11, 10]);
+});
+
+it('keeps the newest, and does not read a log that is too long', async () => {
+  const kept = await readFeed(logOf(MAX_KEPT + 10).client, 'p', undefined, signal);
+  expect(versions(kept)[0]).toBe(MAX_KEPT + 9);
+  expect(kept.changes).toHaveLength(MAX_KEPT);
+  const { log, client } = logOf(100_000);
+  const cut = await readFeed(client, 'p', undefined, signal);
+  expect(cut).toMatchObject({ changes: [], isCut: true });
+  log.length++;
+  expect(await readFeed(client, 'p', cut, signal)).toMatchObject({ changes: [change(100_000)], isCut: true });
+});
