@@ -22,7 +22,12 @@ export default function EditEventGroup() {
 
 function ExistingEditor({ id }: { id: string }) {
   const query = useEventGroup(id);
-  return <Loaded query={query}>{(group) => <Editor key={id} latest={group} />}</Loaded>;
+  return (
+    <>
+      {query.data === undefined && <PageHead title={`Edit event group ${id}`} />}
+      <Loaded query={query}>{(group) => <Editor key={id} latest={group} />}</Loaded>
+    </>
+  );
 }
 
 /** `latest` is read again when the event group changes, and `base` is the version that the reader began with. */

@@ -18,7 +18,13 @@ import { ReadableMetadata } from './ReadableMetadata.tsx';
 
 export default function EventGroupPage() {
   const { id } = useParams({ strict: false }) as { id: string };
-  return <Loaded query={useEventGroup(id)}>{(group) => <Shown group={group} />}</Loaded>;
+  const query = useEventGroup(id);
+  return (
+    <>
+      {query.data === undefined && <PageHead title={`Event group ${id}`} />}
+      <Loaded query={query}>{(group) => <Shown group={group} />}</Loaded>
+    </>
+  );
 }
 
 function Shown({ group }: { group: EventGroup }) {

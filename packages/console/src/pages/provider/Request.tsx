@@ -28,7 +28,12 @@ export default function RequestPage() {
   const query = useResource('requisitions', ['one', name], ({ client }, signal) =>
     client.getRequisition({ name, signal }),
   );
-  return <Loaded query={query}>{(requisition) => <Shown requisition={requisition} />}</Loaded>;
+  return (
+    <>
+      {query.data === undefined && <PageHead title={`Request ${id}`} />}
+      <Loaded query={query}>{(requisition) => <Shown requisition={requisition} />}</Loaded>
+    </>
+  );
 }
 
 function Shown({ requisition }: { requisition: Requisition }) {

@@ -1,0 +1,111 @@
+/** One computation: what it waits for, who takes part with which stages, and whose data is there. */
+import type { Computation, Explanation } from '@measurement-exchange/contract';
+import { useParams } from '@tanstack/react-router';
+import { useResource } from '../../live/useResource.ts';
+import { RequestChip } from '../../parts/Chip.tsx';
+import { CopyLink } from '../../parts/CopyLink.tsx';
+import { ExplanationCard } from '../../parts/ExplanationCard.tsx';
+import { moment } from '../../parts/format.ts';
+import { Icon } from '../../parts/Icon.tsx';
+import { useNames } from '../../parts/names.ts';
+import { PageHead } from '../../parts/PageHead.tsx';
+import { specWords } from '../../parts/specWords.ts';
+import { Loaded } from '../../parts/states.tsx';
+import { idOf } from '../../session/roles.ts';
+import { useSession } from '../../session/session.ts';
+import { ComputationChip } from './ComputationChip.tsx';
+import { computationTitle } from './computations.ts';
+import { Facts } from './Facts.tsx';
+import { Participants } from './Participants.tsx';
+
+export default function ComputationPage() {
+  const { id } = useParams({ strict: false }) as { id: string };
+  const { principal } = useSession();
+  const name = `${principal}/computations/${id}`;
+  const query = useResource('computations', ['one', name], async ({ client }, signal) => {
+    const [computation, explanation] = await Promise.all([
+      client.getComputation({ name, signal }),
+      client.explainComputation({ name, signal }),
+    ]);
+    return { computation, explanation };
+  });
+  return (
+    <>
+      {query.data === undefined && <PageHead title={`Computation ${id}`} />}
+      <Loaded query={query}>{(data) => <Shown {...data} />}</Loaded>
+    </>
+  );
+}
+
+function Shown({ computation, explanation }: { computation: Computation; explanation: Explanation }) {
+  const { createTime, failure, measurementConsumer, measurementSpec, state } = computation;
+  const nameOf = useNames();
+  return (
+    <>
+      <PageHead
+        title={`${specWords(measurementSpec.message)!.what}, for ${idOf(measurementConsumer)}`}
+        meta={[
+          <ComputationChip key="state" state={state} />,
+          ...(createTime ? [`created ${moment(createTime)}`] : []),
+        ]}
+        actions={<CopyLink />}
+      />
+      <ExplanationCard explanation={explanation} title={computationTitle(explanation, computation, nameOf)} />
+      {failure && (
+        <div className="note bad">
+          <Icon name="x" />
+          <div>
+            <p>
+              <bdi>{failure.message}</bdi>
+            </p>
+            <p className="xs">
+              <code>{failure.reason}</code>
+            </p>
+          </div>
+        </div>
+      )}
+      <Participants computation={computation} explanation={explanation} />
+      <div className="cols c75">
+        <Data computation={computation} />
+        <Facts computation={computation} />
+      </div>
+    </>
+  );
+}
+
+function Data({ computation: { requisitions } }: { computation: Computation }) {
+  const received = requisitions.filter(({ state }) => state === 'FULFILLED').length;
+  return (
+    <section className="card">
+      <header>
+        <h2>
+          Data of {received} of {requisitions.length} publishers is there
+        </h2>
+      </header>
+      <table className="fold dense">
+        <thead>
+          <tr>
+            <th>Publisher</th>
+            <th>Goes to</th>
+            <th>State</th>
+          </tr>
+        </thead>
+        <tbody>
+          {requisitions.map(({ name, dataProvider, fulfillingDuchy, state }) => (
+            <tr key={name}>
+              <td>
+                <bdi>{idOf(dataProvider)}</bdi>
+              </td>
+              <td data-l="Goes to">
+                <bdi>{idOf(fulfillingDuchy)}</bdi>
+              </td>
+              <td data-l="State">
+                <RequestChip state={state} deferral={undefined} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

@@ -1,0 +1,54 @@
+import { A } from '../../parts/A.tsx';
+import { ago, moment } from '../../parts/format.ts';
+import { listed, useNames } from '../../parts/names.ts';
+import { VirtualTable } from '../../parts/VirtualTable.tsx';
+import { idOf } from '../../session/roles.ts';
+import { ComputationChip } from './ComputationChip.tsx';
+import { type ComputationRow, ROLES } from './computations.ts';
+
+export function ComputationTable({
+  rows,
+  onNearEnd,
+}: {
+  rows: readonly ComputationRow[];
+  onNearEnd?: () => void;
+}) {
+  const nameOf = useNames();
+  return (
+    <VirtualTable
+      rows={rows}
+      keyOf={({ name }) => name}
+      {...(onNearEnd && { onNearEnd })}
+      head={
+        <>
+          <th>Computation</th>
+          <th>Measures</th>
+          <th>Your role</th>
+          <th>State</th>
+          <th>Waits for</th>
+          <th className="num">Changed</th>
+        </>
+      }
+    >
+      {({ name, consumer, what, role, state, waitsFor, updateTime }) => (
+        <>
+          <td>
+            <A to={`/computations/${idOf(name)}`}>{idOf(name)}</A>
+            <span className="sub">
+              for <bdi>{idOf(consumer)}</bdi>
+            </span>
+          </td>
+          <td data-l="Measures">{what}</td>
+          <td data-l="Your role">{ROLES[role]}</td>
+          <td data-l="State">
+            <ComputationChip state={state} />
+          </td>
+          <td data-l="Waits for">{listed(waitsFor.slice(0, 3).map(nameOf))}</td>
+          <td className="num muted" data-l="Changed">
+            <span title={updateTime && moment(updateTime)}>{updateTime && ago(updateTime)}</span>
+          </td>
+        </>
+      )}
+    </VirtualTable>
+  );
+}

@@ -1,0 +1,58 @@
+/** The duchy's first page: what needs attention, and the last computations. */
+import type { PartySummary } from '@measurement-exchange/contract';
+import { useSummary } from '../../live/useSummary.ts';
+import { A } from '../../parts/A.tsx';
+import { AttentionCard } from '../../parts/Attention.tsx';
+import { count } from '../../parts/format.ts';
+import { PageHead } from '../../parts/PageHead.tsx';
+import { RowList } from '../../parts/RowList.tsx';
+import { Empty } from '../../parts/states.tsx';
+import { idOf } from '../../session/roles.ts';
+import { useSession } from '../../session/session.ts';
+import { STATES } from './ComputationChip.tsx';
+import { ComputationTable } from './ComputationTable.tsx';
+import { useComputations } from './useComputations.ts';
+
+const SHOWN = 8;
+
+export default function Home() {
+  const { principal } = useSession();
+  const { data } = useSummary();
+  const pages = useComputations(SHOWN);
+  return (
+    <>
+      <PageHead title={idOf(principal)} meta={factsOf(data)} />
+      <AttentionCard />
+      <section className="card">
+        <header>
+          <h2>Computations</h2>
+          <A to="/computations">All computations</A>
+        </header>
+        <RowList
+          pages={{ ...pages, rows: pages.rows?.slice(0, SHOWN), readMore: () => {} }}
+          empty={
+            <Empty title="No computation yet">
+              <p>
+                One appears here as soon as an advertiser asks for a figure that several publishers share.
+              </p>
+            </Empty>
+          }
+        >
+          {(rows) => <ComputationTable rows={rows} />}
+        </RowList>
+      </section>
+    </>
+  );
+}
+
+/** Such as `2 computing`, for each state that is not final and has any. */
+function factsOf(summary: PartySummary | undefined): string[] {
+  const states = summary?.computations?.states ?? [];
+  const open = states.filter(({ state, count }) => count > 0 && !FINAL.has(state));
+  if (open.length === 0 && summary) return ['nothing is open'];
+  return open.map(({ state, count: number, more }) => {
+    const { word } = STATES[state as keyof typeof STATES];
+    return `${count(number)}${more ? '+' : ''} ${word.toLowerCase()}`;
+  });
+}
+const FINAL: ReadonlySet<string> = new Set(['SUCCEEDED', 'FAILED', 'CANCELLED']);
