@@ -1,5 +1,5 @@
 /**
- * Writes contract, consent, mpc, sdk, server, exchange, duchy and cli as tarballs that npm installs, with JavaScript and types: Node
+ * Writes contract, consent, mpc, sdk, server, exchange, duchy, console and cli as tarballs that npm installs, with JavaScript and types: Node
  * does not strip types under node_modules. `node scripts/pack.ts [folder]` puts them into the folder, else into .pack/.
  *
  * The workspace runs its TypeScript as it is, so its manifests point to src/. Each package is therefore staged
@@ -8,6 +8,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   globSync,
   mkdirSync,
@@ -28,13 +29,26 @@ export interface Manifest {
   bin?: Record<string, string>;
   exports?: Record<string, string>;
   dependencies?: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
   peerDependencies?: Record<string, string>;
   [field: string]: unknown;
 }
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BIN = join(ROOT, 'node_modules', '.bin');
-export const PACKAGES = ['contract', 'consent', 'mpc', 'sdk', 'server', 'exchange', 'duchy', 'cli'];
+export const PACKAGES = [
+  'contract',
+  'consent',
+  'mpc',
+  'sdk',
+  'server',
+  'exchange',
+  'duchy',
+  'console',
+  'cli',
+];
+/** The files that the console serves, which Vite builds. A list beside them has the SHA-256 of each. */
+const WEB = join('dist', 'web');
 
 if (import.meta.main) {
   try {
@@ -52,6 +66,7 @@ export function pack(folder: string): string[] {
   if (problems.length > 0) throw new Error(problems.join('\n'));
   for (const name of PACKAGES) rmSync(join(folder, name), { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
+  run(join(BIN, 'node'), [join('packages', 'console', 'src', 'build.ts')], 2);
   run(join(BIN, 'tsc'), ['-p', 'tsconfig.pack.json', '--outDir', folder], 2);
   PACKAGES.forEach((name, i) => {
     stage(join(ROOT, 'packages', name), join(folder, name), manifests[i]!);
@@ -98,7 +113,10 @@ function withoutInternals(exports: Record<string, string>): Record<string, strin
 /** Packages of ours depend on each other's very version: an older one would be another wire. */
 export function versionProblems(manifest: Manifest, ours: Manifest[]): string[] {
   return ours
-    .filter(({ name, version }) => (manifest.dependencies?.[name] ?? version) !== version)
+    .filter(({ name, version }) => {
+      const { dependencies, optionalDependencies } = manifest;
+      return (dependencies?.[name] ?? optionalDependencies?.[name] ?? version) !== version;
+    })
     .map(({ name, version }) => `${manifest.name} must depend on ${name} ${version}: edit its package.json`);
 }
 
@@ -109,7 +127,7 @@ function stage(source: string, target: string, manifest: Manifest): void {
   for (const file of globSync('**/*.{js,d.ts}', { cwd: dist })) relinkTypes(join(dist, file));
   // Styles, migrations and their sums, where import.meta.url looks for them.
   const assets = globSync('src/**/*', { cwd: source, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && !/\.tsx?$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name));
   for (const file of assets) {
     const copy = join(dist, file.slice(join(source, 'src', '/').length));
@@ -123,6 +141,7 @@ function stage(source: string, target: string, manifest: Manifest): void {
   if (existsSync(join(source, 'README.md')))
     copyFileSync(join(source, 'README.md'), join(target, 'README.md'));
   copyFileSync(join(ROOT, 'LICENSE'), join(target, 'LICENSE'));
+  if (existsSync(join(source, WEB))) cpSync(join(source, WEB), join(target, WEB), { recursive: true });
 }
 
 /**
@@ -141,8 +160,9 @@ function relinkTypes(file: string): void {
 }
 
 /** In the workspace an import may find a package that happens to be there; a user has what the manifest asks for. */
-function phantoms(dist: string, { name, dependencies, peerDependencies }: Manifest): string[] {
-  const declared = Object.keys({ [name]: '', ...dependencies, ...peerDependencies });
+function phantoms(dist: string, manifest: Manifest): string[] {
+  const { name, dependencies, optionalDependencies, peerDependencies } = manifest;
+  const declared = Object.keys({ [name]: '', ...dependencies, ...optionalDependencies, ...peerDependencies });
   return globSync('**/*.js', { cwd: dist }).flatMap((file) => {
     const text = readFileSync(join(dist, file), 'utf8');
     const imports = text.matchAll(/\b(?:from |import |import\()'([^.'\s][^'\s]*)'/g);

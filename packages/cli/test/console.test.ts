@@ -234,11 +234,15 @@ describe('the API', () => {
     '/v2alpha/..%5cmetrics/../../metrics',
     '/v2alpha',
     '/metrics',
-    '/docs',
   ])('is all that can be reached: %s', async (path) => {
     const { status, text } = await asPage('/', { path });
     expect(text).not.toContain('process_cpu');
     expect(status).toBe(404);
+  });
+
+  it('leaves its reference to the exchange', async () => {
+    const { status, headers } = await asPage('/docs');
+    expect([status, headers.location]).toEqual([302, `${exchange.url}/docs`]);
   });
 
   it('takes no other method and no cookie of another name', async () => {

@@ -1,5 +1,6 @@
 /** The packages as users get them: packed, installed in an empty folder, without the workspace around them. */
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync, realpathSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -53,7 +54,12 @@ async function runModule(project: string, code: string, ...args: string[]): Prom
 
 /** `mex serve --dev` of the installed package. */
 const serve = (dataDir: string) =>
-  startExchangeProcess({ dataDir, mex: join(installed('cli'), 'dist/mex.js'), cwd: everything });
+  startExchangeProcess({
+    dataDir,
+    env: { MEX_CONSOLE: 'on' },
+    mex: join(installed('cli'), 'dist/mex.js'),
+    cwd: everything,
+  });
 
 const MEASUREMENT = `
   import { readFile } from 'node:fs/promises';
@@ -109,7 +115,8 @@ describe.each(PACKAGES)('the package %s', (name) => {
     expect(files.filter((file) => file.endsWith('.js')).length).toBeGreaterThan(3);
     expect(files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([]);
     expect(files.filter((file) => file.includes('.test.'))).toEqual([]);
-    for (const file of files.filter((each) => each.endsWith('.js'))) {
+    // What the console serves is for browsers, and has no types.
+    for (const file of files.filter((each) => each.endsWith('.js') && !each.startsWith('dist/web/'))) {
       expect(files).toContain(file.replace(/\.js$/, '.d.ts'));
     }
   });
@@ -182,6 +189,25 @@ describe('mex, installed', () => {
   });
 });
 
+it('mex, installed without the console, says what to install', async () => {
+  const [installedConsole, away] = [installed('console'), join(everything, 'console-away')];
+  await rename(installedConsole, away);
+  try {
+    const mex = join(installed('cli'), 'dist/mex.js');
+    const dataDir = join(folder, 'without-console');
+    const started = await startExchangeProcess({ dataDir, mex, cwd: everything });
+    const running = run(process.execPath, [mex, 'console', '--as', 'acme', '--no-open'], {
+      env: { ...env, MEX_DATA_DIR: dataDir },
+    });
+    await expect(running).rejects.toThrow(
+      'The console is not installed here: npm install @measurement-exchange/console',
+    );
+    await started.kill();
+  } finally {
+    await rename(away, installedConsole);
+  }
+});
+
 describe('an exchange started from the package', () => {
   let exchange: ExchangeProcess;
   let url: string;
@@ -201,6 +227,22 @@ describe('an exchange started from the package', () => {
     expect(await (await fetch(`${url}/openapi.json`)).json()).toMatchObject({
       info: { version: manifestOf('exchange').version },
     });
+  });
+
+  it('serves the console that was packed, every file as its list has it, and nothing beside it', async () => {
+    const web = join(installed('console'), 'dist/web');
+    const sums: Record<string, string> = JSON.parse(readFileSync(join(web, 'files.json'), 'utf8'));
+    const files = globSync('**/*.*', { cwd: web }).filter((file) => file !== 'files.json');
+    expect(files.sort()).toEqual(Object.keys(sums).sort());
+    for (const [file, sum] of Object.entries(sums)) {
+      expect(
+        createHash('sha256')
+          .update(readFileSync(join(web, file)))
+          .digest('base64'),
+      ).toBe(sum);
+    }
+    const page = await fetch(url, { headers: { accept: 'text/html' } });
+    expect(await page.text()).toBe(readFileSync(join(web, 'index.html'), 'utf8'));
   });
 
   it('knows who a client in plain JavaScript is, and lists the data providers to it', async () => {

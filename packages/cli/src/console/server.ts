@@ -109,6 +109,10 @@ function handlerOf(guard: Guard, { identities, files, companion }: ConsoleOption
       throw new Refusal(405, 'METHOD_NOT_ALLOWED', 'Only GET is possible here.');
     }
     if (pathname === '/console.json') return sendJson(response, 200, about);
+    if (pathname === '/docs') {
+      // The API reference is the exchange's own, and opens there.
+      return void response.writeHead(302, { location: `${identities[0]!.baseUrl}/docs` }).end();
+    }
     sendFile(files, pathname, request, response);
   };
 }

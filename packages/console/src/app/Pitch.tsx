@@ -8,12 +8,14 @@ export function Pitch() {
           Publishers and advertisers measure reach, frequency, impressions and watch time across publishers.
           Nobody hands over a list, and every figure says how far it may be off.
         </p>
-        <div className="stack tight">
+        <div className="stack tight detail">
           <span className="lab">An example: one campaign, three publishers</span>
           <Example />
         </div>
       </div>
-      <p className="xs muted">Counted by three independent duchies. No single one can read the data.</p>
+      <p className="xs muted detail">
+        Counted by three independent duchies. No single one can read the data.
+      </p>
     </>
   );
 }

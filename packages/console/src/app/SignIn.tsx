@@ -71,12 +71,12 @@ export function SignIn({ servedBy, sessions, onSession }: SignInProps) {
               </>
             )}
             {servedBy.by === 'exchange' && !servedBy.companion && <OwnMachine />}
-            <p className="xs muted">
-              <a href="/docs">API reference</a> · version {servedBy.version} ·{' '}
+            <div className="acts xs muted">
+              <a href="/docs">API reference</a> · <span>version {servedBy.version}</span> ·
               <button className="btn sm plain" type="button" onClick={toggleTheme}>
                 <Icon name="theme" /> Light or dark
               </button>
-            </p>
+            </div>
           </div>
         </main>
       </div>
