@@ -4,16 +4,19 @@ import type { ReactNode } from 'react';
 import { Chip, type ChipTone } from './Chip.tsx';
 import { ago, moment } from './format.ts';
 import type { IconName } from './Icon.tsx';
-import { capital, inWords, listed, useNames } from './names.ts';
+import { capital, inWords, useNames } from './names.ts';
 
 export function ExplanationCard({
   explanation,
   title,
+  remedy,
   children,
 }: {
   explanation: Explanation;
   /** The first sentence, in the words of the page. */
   title: string;
+  /** The advice, if the page has a better one than the exchange. */
+  remedy?: string | undefined;
   /** The actions. */
   children?: ReactNode;
 }) {
@@ -21,7 +24,6 @@ export function ExplanationCard({
   const [tone, icon, word] = lookOf(explanation);
   const nameOf = useNames();
   const reason: Wait | Ending | undefined = waitingFor[0] ?? ending;
-  const others = [...new Set(waitingFor.slice(1).map(({ party }) => party))];
   return (
     <section className={`card why ${tone ?? ''}`} aria-label="Why">
       <div className="in-card stack">
@@ -34,8 +36,7 @@ export function ExplanationCard({
         <h2>{title}</h2>
         {reason && (
           <p className="soft" dir="auto">
-            {inWords(reason.remedy, nameOf)}
-            {others.length > 0 && ` It waits for ${listed(others.slice(0, 3).map(nameOf))} as well.`}
+            {remedy ?? inWords(reason.remedy, nameOf)}
           </p>
         )}
         {risks.map(({ code, detail }) => (

@@ -37,9 +37,12 @@ export default function ComputationPage() {
   );
 }
 
+const OWN_TURN = 'Your duchy does this by itself while it runs. If it takes long, look into its log.';
+
 function Shown({ computation, explanation }: { computation: Computation; explanation: Explanation }) {
   const { createTime, failure, measurementConsumer, measurementSpec, state } = computation;
   const nameOf = useNames();
+  const { principal } = useSession();
   return (
     <>
       <PageHead
@@ -50,7 +53,11 @@ function Shown({ computation, explanation }: { computation: Computation; explana
         ]}
         actions={<CopyLink />}
       />
-      <ExplanationCard explanation={explanation} title={computationTitle(explanation, computation, nameOf)} />
+      <ExplanationCard
+        explanation={explanation}
+        title={computationTitle(explanation, computation, nameOf)}
+        remedy={explanation.waitingFor[0]?.party === principal ? OWN_TURN : undefined}
+      />
       {failure && (
         <div className="note bad">
           <Icon name="x" />

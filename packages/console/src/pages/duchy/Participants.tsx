@@ -1,9 +1,13 @@
 import { type Computation, type Explanation, stepsOf } from '@measurement-exchange/contract';
-import { ago } from '../../parts/format.ts';
+import { duration } from '../../parts/format.ts';
 import { inWords, useNames } from '../../parts/names.ts';
 import { useSession } from '../../session/session.ts';
 import { stageWords } from '../consumer/one/stages.ts';
 import { PARTICIPANTS, ROLES } from './computations.ts';
+
+/** A stage in a sentence of the exchange. */
+const STAGE = /\b[A-Z]+_PHASE(?:_[A-Z]+)?\b/;
+const stageIn = (stage: string) => `“${stageWords(stage).stage}”`;
 
 /** The duchies of a computation, the stages that each runs, and what each does now. */
 export function Participants({
@@ -57,8 +61,10 @@ export function Participants({
                 <td data-l="Now">
                   {wait && (
                     <>
-                      {duchy === principal ? 'your turn' : inWords(wait.detail, nameOf)}
-                      <span className="sub">since {ago(wait.since)}</span>
+                      {duchy === principal
+                        ? 'your turn'
+                        : inWords(wait.detail, nameOf).replace(STAGE, stageIn)}
+                      <span className="sub">for {duration(Date.now() - Date.parse(wait.since))}</span>
                     </>
                   )}
                 </td>

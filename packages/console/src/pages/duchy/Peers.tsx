@@ -5,7 +5,7 @@ import { Chip } from '../../parts/Chip.tsx';
 import { CommandLine } from '../../parts/CommandLine.tsx';
 import { ago, count } from '../../parts/format.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
-import { Empty, Loaded, NeedsKey } from '../../parts/states.tsx';
+import { Empty, ErrorNote, Loaded, NeedsKey } from '../../parts/states.tsx';
 import { idOf, ROLE_WORDS, roleOf } from '../../session/roles.ts';
 import { useSession } from '../../session/session.ts';
 import { type Peer, peersOf, rootOf } from './peers.ts';
@@ -43,7 +43,10 @@ export default function Peers() {
             found.length === 0 ? (
               <Empty title="No computation in the last 7 days" />
             ) : (
-              <Table peers={found} about={about.data} />
+              <>
+                <Table peers={found} about={about.data} />
+                {about.error && <ErrorNote error={about.error} retry={() => void about.refetch()} />}
+              </>
             )
           }
         </Loaded>

@@ -19,7 +19,10 @@ export function peersOf(computations: readonly Computation[], own: string): Peer
     ]);
     parties.delete(own);
     for (const party of parties) {
-      const { computations: earlier, lastTime } = peers.get(party) ?? { computations: 0, lastTime: updateTime };
+      const { computations: earlier, lastTime } = peers.get(party) ?? {
+        computations: 0,
+        lastTime: updateTime,
+      };
       peers.set(party, { party, computations: earlier + 1, lastTime });
     }
   }

@@ -1,18 +1,20 @@
 /** Why a request waits, or how it ended, in words for the publisher. */
 import type { Explanation, Requisition } from '@measurement-exchange/contract';
 import { duration, longMoment } from '../../parts/format.ts';
-import { isolated, type NameOf } from '../../parts/names.ts';
+import { isolated, listed, type NameOf } from '../../parts/names.ts';
 
 export function requestTitle(
-  { waitingFor: [wait], ending, summary }: Explanation,
+  { waitingFor, ending, summary }: Explanation,
   { deferral, dataProvider }: Requisition,
   nameOf: NameOf,
   now: number,
 ): string {
   if (ending !== undefined) return ENDINGS[ending.code] ?? summary;
+  const [wait] = waitingFor;
   if (wait === undefined) return summary;
   const isOwn = wait.party === dataProvider;
-  const who = nameOf(wait.party);
+  const who = isOwn ? 'you' : nameOf(wait.party);
+  const parties = [...new Set(waitingFor.map(({ party }) => party))].map(nameOf);
   const waited = duration(now - Date.parse(wait.since));
   switch (wait.code) {
     case 'DEFERRED':
@@ -29,7 +31,7 @@ export function requestTitle(
     case 'UPLOAD_MISSING':
       return isOwn ? 'It waits for your data' : `It waits until ${who} takes your data`;
     case 'PARAMETERS_MISSING':
-      return `It waits for the keys of ${who}`;
+      return `It waits for the keys of ${listed(parties)}`;
     case 'KEY_CHANGED':
       return 'It is encrypted for a key that you no longer publish';
     case 'SUSPENDED':
