@@ -52,8 +52,9 @@ async function ask(title: string, referenceId?: string): Promise<string> {
 async function expectSound(page: Page, errors: string[]): Promise<void> {
   expect(errors).toEqual([]);
   expect(await page.evaluate('window.harmed')).toBeUndefined();
-  for (const width of [1440, 360]) {
+  for (const [width, colorScheme] of [[1440, 'light'] as const, [360, 'dark'] as const]) {
     await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
     await page.evaluate(axe.source);
     const { violations } = (await page.evaluate('axe.run()')) as {
@@ -62,6 +63,7 @@ async function expectSound(page: Page, errors: string[]): Promise<void> {
     expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]!.html}`)).toEqual([]);
   }
   await page.setViewportSize({ width: 1440, height: 900 });
+  await page.emulateMedia({ colorScheme: 'light' });
 }
 
 /** The party has no keys where the page is served, as at a production exchange. */

@@ -2,6 +2,7 @@
 import { ExchangeError } from '@measurement-exchange/sdk/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { count } from '../parts/format.ts';
 import type { IconName } from '../parts/Icon.tsx';
 import { pathOf } from '../parts/links.ts';
 import { idOf, type Role } from '../session/roles.ts';
@@ -43,12 +44,13 @@ export function useFound(text: string): { found: Found[]; state: string } {
 }
 
 function stateText(
-  count: number,
+  matches: number,
   isBusy: boolean,
   titles?: { searched: number; isComplete: boolean },
 ): string {
-  const searched = titles && !titles.isComplete ? ` Searched the newest ${titles.searched} titles.` : '';
-  if (count > 0) return `${count === 1 ? '1 match' : `${count} matches`}.${searched}`;
+  const searched =
+    titles && !titles.isComplete ? ` Searched the newest ${count(titles.searched)} titles.` : '';
+  if (matches > 0) return `${matches === 1 ? '1 match' : `${matches} matches`}.${searched}`;
   return isBusy ? 'Searching' : `Nothing found.${searched}`;
 }
 

@@ -1,5 +1,5 @@
 /** Calls the companion on the party's own machine. */
-import type { CompanionErrorBody, CompanionMethod, CompanionMethods } from './methods.ts';
+import type { CompanionErrorBody, CompanionMethod, CompanionMethods, ExchangeDetails } from './methods.ts';
 
 /** An error from the companion, with a sentence for people. */
 export class CompanionError extends Error {
@@ -12,6 +12,11 @@ export class CompanionError extends Error {
     super(message);
     this.reason = reason;
     this.details = details;
+  }
+
+  /** The ID of the request at the exchange, if the error comes from there. */
+  get requestId(): string | undefined {
+    return (this.details as Partial<ExchangeDetails> | undefined)?.requestId;
   }
 }
 

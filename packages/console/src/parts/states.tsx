@@ -37,9 +37,8 @@ export function Skeleton({ rows = 4 }: { rows?: number }) {
 
 /** An error for people: what happened, what to do, and the identifiers that help an operator. */
 export function ErrorNote({ error, retry }: { error: Error; retry?: () => void }) {
-  const reason =
-    error instanceof ExchangeError || error instanceof CompanionError ? error.reason : error.name;
-  const requestId = error instanceof ExchangeError ? error.requestId : undefined;
+  const known = error instanceof ExchangeError || error instanceof CompanionError ? error : undefined;
+  const { reason, requestId } = known ?? { reason: error.name, requestId: undefined };
   return (
     <div className="note bad" role="alert">
       <Icon name="x" tone="bad" />

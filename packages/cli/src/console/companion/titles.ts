@@ -8,7 +8,7 @@ import type { Questions } from './questions.ts';
 const MAX_TITLES = 2_000;
 /** The maximum time for one search. A later search continues with older titles. */
 const SEARCH_MS = 1_500;
-const PAGE = { orderBy: 'createTime desc', pageSize: 100 } as const;
+const PAGE = { orderBy: 'createTime desc', pageSize: 50 } as const;
 
 interface Titled {
   name: string;
