@@ -110,6 +110,9 @@ export async function trace(
       protocols: {},
       deadlines: { ...loadConfig({}).computations, cancelPendingAfterDays: undefined },
       lastSeen: new LastSeen(),
+      replica: { id: 'trace', host: 'trace', version: '0', startTime: '2026-01-01T00:00:00.000000Z' },
+      mode: 'production',
+      doctor: { leaseMs: 0, begin: () => {}, runIfDue: async () => false },
       duchyEndpoints: 'anywhere',
       duchyOperators: {},
       // A count that runs only at intervals does not belong to an operation.

@@ -6,6 +6,7 @@ import { listenAt, Secrets } from '@measurement-exchange/server';
 import { telemetry } from '@measurement-exchange/server/telemetry';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import manifest from '../package.json' with { type: 'json' };
 import { registerApiReference } from './apiReference/index.ts';
 import { createPrincipalResolver } from './auth/principals.ts';
 import { createTokenVerifier, type TokenVerifier } from './auth/tokens.ts';
@@ -19,14 +20,15 @@ import { LastSeen } from './database/lastSeen.ts';
 import { migrate, RESTORED } from './database/migrate.ts';
 import { OpenMeasurements } from './database/openMeasurements.ts';
 import { findPrincipal } from './database/principals.ts';
+import { removeReplica } from './database/replicas.ts';
 import { type Development, devKeys, startDevelopment } from './dev/index.ts';
 import { registerDevIssuer } from './dev/issuerPages.ts';
-import type { Protocols } from './domain/protocol.ts';
 import { ChangeBus } from './feed/changeBus.ts';
 import { Feed } from './feed/feed.ts';
 import { ChangeNotifier } from './feed/notifier.ts';
 import { createServer } from './http/server.ts';
 import { newId } from './ids.ts';
+import { DoctorRuns } from './jobs/doctor.ts';
 import { Jobs } from './jobs/index.ts';
 import { flush } from './observability/deferred.ts';
 import { watchDatabase } from './observability/gauges.ts';
@@ -83,9 +85,14 @@ export async function start(
   const principals = createPrincipalResolver({ lookup: (query) => findPrincipal(db, query) });
   const demo = demoProtocols(config);
   const protocols = demo ?? config.protocols;
-  const exchange = await createExchange(config, db, bus, protocols, () => principals.invalidate());
-  const { clock, feed } = exchange;
+  const clock = () => timestampOf(performance.timeOrigin + performance.now());
+  const doctor = new DoctorRuns({ db, clock, connection: connections.app, log });
+  opened.defer(() => doctor.stop());
+  const principalsChanged = () => principals.invalidate();
+  const exchange = await createExchange(config, { db, bus, clock, protocols, doctor, principalsChanged });
+  const { feed } = exchange;
   opened.defer(() => exchange.lastSeen.store(db).catch(() => {}));
+  opened.defer(() => removeReplica(db, exchange.replica.id).catch(() => {}));
   watchDatabase(metrics, exchange);
   const jobs = new Jobs(exchange, config, log, metrics);
   opened.defer(() => jobs.stop());
@@ -161,23 +168,19 @@ async function openStorage(config: Config, log: Logger, opened: AsyncDisposableS
   return connections;
 }
 
-async function createExchange(
-  config: Config,
-  db: Database,
-  bus: ChangeBus,
-  protocols: Protocols,
-  principalsChanged: () => void,
-): Promise<Exchange> {
+type Parts = Pick<Exchange, 'db' | 'bus' | 'clock' | 'protocols' | 'doctor' | 'principalsChanged'>;
+
+async function createExchange(config: Config, parts: Parts): Promise<Exchange> {
+  const { db, bus, clock } = parts;
   const production = config.mode === 'production';
   const keys = production ? config : await devKeys(db);
   return {
-    db,
-    bus,
+    ...parts,
     feed: new Feed(db, bus),
-    clock: () => timestampOf(performance.timeOrigin + performance.now()),
     newId,
+    mode: config.mode,
+    replica: { id: newId(), host: hostname(), version: manifest.version, startTime: clock() },
     checks: config.checks,
-    protocols,
     duchyOperators: config.duchyOperators,
     openMeasurements: new OpenMeasurements(db, config.maxOpenMeasurements),
     deadlines: { ...config.computations, cancelPendingAfterDays: config.retention?.cancelPendingAfterDays },
@@ -186,7 +189,6 @@ async function createExchange(
     allowsHttp: !production,
     pageTokens: new PageTokens(Buffer.from(keys.pageTokenKey!, 'base64')),
     secrets: new Secrets(Buffer.from(keys.secretsKey!, 'base64')),
-    principalsChanged,
   };
 }
 

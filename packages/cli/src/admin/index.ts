@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { group } from '../calls/command.ts';
 import { auditCommand } from './audit.ts';
 import { certificatesCommand } from './certificates.ts';
+import { doctorCommand } from './doctor.ts';
 import { healthCommand } from './health.ts';
 import { onboardCommand } from './onboard.ts';
 import { operatorCommand } from './operator.ts';
@@ -10,6 +11,7 @@ import { populationsCommand } from './populations.ts';
 import { principalsCommand } from './principals.ts';
 import { retentionCommand } from './retention.ts';
 import { rootsCommand } from './roots.ts';
+import { statusCommand } from './status.ts';
 
 export function adminCommand(): Command {
   return group(
@@ -23,6 +25,8 @@ export function adminCommand(): Command {
       rootsCommand(),
       populationsCommand(),
       healthCommand(),
+      doctorCommand(),
+      statusCommand(),
       auditCommand(),
       retentionCommand(),
       operatorCommand(),

@@ -5,6 +5,7 @@ export * from './common.ts';
 export * from './computation.ts';
 export * from './descriptor.ts';
 export * from './eventGroup.ts';
+export * from './exchangeStatus.ts';
 export * from './measurement.ts';
 export * from './party.ts';
 export * from './partyHealth.ts';

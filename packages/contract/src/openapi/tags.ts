@@ -32,6 +32,8 @@ const DESCRIPTIONS: Record<Collection, string> = {
   principals: 'Which subject of which token issuer speaks for which party, or for the operator.',
   trustedRoots: 'Root certificates against which the exchange checks those of the parties.',
   partyHealth: 'How the parties do, for the operator: times and counts only.',
+  doctor: 'What `mex doctor` checks, run by the exchange itself.',
+  exchangeStatus: 'Replicas, migrations and counts, for the operator.',
   auditEntries: 'Every mutation outside the transition log.',
   whoami: 'Who the exchange takes the caller for.',
 };

@@ -1,3 +1,4 @@
+import { Doctor, ExchangeStatus } from '../codecs/exchangeStatus.ts';
 import { PartyHealth } from '../codecs/partyHealth.ts';
 import { AuditEntry, PrincipalBinding, PrincipalInput } from '../codecs/principal.ts';
 import { WhoAmI } from '../codecs/timeline.ts';
@@ -84,6 +85,36 @@ export const OPERATOR_ROUTES = [
     response: s.object({ partyHealth: s.array(PartyHealth), nextPageToken: row.nextPageToken }),
     summary:
       'List how all parties do, by name, at most 100 a page: last seen, certificate, open work, webhooks',
+  },
+  {
+    ...row.READ,
+    operation: 'getDoctor',
+    path: 'doctor',
+    access,
+    response: Doctor,
+    errors: [],
+    summary: 'What the doctor found when it last looked through the database',
+  },
+  {
+    ...row.ACT,
+    operation: 'runDoctor',
+    path: 'doctor',
+    verb: 'run',
+    access,
+    body: row.NO_MESSAGE,
+    response: Doctor,
+    errors: [],
+    summary:
+      'Have the doctor look through the database, in the background; not while it does so, nor within a minute after',
+  },
+  {
+    ...row.READ,
+    operation: 'getExchangeStatus',
+    path: 'exchangeStatus',
+    access,
+    response: ExchangeStatus,
+    errors: [],
+    summary: 'The versions of the replicas and of the database, and how much is open',
   },
   {
     ...row.LIST,

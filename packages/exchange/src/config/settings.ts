@@ -152,6 +152,11 @@ export const SETTINGS = {
     { keepDays: 7 },
     'for how many days the log of changes is kept; a client that was away for longer lists everything anew',
   ),
+  doctorEveryHours: setting(
+    number({ minimum: 0 }),
+    24,
+    'how often the exchange runs the checks of `mex doctor` by itself, on one replica ([findings](api-resources.md#the-exchange)); 0: only on request',
+  ),
   retention: optionalSetting(
     object(partial({ cancelPendingAfterDays: above0(), removeTerminalAfterDays: above0() })),
     '`{"cancelPendingAfterDays": 30, "removeTerminalAfterDays": 180}`: measurements pending for longer are cancelled, and those that ended longer ago are replaced by tombstones; without it, or without one of them, nothing is cancelled or removed by itself',

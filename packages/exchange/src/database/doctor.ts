@@ -61,6 +61,8 @@ interface DoctorOptions {
   connection: pg.ClientConfig;
   /** Called after each check. */
   onCheck?: (id: string, done: number, total: number) => void;
+  /** Closes the connection when it is aborted, so that the doctor fails. */
+  signal?: AbortSignal;
 }
 
 /** The timeout for a check. Checks read whole tables, so the 5 s timeout for requests is too short for them. */
@@ -82,7 +84,7 @@ const BEGIN = `
   SET LOCAL enable_nestloop = off;`;
 
 /** Runs all checks. A healthy database has no findings. */
-export async function doctor({ connection, onCheck }: DoctorOptions): Promise<DoctorFinding[]> {
+export async function doctor({ connection, onCheck, signal }: DoctorOptions): Promise<DoctorFinding[]> {
   const client = new pg.Client({
     ...connection,
     application_name: 'mex doctor',
@@ -90,7 +92,11 @@ export async function doctor({ connection, onCheck }: DoctorOptions): Promise<Do
   });
   client.on('error', () => {}); // Ignore the error, because a broken connection also rejects the running query.
   await client.connect();
+  const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection;
+  const abort = () => stream.destroy();
+  signal?.addEventListener('abort', abort);
   try {
+    signal?.throwIfAborted();
     await client.query(BEGIN);
     const findings: DoctorFinding[] = [];
     let done = 0;
@@ -115,6 +121,7 @@ export async function doctor({ connection, onCheck }: DoctorOptions): Promise<Do
     }
     return findings;
   } finally {
+    signal?.removeEventListener('abort', abort);
     await client.end();
   }
 }

@@ -108,6 +108,8 @@ async function grant(client: pg.ClientBase, role: string): Promise<void> {
       computation_log TO ${app};
     GRANT INSERT, UPDATE, DELETE ON revocation_cascades, webhooks, webhook_deliveries,
       webhook_redeliveries TO ${app};
+    GRANT INSERT, UPDATE, DELETE ON replicas TO ${app};
+    GRANT UPDATE ON doctor_run TO ${app};
     GRANT EXECUTE ON FUNCTION remove_measurements(text[], timestamptz) TO ${app};
     GRANT EXECUTE ON FUNCTION remove_changes(text, timestamptz, integer) TO ${app};
     GRANT EXECUTE ON FUNCTION expect_rows(bigint, bigint) TO ${app};`);

@@ -115,6 +115,21 @@ CREATE TABLE descriptor_types (
   CONSTRAINT descriptor_types_pkey PRIMARY KEY (descriptor, type_name)
 );
 
+CREATE TABLE doctor_run (
+  only_row boolean NOT NULL DEFAULT true,
+  requests integer NOT NULL DEFAULT 0,
+  start_time timestamp with time zone,
+  end_time timestamp with time zone,
+  checks integer,
+  findings jsonb NOT NULL DEFAULT '[]'::jsonb,
+  failure text,
+  lease_expiry timestamp with time zone,
+  create_time timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT doctor_run_only_row_check CHECK (only_row),
+  CONSTRAINT doctor_run_pkey PRIMARY KEY (only_row),
+  CONSTRAINT doctor_run_requests_check CHECK ((requests >= 0))
+);
+
 CREATE TABLE event_group_metadata_descriptors (
   id text COLLATE "C" NOT NULL,
   provider text COLLATE "C" NOT NULL,
@@ -320,6 +335,15 @@ CREATE TABLE principals (
   CONSTRAINT principals_issuer_check CHECK ((length(issuer) <= 1000)),
   CONSTRAINT principals_pkey PRIMARY KEY (issuer, subject),
   CONSTRAINT principals_subject_check CHECK ((length(subject) <= 255))
+);
+
+CREATE TABLE replicas (
+  id text COLLATE "C" NOT NULL,
+  host text NOT NULL,
+  version text NOT NULL,
+  start_time timestamp with time zone NOT NULL,
+  time timestamp with time zone NOT NULL,
+  CONSTRAINT replicas_pkey PRIMARY KEY (id)
 );
 
 CREATE TABLE requisition_tombstones (

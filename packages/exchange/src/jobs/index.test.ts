@@ -12,7 +12,12 @@ it.each([
 ] as const)('says as %s that a job failed: %s', async (level, failure) => {
   const fails = () => Promise.reject(failure);
   const exchange = {
-    ...{ db: { query: fails, tx: fails }, lastSeen: { store: fails } },
+    ...{
+      db: { query: fails, tx: fails },
+      lastSeen: { store: fails },
+      replica: {},
+      doctor: { runIfDue: fails },
+    },
     ...{ clock: () => '2026-01-01T00:00:00.000000Z', allowsHttp: true, bus: new ChangeBus() },
   } as unknown as Exchange;
   const log = { warn: vi.fn(), error: vi.fn() };

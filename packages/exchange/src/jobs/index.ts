@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError } from '@measurement-exchange/contract';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
+import { storeReplica } from '../database/replicas.ts';
+import { hoursBefore } from '../domain/time.ts';
 import type { Exchange } from '../operations/context.ts';
 import { Deliverer } from '../webhooks/deliverer.ts';
 import { Destinations } from '../webhooks/destinations.ts';
@@ -74,8 +76,8 @@ export class Jobs {
 }
 
 function jobsOf(exchange: Exchange, config: Config, deliverer: Deliverer): Job[] {
-  const { changes, computations, retention } = config;
-  const { db, lastSeen } = exchange;
+  const { changes, computations, doctorEveryHours, retention } = config;
+  const { clock, db, doctor, lastSeen, replica } = exchange;
   const jobs: Job[] = [
     { name: 'cascadeRevocations', everyMs: 1_000, run: () => cascadeRevocations(exchange) },
     {
@@ -84,9 +86,17 @@ function jobsOf(exchange: Exchange, config: Config, deliverer: Deliverer): Job[]
       run: () => failOverdueComputations(exchange, computations),
     },
     { name: 'lastSeen', everyMs: 30_000, run: () => lastSeen.store(db).then(() => false) },
+    {
+      name: 'replica',
+      everyMs: 60_000,
+      run: () => storeReplica(db, replica, clock(), hoursBefore(clock(), 24)).then(() => false),
+    },
     { name: 'changes', everyMs: 60_000, run: () => removeOldChanges(exchange, changes.keepDays) },
     { name: 'deliverWebhooks', everyMs: 2_000, run: () => deliverer.run() },
   ];
+  if (doctorEveryHours > 0) {
+    jobs.push({ name: 'doctor', everyMs: 600_000, run: () => doctor.runIfDue(doctorEveryHours) });
+  }
   if (retention !== undefined) {
     jobs.push({ name: 'retention', everyMs: 60_000, run: () => applyRetention(exchange, retention) });
   }

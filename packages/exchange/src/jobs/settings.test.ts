@@ -30,19 +30,24 @@ function start(settings: Partial<Config>) {
   const tx = (_name: string, work: (tx: { query: typeof query }) => Promise<unknown>) => work({ query });
   const lastSeen = { store: vi.fn(async () => {}) };
   const log = { warn: vi.fn(), error: vi.fn() };
-  const exchange = { db: { query, tx }, clock: () => NOW, lastSeen, bus } as unknown as Exchange;
+  const doctor = { runIfDue: vi.fn(async () => false) };
+  const replica = { id: 'r', host: 'h', version: '1', startTime: NOW };
+  const exchange = {
+    ...{ db: { query, tx }, clock: () => NOW, lastSeen, bus, doctor, replica },
+  } as unknown as Exchange;
   const config = loadConfig({}, { mode: 'development', ...settings });
   jobs = new Jobs(exchange, config, log as unknown as Logger);
-  return { lastSeen, log };
+  return { doctor, lastSeen, log };
 }
 
-it('deadlines, days of the log and of retention are those of the settings', async () => {
-  const { lastSeen, log } = start({
+it('deadlines, days of the log and of retention, and hours of the doctor are those of the settings', async () => {
+  const { doctor, lastSeen, log } = start({
     computations: {
       ...{ parametersWithinHours: 1.5, fulfillWithinHours: 100 },
       ...{ confirmWithinHours: 3, computeWithinHours: 7 },
     },
     changes: { keepDays: 2 },
+    doctorEveryHours: 12,
     retention: { cancelPendingAfterDays: 5, removeTerminalAfterDays: 9 },
   });
   await expect.poll(() => asked.has('retention_find_terminal')).toBe(true);
@@ -56,6 +61,8 @@ it('deadlines, days of the log and of retention are those of the settings', asyn
   expect(cutoff('retention_find_pending')).toBe('2026-11-12T12:00:00.000000Z');
   expect(cutoff('retention_find_terminal')).toBe('2026-11-08T12:00:00.000000Z');
   expect(lastSeen.store).toHaveBeenCalledTimes(1);
+  expect(doctor.runIfDue.mock.calls).toEqual([[12]]);
+  expect(asked.get('replica_store')).toEqual([['r', 'h', '1', NOW, NOW, '2026-11-16T12:00:00.000000Z']]);
   expect([log.warn.mock.calls, log.error.mock.calls]).toEqual([[], []]);
 });
 

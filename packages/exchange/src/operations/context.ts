@@ -4,6 +4,7 @@ import type { Input, JobName, Output } from '../compute/jobs.ts';
 import type { Database } from '../database/db.ts';
 import type { LastSeen } from '../database/lastSeen.ts';
 import type { OpenMeasurements } from '../database/openMeasurements.ts';
+import type { ReplicaRecord } from '../database/replicas.ts';
 import type { Author } from '../database/writeMeasurements.ts';
 import type { Principal } from '../domain/access.ts';
 import type { PendingDeadlines } from '../domain/explain/facts.ts';
@@ -26,6 +27,9 @@ export interface Exchange {
   openMeasurements: OpenMeasurements;
   deadlines: PendingDeadlines;
   lastSeen: LastSeen;
+  replica: ReplicaRecord;
+  mode: 'development' | 'production';
+  doctor: Doctor;
   duchyEndpoints: EndpointRules;
   /** Whether webhook URLs may use http. Only development mode allows this. */
   allowsHttp: boolean;
@@ -40,6 +44,13 @@ export interface Exchange {
   principalsChanged: () => void;
   /** Announces changes, and wakes the background jobs that have work to do. */
   bus: ChangeBus;
+}
+
+/** Runs the doctor in the background. See jobs/doctor.ts. */
+interface Doctor {
+  readonly leaseMs: number;
+  begin(startTime: Timestamp): void;
+  runIfDue(everyHours: number): Promise<false>;
 }
 
 export interface Call {

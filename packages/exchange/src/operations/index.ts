@@ -58,6 +58,8 @@ import { getMeasurementRequisition, getRequisition } from './requisitions/get.ts
 import { listMeasurementRequisitions, listRequisitions } from './requisitions/list.ts';
 import { refuseRequisition } from './requisitions/refuse.ts';
 import { getRequisitionTimeline } from './requisitions/timeline.ts';
+import { getDoctor, runDoctor } from './status/doctor.ts';
+import { getExchangeStatus } from './status/exchange.ts';
 import { createTrustedRoot } from './trustedRoots/create.ts';
 import { deleteTrustedRoot } from './trustedRoots/delete.ts';
 import { listTrustedRoots } from './trustedRoots/list.ts';
@@ -160,6 +162,9 @@ export const operations: { [O in Operation]: Handler<O> } = {
   listTrustedRoots,
   deleteTrustedRoot,
   listPartyHealth,
+  getDoctor,
+  runDoctor,
+  getExchangeStatus,
   listAuditEntries,
   whoAmI,
 };

@@ -212,6 +212,15 @@ describe('a summary', () => {
     expect(Math.max(...scans.map((node) => node['Actual Rows']!))).toBeLessThanOrEqual(1001);
   });
 
+  it.each([
+    ['status_count_open', ['1001']],
+    ['status_count_ended', ['1001', times[0]!]],
+  ])('of the exchange, %s reads at most 1,001 rows in the order of an index', async (name, values) => {
+    const scans = nodes(await explain(name, 'ANALYZE,', values)).filter((node) => node['Relation Name']);
+    expect(scans.map((node) => node['Node Type'])).toEqual(['Index Scan']);
+    expect(scans[0]!['Actual Rows']).toBe(1001);
+  });
+
   it('explains at most the 50 oldest that are open, whatever there is', async () => {
     const plan = await explain('summary_notable_measurements', 'ANALYZE,', [
       ...[`'${CONSUMER.name}'`, times[0]!, '51', '11'],

@@ -339,6 +339,14 @@ describe('operations of every resource', () => {
         .poll(first, { timeout: 90_000 })
         .toMatchObject({ name: cast.acme.name, kind: 'PARTY', version: 1 });
     },
+    listPartyHealth: async () => {
+      const parties = await Array.fromAsync(operator().listPartyHealth({ pageSize: 2 }));
+      expect(parties.map(({ name }) => name)).toContain(made.party);
+    },
+    getExchangeStatus: async () =>
+      expect((await operator().getExchangeStatus()).replicas.length).toBeGreaterThanOrEqual(1),
+    runDoctor: async () => expect((await operator().runDoctor({ validateOnly: true })).running).toBe(false),
+    getDoctor: async () => expect((await operator().getDoctor()).findings).toEqual([]),
     listAuditEntries: async () => {
       const audited = () => Array.fromAsync(operator().listAuditEntries({ 'filter.name': made.party! }));
       // The log shows an entry once nothing older on the server can still commit.

@@ -161,7 +161,7 @@ export const MATRIX: Record<string, Row> = {
   },
   [`PATCH ${DP}`]: { may: { dataProvider: 'own', operator: 'any' }, absent: 'DATA_PROVIDER_NOT_FOUND' },
   'PATCH duchies/*': { may: { duchy: 'own', operator: 'any' }, absent: 'DUCHY_NOT_FOUND' },
-  // Party create, list, suspend, resume; principals; audit: operator.
+  // Party create, list, suspend, resume; principals; audit; health, doctor, status: operator.
   'POST measurementConsumers': { may: operator },
   'POST dataProviders': { may: operator },
   'POST duchies': { may: operator },
@@ -181,6 +181,9 @@ export const MATRIX: Record<string, Row> = {
   'DELETE trustedRoots/*': { may: operator, absent: 'TRUSTED_ROOT_NOT_FOUND' },
   'GET auditEntries': { may: operator },
   'GET partyHealth': { may: operator },
+  'GET doctor': { may: operator },
+  'POST doctor:run': { may: operator },
+  'GET exchangeStatus': { may: operator },
 };
 
 function webhookRows(owner: string, may: Row['may']): Record<string, Row> {

@@ -14,6 +14,7 @@ const VERSIONED = unionAll(
   `SELECT ${NAME.population}, o.version, 1 FROM populations o`,
   `SELECT ${NAME.certificate}, c.version, 2 FROM certificates c`,
   `SELECT p.name, p.version, 2 FROM parties p`,
+  `SELECT 'doctor', d.requests, 1 FROM doctor_run d`,
 );
 
 /** Selects the resources without versions. Each is created once and deleted at most once. */

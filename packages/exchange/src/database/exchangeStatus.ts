@@ -1,0 +1,47 @@
+/** Reads the state of the database as a whole. Counts read a limited part of an index. */
+import {
+  MAX_COUNT,
+  PENDING_MEASUREMENT_STATES,
+  TERMINAL_MEASUREMENT_STATES,
+  type Timestamp,
+} from '@measurement-exchange/contract';
+import { literals, sql } from './db.ts';
+import { read } from './run.ts';
+
+export const lastMigration = read.one(
+  () => [],
+  sql<{ migration: number; name: string; applyTime: Timestamp }>(
+    'migration_last',
+    `SELECT version AS migration, name, applied_at AS "applyTime" FROM schema_migrations ORDER BY version DESC LIMIT 1`,
+  ),
+);
+
+export interface MeasurementCount {
+  state: string;
+  count: number;
+  /** How many of them failed because a provider refused. */
+  refused: number;
+}
+
+/** Counts the first `$1` of the rows that `found` selects. The limit is a parameter as in summaries.ts. */
+const counted = (found: string) => `SELECT state, count(*)::int AS count,
+    (count(*) FILTER (WHERE failure_reason = 'REQUISITION_REFUSED'))::int AS refused
+  FROM (SELECT state, failure_reason FROM measurements WHERE ${found} LIMIT $1::int) found GROUP BY state`;
+
+export const countOpen = read.all(
+  () => [MAX_COUNT + 1],
+  sql<MeasurementCount>(
+    'status_count_open',
+    counted(`state IN (${literals(PENDING_MEASUREMENT_STATES)}) ORDER BY create_time`),
+  ),
+);
+
+export const countEnded = read.all(
+  (since: Timestamp) => [MAX_COUNT + 1, since],
+  sql<MeasurementCount>(
+    'status_count_ended',
+    counted(
+      `state IN (${literals(TERMINAL_MEASUREMENT_STATES)}) AND update_time >= $2 ORDER BY update_time DESC`,
+    ),
+  ),
+);
