@@ -215,6 +215,17 @@ describe('the page', () => {
   });
 });
 
+it.each(['absent', 'constructor', '__proto__', 'about/x'])(
+  'the companion has no method %s',
+  async (method) => {
+    const { status, text } = await asPage(`/companion/${method}`, {
+      ...{ method: 'POST', body: '{}' },
+      headers: { 'content-type': 'application/json' },
+    });
+    expect([status, JSON.parse(text).reason]).toEqual([404, 'METHOD_NOT_FOUND']);
+  },
+);
+
 describe('the API', () => {
   it('is called as the identity that the page names', async () => {
     for (const identity of [ACME, 'dataProviders/streamly']) {

@@ -1,5 +1,5 @@
 /** Calls the companion's methods with JSON, for `mex console` and for a development exchange. */
-import { COMPANION_METHODS, type CompanionMethod } from '@measurement-exchange/console/companion';
+import type { CompanionMethod } from '@measurement-exchange/console/companion';
 import type { Acting } from '../connection/credentials.ts';
 import { toJson } from '../terminal/output.ts';
 import type { Companion, CompanionOptions } from './companion.ts';
@@ -21,12 +21,12 @@ export class CompanionCalls {
   }
 
   async call(method: string, input: unknown): Promise<CompanionAnswer> {
-    if (!isMethod(method)) {
-      const message = `The companion has no method ${method.slice(0, 40)}.`;
-      return { status: 404, json: toJson({ reason: 'METHOD_NOT_FOUND', message }) };
-    }
     try {
       const methods = await this.loaded();
+      if (!isMethod(methods, method)) {
+        const message = `The companion has no method ${method.slice(0, 40)}.`;
+        return { status: 404, json: toJson({ reason: 'METHOD_NOT_FOUND', message }) };
+      }
       return { status: 200, json: toJson((await methods[method](input)) ?? null) };
     } catch (error) {
       const { failureOf } = await import('./companion/failure.ts');
@@ -49,6 +49,7 @@ export class CompanionCalls {
   }
 }
 
-function isMethod(method: string): method is CompanionMethod {
-  return (COMPANION_METHODS as readonly string[]).includes(method);
+/** Does not accept names that every object has, such as `constructor`. */
+function isMethod(methods: Companion, method: string): method is CompanionMethod {
+  return Object.hasOwn(methods, method);
 }

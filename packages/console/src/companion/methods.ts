@@ -49,20 +49,6 @@ export interface CompanionMethods {
 
 export type CompanionMethod = keyof CompanionMethods;
 
-/** The names of all methods. The server accepts no others. */
-export const COMPANION_METHODS = [
-  'about',
-  'questions',
-  'searchTitles',
-  'plan',
-  'create',
-  'result',
-  'eventGroupMetadata',
-  'requisition',
-  'budget',
-  'agent',
-] as const satisfies readonly CompanionMethod[];
-
 /** The JSON body of every response that is not a success. Its HTTP status says whether a repetition may help. */
 export interface CompanionErrorBody {
   /** A code such as `FILTER_REJECTED`, or the reason of the exchange's error. */
