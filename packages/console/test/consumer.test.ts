@@ -16,6 +16,7 @@ import {
   reach,
   requisitionOf,
 } from '@measurement-exchange/testkit/world';
+import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 
@@ -52,6 +53,24 @@ async function ask(title: string, providers: Party[], referenceId?: string): Pro
 const idOf = (name: string) => name.split('/').at(-1)!;
 const rowsOf = (page: Page) => page.locator('table.measurements tbody tr:not(.spacer)');
 
+/** Nothing is wider than the window, and axe finds nothing. */
+async function expectSound(page: Page): Promise<void> {
+  for (const [width, colorScheme] of [
+    [360, 'light'],
+    [768, 'light'],
+    [1440, 'dark'],
+  ] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 900 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    await page.evaluate(axe.source);
+    const { violations } = (await page.evaluate('axe.run()')) as {
+      violations: { id: string; nodes: { html: string }[] }[];
+    };
+    expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]!.html}`)).toEqual([]);
+  }
+}
+
 describe.skipIf(lacksChromium)('a consumer', () => {
   it('is led to the first question, and sees it come, be answered and be verified without reloading', async () => {
     const { page, errors } = await c.open('acme');
@@ -72,6 +91,8 @@ describe.skipIf(lacksChromium)('a consumer', () => {
     await row.getByText('Verified here').waitFor();
     await second.page.getByText('420,731').first().waitFor();
     expect(await why.count()).toBe(0);
+    await expectSound(page);
+    await expectSound(second.page);
     expect([...errors, ...second.errors]).toEqual([]);
   });
 
@@ -89,6 +110,7 @@ describe.skipIf(lacksChromium)('a consumer', () => {
     await page.getByRole('heading', { name: /will have the data on/ }).waitFor();
     await page.locator('.why q').getByText(`${MARKUP}late`).waitFor();
 
+    await expectSound(page);
     await page.getByRole('button', { name: 'Cancel measurement' }).click();
     const dialog = page.getByRole('dialog');
     expect(await dialog.textContent()).toContain('1 of 2 publishers has already answered');
@@ -139,6 +161,47 @@ describe.skipIf(lacksChromium)('a consumer', () => {
     await page.getByRole('link', { name: 'Compare 2' }).click();
     await page.getByText('420,731').first().waitFor();
     await page.getByText('400,000').first().waitFor();
+  });
+
+  it('keeps what it shows while the exchange is out of reach, and catches up afterward', async () => {
+    const { page } = await c.open('acme');
+    await rowsOf(page).getByText('Autumn, everyone').waitFor();
+    await page.route('**/v2alpha/**', (route) => route.abort());
+    await page.getByRole('link', { name: 'Show all' }).click();
+    await page.getByText('may be out of date').waitFor();
+    await rowsOf(page).getByText('Autumn, everyone').waitFor();
+    await page.getByRole('link', { name: 'Canceled' }).click();
+    await page.getByRole('alert').waitFor();
+    await page.unroute('**/v2alpha/**');
+    await page.getByRole('button', { name: 'Try again' }).first().click();
+    await rowsOf(page).getByText('Weekend test').waitFor();
+  });
+
+  it('reads its list again after the changes could not be followed', async () => {
+    const { page } = await c.open('acme');
+    await page.route('**/changes*', (route) => route.abort());
+    await page.goto(new URL('/measurements', page.url()).href);
+    await page.getByText('Not connected').waitFor();
+    await rowsOf(page).getByText('Autumn, everyone').waitFor();
+    await ask('While not connected', [parties.streamly]);
+    await page.unroute('**/changes*');
+    await rowsOf(page).getByText('While not connected').waitFor();
+    await page.getByText('Refreshed').waitFor();
+  });
+
+  it('shows without keys what needs none, and the command that opens the rest', async () => {
+    const name = await ask('Sealed title', [parties.streamly]);
+    const { page, errors } = await c.open('acme');
+    await page.route('**/console.json', async (route) => {
+      const served = await (await route.fetch()).json();
+      const identities = served.identities.map((identity: object) => ({ ...identity, keys: false }));
+      await route.fulfill({ json: { ...served, identities } });
+    });
+    await page.goto(new URL(`/measurements/${idOf(name)}`, page.url()).href);
+    await page.getByText('1 publisher').waitFor();
+    await page.getByText('mex console --as acme').first().waitFor();
+    expect(await page.getByText('Sealed title').count()).toBe(0);
+    expect(errors).toEqual([]);
   });
 
   it('waits where its rate is limited', async () => {

@@ -41,7 +41,8 @@ function Signed({ session, change, signOut }: { session: Session; change: () => 
   const router = useMemo(makeRouter, []);
   const [connection, setConnection] = useState<Connection>('connecting');
   const queries = useMemo(
-    () => new QueryClient({ defaultOptions: { queries: { staleTime: 30_000, retry: 1 } } }),
+    // The client retries by itself, so a query that failed is shown as failed at once.
+    () => new QueryClient({ defaultOptions: { queries: { staleTime: 30_000, retry: false } } }),
     [],
   );
   useEffect(() => {

@@ -139,7 +139,13 @@ function privacyWords(spec: PlainSpec): string | undefined {
   return params ? `ε ${short(params.epsilon)}, δ ${short(params.delta)} · ${sample}` : undefined;
 }
 
-const short = (value: number) => String(Number(value.toPrecision(4)));
+/** Such as `0.1`, or `10⁻⁹` for what is very small. */
+function short(value: number): string {
+  const [digits, power] = value.toExponential(2).split('e');
+  if (value === 0 || Number(power) > -4) return String(Number(value.toPrecision(4)));
+  const raised = [...power!].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)] ?? '⁻').join('');
+  return Number(digits) === 1 ? `10${raised}` : `${Number(digits)} · 10${raised}`;
+}
 
 /** The population that the duchies count, which the consumer may read. */
 function PopulationFact({ measurement }: { measurement: Measurement }) {

@@ -4,10 +4,11 @@ import { useResource } from '../../../live/useResource.ts';
 import { PublisherTag } from '../../../parts/Publisher.tsx';
 import { idOf } from '../../../session/roles.ts';
 import type { Session } from '../../../session/session.ts';
+import './one.css';
 
 export function EventGroups({ question }: { question: Question }) {
   return question.dataProviders.map(({ name, eventGroups = [] }) => (
-    <div key={name} className="row">
+    <div key={name} className="row groups">
       <PublisherTag name={name} />
       {eventGroups.map((group) => (
         <EventGroupReference key={group.name} name={group.name} />

@@ -14,6 +14,7 @@ export function Publishers({
   now: number;
 }) {
   const seen = new Map(explanation?.waitingFor.map(({ party, lastSeen }) => [party, lastSeen]));
+  const isSeen = requisitions.some(({ dataProvider = '' }) => seen.get(dataProvider) !== undefined);
   return (
     <section className="card">
       <header>
@@ -24,7 +25,7 @@ export function Publishers({
           <tr>
             <th>Publisher</th>
             <th>State</th>
-            <th>Last seen</th>
+            {isSeen && <th>Last seen</th>}
             <th>What it says</th>
           </tr>
         </thead>
@@ -39,9 +40,11 @@ export function Publishers({
                 <td data-l="State">
                   <RequestChip state={requisition.state} deferral={requisition.deferral} />
                 </td>
-                <td data-l="Last seen" className="muted">
-                  {lastSeen && ago(lastSeen, now)}
-                </td>
+                {isSeen && (
+                  <td data-l="Last seen" className="muted">
+                    {lastSeen && ago(lastSeen, now)}
+                  </td>
+                )}
                 <td data-l="Says">{wordsOf(requisition)}</td>
               </tr>
             );
