@@ -83,6 +83,19 @@ describe.skipIf(lacksChromium)('the exchange', () => {
     expect(errors).toEqual([]);
   });
 
+  it('understands numbers as the page writes them', async () => {
+    const [acme] = c.exchange.dev.measurementConsumers as unknown as { token: string }[];
+    const request = { type: 'reach', dataProviders: [], privacy: { epsilon: 1, delta: 1e-9 } };
+    const response = await fetch(`${c.exchange.url}/companion/plan`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${acme!.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ request }),
+    });
+    const text = await response.text();
+    expect(text).toContain('dataProviders');
+    expect(text).not.toContain('delta');
+  });
+
   it('lets others sign in at a page of the issuer, whose window closes by itself', async () => {
     const context = await c.browser.newContext();
     const page = await context.newPage();

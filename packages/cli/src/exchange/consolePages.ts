@@ -1,7 +1,7 @@
 /** The console as the exchange serves it. It opens no keys, except those of the demo parties in development mode. */
 import type { ServedBy } from '@measurement-exchange/console/companion';
 import type { ConsoleFiles } from '@measurement-exchange/console/files';
-import { ExchangeError, parseJsonBytes } from '@measurement-exchange/contract';
+import { ExchangeError, parseJsonBytes, toPlainJson } from '@measurement-exchange/contract';
 import type { AddPages, PageContext } from '@measurement-exchange/exchange';
 import type { Config } from '@measurement-exchange/exchange/config';
 import manifest from '../../package.json' with { type: 'json' };
@@ -63,7 +63,7 @@ function registerCompanion(app: App, { callerOf, development }: PageContext): vo
       const as = callers.get(request)!;
       const companion = companions.get(as) ?? new CompanionCalls(() => actingAs({ as }));
       companions.set(as, companion);
-      const input = parseJsonBytes((request.body as Buffer | undefined) ?? Buffer.alloc(0));
+      const input = toPlainJson(parseJsonBytes((request.body as Buffer | undefined) ?? Buffer.alloc(0)));
       const { status, json } = await companion.call(request.params.method, input);
       return reply.code(status).type('application/json; charset=utf-8').send(json);
     },
