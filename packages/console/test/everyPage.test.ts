@@ -1,0 +1,139 @@
+/**
+ * Every page of every role on an exchange as `npm start` starts it, at three widths and in both themes. The pictures are in
+ * node_modules/.cache/console-pages, to be looked at. `MEX_README_PICTURE=1` also makes README's picture anew.
+ */
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { lacksChromium } from '@measurement-exchange/testkit/chromium';
+import { useConsole } from '@measurement-exchange/testkit/console';
+import type { Page as BrowserPage } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { PAGES } from '../src/app/pages.ts';
+import type { Role } from '../src/session/roles.ts';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const PICTURES = join(ROOT, 'node_modules/.cache/console-pages');
+const WIDTHS = [360, 768, 1440];
+const PARTIES: [party: string, role: Role][] = [
+  ['acme', 'consumer'],
+  ['northlight', 'provider'],
+  ['alpha', 'duchy'],
+  ['operator', 'operator'],
+];
+
+const c = useConsole({ alive: true });
+let axe: string;
+
+beforeAll(async () => {
+  axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  await rm(PICTURES, { recursive: true, force: true });
+  await mkdir(PICTURES, { recursive: true });
+  if (!lacksChromium) await untilAnswered();
+});
+
+/** Waits until the first measurements of the demo have results. */
+async function untilAnswered(): Promise<void> {
+  const { page, context } = await c.open('acme', { path: '/measurements' });
+  const answered = page.locator('tbody tr', { hasText: 'Succeeded' });
+  await answered.nth(3).waitFor({ timeout: 120_000 });
+  await context.close();
+}
+
+/** Opens a page, and waits until nothing is loading. */
+async function go(page: BrowserPage, path: string): Promise<void> {
+  await page.goto(new URL(path, page.url()).href);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  // The page asks for its data only after it is shown.
+  await page.waitForTimeout(400);
+  await page.waitForFunction(() => document.querySelector('[aria-busy=true], .sk') === null, undefined, {
+    timeout: 20_000,
+  });
+}
+
+/** Returns the paths of the role's pages. A path with parameters is taken from the links on the other pages. */
+async function pathsOf(page: BrowserPage, role: Role): Promise<string[]> {
+  const patterns = PAGES.filter(({ roles }) => roles.includes(role)).map(({ path }) => path);
+  const found = patterns.filter((path) => !path.includes('$'));
+  const measurements = new Set<string>();
+  for (const path of found) {
+    await go(page, path);
+    const links = await page
+      .locator('a[href]')
+      .evaluateAll((all) => all.map((a) => (a as HTMLAnchorElement).pathname));
+    for (const link of links) if (/^\/measurements\/./.test(link)) measurements.add(link);
+    for (const pattern of patterns.filter((pattern) => pattern.includes('$'))) {
+      const fits = new RegExp(`^${pattern.replaceAll(/\$\w+/g, '[^/]+')}$`);
+      const isFound = found.some((path) => fits.test(path) && !patterns.includes(path));
+      const link = links.find((link) => fits.test(link) && !patterns.includes(link));
+      if (!isFound && link !== undefined) found.push(link);
+    }
+  }
+  const names = [...measurements].slice(0, 2).map((path) => path.split('/').at(-1));
+  return names.length > 1 ? [...found, `/compare?names=${names.join(',')}`] : found;
+}
+
+/** Takes a picture of the page at each width and in each theme, and returns what is wrong with it. */
+async function look(page: BrowserPage, name: string): Promise<string[]> {
+  const problems: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      const height = await page.evaluate(() => Math.min(document.documentElement.scrollHeight, 4000));
+      await page.setViewportSize({ width, height });
+      await page.screenshot({ path: join(PICTURES, `${name}-${width}-${colorScheme}.png`) });
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      if (wide > width) problems.push(`${name} scrolls sideways at ${width} px: ${wide} px`);
+      if (width !== 768)
+        problems.push(
+          ...(await violationsOf(page)).map((what) => `${name}, ${width} px, ${colorScheme}: ${what}`),
+        );
+    }
+  }
+  return problems;
+}
+
+async function violationsOf(page: BrowserPage): Promise<string[]> {
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const { axe } = globalThis as never as {
+      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+    };
+    const { violations } = await axe.run();
+    return violations.map(({ id, nodes }) => `${id}: ${nodes[0]!.html.slice(0, 160)}`);
+  });
+}
+
+describe.skipIf(lacksChromium)('every page', () => {
+  it.each(PARTIES)('of %s fits three widths in both themes, and axe finds nothing', async (party, role) => {
+    const { page, errors } = await c.open(party);
+    const problems: string[] = [];
+    for (const path of await pathsOf(page, role)) {
+      await go(page, path);
+      const name =
+        path === '/'
+          ? 'home'
+          : path
+              .slice(1)
+              .replaceAll(/[/?=,]/g, '-')
+              .slice(0, 40);
+      problems.push(...(await look(page, `${role}-${name}`)));
+    }
+    expect(problems).toEqual([]);
+    expect(errors).toEqual([]);
+  });
+
+  it('README shows a result', async () => {
+    const { page } = await c.open('acme', { path: '/measurements', viewport: { width: 1120, height: 640 } });
+    await page
+      .getByRole('link', { name: /each counted once/ })
+      .first()
+      .click();
+    await page.getByText('95 %:').first().waitFor();
+    const folder = process.env.MEX_README_PICTURE ? join(ROOT, 'docs/images') : PICTURES;
+    const picture = await page.screenshot({ path: join(folder, 'console.png') });
+    expect(picture.length).toBeLessThan(120_000);
+  });
+});
