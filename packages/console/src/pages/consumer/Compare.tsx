@@ -4,7 +4,7 @@ import { useSearch } from '@tanstack/react-router';
 import { questionQuery, resultQuery } from '../../companion/useOpened.ts';
 import { A } from '../../parts/A.tsx';
 import { CopyLink } from '../../parts/CopyLink.tsx';
-import { useNames } from '../../parts/names.ts';
+import { inWords, useNames } from '../../parts/names.ts';
 import { PageHead } from '../../parts/PageHead.tsx';
 import { CompareResults } from '../../parts/results/CompareResults.tsx';
 import { Empty, NeedsKey, Skeleton } from '../../parts/states.tsx';
@@ -62,6 +62,7 @@ interface Compared {
 
 /** Names what is compared, and says why a result is missing. */
 function Legend({ compared }: { compared: Compared[] }) {
+  const nameOf = useNames();
   return (
     <section className="card">
       <header>
@@ -89,7 +90,9 @@ function Legend({ compared }: { compared: Compared[] }) {
                 {question && (filtersOf(question).join(', ') || <span className="muted">none</span>)}
               </td>
               <td data-l="Result">
-                {result ? 'Verified' : (query.error?.message ?? query.data?.error ?? 'Not here')}
+                {result
+                  ? 'Verified'
+                  : inWords(query.error?.message ?? query.data?.error ?? 'Not here', nameOf)}
               </td>
             </tr>
           ))}

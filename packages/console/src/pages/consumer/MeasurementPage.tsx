@@ -125,7 +125,13 @@ function WhyOf({ measurement, queries, now }: Props & { now: number }) {
     <Loaded query={queries.explanation}>
       {(explanation) => {
         const why = queries.isOpen
-          ? whyItWaits(explanation, { requisitions, reports, nameOf, now })
+          ? whyItWaits(explanation, {
+              requisitions,
+              reports,
+              protocolConfig: measurement.protocolConfig,
+              nameOf,
+              now,
+            })
           : whyItEnded(explanation, { requisitions, question, nameOf });
         const again =
           queries.isOpen || measurement.deleteTime ? undefined : `/new?from=${idOf(measurement.name!)}`;

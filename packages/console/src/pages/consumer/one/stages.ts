@@ -71,6 +71,18 @@ export function workOf(
   };
 }
 
+/** The first stage of a duchy that is not done, or undefined if no stage is left. */
+export function nextStage(
+  protocolConfig: ProtocolConfig,
+  reports: readonly Progress[],
+  duchy: string,
+  now: number,
+): string | undefined {
+  return stepsOf(protocolConfig).find(
+    (step) => step.duchy === duchy && !workOf(reports, duchy, step.stage, now)?.isDone,
+  )?.stage;
+}
+
 export interface Computation {
   protocolConfig: ProtocolConfig;
   state: string;
@@ -122,7 +134,7 @@ function receiveCell({ requisitions, state }: Computation, duchy: string): Stage
 }
 
 function stageCell(
-  { reports, state, waitsFor }: Computation,
+  { protocolConfig, reports, state, waitsFor }: Computation,
   duchy: string,
   own: string[],
   stage: string,
@@ -146,6 +158,9 @@ function stageCell(
   if (work === undefined) {
     const others = waitsFor.filter((party) => party !== duchy).map(nameOf);
     const isNext = waitsFor.includes(duchy);
+    if (state === 'COMPUTING' && isNext && nextStage(protocolConfig, reports, duchy, now) === stage) {
+      return { state: 'running', title: 'Running' };
+    }
     return {
       state: 'waits',
       title: isNext || others.length === 0 ? 'Waits' : `Waits for ${listed(others.slice(0, 2))}`,

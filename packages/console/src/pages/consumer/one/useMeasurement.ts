@@ -22,7 +22,10 @@ export function useMeasurement(name: string) {
   const requisitions = useResource(
     'requisitions',
     ['of', name],
-    ({ client }, signal) => Array.fromAsync(client.listMeasurementRequisitions({ parent: name, signal })),
+    async ({ client }, signal) => {
+      const all = await Array.fromAsync(client.listMeasurementRequisitions({ parent: name, signal }));
+      return all.sort((a, b) => ((a.dataProvider ?? '') < (b.dataProvider ?? '') ? -1 : 1));
+    },
     { enabled: known.enabled },
   );
   const explanation = useResource(

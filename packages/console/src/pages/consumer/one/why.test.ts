@@ -12,6 +12,13 @@ const NAMES: Record<string, string> = {
   [BETA]: 'Beta',
   'dataProviders/streamly': 'Streamly',
 };
+const protocolConfig = {
+  honestMajorityShareShuffle: {
+    firstWorker: BETA,
+    secondWorker: 'duchies/alpha',
+    aggregator: 'duchies/gamma',
+  },
+} as never;
 const nameOf = (party: string) => NAMES[party]!;
 
 const wait = (code: Wait['code'], more: Partial<Wait> = {}): Wait => ({
@@ -40,7 +47,7 @@ const report = (time: string, progress: number, attempt = 1): Progress => ({
   progress,
 });
 const why = (explanation: Explanation, requisitions: Requisition[] = [], reports: Progress[] = []) =>
-  whyItWaits(explanation, { requisitions, reports, nameOf, now: NOW })!;
+  whyItWaits(explanation, { requisitions, reports, protocolConfig, nameOf, now: NOW })!;
 
 it('names who is waited for, since when, until when, and that nobody has to act', () => {
   expect(why(waiting(wait('ASKED')))).toMatchObject({
@@ -64,9 +71,12 @@ it('says when a publisher will have the data, in its own words', () => {
 });
 
 it('says how far a duchy is, and how long the rest takes at its speed', () => {
-  const reports = [report('14:58:00', 0.1), report('14:59:00', 0.5), report('14:59:30', 0.7)];
+  const setUp = { ...report('14:57:00', 1), stage: 'SETUP_PHASE' };
+  const reports = [setUp, report('14:58:00', 0.1), report('14:59:00', 0.5), report('14:59:30', 0.7)];
   const running = why(waiting(wait('STAGE_RUNNING', { party: BETA })), [], reports);
   expect(running).toMatchObject({ title: 'Beta is shuffling: 70 %, about 45 s left', share: 0.7 });
+  const silent = why(waiting(wait('STAGE_RUNNING', { party: BETA })), [], [setUp]);
+  expect(silent.title).toBe('Beta is shuffling');
 });
 
 it('tells the other waits in the words of the exchange, with names for people', () => {

@@ -1,10 +1,17 @@
 /** Why a measurement waits, or why it ended, in words for the consumer. */
-import type { Explanation, Progress, Requisition, Wait, WaitCode } from '@measurement-exchange/contract';
+import type {
+  Explanation,
+  Progress,
+  ProtocolConfig,
+  Requisition,
+  Wait,
+  WaitCode,
+} from '@measurement-exchange/contract';
 import type { ChipTone } from '../../../parts/Chip.tsx';
 import { ago, duration, longMoment } from '../../../parts/format.ts';
 import type { IconName } from '../../../parts/Icon.tsx';
 import { inWords, listed, type NameOf } from '../../../parts/names.ts';
-import { stageWords, workOf } from './stages.ts';
+import { nextStage, stageWords, workOf } from './stages.ts';
 
 export interface Why {
   tone: Exclude<ChipTone, undefined>;
@@ -27,6 +34,8 @@ export interface Why {
 export interface Circumstances {
   requisitions: readonly Requisition[];
   reports: readonly Progress[];
+  /** Names the stages of the duchies. */
+  protocolConfig?: ProtocolConfig | undefined;
   nameOf: NameOf;
   now: number;
 }
@@ -130,16 +139,15 @@ const WORDS: Record<WaitCode, (wait: Wait, who: string, about: Circumstances) =>
 function stageTitle(
   { party }: Wait,
   who: string,
-  { reports, now }: Circumstances,
+  { reports, protocolConfig = {}, now }: Circumstances,
 ): Pick<Words, 'title' | 'share'> {
-  const stage = reports.findLast(({ duchy }) => duchy === party)?.stage;
-  const work = stage === undefined ? undefined : workOf(reports, party, stage, now);
-  if (work === undefined || work.isDone) return { title: `${who} is about to compute` };
-  const { share, leftMs } = work;
+  const stage = nextStage(protocolConfig, reports, party, now);
+  if (stage === undefined) return { title: `${who} computes` };
+  const { share, leftMs } = workOf(reports, party, stage, now) ?? {};
   const facts = [
     ...(share === undefined ? [] : [`${Math.floor(share * 100)} %`]),
     ...(leftMs === undefined ? [] : [`about ${duration(leftMs)} left`]),
   ];
-  const title = `${who} is ${stageWords(stage!).doing}${facts.length > 0 ? `: ${facts.join(', ')}` : ''}`;
+  const title = `${who} is ${stageWords(stage).doing}${facts.length > 0 ? `: ${facts.join(', ')}` : ''}`;
   return { title, ...(share !== undefined && { share }) };
 }
