@@ -8,6 +8,7 @@ import { lacksChromium } from '@measurement-exchange/testkit/chromium';
 import { useConsole } from '@measurement-exchange/testkit/console';
 import type { TestExchange } from '@measurement-exchange/testkit/exchange';
 import { eventsCsv } from '@measurement-exchange/testkit/providerWorld';
+import { BRAND, BUDGET, type Field, schema } from '@measurement-exchange/testkit/schemas';
 import { type Party, partyOf, requisitionOf } from '@measurement-exchange/testkit/world';
 import { beforeAll, expect, it } from 'vitest';
 
@@ -149,6 +150,29 @@ it.skipIf(lacksChromium)('two people edit one event group, and nothing is lost',
     attributes: [{ name: 'age', description: 'In years' }],
     eventGroupMetadata: { adMetadata: { campaignMetadata: { campaignName: 'Winter' } } },
   });
+  expect(errors).toEqual([]);
+});
+
+it.skipIf(lacksChromium)('a schema is registered, and a change that breaks readers is not sent', async () => {
+  const { page, errors } = await c.open('streamly', { path: '/schemas/new' });
+  const choose = (...fields: Field[]) =>
+    page.getByLabel('A FileDescriptorSet').setInputFiles({
+      name: 'schema.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from(JSON.stringify(schema('Show', ...fields))),
+    });
+  await choose(BUDGET, BRAND);
+  await page.getByText('It has 1 message. Nothing was sent yet.').waitFor();
+  await page.getByRole('button', { name: 'Register schema' }).click();
+  await page.getByRole('heading', { level: 1, name: /^Schema / }).waitFor();
+  await page.getByRole('row', { name: /brand/ }).waitFor();
+  await choose({ ...BUDGET, type: 'TYPE_STRING' }, BRAND);
+  await page.getByText('It breaks readers').waitFor();
+  expect(await page.getByRole('button', { name: 'Replace schema' }).isDisabled()).toBe(true);
+  await choose(BUDGET, BRAND, { name: 'season', number: 3, type: 'TYPE_INT32' });
+  await page.getByText('1 change, 0 of them break readers.').waitFor();
+  await page.getByRole('button', { name: 'Replace schema' }).click();
+  await page.getByRole('row', { name: /season/ }).waitFor();
   expect(errors).toEqual([]);
 });
 

@@ -3,7 +3,9 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import './table.css';
 
-const ROW_HEIGHT = 60;
+/** The usual height of a row, and of a row that is folded to a list. */
+const WIDE = 60;
+const NARROW = 170;
 /** More rows are read once the reader is this close to the last one. */
 const NEAR_END = 20;
 
@@ -25,11 +27,12 @@ export function VirtualTable<Row>({
   const body = useRef<HTMLTableSectionElement>(null);
   const [scrollMargin, setScrollMargin] = useState(0);
   useLayoutEffect(() => {
-    setScrollMargin(body.current!.getBoundingClientRect().top + window.scrollY);
-  }, []);
+    const top = body.current!.getBoundingClientRect().top + window.scrollY;
+    if (Math.abs(top - scrollMargin) > 1) setScrollMargin(top);
+  });
   const virtualizer = useWindowVirtualizer({
     count: rows.length,
-    estimateSize: () => ROW_HEIGHT,
+    estimateSize: () => (window.innerWidth > 760 ? WIDE : NARROW),
     overscan: 12,
     scrollMargin,
     initialRect: { width: window.innerWidth, height: window.innerHeight },
@@ -43,7 +46,7 @@ export function VirtualTable<Row>({
     if (isNearEnd) onNearEnd?.();
   }, [isNearEnd, rows.length]);
   return (
-    <table className="fold" aria-rowcount={rows.length + 1}>
+    <table className="fold rows" aria-rowcount={rows.length + 1}>
       <thead>
         <tr>{head}</tr>
       </thead>

@@ -2,13 +2,13 @@
 import type { Requisition } from '@measurement-exchange/contract';
 import type { OpenedSpec } from '../../companion/methods.ts';
 import { A } from '../../parts/A.tsx';
-import { dateRange, percent } from '../../parts/format.ts';
+import { dateRange } from '../../parts/format.ts';
 import { Icon } from '../../parts/Icon.tsx';
 import { specWords } from '../../parts/specWords.ts';
 import { Loaded, NeedsKey } from '../../parts/states.tsx';
 import { idOf } from '../../session/roles.ts';
 import { useSession } from '../../session/session.ts';
-import { amountWords, shareOf } from './budgetDays.ts';
+import { amountWords, costWords, shareOf } from './budgetDays.ts';
 import { Reference } from './RequestTable.tsx';
 import { useBudget, useOpenedRequest } from './requests.ts';
 
@@ -137,7 +137,7 @@ function Charge({ spec, requisition }: { spec: OpenedSpec; requisition: Requisit
       <Icon name="budget" />
       <div>
         {charged ? 'It cost' : 'Answering costs'}{' '}
-        {share !== undefined && <b>{percent(share)} of the budget of each day and reference</b>} (
+        {share !== undefined && <b>{costWords(share)} of the budget of each day and reference</b>} (
         {amountWords(cost)}){charged ? ', which stays spent.' : '. Nothing was charged yet.'}
       </div>
     </div>

@@ -4,7 +4,6 @@ import type { BudgetView } from '../../companion/methods.ts';
 import { day, percent } from '../../parts/format.ts';
 import { Icon } from '../../parts/Icon.tsx';
 import { PageHead } from '../../parts/PageHead.tsx';
-import { Segment } from '../../parts/Segment.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { BudgetCalendar } from './BudgetCalendar.tsx';
 import { BudgetTable } from './BudgetTable.tsx';
@@ -49,16 +48,6 @@ function Shown({ view }: { view: BudgetView }) {
           <>
             <BudgetTable references={references} more={view.moreLikeTheLast} />
             <div className="in-card stack">
-              {references.length > 1 && (
-                <Segment
-                  label="Reference"
-                  options={references.slice(0, 12).map((each) => ({
-                    to: `/budget?reference=${encodeURIComponent(each.reference)}`,
-                    text: each.reference || 'all (earlier version)',
-                    current: each === chosen,
-                  }))}
-                />
-              )}
               <BudgetCalendar budget={chosen} />
               <AlmostSpent budget={chosen} />
             </div>

@@ -25,7 +25,11 @@ export function BudgetTable({
           {references.map(({ reference, average, fullest }) => (
             <tr key={reference}>
               <td>
-                <A to={`/budget?reference=${encodeURIComponent(reference)}`} className="cut">
+                <A
+                  to={`/budget?reference=${encodeURIComponent(reference)}`}
+                  className="cut"
+                  aria-label={`${reference || 'all'}, day by day`}
+                >
                   <code>
                     <bdi>{reference || 'all (earlier version)'}</bdi>
                   </code>

@@ -8,8 +8,8 @@ import { retryOnAborted } from '@measurement-exchange/sdk/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { ConfirmDialog } from '../../parts/Dialog.tsx';
-import { percent } from '../../parts/format.ts';
 import { useSession } from '../../session/session.ts';
+import { costWords } from './budgetDays.ts';
 import { useCosts } from './requests.ts';
 import { JUSTIFICATIONS } from './words.ts';
 
@@ -39,7 +39,7 @@ export function RefuseDialog({ requisition, close }: { requisition: Requisition;
         discarded.{' '}
         {cost === undefined
           ? 'Nothing was charged to your budget.'
-          : `You have already charged ${percent(cost)} of your budget. That stays spent.`}{' '}
+          : `You have already charged ${costWords(cost)} of your budget. That stays spent.`}{' '}
         If you only need more time, defer it.
       </p>
       <fieldset className="stack tight">

@@ -1,9 +1,10 @@
 /** A table of requests, decoded with the provider's key where there is one. */
 import { A } from '../../parts/A.tsx';
 import { Chip, RequestChip } from '../../parts/Chip.tsx';
-import { ago, dateRange, moment, percent } from '../../parts/format.ts';
+import { ago, dateRange, moment } from '../../parts/format.ts';
 import { VirtualTable } from '../../parts/VirtualTable.tsx';
 import { idOf } from '../../session/roles.ts';
+import { costWords } from './budgetDays.ts';
 import { useReference } from './eventGroups.ts';
 import { type RequestRow, useCosts, useHeld, useOpenedRequest } from './requests.ts';
 
@@ -51,7 +52,7 @@ function Cells({ row, cost, isHeld }: { row: RequestRow; cost: number | undefine
         )}
       </td>
       <td className="num" data-l="Cost a day">
-        {cost !== undefined && percent(cost)}
+        {cost !== undefined && costWords(cost)}
       </td>
       <td className="num muted" data-l="Age">
         <span title={row.createTime && moment(row.createTime)}>{row.createTime && ago(row.createTime)}</span>

@@ -1,10 +1,10 @@
 /** Who spent the budget, and on what. */
 import type { BudgetView } from '../../companion/methods.ts';
 import { A } from '../../parts/A.tsx';
-import { count, dateRange, moment, percent } from '../../parts/format.ts';
+import { count, dateRange, moment } from '../../parts/format.ts';
 import { VirtualTable } from '../../parts/VirtualTable.tsx';
 import { idOf } from '../../session/roles.ts';
-import { amountWords, shareOf } from './budgetDays.ts';
+import { amountWords, costWords, shareOf } from './budgetDays.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -35,7 +35,7 @@ export function Spenders({ view }: { view: BudgetView }) {
                   {count(measurements)}
                 </td>
                 <td className="num" data-l="Most on a day">
-                  {view.limit && <b>{percent(shareOf(most, view.limit))}</b>}
+                  {view.limit && <b>{costWords(shareOf(most, view.limit))}</b>}
                   <span className="sub">{amountWords(most)}</span>
                 </td>
               </tr>
@@ -86,7 +86,7 @@ function MeasurementTable({ view: { measurements, limit } }: { view: BudgetView 
             {dateRange(firstDay, new Date(Date.parse(lastDay) + DAY_MS).toISOString())}
           </td>
           <td className="num" data-l="Cost a day">
-            {limit && percent(shareOf(cost, limit))}
+            {limit && costWords(shareOf(cost, limit))}
             <span className="sub">{amountWords(cost)}</span>
           </td>
         </>

@@ -16,7 +16,7 @@ export function TimelineList({ transitions }: { transitions: Timeline['transitio
             {day(time)} {new Date(time).toISOString().slice(11, 19)}
           </time>
           <div>
-            <b>{cause === 'created' ? 'Asked' : wordsOf(cause)}</b>
+            <b>{CAUSES[cause] ?? wordsOf(cause)}</b>
             <span className="sub">
               {from !== undefined && from !== to && `${stateOf(from)} → `}
               {stateOf(to)}, by <bdi>{idOf(actor)}</bdi> · <code>{requestId}</code>
@@ -36,12 +36,21 @@ export function TimelineList({ transitions }: { transitions: Timeline['transitio
 const BAD: ReadonlySet<string> = new Set(['FAILED', 'REFUSED']);
 const ENDED: ReadonlySet<string> = new Set(['SUCCEEDED', 'FULFILLED', 'WITHDRAWN', 'CANCELLED', ...BAD]);
 
+const CAUSES: Record<string, string> = {
+  created: 'Asked',
+  fulfilled: 'Answered',
+  parametersSet: 'The duchies are ready',
+};
+
 /** The words of the page for the states of a request. */
 const STATES: Record<string, string> = { UNFULFILLED: 'open', FULFILLED: 'answered' };
 const stateOf = (state: string) => STATES[state] ?? wordsOf(state).toLowerCase();
 
-/** `REQUISITION_REFUSED` and `requisition_refused` become `Requisition refused`. */
+/** `REQUISITION_REFUSED` and `requisitionRefused` become `Requisition refused`. */
 function wordsOf(code: string): string {
-  const words = code.replaceAll('_', ' ').toLowerCase();
+  const words = code
+    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .replaceAll('_', ' ')
+    .toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

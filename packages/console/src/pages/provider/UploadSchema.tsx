@@ -4,6 +4,7 @@ import type { ExchangeClient } from '@measurement-exchange/sdk/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useId, useState } from 'react';
+import { counted } from '../../parts/format.ts';
 import { Icon } from '../../parts/Icon.tsx';
 import { ErrorNote } from '../../parts/states.tsx';
 import { idOf } from '../../session/roles.ts';
@@ -144,10 +145,10 @@ function Preview({ checked, isNew }: { checked: Checked; isNew: boolean }) {
         <Icon name={compatible ? 'check' : 'x'} />
         <div>
           {isNew
-            ? `It has ${messages.length} messages. Nothing was sent yet.`
+            ? `It has ${counted(messages.length, 'message')}. Nothing was sent yet.`
             : changes.length === 0
               ? 'Nothing changes.'
-              : `${changes.length + omitted} changes, ${breaking} of them break readers. Nothing was sent yet.`}
+              : `${counted(changes.length + omitted, 'change')}, ${breaking} of them break readers. Nothing was sent yet.`}
         </div>
       </div>
       {changes.length > 0 && (

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { amountWords, monthsOf, referencesOf, shareOf } from './budgetDays.ts';
+import { amountWords, costWords, monthsOf, referencesOf, shareOf } from './budgetDays.ts';
 
 const spent = { epsilon: 1, delta: 0, rho: 0 };
 const range = (reference: string, firstDay: string, days: number, leftRatio: number) => ({
@@ -40,6 +40,7 @@ it('fills months with their other days, newest month first', () => {
 it('takes the measure with the largest share of the limit, and leaves those without a budget out', () => {
   const limit = { epsilon: 10, delta: 1e-6, rho: 0 };
   expect(shareOf({ epsilon: 1, delta: 5e-7, rho: 3 }, limit)).toBe(0.5);
+  expect([0, 0.0001, 0.012].map(costWords)).toEqual(['0.0 %', '< 0.1 %', '1.2 %']);
   expect(amountWords({ epsilon: 0.1, delta: 1e-9, rho: 0 })).toBe('ε 0.1, δ 1e-9');
   expect(amountWords({ epsilon: 0, delta: 0, rho: 0 })).toBe('nothing');
 });

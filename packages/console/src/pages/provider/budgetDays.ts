@@ -1,5 +1,7 @@
 /** Turns the ledger's ranges into days, so that a calendar can show them. */
+
 import type { BudgetReport, PrivacyAmount } from '@measurement-exchange/sdk/provider';
+import { percent } from '../../parts/format.ts';
 
 /** A day of a reference: the share of the day's limit that is spent, in the measure with the least left. */
 export interface SpentDay {
@@ -64,6 +66,9 @@ export function shareOf(cost: PrivacyAmount, limit: PrivacyAmount): number {
   const measures = ['epsilon', 'delta', 'rho'] as const;
   return Math.max(0, ...measures.filter((each) => limit[each] > 0).map((each) => cost[each] / limit[each]));
 }
+
+/** A share in percent. A cost that is not 0 never reads as 0. */
+export const costWords = (share: number) => (share > 0 && share < 0.0005 ? '< 0.1 %' : percent(share));
 
 const SYMBOLS = { epsilon: 'ε', delta: 'δ', rho: 'ρ' } as const;
 
