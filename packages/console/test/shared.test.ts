@@ -172,6 +172,10 @@ describe.skipIf(lacksChromium)('a party', () => {
 
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByText('It is paused.').waitFor();
+    await page.getByRole('link', { name: 'Home' }).first().click();
+    const attention = page.getByRole('listitem').filter({ hasText: 'A webhook is paused' });
+    await attention.getByRole('link', { name: 'See its deliveries' }).click();
+    await page.getByText('It is paused.').waitFor();
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByText('It is paused.').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Delete' }).click();

@@ -22,6 +22,7 @@ it('has the pages that names lead to', () => {
     ['provider', 'dataProviders/streamly/requisitions/x'],
     ['provider', 'dataProviders/streamly/eventGroups/x'],
     ['provider', 'dataProviders/streamly/eventGroupMetadataDescriptors/x'],
+    ['duchy', 'duchies/alpha/computations/x'],
     ['duchy', 'duchies/alpha/certificates/x'],
     ['duchy', 'duchies/alpha/webhooks/x'],
   ];

@@ -6,7 +6,7 @@ import { useNow } from '../live/useNow.ts';
 import { useSummary } from '../live/useSummary.ts';
 import { useSession } from '../session/session.ts';
 import { A } from './A.tsx';
-import { attentionWords } from './attentionWords.ts';
+import { attentionWords, withoutCommands } from './attentionWords.ts';
 import { moment } from './format.ts';
 import { Icon } from './Icon.tsx';
 import { pathOf } from './links.ts';
@@ -91,7 +91,7 @@ export function AttentionRow({ one }: { one: Attention }) {
       <div>
         <b>{heading}</b>
         <p className="sm soft" dir="auto">
-          {inWords(one.detail, nameOf)} {inWords(one.remedy, nameOf)}
+          {inWords(one.detail, nameOf)} {inWords(withoutCommands(one.remedy), nameOf)}
           {one.deadline && ` It would end on ${moment(one.deadline)}.`}
         </p>
       </div>

@@ -1,6 +1,6 @@
 import type { AttentionCode } from '@measurement-exchange/contract';
 import { expect, it } from 'vitest';
-import { attentionWords } from './attentionWords.ts';
+import { attentionWords, withoutCommands } from './attentionWords.ts';
 
 const now = Date.parse('2026-11-18T00:00:00Z');
 const name = 'measurementConsumers/acme/measurements/m1';
@@ -31,5 +31,13 @@ it('tells the own certificate from that of somebody it waits for', () => {
   expect(heading('CERTIFICATE_EXPIRED', own)).toBe('Your certificate has ended');
   expect(heading('CERTIFICATE_EXPIRED', { party: 'duchies/alpha' })).toBe(
     'Measurement m1 waits because the certificate of alpha has ended',
+  );
+});
+
+it('leaves commands to the command line', () => {
+  const remedy =
+    'Mend its endpoint, then resume it (mex webhooks resume); what is still in the log is sent then.';
+  expect(withoutCommands(remedy)).toBe(
+    'Mend its endpoint, then resume it; what is still in the log is sent then.',
   );
 });

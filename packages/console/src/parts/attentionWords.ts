@@ -69,3 +69,6 @@ const HEADINGS: Partial<Record<AttentionCode, (subject: string, late: string) =>
   STAGE_FAILING: (subject, late) => `${subject} keeps failing at ${late}`,
   DEADLINE_NEAR: (subject) => `${subject} ends soon without an answer`,
 };
+
+/** Removes the commands from a sentence of the exchange, because the page has a link instead. */
+export const withoutCommands = (sentence: string) => sentence.replaceAll(/ \(mex [^)]*\)/g, '');

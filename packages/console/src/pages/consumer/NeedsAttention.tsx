@@ -26,7 +26,8 @@ function MeasurementItem({ one }: { one: Attention }) {
   const question = opened?.question;
   const waits = whyItWaits(explanation, { requisitions, reports: [], nameOf, now: Date.now() });
   const why = waits ?? whyItEnded(explanation, { requisitions, question, nameOf });
-  if (why === undefined) return <AttentionRow one={one} />;
+  // The reason that comes first may be the usual course of another publisher.
+  if (why === undefined || why.tone === 'run') return <AttentionRow one={one} />;
   return (
     <li>
       <Icon name={why.icon} tone={why.tone === 'bad' ? 'bad' : 'warn'} />
