@@ -137,3 +137,15 @@ it.skipIf(lacksChromium)('the operator binds sign-ins, trusts roots, and registe
   await page.getByRole('cell', { name: 'line-7' }).waitFor();
   expect(errors).toEqual([]);
 });
+
+it.skipIf(lacksChromium)('the operator runs the doctor, also at the copy of the exchange', async () => {
+  const { page, errors } = await c.openAtExchange('Operator', { path: '/doctor' });
+  await page.getByRole('button', { name: 'Run again' }).click();
+  await page.getByText(/^\d+ checks passed$/).waitFor();
+  await page.getByRole('link', { name: 'Replicas' }).first().click();
+  await page.getByText('Seen within the last 3 minutes').waitFor();
+  expect(await page.getByRole('row').count()).toBe(2);
+  await page.getByRole('link', { name: 'Overview' }).first().click();
+  await page.getByText('Open measurements').waitFor();
+  expect(errors).toEqual([]);
+});

@@ -73,3 +73,18 @@ export function useHealth() {
     EVERY,
   );
 }
+
+export function useDoctor() {
+  return useResource('doctor', ['last'], ({ client }, signal) => client.getDoctor({ signal }), {
+    refetchInterval: 3000,
+  });
+}
+
+export function useExchangeStatus() {
+  return useResource(
+    'exchangeStatus',
+    ['now'],
+    ({ client }, signal) => client.getExchangeStatus({ signal }),
+    EVERY,
+  );
+}

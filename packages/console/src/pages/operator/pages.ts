@@ -42,6 +42,12 @@ export const operatorPages: Page[] = [
     nav: { label: 'Trusted roots', icon: 'shield', group: 'main' },
   },
   {
+    path: '/doctor',
+    roles,
+    load: () => import('./doctor/Doctor.tsx'),
+    nav: { label: 'Doctor', icon: 'doc', group: 'more' },
+  },
+  {
     path: '/audit',
     roles,
     load: () => import('./audit/Audit.tsx'),
@@ -52,5 +58,11 @@ export const operatorPages: Page[] = [
     roles,
     load: () => import('./WebhookHealth.tsx'),
     nav: { label: 'Webhook health', icon: 'hook', group: 'more' },
+  },
+  {
+    path: '/replicas',
+    roles,
+    load: () => import('./Replicas.tsx'),
+    nav: { label: 'Replicas', icon: 'server', group: 'more' },
   },
 ];

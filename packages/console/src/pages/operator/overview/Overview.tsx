@@ -1,11 +1,13 @@
 /** The operator's first page: what needs somebody, then how much is going on. */
+import type { Count, ExchangeStatus } from '@measurement-exchange/contract';
 import { A } from '../../../parts/A.tsx';
 import { Chip } from '../../../parts/Chip.tsx';
 import { count } from '../../../parts/format.ts';
 import { Icon } from '../../../parts/Icon.tsx';
 import { PageHead } from '../../../parts/PageHead.tsx';
-import { Loaded } from '../../../parts/states.tsx';
-import { useHealth } from '../data.ts';
+import { ErrorNote, Loaded } from '../../../parts/states.tsx';
+import { useDoctor, useExchangeStatus, useHealth } from '../data.ts';
+import { countWords } from '../health.ts';
 import '../operator.css';
 import { PartyTable } from '../parties/PartyTable.tsx';
 import { type AttentionItem, attentionOf } from './attention.ts';
@@ -14,13 +16,17 @@ const SHOWN_PARTIES = 10;
 const SHOWN_ITEMS = 8;
 
 export default function Overview() {
-  const health = useHealth();
-  const items = attentionOf(health.data ?? []);
+  const [health, doctor, status] = [useHealth(), useDoctor(), useExchangeStatus()];
+  const items = attentionOf(health.data ?? [], doctor.data, status.data);
   return (
     <>
       <PageHead
         title="Exchange overview"
-        meta={health.data ? [<Findings key="f" count={items.length} />] : []}
+        meta={[
+          health.data && <Findings key="f" count={items.length} />,
+          status.data && `version ${status.data.version}, ${status.data.mode}`,
+          status.data && <Replicas key="r" status={status.data} />,
+        ].filter(Boolean)}
         actions={
           <A className="btn main" to="/parties/add">
             <Icon name="plus" /> Add a party
@@ -32,7 +38,11 @@ export default function Overview() {
           <h2>Needs your attention</h2>
         </header>
         <Loaded query={health}>{() => <AttentionList items={items} />}</Loaded>
+        {doctor.error && <ErrorNote error={doctor.error} />}
       </section>
+      <Loaded query={status}>
+        {(status) => <Figures status={status} parties={health.data?.length ?? 0} />}
+      </Loaded>
       <section className="card">
         <header>
           <h2>Parties</h2>
@@ -65,6 +75,14 @@ function Findings({ count: found }: { count: number }) {
     <Chip tone="warn" icon="clock">
       {found === 1 ? '1 finding' : `${found} findings`}
     </Chip>
+  );
+}
+
+function Replicas({ status: { replicas, schema } }: { status: ExchangeStatus }) {
+  return (
+    <A to="/replicas">
+      {replicas.length === 1 ? '1 replica' : `${replicas.length} replicas`}, migration {schema.migration}
+    </A>
   );
 }
 
@@ -104,5 +122,43 @@ function AttentionList({ items }: { items: AttentionItem[] }) {
         </footer>
       )}
     </>
+  );
+}
+
+function Figures({ status: { measurements }, parties }: { status: ExchangeStatus; parties: number }) {
+  const of = (list: typeof measurements.open, state: string): Count =>
+    list.find((each) => each.state === state) ?? { count: 0 };
+  const [waiting, computing] = ['AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING'].map((s) =>
+    of(measurements.open, s),
+  );
+  const [succeeded, failed, canceled] = ['SUCCEEDED', 'FAILED', 'CANCELLED'].map((s) =>
+    of(measurements.ended, s),
+  );
+  const open = { count: waiting!.count + computing!.count, more: Boolean(waiting!.more || computing!.more) };
+  return (
+    <div className="cols c3">
+      <Figure label="Open measurements" value={countWords(open)}>
+        {countWords(waiting!)} waiting, {countWords(computing!)} computing
+      </Figure>
+      <Figure label="Answered in 24 h" value={countWords(succeeded!)}>
+        {countWords(failed!)} failed, {countWords(measurements.refused)} of them refused,{' '}
+        {countWords(canceled!)} canceled
+      </Figure>
+      <Figure label="Parties" value={count(parties)}>
+        advertisers, publishers and duchies
+      </Figure>
+    </div>
+  );
+}
+
+function Figure({ label, value, children }: { label: string; value: string; children: React.ReactNode }) {
+  return (
+    <section className="card">
+      <div className="in-card stat">
+        <span className="lab">{label}</span>
+        <span className="mid">{value}</span>
+        <span className="xs muted">{children}</span>
+      </div>
+    </section>
   );
 }

@@ -1,4 +1,4 @@
-import type { PartyHealth } from '@measurement-exchange/contract';
+import type { Doctor, ExchangeStatus, PartyHealth } from '@measurement-exchange/contract';
 import { expect, it } from 'vitest';
 import { attentionOf } from './attention.ts';
 
@@ -17,8 +17,8 @@ const healthy = (name: string, changes: Partial<PartyHealth> = {}): PartyHealth 
   webhooks: { active: 0, paused: 0, failing: 0 },
   ...changes,
 });
-const titles = (health: PartyHealth[]) =>
-  attentionOf(health, NOW).map(({ party, title }) => `${party?.label ?? ''} ${title}`.trim());
+const titles = (health: PartyHealth[], doctor?: Doctor, status?: ExchangeStatus) =>
+  attentionOf(health, doctor, status, NOW).map(({ party, title }) => `${party?.label ?? ''} ${title}`.trim());
 
 it('is empty while all is well, also for a consumer that nobody waits for', () => {
   const away = { lastSeen: inDays(-3), open: { count: 2 } };
@@ -42,4 +42,21 @@ it('puts what stops work before what will stop it', () => {
     'new has no certificate',
     'hooks has 1 webhook paused, 2 webhooks failing',
   ]);
+});
+
+it('lists the findings of the doctor, and replicas of another version', () => {
+  const finding = { check: 'c', rows: 1, examples: [], remedy: 'Do it.' };
+  const doctor: Doctor = {
+    running: false,
+    findings: [
+      { ...finding, severity: 'warning', meaning: 'A warning.' },
+      { ...finding, severity: 'error', meaning: 'An error.' },
+    ],
+  };
+  const replica = { name: 'r', host: 'h', startTime: inDays(0), lastSeen: inDays(0) };
+  const status = {
+    version: '1.0.4',
+    replicas: [{ ...replica, version: '1.0.2' }],
+  } as unknown as ExchangeStatus;
+  expect(titles([], doctor, status)).toEqual(['An error.', 'A warning.', 'One replica runs another version']);
 });

@@ -1,5 +1,5 @@
 /** The list of what needs the operator, the worst first. */
-import type { PartyHealth } from '@measurement-exchange/contract';
+import type { Doctor, ExchangeStatus, PartyHealth } from '@measurement-exchange/contract';
 import { ago, day, moment } from '../../../parts/format.ts';
 import type { IconName } from '../../../parts/Icon.tsx';
 import { idOf, roleOf } from '../../../session/roles.ts';
@@ -19,9 +19,19 @@ export interface AttentionItem {
   action: string;
 }
 
-export function attentionOf(health: readonly PartyHealth[], now = Date.now()): AttentionItem[] {
+export function attentionOf(
+  health: readonly PartyHealth[],
+  doctor: Doctor | undefined,
+  status: ExchangeStatus | undefined,
+  now = Date.now(),
+): AttentionItem[] {
+  const items = [
+    ...health.flatMap((party) => ofParty(party, now)),
+    ...(doctor ? ofDoctor(doctor) : []),
+    ...(status ? ofReplicas(status) : []),
+  ];
   const order = { bad: 0, warn: 1 };
-  return health.flatMap((party) => ofParty(party, now)).sort((a, b) => order[a.tone] - order[b.tone]);
+  return items.sort((a, b) => order[a.tone] - order[b.tone]);
 }
 
 function ofParty(health: PartyHealth, now: number): AttentionItem[] {
@@ -82,4 +92,29 @@ function webhooks({ webhooks: { paused, failing } }: PartyHealth): Found {
     .join(', ');
   const detail = 'Changes wait in the log as long as it is kept. The party sees why, and resumes it.';
   return { tone: 'warn', icon: 'hook', title: `has ${title}`, detail };
+}
+
+function ofDoctor({ findings, failure }: Doctor): AttentionItem[] {
+  const about = { to: '/doctor', action: 'Open', icon: 'doc' as const };
+  const found = findings.map(({ check, severity, meaning, remedy }) => ({
+    ...about,
+    key: `doctor ${check}`,
+    tone: severity === 'error' ? ('bad' as const) : ('warn' as const),
+    title: meaning,
+    detail: remedy,
+  }));
+  if (failure === undefined) return found;
+  return [
+    { ...about, key: 'doctor', tone: 'warn', title: 'The doctor could not run', detail: failure },
+    ...found,
+  ];
+}
+
+function ofReplicas({ version, replicas }: ExchangeStatus): AttentionItem[] {
+  const other = replicas.filter((replica) => replica.version !== version);
+  if (other.length === 0) return [];
+  const title =
+    other.length === 1 ? 'One replica runs another version' : `${other.length} replicas run other versions`;
+  const detail = `${[...new Set(other.map((replica) => replica.version))].join(', ')} beside ${version}.`;
+  return [{ key: 'replicas', tone: 'warn', icon: 'server', title, detail, to: '/replicas', action: 'Open' }];
 }
