@@ -54,7 +54,8 @@ export async function startProvider(): Promise<TestProvider> {
         client_id: CLIENT,
         application_type: 'native',
         token_endpoint_auth_method: 'none',
-        redirect_uris: ['http://127.0.0.1/callback'],
+        // Of mex login, and of the console at an exchange.
+        redirect_uris: ['http://127.0.0.1/callback', 'http://127.0.0.1/signed-in'],
         grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
       },
       program(AGENT, 'client_secret_post'),
@@ -62,6 +63,8 @@ export async function startProvider(): Promise<TestProvider> {
     ],
     ttl: { IdToken: lifetime },
     issueRefreshToken: () => true,
+    // A page calls the token endpoint from its own origin.
+    clientBasedCORS: () => true,
     features: {
       clientCredentials: { enabled: true },
       deviceFlow: { enabled: true },

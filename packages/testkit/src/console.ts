@@ -7,7 +7,7 @@ import { consolePages } from '@measurement-exchange/cli/internal/exchange/consol
 import type { Config } from '@measurement-exchange/exchange/config';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { launchChromium } from './chromium.ts';
+import { lacksChromium, launchChromium } from './chromium.ts';
 import { startExchange, type TestExchange } from './exchange.ts';
 import { type ExchangeProcess, startExchangeProcess } from './process.ts';
 
@@ -127,7 +127,7 @@ export function watchErrors(page: Page): string[] {
 export function useConsole(options: ConsoleOptions = {}): TestConsole {
   const console = {} as TestConsole;
   beforeAll(async () => {
-    Object.assign(console, await openConsole(options));
+    if (!lacksChromium) Object.assign(console, await openConsole(options));
   });
   afterAll(() => console.close?.());
   return console;
