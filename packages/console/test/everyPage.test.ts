@@ -125,6 +125,11 @@ describe.skipIf(lacksChromium)('every page', () => {
     expect(errors).toEqual([]);
   });
 
+  it('signing in fits three widths in both themes, and axe finds nothing', async () => {
+    const { page } = await c.open(PARTIES.map(([party]) => party));
+    expect(await look(page, 'sign-in')).toEqual([]);
+  });
+
   it('README shows a result', async () => {
     const { page } = await c.open('acme', { path: '/measurements', viewport: { width: 1120, height: 640 } });
     await page

@@ -1,8 +1,14 @@
 import { Icon } from '../../parts/Icon.tsx';
+import { VerificationList } from '../../parts/results/VerificationList.tsx';
 import { Loaded, NeedsKey } from '../../parts/states.tsx';
 import { useSession } from '../../session/session.ts';
-import { CheckList, checkWords } from './CheckList.tsx';
 import { useOpenedRequest } from './requests.ts';
+
+const FAILED = (
+  <>
+    <b>Do not answer this request.</b> A check failed, so nobody can tell whether the advertiser asked it.
+  </>
+);
 
 /** Whether a request is signed and in order, step by step. */
 export function Verified({ name }: { name: string }) {
@@ -22,13 +28,15 @@ export function Verified({ name }: { name: string }) {
               const isGood = steps.every(({ holds }) => holds === true);
               return (
                 <>
-                  <div className={isGood ? 'note ok' : 'note bad'}>
-                    <Icon name={isGood ? 'shield' : 'x'} />
-                    <div>{checkWords(steps)}</div>
-                  </div>
+                  {isGood && (
+                    <div className="note ok">
+                      <Icon name="shield" />
+                      <div>{steps.length} checks passed</div>
+                    </div>
+                  )}
                   <details open={!isGood}>
                     <summary className="sm">Each check</summary>
-                    <CheckList steps={steps} />
+                    <VerificationList steps={steps} meaning={FAILED} />
                   </details>
                 </>
               );

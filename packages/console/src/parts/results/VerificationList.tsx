@@ -1,17 +1,28 @@
 /** The steps of a verification: passed, failed, or not possible here. */
 import type { VerificationStep } from '@measurement-exchange/sdk';
+import type { ReactNode } from 'react';
 import { idOf } from '../../session/roles.ts';
 import { Icon } from '../Icon.tsx';
 import { NeedsKey } from '../states.tsx';
 import type { NameOf } from './answers.ts';
 
+const RESULT_FAILED = (
+  <>
+    <b>Do not use this result.</b> A step does not hold, so nobody can tell whether these are the figures that
+    were signed for your request. They are not shown.
+  </>
+);
+
 /** Shows the steps up to the first that failed. Without steps, the page has no key to verify with. */
 export function VerificationList({
   steps,
   nameOf = idOf,
+  meaning = RESULT_FAILED,
 }: {
   steps?: readonly VerificationStep[];
   nameOf?: NameOf;
+  /** What it means that a step failed. The default is for a result. */
+  meaning?: ReactNode;
 }) {
   if (steps === undefined) return <NeedsKey what="Verifying needs your keys and the roots that you trust." />;
   const failed = steps.findIndex(({ holds }) => holds !== true);
@@ -38,8 +49,7 @@ export function VerificationList({
         <div className="note bad" role="alert">
           <Icon name="x" tone="bad" />
           <div>
-            <b>Do not use this result.</b> A step does not hold, so nobody can tell whether these are the
-            figures that were signed for your request. They are not shown.
+            {meaning}
             {later > 0 && ` ${later} later ${later === 1 ? 'step is' : 'steps are'} not shown.`}
           </div>
         </div>
