@@ -204,6 +204,26 @@ describe('mex admin audit', () => {
   });
 });
 
+describe('mex admin health, doctor and status', () => {
+  it('show how the parties do, what the doctor found, and what runs', async () => {
+    await whoAmI('dataProviders/streamly');
+    expect(await mex('admin', 'health')).toMatch(
+      /^dataProviders\/streamly +ACTIVE +20\S+ \S+ +\d+ days +\d+ +\d+ +\d+$/m,
+    );
+    const { partyHealth } = await mexJson('admin', 'health');
+    expect(partyHealth.map(({ name }: { name: string }) => name)).toContain('measurementConsumers/acme');
+
+    expect(await mex('admin', 'doctor')).toBe('It has not run yet: --run.\n');
+    expect(await mex('admin', 'doctor', '--run')).toMatch(/^The last run ended on .*\n.*(checks|warning)/);
+    expect(await mexJson('admin', 'doctor')).toMatchObject({ running: false, checks: expect.any(Number) });
+
+    const status = await mex('admin', 'status');
+    expect(status).toMatch(/^1 replicas? in development mode\n/);
+    expect(status).toMatch(/migration +00\d\d_/);
+    expect(status).toMatch(/open +\d+ AWAITING_REQUISITION_FULFILLMENT, 0 COMPUTING/);
+  });
+});
+
 describe('mex admin operator', () => {
   it('binds an operator in the database, with an audit entry, once', async () => {
     const first = await mexJson('admin', 'operator', 'https://id.example.com', 'alice');

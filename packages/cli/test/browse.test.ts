@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { asking, fulfillWith, reach, requisitionOf } from '@measurement-exchange/testkit/world';
 import { describe, expect, it, vi } from 'vitest';
-import { lines, mex, run } from './mexInProcess.ts';
+import { lines, mex, mexJson, run } from './mexInProcess.ts';
 import { path, useWorld, w } from './partyWorld.ts';
 
 useWorld();
@@ -290,6 +290,25 @@ describe('mex why', () => {
     await w.acme.client.cancelMeasurement({ name });
     expect((await why(name, 'acme')).out).toMatch(/acme cancelled it\.\n\n {2}CANCELLED\n {4}→ /);
     expect((await run('why', name)).error?.message).toMatch(/^mex why is for .*you call as operator/);
+  });
+});
+
+describe('mex summary', () => {
+  it('counts what a party has by state, and says what needs its attention', async () => {
+    const name = await created('summary');
+    const requisition = (await requisitionOf(w.streamly, name)).name!;
+    const before = await mexJson('summary', '--as', 'streamly');
+    await run('requisitions', 'refuse', requisition, '--justification', 'DECLINED', '--as', 'streamly');
+    const { requisitions, attention } = await mexJson('summary', '--as', 'streamly');
+    const refused = (states: { state: string; count: number }[]) =>
+      states.find(({ state }) => state === 'REFUSED')!.count;
+    expect(refused(requisitions.states)).toBe(refused(before.requisitions.states) + 1);
+    expect(attention).toContainEqual(expect.objectContaining({ code: 'REFUSED', name: requisition }));
+    const { out } = await run('summary', '--as', 'acme');
+    expect(out).toMatch(/^measurementConsumers\/acme\n/);
+    expect(out).toMatch(/FAILED +[1-9]/);
+    expect(out).toContain(`REFUSED ${name}`);
+    expect((await run('summary')).error?.message).toMatch(/^mex summary is for .*you call as operator/);
   });
 });
 

@@ -10,7 +10,7 @@ export function statusCommand(): Command {
     async (options: CallOptions) => {
       const client = await connect(options);
       showResource(options, await client.getExchangeStatus(), ({ mode, schema, replicas, measurements }) =>
-        printFacts(`${replicas.length} replicas in ${mode} mode`, {
+        printFacts(`${replicas.length} ${replicas.length === 1 ? 'replica' : 'replicas'} in ${mode} mode`, {
           ...Object.fromEntries(
             replicas.map(({ name, host, version, startTime }) => [
               name,
