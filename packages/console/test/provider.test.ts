@@ -130,6 +130,27 @@ it.skipIf(lacksChromium)('the budget is shown by day, by advertiser and by measu
   expect([errors, chirper.errors]).toEqual([[], []]);
 });
 
+it.skipIf(lacksChromium)(
+  'without keys, requests stay sealed, and the page says how to open them',
+  async () => {
+    const { page, errors } = await c.open('streamly');
+    await page.route('**/console.json', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), companion: false } });
+    });
+    await page.goto(new URL('/requests', page.url()).href);
+    await page
+      .getByRole('row', { name: /acme Reach sealed/ })
+      .first()
+      .waitFor();
+    await page.getByRole('link', { name: 'acme' }).first().click();
+    await page.getByText('mex console --as streamly').first().waitFor();
+    await page.getByRole('link', { name: 'Privacy budget' }).click();
+    await page.getByText('The agent keeps its ledger on its own machine.').waitFor();
+    expect(errors).toEqual([]);
+  },
+);
+
 it.skipIf(lacksChromium)('two people edit one event group, and nothing is lost', async () => {
   const { page, errors } = await c.open('streamly', { path: '/event-groups' });
   await page.getByRole('link', { name: 'spring' }).click();

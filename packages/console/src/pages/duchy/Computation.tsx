@@ -14,7 +14,7 @@ import { Loaded } from '../../parts/states.tsx';
 import { idOf } from '../../session/roles.ts';
 import { useSession } from '../../session/session.ts';
 import { ComputationChip } from './ComputationChip.tsx';
-import { computationTitle } from './computations.ts';
+import { computationTitle, remedyFor } from './computations.ts';
 import { Facts } from './Facts.tsx';
 import { Participants } from './Participants.tsx';
 
@@ -37,8 +37,6 @@ export default function ComputationPage() {
   );
 }
 
-const OWN_TURN = 'Your duchy does this by itself while it runs. If it takes long, look into its log.';
-
 function Shown({ computation, explanation }: { computation: Computation; explanation: Explanation }) {
   const { createTime, failure, measurementConsumer, measurementSpec, state } = computation;
   const nameOf = useNames();
@@ -56,7 +54,7 @@ function Shown({ computation, explanation }: { computation: Computation; explana
       <ExplanationCard
         explanation={explanation}
         title={computationTitle(explanation, computation, nameOf)}
-        remedy={explanation.waitingFor[0]?.party === principal ? OWN_TURN : undefined}
+        remedy={remedyFor(explanation, principal, nameOf)}
       />
       {failure && (
         <div className="note bad">

@@ -6,7 +6,7 @@ import type {
   Explanation,
   Participant,
 } from '@measurement-exchange/contract';
-import { listed, type NameOf } from '../../parts/names.ts';
+import { inWords, listed, type NameOf } from '../../parts/names.ts';
 import { specWords } from '../../parts/specWords.ts';
 
 /** A small part of a computation, because a list may be long. */
@@ -85,6 +85,19 @@ export function computationTitle(
         ? `A stage of ${who} fails again and again`
         : `It waits for ${who} to compute`;
   }
+}
+
+const OWN_TURN = 'Your duchy does its part by itself while it runs. If it takes long, look into its log.';
+
+/** Returns the advice for a duchy that has to act, or undefined if the advice of the exchange fits. */
+export function remedyFor(
+  { waitingFor }: Explanation,
+  principal: string,
+  nameOf: NameOf,
+): string | undefined {
+  if (waitingFor.every(({ party }) => party !== principal)) return undefined;
+  const [first] = waitingFor;
+  return first!.party === principal ? OWN_TURN : `${inWords(first!.remedy, nameOf)} ${OWN_TURN}`;
 }
 
 const ENDINGS: Partial<Record<NonNullable<Explanation['ending']>['code'], string>> = {

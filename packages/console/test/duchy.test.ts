@@ -1,0 +1,58 @@
+/** The duchy's pages: a computation that appears, waits and ends while the page is open, and its parties. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createConsumer, createTrustStore } from '@measurement-exchange/sdk';
+import { lacksChromium } from '@measurement-exchange/testkit/chromium';
+import { useConsole } from '@measurement-exchange/testkit/console';
+import type { TestExchange } from '@measurement-exchange/testkit/exchange';
+import { type Party, partyOf } from '@measurement-exchange/testkit/world';
+import { expect, it } from 'vitest';
+
+const c = useConsole({ exchange: { demoDuchies: true } });
+
+/** Asks two publishers for their common reach. The duchies compute it; none of them runs here. */
+async function ask(): Promise<{ acme: Party; name: string }> {
+  const exchange = c.exchange as TestExchange;
+  const acme = partyOf(exchange, exchange.dev.measurementConsumers[0]!);
+  const { certificatePem } = JSON.parse(await readFile(join(exchange.dataDir, 'dev-root.json'), 'utf8'));
+  const consumer = createConsumer({
+    client: acme.client,
+    credentials: acme,
+    trust: createTrustStore([{ pem: certificatePem }]),
+    duchies: ['duchies/alpha', 'duchies/beta', 'duchies/gamma'],
+  });
+  const interval = { start: '2026-07-01T00:00:00Z', end: '2026-07-04T00:00:00Z' };
+  const dataProviders = await Promise.all(
+    exchange.dev.dataProviders.slice(0, 2).map(async (dev) => {
+      const { client, name: parent } = partyOf(exchange, dev);
+      const body = { measurementConsumer: acme.name, eventGroupReferenceId: 'spring' };
+      const { name } = await client.createEventGroup({ parent, body });
+      return { name: parent, eventGroups: [{ name: name!, interval }] };
+    }),
+  );
+  const { name } = await consumer.create({
+    type: 'reach',
+    dataProviders,
+    privacy: { epsilon: 1, delta: 1e-9 },
+  });
+  return { acme, name: name! };
+}
+
+it.skipIf(lacksChromium)('a duchy sees a computation come, wait and end', async () => {
+  const { page, errors } = await c.open('alpha', { path: '/computations' });
+  await page.getByText('No computation yet').waitFor();
+  const { acme, name } = await ask();
+  await page.getByRole('row', { name: /Reach First worker Making keys/ }).waitFor();
+  await page.getByRole('link', { name: name.split('/').at(-1)! }).click();
+  await page.getByRole('heading', { name: /It waits for the keys of .*you/ }).waitFor();
+  await page.getByText('Your duchy does its part by itself').waitFor();
+  await page.getByRole('heading', { name: 'Data of 0 of 2 publishers is there' }).waitFor();
+  await page.getByRole('row', { name: /You First worker 1 Set up · 3 Shuffle, add noise/ }).waitFor();
+  await acme.client.cancelMeasurement({ name });
+  await page.getByRole('heading', { name: 'The advertiser canceled the measurement' }).waitFor();
+  await page.getByRole('link', { name: 'Peers and roots' }).click();
+  await page.getByRole('row', { name: /beta Duchy 1 .* Common root/ }).waitFor();
+  await page.getByRole('link', { name: 'Home' }).click();
+  await page.getByRole('row', { name: /Canceled/ }).waitFor();
+  expect(errors).toEqual([]);
+});
