@@ -21,11 +21,11 @@ const SOURCES = [
 const STALE_LOCK_MS = 180_000;
 
 /**
- * Builds the console, unless the last build is of the same sources. A published package is built already. Calls `onBuild`
- * before it builds, which takes seconds.
+ * Builds the console, unless the last build is of the same sources. A published package is built already, and an image
+ * without development tools has what was built before. Calls `onBuild` before it builds, which takes seconds.
  */
 export async function ensureBuilt(onBuild: () => void = () => {}): Promise<void> {
-  if (!existsSync(join(PACKAGE, 'vite.config.ts'))) return;
+  if (!existsSync(join(PACKAGE, 'vite.config.ts')) || vite() === undefined) return;
   const lock = join(PACKAGE, 'dist', 'lock');
   await mkdir(dirname(lock), { recursive: true });
   const sources = await hashOf();
@@ -61,8 +61,7 @@ async function take(lock: string): Promise<boolean> {
 /** Builds in another folder and moves it, so that nobody reads half of a build. */
 async function build(sources: string): Promise<void> {
   const folder = join(PACKAGE, 'dist', `web-${process.pid}`);
-  const vite = join(dirname(createRequire(import.meta.url).resolve('vite/package.json')), 'bin', 'vite.js');
-  const args = [vite, 'build', '--logLevel', 'error', '--outDir', folder, '--emptyOutDir', PACKAGE];
+  const args = [vite()!, 'build', '--logLevel', 'error', '--outDir', folder, '--emptyOutDir', PACKAGE];
   const { NODE_OPTIONS: _options, NODE_ENV: _mode, VITEST: _vitest, ...env } = process.env;
   try {
     await promisify(execFile)(process.execPath, args, { cwd: PACKAGE, env });
@@ -72,6 +71,15 @@ async function build(sources: string): Promise<void> {
     await writeFile(stampOf(FOLDER), sources);
   } finally {
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Returns the path of the build tool, or undefined if it is not installed. */
+function vite(): string | undefined {
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve('vite/package.json')), 'bin', 'vite.js');
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,7 +1,7 @@
 /** Who serves the console: `mex console` and a development exchange, each in a real browser. */
 import { lacksChromium } from '@measurement-exchange/testkit/chromium';
 import { useConsole } from '@measurement-exchange/testkit/console';
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 
 const c = useConsole();
@@ -59,6 +59,23 @@ describe.skipIf(lacksChromium)('mex console', () => {
     await page.getByRole('heading', { name: 'Signed in here' }).waitFor();
     await page.getByRole('button', { name: /operator/i }).click();
     await page.locator('.who', { hasText: 'operator' }).first().waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  it('follows changes only while the page can be seen, because all tabs share six connections', async () => {
+    const { page, errors } = await c.open('acme');
+    const live = page.getByRole('status').filter({ hasText: 'Live' });
+    await live.waitFor();
+    const see = (state: string) =>
+      page.evaluate((state) => {
+        Object.defineProperty(document, 'visibilityState', { value: state, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));
+      }, state);
+    const isStream = (request: Request) => /changes:/.test(request.url());
+    const [ended] = await Promise.all([page.waitForEvent('requestfailed', isStream), see('hidden')]);
+    expect(ended.failure()!.errorText).toContain('ABORTED');
+    await Promise.all([page.waitForEvent('request', isStream), see('visible')]);
+    await live.waitFor();
     expect(errors).toEqual([]);
   });
 

@@ -4,7 +4,10 @@ import type { Session } from '../session/session.ts';
 
 export type Connection = 'connecting' | 'live' | 'offline' | 'refreshed';
 
-/** Follows the changes until the signal is aborted. The operator has no feed of changes. */
+/**
+ * Follows the changes until the signal is aborted. The operator has no feed of changes. A browser has about six connections
+ * to a server for all of its tabs together, so only a page that can be seen holds one.
+ */
 export async function follow(
   session: Session,
   queries: QueryClient,
@@ -13,20 +16,23 @@ export async function follow(
   const { client, principal } = session;
   if (principal === 'operator') return;
   let wasOffline = false;
+  let wasHidden = false;
   const changed = refresher((collection) => queries.invalidateQueries({ queryKey: [principal, collection] }));
   const refreshAll = () => {
     void queries.invalidateQueries({ queryKey: [principal] });
     for (const listener of listeners) listener(undefined);
   };
   while (!signal.aborted) {
+    const { hidden, end } = await untilHidden(signal);
     try {
       const changes = client.watch({
         parent: principal,
-        signal,
+        signal: hidden,
         onFollowing() {
           onConnection(wasOffline ? 'refreshed' : 'live');
-          if (wasOffline) refreshAll();
+          if (wasOffline || wasHidden) refreshAll();
           wasOffline = false;
+          wasHidden = false;
         },
         onRetry() {
           wasOffline = true;
@@ -39,12 +45,33 @@ export async function follow(
       }
     } catch {
       if (signal.aborted) return;
+      wasHidden ||= hidden.aborted;
+      if (hidden.aborted) continue;
       // The feed no longer has the changes since the last one that was read, or the token has expired. Read everything again.
       wasOffline = true;
       onConnection('offline');
       await new Promise((resolve) => setTimeout(resolve, 1000));
+    } finally {
+      end();
     }
   }
+}
+
+/** Waits until the page can be seen. Returns a signal that is aborted when it no longer can, and by `end`. */
+async function untilHidden(signal: AbortSignal): Promise<{ hidden: AbortSignal; end: () => void }> {
+  const isVisible = () => document.visibilityState === 'visible';
+  const ended = new AbortController();
+  const shown = Promise.withResolvers<void>();
+  const end = () => {
+    ended.abort();
+    shown.resolve();
+  };
+  const look = () => (isVisible() ? shown.resolve() : ended.abort());
+  document.addEventListener('visibilitychange', look, { signal: ended.signal });
+  signal.addEventListener('abort', end, { signal: ended.signal });
+  if (isVisible()) shown.resolve();
+  await shown.promise;
+  return { hidden: ended.signal, end };
 }
 
 /** Called with the name of a resource that changed, or with undefined if changes may have been missed. */
