@@ -1,18 +1,11 @@
 /** What to count, and a title for it. */
 import type { RequestType } from '@measurement-exchange/sdk';
 import { useId } from 'react';
+import { TYPE_WORDS } from './form.ts';
 import { Step } from './Step.tsx';
 import type { Ask } from './useAsk.ts';
 
-export const TYPE_WORDS: Record<RequestType, { label: string; meaning: string }> = {
-  reach: { label: 'Reach', meaning: 'How many different people' },
-  reachAndFrequency: { label: 'Reach and frequency', meaning: 'How many people, and how often each' },
-  impression: { label: 'Impressions', meaning: 'How often it was shown' },
-  duration: { label: 'Watch time', meaning: 'For how long it was watched' },
-  population: { label: 'Population', meaning: 'How many people there are to reach' },
-};
-
-export function What({ ask: { form, change } }: { ask: Ask }) {
+export function What({ ask: { form, change, suggestedTitle } }: { ask: Ask }) {
   const id = useId();
   return (
     <Step id="what" number={1} title="What to count" hint="Each choice says what you get back." done>
@@ -35,6 +28,7 @@ export function What({ ask: { form, change } }: { ask: Ask }) {
           id={id}
           value={form.title}
           maxLength={200}
+          placeholder={suggestedTitle}
           autoComplete="off"
           onChange={(event) => change({ title: event.target.value })}
         />

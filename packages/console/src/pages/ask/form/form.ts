@@ -1,11 +1,12 @@
 /** The form of a new measurement, and the request that it becomes. */
-import type { EventGroup, Protocol } from '@measurement-exchange/contract';
+import { cut, type EventGroup, type Protocol } from '@measurement-exchange/contract';
 import type {
   MeasurementRequest,
   Question,
   RequestedDataProvider,
   RequestType,
 } from '@measurement-exchange/sdk';
+import { listed } from '../../../parts/names.ts';
 import { idOf } from '../../../session/roles.ts';
 import { type DayRange, intervalOf, rangeOfInterval } from '../days/days.ts';
 
@@ -51,6 +52,23 @@ export const DEFAULTS: AskForm = {
   modelLine: '',
   referenceId: '',
 };
+
+export const TYPE_WORDS: Record<RequestType, { label: string; meaning: string }> = {
+  reach: { label: 'Reach', meaning: 'How many different people' },
+  reachAndFrequency: { label: 'Reach and frequency', meaning: 'How many people, and how often each' },
+  impression: { label: 'Impressions', meaning: 'How often it was shown' },
+  duration: { label: 'Watch time', meaning: 'For how long it was watched' },
+  population: { label: 'Population', meaning: 'How many people there are to reach' },
+};
+
+/** A title for a question that has none, such as `Reach of Harbor News and Northlight TV`. */
+export function suggestTitle({ type, filter }: AskForm, publishers: readonly string[]): string {
+  if (publishers.length === 0) return '';
+  const where = filter.trim() === '' ? '' : `, ${filter.trim()}`;
+  return cut(`${TYPE_WORDS[type].label} of ${listed(publishers)}${where}`, MAX_TITLE);
+}
+
+const MAX_TITLE = 200;
 
 /** Whether people of several publishers can be counted once for this type, which then has a choice of protocols. */
 export const countsPeople = (type: RequestType) => type === 'reach' || type === 'reachAndFrequency';

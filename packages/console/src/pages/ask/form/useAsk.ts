@@ -2,12 +2,13 @@
 import type { EventGroup } from '@measurement-exchange/contract';
 import type { MeasurementRequest } from '@measurement-exchange/sdk';
 import { useMemo, useState } from 'react';
+import { usePublishers } from '../../../parts/Publisher.tsx';
 import type { DayRange } from '../days/days.ts';
 import { defaultRange } from '../days/recorded.ts';
 import type { Problem } from '../filter/problems.ts';
 import { useFilterCheck } from '../filter/useFilterCheck.ts';
 import { type Asked, type Catalogue, useByPublisher } from './catalogue.ts';
-import { type AskForm, requestOf } from './form.ts';
+import { type AskForm, requestOf, suggestTitle } from './form.ts';
 import { type Planned, usePlan } from './usePlan.ts';
 
 export interface Ask {
@@ -18,6 +19,8 @@ export interface Ask {
   picked: readonly EventGroup[];
   /** The publishers of the picked event groups, with these event groups. */
   publishers: readonly Asked[];
+  /** The title of the measurement if none is given. */
+  suggestedTitle: string;
   /** The days to count: the chosen ones, or the default. */
   days: DayRange;
   now: Date;
@@ -39,6 +42,11 @@ export function useAsk(catalogue: Catalogue, initial: AskForm): Ask {
     [form.groups, catalogue.groups],
   );
   const publishers = useByPublisher(picked);
+  const labelOf = usePublishers();
+  const suggestedTitle = suggestTitle(
+    form,
+    publishers.map(({ name }) => labelOf(name).label),
+  );
   const days = useMemo(
     () =>
       form.days ??
@@ -59,13 +67,13 @@ export function useAsk(catalogue: Catalogue, initial: AskForm): Ask {
   const { problem, isChecked } = useFilterCheck(form.filter, described);
   const isReady = picked.length > 0 && isChecked && problem === undefined;
   const request = useMemo(
-    () => (isReady ? requestOf(form, picked, days) : undefined),
-    [isReady, form, picked, days],
+    () => (isReady ? requestOf({ ...form, title: form.title || suggestedTitle }, picked, days) : undefined),
+    [isReady, form, suggestedTitle, picked, days],
   );
   const planned = usePlan(request, assumed);
   const change = (part: Partial<AskForm>) => setForm((form) => ({ ...form, ...part }));
   return {
-    ...{ form, change, catalogue, picked, publishers, days, now },
+    ...{ form, change, catalogue, picked, publishers, suggestedTitle, days, now },
     ...{ filterProblem: problem, request, planned, assumed, assume },
   };
 }
