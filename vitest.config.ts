@@ -41,12 +41,13 @@ const PROGRAMS = [
   'rig/**/*.test.ts',
   'scripts/**/*.test.ts',
 ];
-/** These files take long and hardly ever fail, so only `npm run stress` runs them, and `.ci/run` runs an eighth of them. */
+/** These files take long and hardly ever fail, so only `npm run stress` runs them. `.ci/run` runs some of them, and an eighth of all. */
 export const STRESS_ONLY = [
   'packages/cli/test/{demo,demoDuchies,demoDuchiesDatabase,pack}.test.ts',
   'packages/cli/test/{backup,clientCredentials,computations,deployment,loadedModules,printedCommand}.test.ts',
   'packages/cli/test/{serve,shareShuffle}.test.ts',
   'packages/console/test/everyPage.test.ts',
+  'packages/console/test/{adversary,ask,charts,consumer,duchy,everyPage,operator,provider,shared}.test.ts',
   'packages/duchy/test/coalitions/{hostileMessages,shareShuffleDuchies,shareShuffleProviders,terms}.test.ts',
   'packages/duchy/test/stages/{crashes,following,noise,traces}.test.ts',
   'packages/exchange/test/{computations,measurements}/races.test.ts',
