@@ -31,7 +31,7 @@ export function previewChart(
     finding,
     drawing: picture(
       finding,
-      { class: 'ch cut' },
+      { class: 'ch bounded' },
       plot(
         128,
         node('line', { class: 'ax', x1: '50%', x2: '50%', y1: 4, y2: 92 }),

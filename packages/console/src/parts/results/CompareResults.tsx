@@ -5,7 +5,6 @@ import {
   barChart,
   type Figure,
   groupChart,
-  PEOPLE,
   SHARE,
   seriesAt,
   type Unit,
@@ -55,12 +54,17 @@ export function CompareResults({
 }
 
 function Answers({ unit, bars }: { unit: Unit; bars: Bar[] }) {
-  const title = unit === PEOPLE ? 'People, side by side' : `${unit.name}, side by side`;
+  const isAlone = bars.length === 1;
+  const title = isAlone ? unit.name : `${unit.name}, side by side`;
   return (
     <section className="card">
       <header>
         <h2>{title}</h2>
-        <p>Lines show the 95 % interval. If two of them overlap, the difference may be noise.</p>
+        <p>
+          {isAlone
+            ? 'The other results count something else, so this one stands alone.'
+            : 'Lines show the 95 % interval. If two of them overlap, the difference may be noise.'}
+        </p>
       </header>
       <div className="in-card">
         <Chart chart={barChart(title, unit, bars)} file={`compare-${unit.name.toLowerCase()}`} />
