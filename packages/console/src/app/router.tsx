@@ -14,7 +14,7 @@ export function makeRouter() {
   const routes = [...byPath].map(([path, pages]) =>
     createRoute({ getParentRoute: () => root, path, component: componentOf(pages) }),
   );
-  return createRouter({
+  const router = createRouter({
     routeTree: root.addChildren(routes),
     defaultPreload: 'intent',
     scrollRestoration: true,
@@ -22,6 +22,9 @@ export function makeRouter() {
     parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
     stringifySearch,
   });
+  // When the page closes, the router stores scroll positions by address, and an address may hold what somebody searched for.
+  addEventListener('pagehide', () => sessionStorage.clear());
+  return router;
 }
 
 function stringifySearch(search: Record<string, unknown>): string {
