@@ -1,13 +1,15 @@
 import { once } from 'node:events';
 import { createServer, request as httpRequest, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import type { ConsoleFiles } from '@measurement-exchange/console/files';
 import { startExchange, type TestExchange } from '@measurement-exchange/testkit/exchange';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findIdentities, type Identity } from '../src/console/identities.ts';
 import { loadConsole } from '../src/console/load.ts';
 import { type RunningConsole, startConsole } from '../src/console/server.ts';
-import { useEnvironment } from './environment.ts';
+import { path, told, useEnvironment } from './environment.ts';
+import { mex } from './mexInProcess.ts';
 
 let exchange: TestExchange;
 let files: ConsoleFiles;
@@ -60,6 +62,36 @@ const cookieOf = ({ headers }: Answer) => headers['set-cookie']![0]!.split(';')[
 const asPage = (path: string, { headers, ...options }: Ask = {}) =>
   ask(`${running.url}${path}`, { ...options, headers: { cookie, 'mex-identity': ACME, ...headers } });
 const ACME = 'measurementConsumers/acme';
+const ISSUER = ['--issuer', 'https://id.example.com', '--subject', 'newco'];
+
+describe('the identities', () => {
+  it('are the party of a folder, with its keys, or its token alone', async () => {
+    const [name, folder] = ['measurementConsumers/newco', path('newco')];
+    await mex('identity', name, '--out', folder);
+    await mex(
+      'admin',
+      'onboard',
+      join(folder, 'party.json'),
+      '--trust-root',
+      ...ISSUER,
+      ...(await told(folder)),
+    );
+    const token = (await mex('token', name)).trim();
+    const access = { url: exchange.url, token };
+    const [own] = await findIdentities({ ...access, identity: folder, root: [join(folder, 'root.pem')] });
+    expect(own).toMatchObject({ id: name, principal: name, baseUrl: exchange.url, isDemo: false });
+    expect((await own!.acting!()).credentials.name).toBe(name);
+    const [keyless] = await findIdentities(access);
+    expect([keyless!.principal, keyless!.acting]).toEqual([name, undefined]);
+  });
+
+  it('are everybody of the development exchange here, where nobody is named', async () => {
+    const names = (await findIdentities({})).map(({ principal }) => principal);
+    expect(names).toContain('dataProviders/chirper');
+    expect(names.at(-1)).toBe('operator');
+    await expect(findIdentities({ as: ['nobody'] })).rejects.toThrow('There is no demo party nobody.');
+  });
+});
 
 describe('the link', () => {
   it('works once, sets a cookie that scripts cannot read, and leaves nothing secret in the address', async () => {

@@ -67,6 +67,18 @@ it('lets the page call its own origin and the issuers, and nobody else', async (
   expect(headers['cache-control']).toBe('no-store');
 });
 
+it('is at most 250 KB before the first page, as browsers get it', async () => {
+  const get = (url: string) =>
+    app.inject({ url, headers: { accept: 'text/html', 'accept-encoding': 'gzip, br' } });
+  const { body: html } = await app.inject({ url: '/', headers: { accept: 'text/html' } });
+  const assets = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, url]) => url!);
+  expect(assets.length).toBeGreaterThan(1);
+  const sizes = await Promise.all(['/', ...assets].map(async (url) => (await get(url)).rawPayload.length));
+  const total = sizes.reduce((sum, size) => sum + size);
+  console.info(`first load of the console: ${Math.round(total / 1024)} KiB compressed`);
+  expect(total).toBeLessThan(250 * 1024);
+});
+
 it('has no page for a program that asks for an unknown path', async () => {
   for (const url of ['/', '/absent', '/v2alphas', '/assets/absent.js', '/%2e%2e/package.json']) {
     const { statusCode, headers } = await app.inject({ url, headers: { accept: 'application/json' } });
