@@ -32,6 +32,7 @@ function Example() {
         Added up
       </text>
       <rect className="soft0" x="0" y="18" width="97%" height="12" rx="2" />
+      <line className="stripes" x1="0" x2="97%" y1="24" y2="24" strokeWidth="12" />
       <text className="k" x="97%" y="12" textAnchor="end">
         582,656
       </text>
