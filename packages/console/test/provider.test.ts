@@ -174,6 +174,39 @@ it.skipIf(lacksChromium)('two people edit one event group, and nothing is lost',
   expect(errors).toEqual([]);
 });
 
+it.skipIf(lacksChromium)('an event group is described by form, and a long list draws few rows', async () => {
+  const { page, errors } = await c.open('chirper', { path: '/event-groups/new' });
+  await page.getByRole('button', { name: 'Describe event group' }).click();
+  await page.getByText('Say which advertiser may ask about these events').first().waitFor();
+  await page.getByLabel('Advertiser').fill('acme');
+  await page.getByLabel('Reference').fill('winter');
+  await page.getByLabel('First day with data').fill('2026-11-01');
+  await page.getByRole('button', { name: 'Add an attribute' }).click();
+  await page.getByLabel('Name').fill('device');
+  await page.getByLabel('Examples').fill('phone, tv');
+  await page.getByRole('button', { name: 'Describe event group' }).click();
+  await page.getByRole('heading', { level: 1, name: 'winter', exact: true }).waitFor();
+  await page.getByText('phone, tv').waitFor();
+
+  const { client, name: parent } = partyOf(exchange, exchange.dev.dataProviders[1]!);
+  for (const batch of ['a', 'b', 'c']) {
+    const requests = Array.from({ length: 50 }, (_, i) => ({
+      eventGroup: { measurementConsumer: acme.name, eventGroupReferenceId: `${batch}${i}` },
+    }));
+    await client.batchCreateEventGroups({ parent, body: { requests } });
+  }
+  await page.getByRole('link', { name: 'Event groups' }).click();
+  await page.getByText('The first 100. Scroll for more').waitFor();
+  expect(await page.getByRole('row').count()).toBeLessThan(50);
+  await page.keyboard.press('End');
+  await page.getByText('All 151').waitFor();
+  await page.keyboard.press('End');
+  // The groups of a batch are created at one time, so any of the last batch may be the last one.
+  await expect.poll(() => page.getByRole('row').last().textContent()).toMatch(/^c\d/);
+  expect(await page.getByRole('row').count()).toBeLessThan(50);
+  expect(errors).toEqual([]);
+});
+
 it.skipIf(lacksChromium)('a schema is registered, and a change that breaks readers is not sent', async () => {
   const { page, errors } = await c.open('streamly', { path: '/schemas/new' });
   const choose = (...fields: Field[]) =>

@@ -28,7 +28,7 @@ export function RowList<Row>({
       {children(rows, readMore)}
       <footer>
         <span role="status">
-          {isComplete ? `All ${count(rows.length)}` : `The newest ${count(rows.length)}. Scroll for more`}
+          {isComplete ? `All ${count(rows.length)}` : `The first ${count(rows.length)}. Scroll for more`}
         </span>
         {isStale && (
           <button type="button" className="btn sm" onClick={readAgain}>
