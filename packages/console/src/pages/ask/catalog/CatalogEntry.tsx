@@ -1,5 +1,5 @@
 /** One event group of the catalog. */
-import type { EventGroup, EventGroupAttribute } from '@measurement-exchange/contract';
+import { cut, type EventGroup, type EventGroupAttribute } from '@measurement-exchange/contract';
 import { useParams } from '@tanstack/react-router';
 import { useResource } from '../../../live/useResource.ts';
 import { A } from '../../../parts/A.tsx';
@@ -27,11 +27,11 @@ export default function CatalogEntry() {
             <A to="/catalog">Catalog</A> / {id}
           </nav>
           <PageHead
-            title={labelOf(group)}
+            title={cut(labelOf(group), 80)}
             meta={[
               <PublisherTag key="publisher" name={group.dataProvider!} />,
-              mediaText(group),
-              daysText(group),
+              ...(group.mediaTypes ? [mediaText(group)] : []),
+              ...(group.dataAvailabilityInterval ? [daysText(group)] : []),
             ]}
             actions={
               group.state === 'ACTIVE' && (
@@ -84,7 +84,9 @@ function Attributes({ attributes }: { attributes: readonly EventGroupAttribute[]
                 <td>
                   <code>{attribute.name}</code>
                 </td>
-                <td data-l="Type">{TYPE_WORDS[attribute.type]}</td>
+                <td data-l="Type" className="nowrap">
+                  {TYPE_WORDS[attribute.type]}
+                </td>
                 <td data-l="Meaning">
                   <bdi>{attribute.description}</bdi>
                 </td>

@@ -101,8 +101,12 @@ function GroupTable({ groups, onNearEnd }: { groups: readonly EventGroup[]; onNe
               <PublisherTag name={group.dataProvider!} />
             </A>
           </td>
-          <td data-l="Media">{mediaText(group)}</td>
-          <td data-l="Has data">{daysText(group)}</td>
+          <td data-l="Media" className="nowrap">
+            {mediaText(group)}
+          </td>
+          <td data-l="Has data" className="nowrap">
+            {daysText(group)}
+          </td>
           <td data-l="Filters can use" className="soft">
             {attributeNames(group)}
           </td>

@@ -1,6 +1,7 @@
 /** Event groups in words. */
-import type { EventGroup, MediaType } from '@measurement-exchange/contract';
+import { cut, type EventGroup, type MediaType } from '@measurement-exchange/contract';
 import { dateRange, day } from '../../../parts/format.ts';
+import { isolated } from '../../../parts/names.ts';
 
 export const MEDIA_WORDS: Record<MediaType, string> = {
   VIDEO: 'Video',
@@ -22,15 +23,16 @@ export function daysText({ dataAvailabilityInterval: interval }: EventGroup): st
 /** The brand and the campaign, which the publisher tells everyone who can see the event group. */
 export function campaignOf({ eventGroupMetadata }: EventGroup): string {
   const { brandName, campaignName } = eventGroupMetadata?.adMetadata.campaignMetadata ?? {};
-  return [brandName, campaignName].filter(Boolean).join(' · ');
+  return [brandName, campaignName].flatMap((name) => (name ? [isolated(name)] : [])).join(' · ');
 }
 
 const MAX_NAMED = 6;
+const MAX_NAME = 40;
 
 /** The names of the first attributes, and how many more there are. */
 export function attributeNames({ attributes }: EventGroup): string {
   if (attributes === undefined) return 'not said';
-  const names = attributes.slice(0, MAX_NAMED).map(({ name }) => name);
+  const names = attributes.slice(0, MAX_NAMED).map(({ name }) => cut(name, MAX_NAME));
   const more = attributes.length - names.length;
   return [...names, ...(more > 0 ? [`${more} more`] : [])].join(', ') || 'none';
 }

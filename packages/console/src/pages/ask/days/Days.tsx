@@ -1,14 +1,13 @@
 /** Picks the days to count. */
 import { useCallback, useId } from 'react';
 import { Swatch } from '../../../parts/Chart.tsx';
-import { day as dayText } from '../../../parts/format.ts';
 import { Icon } from '../../../parts/Icon.tsx';
-import { missingDays } from '../form/checks.ts';
 import { Step } from '../form/Step.tsx';
 import type { Ask } from '../form/useAsk.ts';
 import { Calendar } from './Calendar.tsx';
-import { addDays, countOf, type Day, type DayRange } from './days.ts';
+import { countOf, type Day, type DayRange } from './days.ts';
 import { campaignRange, lastDays, lastMonth, recordedOn } from './recorded.ts';
+import { unrecordedOf } from './unrecorded.ts';
 
 export function Days({ ask }: { ask: Ask }) {
   const { publishers, days, change, now } = ask;
@@ -37,7 +36,7 @@ export function Days({ ask }: { ask: Ask }) {
       <Presets ask={ask} onRange={onRange} />
       <Calendar range={days} onRange={onRange} marks={marks} now={now} />
       <Legend ask={ask} />
-      <Unrecorded ask={ask} />
+      <Missing ask={ask} />
     </Step>
   );
 }
@@ -119,32 +118,19 @@ function Legend({ ask: { publishers } }: { ask: Ask }) {
   );
 }
 
-/** Says which publisher lacks days at the end of the range, and leaves them out with one press. */
-function Unrecorded({ ask: { publishers, days, now, change } }: { ask: Ask }) {
-  return publishers.map((publisher) => {
-    const missing = missingDays(publisher, days.from, days.until, now);
-    if (missing.length === 0) return null;
-    const first = missing[0]!;
-    const isTail =
-      missing.at(-1) === days.until && countOf({ from: first, until: days.until }) === missing.length;
-    const rest = isTail && first > days.from ? { from: days.from, until: addDays(first, -1) } : undefined;
-    return (
-      <div key={publisher.name} className="note warn">
-        <Icon name="warn" />
-        <div>
-          <b>
-            <bdi>{publisher.label}</bdi> has no complete data for{' '}
-            {missing.length === 1 ? '' : `${missing.length} days from `}
-            {dayText(first)}.
-          </b>{' '}
-          Days that are still to come are answered when they are complete.{' '}
-          {rest && (
-            <button type="button" className="as-link" onClick={() => change({ days: rest })}>
-              {missing.length === 1 ? 'Leave out this day' : 'Leave out these days'}
-            </button>
-          )}
-        </div>
+/** Says which publishers lack days, and leaves out the last ones with one press. */
+function Missing({ ask: { publishers, days, now, change } }: { ask: Ask }) {
+  return unrecordedOf(publishers, days, now).map(({ title, detail, rest }) => (
+    <div key={title} className="note warn">
+      <Icon name="warn" />
+      <div>
+        <b>{title}.</b> {detail}{' '}
+        {rest && (
+          <button type="button" className="as-link" onClick={() => change({ days: rest })}>
+            Leave out these days
+          </button>
+        )}
       </div>
-    );
-  });
+    </div>
+  ));
 }

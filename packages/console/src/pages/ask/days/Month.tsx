@@ -71,7 +71,7 @@ function DayCell({ day, range, marks, today, tabStop, onPick, onHover }: DayProp
     isEnd && 'end',
     isIn && isLeft && 'l',
     isIn && isRight && 'r',
-    isOff && 'off',
+    isOff && !isEnd && 'off',
   ];
   return (
     // biome-ignore lint/a11y/useAriaPropsSupportedByRole: a cell of a grid can be selected

@@ -2,7 +2,7 @@ import type { Fix, Problem } from './problems.ts';
 
 /** As much of a long line is shown before the caret. */
 const BEFORE = 40;
-const AFTER = 24;
+const AFTER = 40;
 /** A filter of this length fits in one line, also on a phone. */
 const SHORT = 32;
 

@@ -148,8 +148,12 @@ function GroupRow({ ask: { form, change }, group }: { ask: Ask; group: EventGrou
           </code>
         </label>
       </td>
-      <td data-l="Media">{mediaText(group)}</td>
-      <td data-l="Has data">{daysText(group)}</td>
+      <td data-l="Media" className="nowrap">
+        {mediaText(group)}
+      </td>
+      <td data-l="Has data" className="nowrap">
+        {daysText(group)}
+      </td>
       <td data-l="Filters can use" className="soft">
         {attributeNames(group)}
       </td>

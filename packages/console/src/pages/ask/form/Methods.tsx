@@ -6,27 +6,29 @@ import { PROTOCOL_WORDS } from '../../../parts/protocols.ts';
 import { Term } from '../../../parts/Term.tsx';
 import { idOf } from '../../../session/roles.ts';
 import { marginText, relative } from './expected.ts';
+import { countsPeople } from './form.ts';
 import { Step } from './Step.tsx';
 import type { Ask } from './useAsk.ts';
 import { type Method, type Planned, useMethods } from './usePlan.ts';
 import { useUsualTimes } from './usualTimes.ts';
 
 export function Methods({ ask }: { ask: Ask }) {
-  const { form, request, assumed, planned } = ask;
+  const { form, publishers, request, assumed, planned } = ask;
   const methods = useMethods(request, assumed).map((method) => orPlanned(method, planned));
   const times = useUsualTimes();
   const chosen = form.protocol ?? planned.plan?.protocol;
   const margins = methods.map((method) => usable(method)?.figures[0]?.margin ?? 0);
   const longest = Math.max(1, ...methods.map(({ protocol }) => times.get(protocol) ?? 0));
+  const isTogether = countsPeople(form.type) && publishers.length > 1;
   return (
     <Step
       id="methods"
       number={5}
-      title={methods.length > 0 ? 'How to count across publishers' : 'How to count'}
+      title={isTogether ? 'How to count across publishers' : 'How to count'}
       hint={
-        methods.length > 0
+        isTogether
           ? 'What each way costs in error and time, for this question.'
-          : 'With one publisher, or without people to count once, each publisher counts alone. No duchy takes part.'
+          : 'Each publisher counts alone. No duchy takes part.'
       }
       done={chosen !== undefined}
     >
@@ -43,6 +45,9 @@ export function Methods({ ask }: { ask: Ask }) {
             />
           ))}
         </fieldset>
+      )}
+      {isTogether && methods.length === 0 && (
+        <p className="soft">The ways to count show here as soon as the question can be checked.</p>
       )}
       {chosen !== undefined && chosen !== 'direct' && <Duchies names={planned.plan?.duchies ?? []} />}
     </Step>

@@ -1,6 +1,7 @@
 import type { EventGroup } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';
-import { blockOf, checksOf, missingDays } from './checks.ts';
+import { unrecordedOf } from '../days/unrecorded.ts';
+import { blockOf, checksOf } from './checks.ts';
 import { DEFAULTS } from './form.ts';
 import type { Ask } from './useAsk.ts';
 import { usualTimes } from './usualTimes.ts';
@@ -80,20 +81,29 @@ describe('a measurement', () => {
     expect(titles({ ...ask, form: { ...DEFAULTS, protocol: 'direct' } })).not.toContain('warn: Alone.');
   });
 
-  it('names days that are not recorded', () => {
+  it('names the publishers that have not recorded a day, those with the same days together', () => {
     const days = { from: '2026-10-28', until: '2026-10-30' };
-    expect(titles(askWith({ days }))).toContain('warn: P1 has not recorded 2 of the days, such as Oct 29');
-    expect(missingDays({ groups: [group('a')] }, days.from, days.until, NOW)).toEqual([
-      '2026-10-29',
-      '2026-10-30',
-    ]);
-    const open = [{ ...group('a'), dataAvailabilityInterval: { startTime: '2026-10-01T00:00:00Z' } }];
-    const [publisher] = askWith().publishers;
+    expect(titles(askWith({ days }))[0]).toBe('warn: P1 and P2 have not recorded Oct 29 to Oct 30');
+    expect(checksOf(askWith({ days }))[0]!.detail).toBe('Nothing is counted there on these days.');
+    const [first, second] = askWith().publishers;
+    const open = { ...group('a'), dataAvailabilityInterval: { startTime: '2026-10-01T00:00:00Z' } };
     const later = askWith({
       days: { from: '2026-11-17', until: '2026-11-18' },
-      publishers: [{ ...publisher!, groups: open }],
+      publishers: [{ ...first!, groups: [open] }, second!],
     });
-    expect(titles(later)).toContain('warn: P1 has not finished Nov 18 yet');
+    expect(titles(later).slice(0, 2)).toEqual([
+      'warn: P1 has not recorded Nov 18',
+      'warn: P2 has not recorded Nov 17 to Nov 18',
+    ]);
+    expect(checksOf(later)[0]!.detail).toBe('The answer may be deferred until these days are complete.');
+  });
+
+  it('leaves out days at the end that are not recorded', () => {
+    const { publishers } = askWith();
+    const rest = (from: string, until: string) => unrecordedOf(publishers, { from, until }, NOW)[0]?.rest;
+    expect(rest('2026-10-20', '2026-10-30')).toEqual({ from: '2026-10-20', until: '2026-10-28' });
+    expect(rest('2026-10-29', '2026-10-30')).toBeUndefined();
+    expect(rest('2026-09-29', '2026-10-05')).toBeUndefined();
   });
 });
 

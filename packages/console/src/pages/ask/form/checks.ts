@@ -1,10 +1,7 @@
 /** The list "Before you send": what keeps the measurement from being sent, and what deserves attention. */
 import type { Finding } from '@measurement-exchange/contract';
-import { day } from '../../../parts/format.ts';
 import { isolated, listed } from '../../../parts/names.ts';
-import { addDays, type Day, dayOf } from '../days/days.ts';
-import { recordedOn } from '../days/recorded.ts';
-import type { Asked } from './catalogue.ts';
+import { unrecordedOf } from '../days/unrecorded.ts';
 import { countsPeople } from './form.ts';
 import type { Ask } from './useAsk.ts';
 
@@ -50,40 +47,12 @@ function filterCheck({ filterProblem, publishers }: Ask): Check {
 
 function dayChecks({ form, publishers, days, now }: Ask): Check[] {
   if (form.type === 'population') return [];
-  return publishers.flatMap((publisher): Check[] => {
-    const missing = missingDays(publisher, days.from, days.until, now);
-    if (missing.length === 0) return [];
-    const isLater = missing[0]! >= dayOf(now);
-    return [
-      {
-        tone: 'warn',
-        title: isLater
-          ? `${isolated(publisher.label)} has not finished ${day(missing[0]!)} yet`
-          : `${isolated(publisher.label)} has not recorded ${shortened(missing)}`,
-        detail: isLater
-          ? 'It would defer its answer until the days are complete.'
-          : 'Nothing is counted there on these days.',
-        at: 'days',
-      },
-    ];
-  });
-}
-
-/** Returns the days of the range that the publisher has not recorded whole. */
-export function missingDays({ groups }: Pick<Asked, 'groups'>, from: Day, until: Day, now: Date): Day[] {
-  const intervals = groups.map((group) => group.dataAvailabilityInterval);
-  const missing: Day[] = [];
-  for (let at = from; at <= until && missing.length < MAX_DAYS; at = addDays(at, 1)) {
-    const recorded = recordedOn(at, intervals, now);
-    if (recorded === 'none' || recorded === 'part') missing.push(at);
-  }
-  return missing;
-}
-
-const MAX_DAYS = 1000;
-
-function shortened(days: readonly Day[]): string {
-  return days.length === 1 ? day(days[0]!) : `${days.length} of the days, such as ${day(days[0]!)}`;
+  return unrecordedOf(publishers, days, now).map(({ title, detail }) => ({
+    tone: 'warn',
+    title,
+    detail,
+    at: 'days',
+  }));
 }
 
 /** The findings that describe the choice of the protocol. They reject nothing. */

@@ -1,0 +1,84 @@
+import { expect, it } from 'vitest';
+import { spaced } from '../catalog/Tree.tsx';
+import { attributeNames } from '../catalog/words.ts';
+import { excerpt } from '../filter/ProblemNote.tsx';
+import { axisFor, marginText, relative, toEpsilon, toPosition } from './expected.ts';
+import { search } from './Groups.tsx';
+import { chargeText } from './Summary.tsx';
+import { assumedReach } from './useAsk.ts';
+
+it('says how far off a figure may be', () => {
+  expect(marginText({ figure: 'reach', margin: 1234.4 })).toBe('1,234');
+  expect(marginText({ figure: 'reach', margin: 2.345 })).toBe('2.3');
+  expect(marginText({ figure: 'watchDurationSeconds', margin: 50 })).toBe('50 s');
+  expect(marginText({ figure: 'reach' })).toBe('unknown');
+  expect([relative(129, 400_000), relative(1, 1e6)]).toEqual(['0.03 %', '< 0.01 %']);
+});
+
+it('keeps the axis of the preview while the margin fits', () => {
+  expect(axisFor(18, undefined)).toBe(100);
+  expect(axisFor(90, 100)).toBe(100);
+  expect(axisFor(101, 100)).toBe(500);
+  expect(axisFor(2, 100)).toBe(10);
+});
+
+it('moves epsilon along a logarithmic slider', () => {
+  expect([toEpsilon(-1), toEpsilon(0), toEpsilon(0.31)]).toEqual([0.1, 1, 2]);
+  expect([toPosition(1), toPosition(1000), toPosition(0)]).toEqual([0, 1, -2]);
+});
+
+it('says what a question costs', () => {
+  expect(chargeText(0.0116, 28)).toBe('1.16 % of each of 28 days · about 86 like this');
+  expect(chargeText(1.4, 1)).toBe('140 % of 1 day: a publisher would refuse this');
+  expect(chargeText(undefined, 3)).toContain('publishers refuse them');
+});
+
+it('assumes half of the population', () => {
+  expect([assumedReach(1_230_000), assumedReach(undefined), assumedReach(1)]).toEqual([
+    600_000, 1_000_000, 1,
+  ]);
+});
+
+it('points below a short filter, and into the excerpt of a long one', () => {
+  expect(excerpt('device = "phone"', 1, 8)).toEqual({ line: '', caret: 7 });
+  const { line, caret } = excerpt(`a == 1\n&& ${'b'.repeat(100)} = 2`, 2, 105);
+  expect(line[caret]).toBe('=');
+  expect(line.startsWith('…b')).toBe(true);
+});
+
+it('names the fields of a description as people do', () => {
+  expect(['brandName', 'brand_name', 'URL', '@type'].map(spaced)).toEqual([
+    'Brand name',
+    'Brand name',
+    'URL',
+    '@type',
+  ]);
+});
+
+const group = (id: string, campaignName: string) => ({
+  name: `measurementConsumers/acme/eventGroups/${id}`,
+  eventGroupReferenceId: id,
+  measurementConsumer: 'measurementConsumers/acme',
+  state: 'ACTIVE' as const,
+  eventGroupMetadata: { adMetadata: { campaignMetadata: { campaignName } } },
+});
+
+it('finds event groups by campaign, and always shows the picked ones', () => {
+  const groups = [group('video', 'Autumn'), group('display', 'Winter')];
+  const all = [{ name: 'dataProviders/a', label: 'A', index: 0, groups }];
+  const found = (text: string, picked: string[] = []) =>
+    search(all, text, new Set(picked)).found.flatMap(({ groups }) =>
+      groups.map((of) => of.eventGroupReferenceId),
+    );
+  expect(found('winter')).toEqual(['display']);
+  expect(found('winter', ['video'])).toEqual(['video', 'display']);
+  expect(found('spring')).toEqual([]);
+  const many = [{ ...all[0]!, groups: Array.from({ length: 250 }, (_, i) => group(`g${i}`, 'Autumn')) }];
+  expect(search(many, '', new Set())).toMatchObject({ hidden: 50 });
+});
+
+it('names some attributes', () => {
+  const attributes = Array.from({ length: 8 }, (_, i) => ({ name: `a${i}`, type: 'INT' as const }));
+  expect(attributeNames({ ...group('x', ''), attributes })).toBe('a0, a1, a2, a3, a4, a5, 2 more');
+  expect(attributeNames(group('x', ''))).toBe('not said');
+});
