@@ -4,7 +4,7 @@ import { useResult } from '../../../companion/useOpened.ts';
 import { useResource } from '../../../live/useResource.ts';
 import { listed, useNames } from '../../../parts/names.ts';
 import { useSession } from '../../../session/session.ts';
-import { CALM, whyItWaits } from '../one/why.ts';
+import { isCalm, whyItWaits } from '../one/why.ts';
 import type { Row } from './rows.ts';
 
 type Step = 'd' | 'a' | 'w' | 'x' | '';
@@ -81,7 +81,7 @@ function openPublishers({ publishers, state }: Row, { waitingFor }: Explanation)
 
 function openSteps(row: Row, explanation: Explanation): Step[] {
   const open = openPublishers(row, explanation);
-  const isStuck = explanation.waitingFor.some(({ code }) => !CALM.includes(code));
+  const isStuck = explanation.waitingFor.some((wait) => !isCalm(wait, Date.now()));
   const steps = row.publishers.map((name): Step => (open.includes(name) ? (isStuck ? 'w' : 'a') : 'd'));
   if (row.isComputed) steps.push(row.state === 'COMPUTING' ? 'a' : '');
   return steps.slice(0, 8);

@@ -155,6 +155,9 @@ function stageCell(
       ? { state: 'failed', title: 'Stopped', ...(tries && { detail: tries }) }
       : { state: 'waits', title: 'Not reached' };
   }
+  if (state === 'AWAITING_REQUISITION_FULFILLMENT') {
+    return { state: 'waits', title: 'Waits', detail: 'for the publishers' };
+  }
   if (work === undefined) {
     const others = waitsFor.filter((party) => party !== duchy).map(nameOf);
     const isNext = waitsFor.includes(duchy);

@@ -70,6 +70,15 @@ it('says when a publisher will have the data, in its own words', () => {
   });
 });
 
+it('is calm about data for the duchies for ten minutes', () => {
+  expect(why(waiting(wait('UPLOAD_MISSING')))).toMatchObject({
+    tone: 'run',
+    title: 'Chirper was asked 30 s ago',
+  });
+  const late = why(waiting(wait('UPLOAD_MISSING', { since: '2026-11-17T14:49:00Z' })));
+  expect(late).toMatchObject({ tone: 'warn', title: 'Chirper has not sent its data yet' });
+});
+
 it('says how far a duchy is, and how long the rest takes at its speed', () => {
   const setUp = { ...report('14:57:00', 1), stage: 'SETUP_PHASE' };
   const reports = [setUp, report('14:58:00', 0.1), report('14:59:00', 0.5), report('14:59:30', 0.7)];

@@ -54,8 +54,8 @@ export function whyItWaits(explanation: Explanation, about: Circumstances): Why 
   const words = WORDS[wait.code](wait, who, about);
   const also = more.length > 0 ? ` It waits for ${listed(more.slice(0, 3))} as well.` : '';
   return {
-    tone: CALM.includes(wait.code) ? 'run' : 'warn',
-    icon: CALM.includes(wait.code) ? 'run' : 'clock',
+    tone: isCalm(wait, now) ? 'run' : 'warn',
+    icon: isCalm(wait, now) ? 'run' : 'clock',
     chip: `Waits for ${who}`,
     ...words,
     text: `${words.text}${also}`,
@@ -70,14 +70,20 @@ export function whyItWaits(explanation: Explanation, about: Circumstances): Why 
   };
 }
 
-/** The usual course of things, in which nobody has to act. */
-export const CALM: WaitCode[] = [
+const CALM: WaitCode[] = [
   'ASKED',
   'PARAMETERS_MISSING',
   'UPLOAD_MISSING',
   'CONFIRMATION_MISSING',
   'STAGE_RUNNING',
 ];
+/** A publisher that sends its data to duchies is late after this time, as the exchange says for all others. */
+const LATE_MS = 10 * 60_000;
+
+/** Whether a wait is the usual course of things, in which nobody has to act. */
+export function isCalm({ code, since }: Wait, now: number): boolean {
+  return CALM.includes(code) && (code !== 'UPLOAD_MISSING' || now - Date.parse(since) < LATE_MS);
+}
 
 type Words = Pick<Why, 'title' | 'text' | 'todo'> & Partial<Pick<Why, 'quote' | 'share'>>;
 
@@ -95,12 +101,20 @@ const titled =
   (wait: Wait, who: string, about: Circumstances): Words =>
     told(title(who))(wait, who, about);
 
-const WORDS: Record<WaitCode, (wait: Wait, who: string, about: Circumstances) => Words> = {
-  ASKED: (wait, who, { now }) => ({
+function asked(wait: Wait, who: string, { now }: Circumstances): Words {
+  return {
     title: `${who} was asked ${ago(wait.since, now)}`,
     text: 'Publishers usually answer within 10 s.',
     todo: NOTHING,
-  }),
+  };
+}
+
+const WORDS: Record<WaitCode, (wait: Wait, who: string, about: Circumstances) => Words> = {
+  ASKED: asked,
+  UPLOAD_MISSING: (wait, who, about) =>
+    wait.party.startsWith('dataProviders/') && isCalm(wait, about.now)
+      ? asked(wait, who, about)
+      : told(`${who} has not sent its data yet`)(wait, who, about),
   DEFERRED: (wait, who, { requisitions }) => {
     const deferral = requisitions.find(({ dataProvider }) => dataProvider === wait.party)?.deferral;
     if (deferral === undefined) return { title: `${who} deferred the request`, text: '', todo: NOTHING };
@@ -129,7 +143,6 @@ const WORDS: Record<WaitCode, (wait: Wait, who: string, about: Circumstances) =>
   ),
   KEY_CHANGED: titled((who) => `${who} has changed its key since you asked`),
   PARAMETERS_MISSING: titled((who) => `${who} makes its keys`),
-  UPLOAD_MISSING: titled((who) => `${who} has not sent its data yet`),
   CONFIRMATION_MISSING: titled((who) => `${who} checks that it has all data`),
   STAGE_FAILING: titled((who) => `${who} fails again and again`),
   REVOCATION_RUNNING: titled(() => 'A certificate was revoked, so this measurement is going to fail'),
