@@ -142,6 +142,7 @@ describe.skipIf(lacksChromium)('the exchange', () => {
     await page.evaluate(() => dispatchEvent(new Event('visibilitychange')));
     const dialog = page.getByRole('dialog', { name: 'Your sign-in has expired' });
     await dialog.waitFor();
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('Sign in again');
     // The issuer's clock has not moved.
     await page.clock.setSystemTime(new Date());
     await dialog.getByRole('button', { name: 'Sign in again' }).click();

@@ -59,11 +59,11 @@ function Expired({ login, expiry, leave }: { login: Login; expiry: Expiry; leave
         <p>Sign in again. Nothing you typed is lost.</p>
         {error && <ErrorNote error={error} />}
         <div className="acts">
-          <button type="button" className="btn" onClick={leave}>
-            Sign out
-          </button>
           <button type="button" className="btn main" onClick={() => void again()}>
             <Icon name="right" /> Sign in again
+          </button>
+          <button type="button" className="btn" onClick={leave}>
+            Sign out
           </button>
         </div>
       </div>
