@@ -46,7 +46,7 @@ export const STRESS_ONLY = [
   'packages/cli/test/{demo,demoDuchies,demoDuchiesDatabase,pack}.test.ts',
   'packages/cli/test/{backup,clientCredentials,computations,deployment,loadedModules,printedCommand}.test.ts',
   'packages/cli/test/{serve,shareShuffle}.test.ts',
-  'packages/console/test/{adversary,ask,charts,consumer,duchy,everyPage,operator,provider,shared}.test.ts',
+  'packages/console/test/{adversary,ask,charts,consumer,duchy,everyPage,operator,policy,provider,shared}.test.ts',
   'packages/duchy/test/coalitions/{hostileMessages,shareShuffleDuchies,shareShuffleProviders,terms}.test.ts',
   'packages/duchy/test/stages/{crashes,following,noise,traces}.test.ts',
   'packages/exchange/test/{computations,measurements}/races.test.ts',

@@ -140,7 +140,7 @@ it.skipIf(lacksChromium)('the operator binds sign-ins, trusts roots, and registe
 
 it.skipIf(lacksChromium)('the operator runs the doctor, also at the copy of the exchange', async () => {
   const { page, errors } = await c.openAtExchange('Operator', { path: '/doctor' });
-  await page.getByRole('button', { name: 'Run again' }).click();
+  await page.getByRole('button', { name: 'Run now' }).click();
   await page.getByText(/^\d+ checks passed$/).waitFor();
   await page.getByRole('link', { name: 'Replicas' }).first().click();
   await page.getByText('Seen within the last 3 minutes').waitFor();

@@ -27,7 +27,7 @@ export default function DoctorPage() {
         meta={['Checks the database for what must never be, without changing anything']}
         actions={
           <button type="button" className="btn main" disabled={isRunning} onClick={() => void run()}>
-            <Icon name="doc" /> {isRunning ? 'Checking' : 'Run again'}
+            <Icon name="doc" /> {isRunning ? 'Checking' : query.data?.endTime ? 'Run again' : 'Run now'}
           </button>
         }
       />

@@ -1,5 +1,5 @@
 /** The operator's first page: what needs somebody, then how much is going on. */
-import type { Count, ExchangeStatus } from '@measurement-exchange/contract';
+import type { Count, ExchangeStatus, PartyHealth } from '@measurement-exchange/contract';
 import { A } from '../../../parts/A.tsx';
 import { Chip } from '../../../parts/Chip.tsx';
 import { count } from '../../../parts/format.ts';
@@ -37,12 +37,12 @@ export default function Overview() {
         <header>
           <h2>Needs your attention</h2>
         </header>
-        <Loaded query={health}>{() => <AttentionList items={items} />}</Loaded>
+        <Loaded query={health}>
+          {() => <AttentionList items={items} wasChecked={doctor.data?.endTime !== undefined} />}
+        </Loaded>
         {doctor.error && <ErrorNote error={doctor.error} />}
       </section>
-      <Loaded query={status}>
-        {(status) => <Figures status={status} parties={health.data?.length ?? 0} />}
-      </Loaded>
+      <Loaded query={status}>{(status) => <Figures status={status} health={health.data ?? []} />}</Loaded>
       <section className="card">
         <header>
           <h2>Parties</h2>
@@ -86,12 +86,13 @@ function Replicas({ status: { replicas, schema } }: { status: ExchangeStatus }) 
   );
 }
 
-function AttentionList({ items }: { items: AttentionItem[] }) {
+function AttentionList({ items, wasChecked }: { items: AttentionItem[]; wasChecked: boolean }) {
   if (items.length === 0) {
     return (
       <p className="in-card soft">
         <Icon name="check" tone="ok" /> Every party was seen or has nothing to do, no certificate ends soon,
-        and the doctor found nothing.
+        and all webhooks deliver.{' '}
+        {wasChecked ? 'The doctor found nothing.' : <A to="/doctor">The doctor has not run yet</A>}
       </p>
     );
   }
@@ -125,7 +126,15 @@ function AttentionList({ items }: { items: AttentionItem[] }) {
   );
 }
 
-function Figures({ status: { measurements }, parties }: { status: ExchangeStatus; parties: number }) {
+function Figures({
+  status: { measurements },
+  health,
+}: {
+  status: ExchangeStatus;
+  health: readonly PartyHealth[];
+}) {
+  const inCollection = (collection: string) =>
+    count(health.filter(({ name }) => name.startsWith(`${collection}/`)).length);
   const of = (list: typeof measurements.open, state: string): Count =>
     list.find((each) => each.state === state) ?? { count: 0 };
   const [waiting, computing] = ['AWAITING_REQUISITION_FULFILLMENT', 'COMPUTING'].map((s) =>
@@ -144,8 +153,9 @@ function Figures({ status: { measurements }, parties }: { status: ExchangeStatus
         {countWords(failed!)} failed, {countWords(measurements.refused)} of them refused,{' '}
         {countWords(canceled!)} canceled
       </Figure>
-      <Figure label="Parties" value={count(parties)}>
-        advertisers, publishers and duchies
+      <Figure label="Parties" value={count(health.length)}>
+        {inCollection('measurementConsumers')} advertisers, {inCollection('dataProviders')} publishers,{' '}
+        {inCollection('duchies')} duchies
       </Figure>
     </div>
   );
