@@ -138,7 +138,8 @@ function Charge({ spec, requisition }: { spec: OpenedSpec; requisition: Requisit
       <div>
         {charged ? 'It cost' : 'Answering costs'}{' '}
         {share !== undefined && <b>{costWords(share)} of the budget of each day and reference</b>} (
-        {amountWords(cost)}){charged ? ', which stays spent.' : '. Nothing was charged yet.'}
+        {amountWords(cost)}){charged ? ', which stays spent.' : '.'}
+        {view && !charged && ' Nothing was charged yet.'}
       </div>
     </div>
   );

@@ -10,7 +10,7 @@ import { useId, useState } from 'react';
 import { ConfirmDialog } from '../../parts/Dialog.tsx';
 import { useSession } from '../../session/session.ts';
 import { costWords } from './budgetDays.ts';
-import { useCosts } from './requests.ts';
+import { useBudget, useCosts } from './requests.ts';
 import { JUSTIFICATIONS } from './words.ts';
 
 const MAX_MESSAGE = 2000;
@@ -22,6 +22,8 @@ export function RefuseDialog({ requisition, close }: { requisition: Requisition;
   const [message, setMessage] = useState('');
   const name = requisition.name!;
   const cost = useCosts().get(name);
+  const { data: ledger } = useBudget();
+  const isKnown = ledger !== undefined && 'view' in ledger;
   const consumer = requisition.measurement?.split('/')[1];
   const messageId = useId();
   const refuse = async () => {
@@ -38,7 +40,7 @@ export function RefuseDialog({ requisition, close }: { requisition: Requisition;
         The measurement of <bdi>{consumer}</bdi> fails permanently, and what other publishers answered is
         discarded.{' '}
         {cost === undefined
-          ? 'Nothing was charged to your budget.'
+          ? isKnown && 'Nothing was charged to your budget.'
           : `You have already charged ${costWords(cost)} of your budget. That stays spent.`}{' '}
         If you only need more time, defer it.
       </p>
