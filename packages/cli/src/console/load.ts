@@ -4,13 +4,14 @@ import { note } from '../terminal/output.ts';
 
 /** Returns the files. In a clone of the repository, builds them first if their sources have changed. */
 export async function loadConsole(connectTo: readonly string[] = []): Promise<ConsoleFiles> {
-  const { ensureBuilt } = await import('@measurement-exchange/console/build').catch(missing);
-  const { readConsole } = await import('@measurement-exchange/console/files').catch(missing);
+  const { ensureBuilt } = await import('@measurement-exchange/console/build').catch(missingConsole);
+  const { readConsole } = await import('@measurement-exchange/console/files').catch(missingConsole);
   await ensureBuilt(() => note('Building the console. The next start finds it built.'));
   return readConsole(connectTo);
 }
 
-function missing(error: NodeJS.ErrnoException): never {
+/** Explains an import that failed because the console is not installed. */
+export function missingConsole(error: NodeJS.ErrnoException): never {
   if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
   throw new Error('The console is not installed here: npm install @measurement-exchange/console');
 }

@@ -3,14 +3,13 @@ import { type Config, loadConfig } from '@measurement-exchange/exchange/config';
 import { createClient } from '@measurement-exchange/sdk';
 import { Command } from 'commander';
 import { pino } from 'pino';
+import { missingConsole } from '../console/load.ts';
 import { startDemoDuchies } from '../duchy/demoDuchies.ts';
 import { type DevFile, readDevFile } from '../files/devFile.ts';
 import { count } from '../terminal/numbers.ts';
 import { Failed, printJson } from '../terminal/output.ts';
 import { INTERRUPTED, StopSignal } from '../terminal/stopSignal.ts';
-import { renderCsv } from './csv.ts';
 import { type DemoReport, figuresOf } from './figures.ts';
-import { renderReport } from './report.ts';
 import { withSketches } from './sketches.ts';
 import { type Steps, startSteps } from './steps.ts';
 import { printReport } from './summary.ts';
@@ -54,6 +53,9 @@ async function demo(options: Options): Promise<void> {
       throw new Error(`--${name} must be an integer from ${smallest} to 100000000.`);
     }
   }
+  // The charts belong to the console, which is optional. Find out before anything is measured.
+  const { renderReport } = await import('./report.ts').catch(missingConsole);
+  const { renderCsv } = await import('./csv.ts');
   await using opened = new AsyncDisposableStack();
   const report = await measured(options, opened);
   await writeFile(options.report, renderReport(report));
