@@ -100,7 +100,7 @@ it.skipIf(lacksChromium)('a plan that fails keeps everything that was typed', as
   await page.route('**/companion/plan', (route) => route.abort());
   await page.getByLabel('Title', { exact: true }).fill('Kept');
   await filterOf(page).fill('device == "tv"');
-  await page.getByText('The exchange would not accept it').first().waitFor();
+  await page.getByText('It could not be checked').first().waitFor();
   expect(await sendOf(page).isDisabled()).toBe(true);
   await page.unroute('**/companion/plan');
   await page.getByRole('button', { name: 'Check again' }).click();

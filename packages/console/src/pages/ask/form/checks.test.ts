@@ -1,5 +1,6 @@
 import type { EventGroup } from '@measurement-exchange/contract';
 import { describe, expect, it } from 'vitest';
+import { CompanionError } from '../../../companion/client.ts';
 import { unrecordedOf } from '../days/unrecorded.ts';
 import { blockOf, checksOf } from './checks.ts';
 import { DEFAULTS } from './form.ts';
@@ -66,7 +67,9 @@ describe('a measurement', () => {
     );
     const some = { message: 'Wrong.', publishers: ['dataProviders/chirper'] };
     expect(block(askWith({ filterProblem: some }))).toBe('P2 would refuse the filter');
-    expect(block(askWith({ error: new Error('No.') }))).toBe('The exchange would not accept it');
+    expect(block(askWith({ error: new Error('No.') }))).toBe('It could not be checked');
+    const rejected = new CompanionError('CHECK_FAILED', 'No.');
+    expect(block(askWith({ error: rejected }))).toBe('The exchange would not accept it');
     const finding = { code: 'CERTIFICATE_UNTRUSTED', field: 'f', message: 'Not trusted.', remedy: 'Ask.' };
     expect(block(askWith({ plan: { findings: [finding] } }))).toBe('Not trusted.');
     const rejection = { code: 'DUCHY_UNACCEPTED', message: 'No.', duchies: ['duchies/a'] };

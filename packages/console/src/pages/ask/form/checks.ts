@@ -1,5 +1,6 @@
 /** The list "Before you send": what keeps the measurement from being sent, and what deserves attention. */
 import type { Finding } from '@measurement-exchange/contract';
+import { CompanionError } from '../../../companion/client.ts';
 import { isolated, listed } from '../../../parts/names.ts';
 import { unrecordedOf } from '../days/unrecorded.ts';
 import { countsPeople } from './form.ts';
@@ -21,11 +22,18 @@ export function checksOf(ask: Ask): Check[] {
   return [
     ...(filterProblem ? [filterCheck(ask)] : []),
     ...dayChecks(ask),
-    ...(error && isCurrent && !filterProblem
-      ? [{ tone: 'bad', title: 'The exchange would not accept it', detail: error.message } as const]
-      : []),
+    ...(error && isCurrent && !filterProblem ? [errorCheck(error)] : []),
     ...(filterProblem || error ? [] : planChecks(ask)),
   ];
+}
+
+/** The reasons of errors that say nothing about the question. */
+const NOT_CHECKED = ['EXCHANGE_UNREACHABLE', 'UNEXPECTED_RESPONSE', 'COMPANION_FAILED', 'UNKNOWN'];
+
+function errorCheck(error: Error): Check {
+  const isChecked = error instanceof CompanionError && !NOT_CHECKED.includes(error.reason);
+  const title = isChecked ? 'The exchange would not accept it' : 'It could not be checked';
+  return { tone: 'bad', title, detail: error.message };
 }
 
 /** Returns why the measurement cannot be sent, or undefined if it can. */
