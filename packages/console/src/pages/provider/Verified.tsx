@@ -1,3 +1,4 @@
+import type { VerificationStep } from '@measurement-exchange/sdk';
 import { Icon } from '../../parts/Icon.tsx';
 import { VerificationList } from '../../parts/results/VerificationList.tsx';
 import { Loaded, NeedsKey } from '../../parts/states.tsx';
@@ -9,6 +10,19 @@ const FAILED = (
     <b>Do not answer this request.</b> A check failed, so nobody can tell whether the advertiser asked it.
   </>
 );
+
+const DUCHY_FAILED = (
+  <>
+    <b>The agent does not answer this request yet.</b> A duchy has not published its keys, or is not one that
+    you trust.
+  </>
+);
+
+/** Explains the first check that failed. The checks of the advertiser come before those of the duchies. */
+function meaningOf(steps: readonly VerificationStep[]) {
+  const failed = steps.find(({ holds }) => holds === false);
+  return failed?.about?.startsWith('duchies/') ? DUCHY_FAILED : FAILED;
+}
 
 /** Whether a request is signed and in order, step by step. */
 export function Verified({ name }: { name: string }) {
@@ -36,7 +50,7 @@ export function Verified({ name }: { name: string }) {
                   )}
                   <details open={!isGood}>
                     <summary className="sm">Each check</summary>
-                    <VerificationList steps={steps} meaning={FAILED} />
+                    <VerificationList steps={steps} meaning={meaningOf(steps)} />
                   </details>
                 </>
               );
