@@ -281,8 +281,8 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     edits: [
       inProvider(
         'compute.ts',
-        'if (verified.shareShuffle) return costInUnits(computationCharge(verified));',
-        'if (verified.shareShuffle) return costInUnits({});',
+        'if (request.shareShuffle || request.liquidLegions) return costInUnits(computationCharge(request));',
+        'if (request.shareShuffle) return costInUnits({});\n  if (request.shareShuffle || request.liquidLegions) return costInUnits(computationCharge(request));',
       ),
     ],
     foundBy: shareTest('charges what the duchies release'),
@@ -337,8 +337,8 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     edits: [
       inProvider(
         'compute.ts',
-        'if (verified.liquidLegions) return costInUnits(computationCharge(verified));',
-        'if (verified.liquidLegions) return costInUnits({});',
+        'if (request.shareShuffle || request.liquidLegions) return costInUnits(computationCharge(request));',
+        'if (request.liquidLegions) return costInUnits({});\n  if (request.shareShuffle || request.liquidLegions) return costInUnits(computationCharge(request));',
       ),
     ],
     foundBy: test('sdk/test/provider/liquidLegions.test.ts', 'charges what the aggregator sees'),
