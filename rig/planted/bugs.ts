@@ -6,6 +6,7 @@ import { BINDING_BUGS } from './bugs/binding.ts';
 import { BOUND_BUGS } from './bugs/bounds.ts';
 import { BURDEN_BUGS } from './bugs/burdens.ts';
 import { COMPUTATION_BUGS } from './bugs/computations.ts';
+import { CONSOLE_BUGS } from './bugs/console.ts';
 import { CONSUMER_BUGS } from './bugs/consumer.ts';
 import { DATABASE_BUGS } from './bugs/database.ts';
 import { DUCHY_BUGS } from './bugs/duchy.ts';
@@ -42,6 +43,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...WEBHOOK_SCHEDULE_BUGS,
   ...BACKGROUND_BUGS,
   ...FEED_BUGS,
+  ...CONSOLE_BUGS,
 ];
 
 export function bugNamed(name: string | undefined): PlantedBug {

@@ -1,0 +1,44 @@
+import type { Edit, PlantedBug } from '../plant.ts';
+import { test } from './edits.ts';
+
+const inConsole = (file: string, find: string, replace: string): Edit => ({
+  file: `cli/src/console/${file}`,
+  find,
+  replace,
+});
+
+const foundBy = (name: string) => test('cli/test/console.test.ts', name);
+
+/** Bugs that would let another page, or another user of the machine, use a party's keys. */
+export const CONSOLE_BUGS: PlantedBug[] = [
+  {
+    name: 'console-link-works-twice',
+    edits: [inConsole('guard.ts', 'link.used = true;', '')],
+    foundBy: foundBy('works once, sets a cookie'),
+  },
+  {
+    // A name that somebody else points to 127.0.0.1 would be a page of the console.
+    name: 'console-answers-any-host',
+    edits: [inConsole('guard.ts', 'if (host !== this.origin.host) {', 'if (host === undefined) {')],
+    foundBy: foundBy('a name that stands for this machine'),
+  },
+  {
+    name: 'console-answers-any-page',
+    edits: [
+      inConsole(
+        'guard.ts',
+        'const isForeign = origin !== undefined &&',
+        'const isForeign = origin === "" &&',
+      ),
+    ],
+    foundBy: foundBy('is refused, with the cookie: another origin'),
+  },
+  {
+    // The exchange would learn the secret that opens the console.
+    name: 'console-forwards-its-cookie',
+    edits: [
+      inConsole('forward.ts', "= ['accept', 'content-type',", "= ['cookie', 'accept', 'content-type',"),
+    ],
+    foundBy: foundBy('gets the token of the party'),
+  },
+];
