@@ -118,6 +118,32 @@ describe('a consumer', () => {
     expect(steps.find(({ holds }) => holds === false)?.step).toBe('the result is signed with its key');
   });
 
+  it('shows no result of another question than the one that it showed under the same name', async () => {
+    const [women, men] = await Promise.all([
+      w.consumer.create(asked('Of 30 and older')),
+      w.consumer.create(asked('Of 60 and older', 'age > 60')),
+    ]);
+    for (const [i, { name }] of [women, men].entries()) {
+      await fulfillWith(w.streamly, name!, reach(BigInt(100 + i)));
+    }
+    const acting = await loadCredentials({ as: 'acme' });
+    // An exchange that returns, after the question, the other measurement under this name.
+    let isLying = false;
+    const client: typeof acting.client = {
+      ...acting.client,
+      async getMeasurement(args) {
+        if (!isLying) return acting.client.getMeasurement(args);
+        return { ...(await acting.client.getMeasurement({ name: men.name! })), name: args.name };
+      },
+    };
+    const methods = createCompanionMethods({ ...acting, client });
+    const name = women.name!;
+    expect((await methods.questions({ names: [name] }))[name]?.question?.title).toBe('Of 30 and older');
+    isLying = true;
+    const { result, reason } = await methods.result({ name });
+    expect([result, reason]).toEqual([undefined, 'QUESTION_CHANGED']);
+  });
+
   it('says what is wrong with a filter, where, and what may be meant', async () => {
     const failure = await failed(acme.plan({ request: asked('Filter', 'agee > 30') }));
     expect(failure).toMatchObject({ status: 400, reason: 'FILTER_REJECTED' });

@@ -67,7 +67,7 @@ function consumerMethods(acting: Acting): Pick<Checked, ConsumerMethod> {
   const asking = { ...acting, consumer };
   const questions = createQuestions(client, consumer);
   const searchTitles = createTitleSearch(client, credentials.name, questions);
-  const result = createResults(asking);
+  const result = createResults(asking, questions);
   return {
     questions: ({ names }) => questions.read(names),
     searchTitles: ({ text, limit = DEFAULT_MATCHES }) => searchTitles(text, limit),

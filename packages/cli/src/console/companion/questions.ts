@@ -17,6 +17,11 @@ const AT_ONCE = 10;
 export interface Questions {
   /** Decrypts the question of a measurement that the exchange returned. */
   open(measurement: Measurement): Promise<OpenedQuestion>;
+  /**
+   * Returns false if another question was opened under this measurement's name. A hostile exchange could otherwise show one
+   * question, and then the result of another.
+   */
+  isSame(measurement: Measurement): Promise<boolean>;
   read(names: string[]): Promise<Record<string, OpenedQuestion>>;
 }
 
@@ -35,9 +40,14 @@ export function createQuestions(client: ExchangeClient, consumer: Consumer): Que
     cache.set(measurement.name!, opened);
     return opened;
   };
+  const isSame = async (measurement: Measurement) => {
+    const { question } = await open(measurement);
+    const { question: now } = await withQuestion(consumer, measurement);
+    return JSON.stringify(question) === JSON.stringify(now);
+  };
   const read = async (name: string): Promise<OpenedQuestion> =>
     cache.get(name) ?? open(await client.getMeasurement({ name }));
-  return { open, read: (names) => byName(names, read) };
+  return { open, isSame, read: (names) => byName(names, read) };
 }
 
 /** Reads the metadata of event groups. It is not cached, because providers may replace it. */

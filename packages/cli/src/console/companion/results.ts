@@ -5,6 +5,7 @@ import { type Consumer, ResultRejected, verifyMeasurement } from '@measurement-e
 import { LRUCache } from 'lru-cache';
 import type { Acting } from '../../connection/credentials.ts';
 import { failureOf } from './failure.ts';
+import type { Questions } from './questions.ts';
 
 export type ActingConsumer = Acting & { consumer: Consumer };
 
@@ -12,26 +13,38 @@ export type ActingConsumer = Acting & { consumer: Consumer };
 const CACHED = { max: 500, ttl: 5 * 60_000 };
 
 /** Returns a function that opens the result of a measurement. Each version of a measurement is verified once. */
-export function createResults(acting: ActingConsumer): (name: string) => Promise<OpenedResult> {
+export function createResults(
+  acting: ActingConsumer,
+  questions: Questions,
+): (name: string) => Promise<OpenedResult> {
   const cache = new LRUCache<string, OpenedResult>(CACHED);
   return async (name) => {
     const measurement = await acting.client.getMeasurement({ name });
     const version = `${name} ${measurement.state} ${measurement.updateTime}`;
     const known = cache.get(version);
     if (known !== undefined) return known;
-    const opened = await open(acting, measurement);
+    const opened = await open(acting, questions, measurement);
     cache.set(version, opened);
     return opened;
   };
 }
 
-async function open(acting: ActingConsumer, measurement: Measurement): Promise<OpenedResult> {
+async function open(
+  acting: ActingConsumer,
+  questions: Questions,
+  measurement: Measurement,
+): Promise<OpenedResult> {
   if (measurement.deleteTime !== undefined) {
     const error = 'The retention of the exchange has removed its contents.';
     return { steps: [], error, reason: 'CONTENT_REMOVED' };
   }
   const steps = await verifyMeasurement(acting, measurement);
   if (measurement.state !== 'SUCCEEDED') return { steps, ...absence(measurement) };
+  if (!(await questions.isSame(measurement))) {
+    const error =
+      'The exchange returned another question under this name before, so its result is not shown.';
+    return { steps, error, reason: 'QUESTION_CHANGED' };
+  }
   try {
     return { result: await acting.consumer.open(measurement), steps };
   } catch (error) {
