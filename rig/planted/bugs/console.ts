@@ -31,7 +31,7 @@ export const CONSOLE_BUGS: PlantedBug[] = [
         'const isForeign = origin === "" &&',
       ),
     ],
-    foundBy: foundBy('is refused, with the cookie: another origin'),
+    foundBy: foundBy('another origin'),
   },
   {
     // The exchange would learn the secret that opens the console.
