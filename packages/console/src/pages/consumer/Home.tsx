@@ -1,6 +1,7 @@
 /** The consumer's first page: what needs attention, and the newest measurements. */
 
 import { PENDING_MEASUREMENT_STATES } from '@measurement-exchange/contract';
+import { useEffect } from 'react';
 import { useNow } from '../../live/useNow.ts';
 import { useResource } from '../../live/useResource.ts';
 import { useSummary } from '../../live/useSummary.ts';
@@ -32,6 +33,10 @@ const TODAY = new Intl.DateTimeFormat('en-US', {
 });
 
 export default function Home() {
+  // Most people open the list next, and it should not wait for its file then.
+  useEffect(() => {
+    void import('./Measurements.tsx');
+  }, []);
   const list = useMeasurementList(ALL);
   const isFirstRun = list.rows?.length === 0;
   return (
