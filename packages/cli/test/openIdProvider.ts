@@ -54,7 +54,7 @@ export async function startProvider(): Promise<TestProvider> {
         client_id: CLIENT,
         application_type: 'native',
         token_endpoint_auth_method: 'none',
-        // Of mex login, and of the console at an exchange.
+        // The redirect addresses of mex login and of the console at an exchange.
         redirect_uris: ['http://127.0.0.1/callback', 'http://127.0.0.1/signed-in'],
         grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
       },

@@ -115,7 +115,7 @@ describe.each(PACKAGES)('the package %s', (name) => {
     expect(files.filter((file) => file.endsWith('.js')).length).toBeGreaterThan(3);
     expect(files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([]);
     expect(files.filter((file) => file.includes('.test.'))).toEqual([]);
-    // What the console serves is for browsers, and has no types.
+    // The console's files are for browsers, and have no types.
     for (const file of files.filter((each) => each.endsWith('.js') && !each.startsWith('dist/web/'))) {
       expect(files).toContain(file.replace(/\.js$/, '.d.ts'));
     }

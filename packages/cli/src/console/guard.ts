@@ -1,6 +1,6 @@
 /**
- * Decides who may use the console. Other pages in the same browser and other users of this machine can reach its port, so
- * each request must come from the page itself, in a browser that opened a link which works once.
+ * Rejects requests that do not come from the console's own page. Other pages in the same browser and other users of this
+ * machine can reach its port. The browser must also have opened a link that works once.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';

@@ -1,4 +1,4 @@
-/** What the product is for, beside the sign-in: a sentence, and an example as a picture. */
+/** The text beside the sign-in. It explains the product in a sentence, and draws an example. */
 export function Pitch() {
   return (
     <>

@@ -1,4 +1,4 @@
-/** Shown to a consumer who has asked nothing yet: what is in place, and the way to ask. */
+/** The home page of a consumer without measurements. It lists what is set up, and leads to the form. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useResource } from '../../live/useResource.ts';

@@ -1,4 +1,4 @@
-/** What needs the consumer, with the reasons that the page of a measurement shows. */
+/** Lists the measurements that need the consumer's attention, with the same reasons as on their own pages. */
 import type { Attention } from '@measurement-exchange/contract';
 import { useQuestion } from '../../companion/useOpened.ts';
 import { useResource } from '../../live/useResource.ts';

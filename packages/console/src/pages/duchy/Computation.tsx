@@ -1,4 +1,4 @@
-/** One computation: what it waits for, who takes part with which stages, and whose data is there. */
+/** The page of one computation. It shows the reason for waiting, the stages of each duchy, and the uploads so far. */
 import type { Computation, Explanation } from '@measurement-exchange/contract';
 import { useParams } from '@tanstack/react-router';
 import { useResource } from '../../live/useResource.ts';

@@ -3,7 +3,7 @@ import { MeasurementChip } from '../../parts/Chip.tsx';
 import { moment } from '../../parts/format.ts';
 import { JUSTIFICATIONS } from './words.ts';
 
-/** What was answered: a result, a refusal, or a deferral. Nothing while it is open and was not deferred. */
+/** Shows the provider's response: a result, a refusal, or a deferral. Shows nothing before the first response. */
 export function Answered({ requisition }: { requisition: Requisition }) {
   const { state, refusal, deferral, fulfillmentContext: context, measurementState, updateTime } = requisition;
   const isAnswered = state === 'FULFILLED';

@@ -1,4 +1,4 @@
-/** What to count, and a title for it. */
+/** The first step of the form: the type of the measurement, and its title. */
 import type { RequestType } from '@measurement-exchange/sdk';
 import { useId } from 'react';
 import { TYPE_WORDS } from './form.ts';

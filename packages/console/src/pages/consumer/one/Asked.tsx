@@ -1,4 +1,4 @@
-/** What was asked: from the consumer's own sealed copy, and from what the exchange knows. */
+/** Shows the question of a measurement, from the consumer's sealed copy and from the exchange's data. */
 import { decodeMeasurementSpec, type Measurement, type PlainSpec } from '@measurement-exchange/contract';
 import type { Question } from '@measurement-exchange/sdk';
 import type { UseQueryResult } from '@tanstack/react-query';

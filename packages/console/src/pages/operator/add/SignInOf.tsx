@@ -8,7 +8,7 @@ export interface SignInFields {
   trustRoot: boolean;
 }
 
-/** Who may speak for the party: the issuer and subject of its tokens. For a duchy, also its address. */
+/** The fields for the issuer and the subject of the party's tokens. A duchy has an address, too. */
 export function SignInOf({
   file,
   fields,
